@@ -1,0 +1,181 @@
+//! The results of a campaign as data: what every report format reads.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use picklock_sim::plan::Plan;
+use picklock_sim::trace::Trace;
+use serde::Serialize;
+
+use crate::outcome::Finding;
+
+/// The version of the JSON report's schema. Fields may be added within a version; none is renamed or removed.
+pub const SCHEMA: u32 = 1;
+
+/// The results of one `run` or `compare`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The command line that makes these results again.
+    pub command: String,
+    /// True if the campaign was stopped before its end: the numbers are those of the runs made until then.
+    pub partial: bool,
+    /// One for each design and scenario, designs in the order asked for, scenarios within.
+    pub cells: Vec<Cell>,
+}
+
+/// The results of one design under one scenario.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Cell {
+    /// The design's spelling.
+    pub design: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The engine's name.
+    pub engine: String,
+    /// Runs made.
+    pub runs: u64,
+    /// Of these, runs without a violation that exercised nothing.
+    pub unknown: u64,
+    /// Why the scenario says nothing of this design, if so; then there are no runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+    /// Invariants that say nothing of this design.
+    pub not_applicable: Vec<String>,
+    /// The invariants violated.
+    pub violations: BTreeMap<String, Violation>,
+    /// For each fault, the runs in which it made a difference.
+    pub bit: BTreeMap<String, u64>,
+    /// What the expectation file says of this cell; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expected>,
+    /// Whether the results are as expected; absent if there is no expectation or too few runs to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub met: Option<bool>,
+    /// Why the expectation was not met, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmet_because: Option<String>,
+    /// Measures taken over all runs.
+    pub metrics: Metrics,
+}
+
+/// What the expectation file says of a cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Expected {
+    /// Invariants that must be found violated, in name order; none means that all hold.
+    pub violated: Vec<String>,
+    /// Invariants that may be found violated or not: rare, or a consequence of those above.
+    pub may: Vec<String>,
+    /// Within how many runs the violations must be found.
+    pub within: u64,
+}
+
+/// One invariant violated in one cell.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Violation {
+    /// Runs in which it was violated.
+    pub runs: u64,
+    /// The lowest seed in which it was.
+    pub first_seed: u64,
+    /// The command line that replays that seed.
+    pub replay: String,
+    /// The file that holds the reduced run, if one was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capsule: Option<PathBuf>,
+    /// How often the reduced run was seen on the second engine; absent if that was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<Confirmed>,
+    /// The reduced run, for telling it; not part of the JSON report.
+    #[serde(skip)]
+    pub story: Option<Box<Story>>,
+}
+
+/// How often a violation was seen on the second engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Confirmed {
+    /// Network seeds under which it was seen.
+    pub seen: u32,
+    /// Network seeds tried.
+    pub of: u32,
+}
+
+/// A violating run, for telling it.
+#[derive(Clone, Debug)]
+pub struct Story {
+    /// The design's spelling.
+    pub design: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The invariant's name.
+    pub invariant: String,
+    /// The breaches found.
+    pub findings: Vec<Finding>,
+    /// What was injected.
+    pub plan: Plan,
+    /// What happened.
+    pub trace: Trace,
+}
+
+/// Measures over the runs of a cell. Sums, so that they can be merged in any order.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Metrics {
+    /// Sections that asked for the lock.
+    pub asked: u64,
+    /// Sections that got it.
+    pub granted: u64,
+    /// Messages sent from clients to stores while acquiring.
+    pub acquire_messages: u64,
+    /// True time during which some section wanted a key and none held it, in nanoseconds.
+    pub blocked_ns: u64,
+    /// True time during which some section wanted or held a key, in nanoseconds.
+    pub wanted_ns: u64,
+    /// Latencies of successful acquires.
+    pub latency: Latencies,
+}
+
+/// A histogram of latencies with buckets a tenth of a binary order wide, so that it can be merged and never grows.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Latencies {
+    /// Counts by bucket; see [`Latencies::record`].
+    pub counts: BTreeMap<u32, u64>,
+}
+
+impl Latencies {
+    /// Sub-buckets in each power of two: a percentile is exact to within one part in eight.
+    const STEPS: u32 = 8;
+
+    /// Counts one latency.
+    pub fn record(&mut self, latency: Duration) {
+        let ns = picklock_sim::time::nanos(latency).max(1);
+        let power = ns.ilog2();
+        let step = ((u128::from(ns) * u128::from(Self::STEPS)) >> power) as u32 - Self::STEPS;
+        *self.counts.entry(power * Self::STEPS + step).or_default() += 1;
+    }
+
+    /// The latency that `percent` in a hundred do not exceed; `None` if nothing was counted.
+    #[must_use]
+    pub fn percentile(&self, percent: u64) -> Option<Duration> {
+        let total: u64 = self.counts.values().sum();
+        let rank = (total * percent).div_ceil(100).max(1);
+        let mut seen = 0;
+        self.counts.iter().find_map(|(bucket, count)| {
+            seen += count;
+            (seen >= rank).then(|| upper_edge(*bucket))
+        })
+    }
+
+    /// Adds the counts of another histogram.
+    pub fn merge(&mut self, other: &Latencies) {
+        for (bucket, count) in &other.counts {
+            *self.counts.entry(*bucket).or_default() += count;
+        }
+    }
+}
+
+fn upper_edge(bucket: u32) -> Duration {
+    let (power, step) = (bucket / Latencies::STEPS, bucket % Latencies::STEPS);
+    let ns = (u128::from(Latencies::STEPS + step + 1) << power) / u128::from(Latencies::STEPS);
+    Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+}

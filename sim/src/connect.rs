@@ -1,0 +1,100 @@
+//! Making connections: the client's connect and the server's bind, on either engine.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::engine::sockets::{Dialing, SocketListener, SocketReader, SocketWriter};
+use crate::host::Host;
+use crate::ids::{ConnId, HostId};
+use crate::stream::{Listener, Stream, broken};
+use crate::world::{Admission, Direction, Listening, Side};
+
+/// A connect under way.
+pub(crate) struct Connect<'a> {
+    host: &'a Host,
+    target: HostId,
+    port: u16,
+    /// The connection, once its first segment is sent.
+    conn: Option<ConnId>,
+    /// In the turmoil engine, the socket that connects beside the model.
+    dialing: Option<Dialing>,
+    sockets: Option<(SocketReader, SocketWriter)>,
+}
+
+impl<'a> Connect<'a> {
+    pub(crate) fn new(host: &'a Host, target: HostId, port: u16) -> Connect<'a> {
+        Connect { host, target, port, conn: None, dialing: None, sockets: None }
+    }
+
+    fn side(conn: ConnId) -> Side {
+        Side { conn, sends: Direction::Out }
+    }
+}
+
+impl Future for Connect<'_> {
+    type Output = io::Result<Stream>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<Stream>> {
+        let this = self.get_mut();
+        let mut state = this.host.world.state();
+        if state.gate(this.host.id(), cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        let conn = *this.conn.get_or_insert_with(|| {
+            let conn = state.open(this.host.id(), this.target, this.port);
+            if let Some(directory) = this.host.spawner.sockets() {
+                let target = &this.host.world.hosts()[usize::from(this.target.0)].name;
+                directory.dialed(this.host.id(), this.target, conn);
+                this.dialing = Some(Dialing::new(target, this.port));
+            }
+            conn
+        });
+        if let Some(dialing) = &mut this.dialing {
+            drop(state);
+            if let Poll::Ready(outcome) = dialing.poll(cx) {
+                this.sockets = outcome.ok();
+                this.dialing = None;
+            }
+            state = this.host.world.state();
+        }
+        let end = state.network.end(Self::side(conn));
+        if let Some(why) = end.ended {
+            return Poll::Ready(Err(broken(why)));
+        }
+        if !end.established || this.dialing.is_some() {
+            end.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        drop(state);
+        // From here on the stream closes the connection when it is dropped.
+        this.conn = None;
+        Poll::Ready(Ok(Stream::new(this.host, Self::side(conn), this.sockets.take())))
+    }
+}
+
+impl Drop for Connect<'_> {
+    fn drop(&mut self) {
+        if let Some(conn) = self.conn {
+            self.host.world.state().close(Self::side(conn));
+        }
+    }
+}
+
+pub(crate) async fn bind(host: &Host, port: u16) -> io::Result<Listener> {
+    {
+        let mut state = host.world.state();
+        let place = (host.id(), port);
+        if state.network.listening.contains_key(&place) {
+            return Err(io::Error::from(io::ErrorKind::AddrInUse));
+        }
+        let listening = Listening { accepted: std::collections::VecDeque::new(), acceptor: None };
+        state.network.listening.insert(place, listening);
+    }
+    let socket = match host.spawner.sockets() {
+        Some(directory) => Some(SocketListener::bind(port, directory).await?),
+        None => None,
+    };
+    Ok(Listener::new(host.clone(), port, socket))
+}

@@ -1,0 +1,194 @@
+//! The event engine: one queue of tasks that want to run, one agenda of things that are due, nothing in between.
+//!
+//! All hosts share one thread. Tasks are polled in the order in which they were woken; when none is left, true time
+//! jumps to the next entry of the agenda. A tokio runtime is entered for the sake of code that spawns through it, but
+//! without timers: lock code that waits on `tokio::time`, which would ignore its host's clock, fails loudly.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
+
+use super::guard::Guard;
+use super::sockets::Directory;
+use crate::host::{Host, Spawner};
+use crate::ids::HostId;
+use crate::lock::BoxFuture;
+use crate::time::TrueTime;
+use crate::trace::Role;
+use crate::world::{Boot, Turnover, World};
+
+/// Runs a world to its end.
+pub(crate) fn run(world: &Arc<World>, boots: &[Boot], horizon: TrueTime) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime without drivers needs nothing of the system");
+    runtime.block_on(tokio::task::unconstrained(async {
+        let mut executor = Executor::new(world, boots);
+        executor.run(horizon).await;
+    }));
+}
+
+struct Executor<'a> {
+    world: &'a Arc<World>,
+    boots: &'a [Boot],
+    queue: Arc<Queue>,
+    tasks: Vec<Option<Entry>>,
+}
+
+struct Entry {
+    host: HostId,
+    guard: Pin<Box<Guard>>,
+    waker: Waker,
+    token: Arc<Token>,
+}
+
+/// What wakers and spawners reach: tasks that want to run, and tasks that are new.
+struct Queue {
+    world: Arc<World>,
+    ready: Mutex<VecDeque<usize>>,
+    new: Mutex<Vec<(HostId, bool, BoxFuture<'static, ()>)>>,
+}
+
+impl Spawner for Queue {
+    fn spawn(&self, host: HostId, worker: bool, future: BoxFuture<'static, ()>) {
+        self.new.lock().expect(UNPOISONED).push((host, worker, future));
+    }
+
+    fn sockets(&self) -> Option<Arc<Directory>> {
+        None
+    }
+}
+
+const UNPOISONED: &str = "nothing panics while it holds this lock";
+
+/// The waker of one task. Slots are not used twice, so that a late wake never polls a stranger.
+struct Token {
+    slot: usize,
+    queued: AtomicBool,
+    queue: Arc<Queue>,
+}
+
+impl Wake for Token {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.queued.swap(true, Ordering::Relaxed) {
+            self.queue.ready.lock().expect(UNPOISONED).push_back(self.slot);
+        }
+    }
+}
+
+impl<'a> Executor<'a> {
+    fn new(world: &'a Arc<World>, boots: &'a [Boot]) -> Executor<'a> {
+        let queue = Arc::new(Queue {
+            world: Arc::clone(world),
+            ready: Mutex::new(VecDeque::new()),
+            new: Mutex::new(Vec::new()),
+        });
+        Executor { world, boots, queue, tasks: Vec::new() }
+    }
+
+    async fn run(&mut self, horizon: TrueTime) {
+        for index in 0..self.boots.len() {
+            self.boot(HostId(index as u16));
+        }
+        loop {
+            self.run_ready().await;
+            let mut state = self.world.state();
+            if state.settled() {
+                return;
+            }
+            if !state.step(horizon, None) {
+                state.advance(horizon);
+                return;
+            }
+            drop(state);
+            self.turn_over();
+        }
+    }
+
+    fn boot(&mut self, host: HostId) {
+        let worker = self.world.hosts()[usize::from(host.0)].role == Role::Client;
+        let spawner: Arc<dyn Spawner> = Arc::<Queue>::clone(&self.queue);
+        let program = (self.boots[usize::from(host.0)])(Host { id: host, world: Arc::clone(self.world), spawner });
+        self.add(host, worker, program);
+    }
+
+    fn add(&mut self, host: HostId, worker: bool, future: BoxFuture<'static, ()>) {
+        let slot = self.tasks.len();
+        let token = Arc::new(Token { slot, queued: AtomicBool::new(true), queue: Arc::clone(&self.queue) });
+        let waker = Waker::from(Arc::clone(&token));
+        let guard = Box::pin(Guard::new(Arc::clone(&self.queue.world), host, worker, future));
+        self.tasks.push(Some(Entry { host, guard, waker, token }));
+        self.queue.ready.lock().expect(UNPOISONED).push_back(slot);
+    }
+
+    /// Polls tasks until none wants to run.
+    async fn run_ready(&mut self) {
+        loop {
+            self.add_new();
+            let next = self.queue.ready.lock().expect(UNPOISONED).pop_front();
+            match next {
+                Some(slot) => self.poll(slot),
+                None if foreign_tasks() => {
+                    tokio::task::yield_now().await;
+                    if self.queue.ready.lock().expect(UNPOISONED).is_empty() {
+                        return;
+                    }
+                }
+                None => return,
+            }
+        }
+    }
+
+    fn add_new(&mut self) {
+        loop {
+            let new = std::mem::take(&mut *self.queue.new.lock().expect(UNPOISONED));
+            if new.is_empty() {
+                return;
+            }
+            for (host, worker, future) in new {
+                self.add(host, worker, future);
+            }
+        }
+    }
+
+    fn poll(&mut self, slot: usize) {
+        let Some(entry) = &mut self.tasks[slot] else { return };
+        entry.token.queued.store(false, Ordering::Relaxed);
+        let mut context = Context::from_waker(&entry.waker);
+        if entry.guard.as_mut().poll(&mut context).is_ready() {
+            self.tasks[slot] = None;
+        }
+        self.turn_over();
+    }
+
+    /// Drops the tasks of hosts that died and starts the programs of those that were started anew.
+    fn turn_over(&mut self) {
+        let turnover = self.world.state().take_turnover();
+        for change in turnover {
+            match change {
+                Turnover::Died(host) => self.bury(host),
+                Turnover::Started(host) => self.boot(host),
+            }
+        }
+    }
+
+    fn bury(&mut self, host: HostId) {
+        self.queue.new.lock().expect(UNPOISONED).retain(|(owner, _, _)| *owner != host);
+        for entry in &mut self.tasks {
+            if entry.as_ref().is_some_and(|entry| entry.host == host) {
+                *entry = None;
+            }
+        }
+    }
+}
+
+/// True if code under test has spawned tasks past its host; they get a turn whenever the hosts' own tasks are idle.
+fn foreign_tasks() -> bool {
+    tokio::runtime::Handle::current().metrics().num_alive_tasks() > 0
+}

@@ -1,0 +1,37 @@
+//! Every task of a host, wrapped so that it runs only while its process does.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use crate::ids::HostId;
+use crate::lock::BoxFuture;
+use crate::world::{Admission, World};
+
+pub(crate) struct Guard {
+    world: Arc<World>,
+    host: HostId,
+    /// True for the task that runs the critical sections: the one that a stall stops.
+    worker: bool,
+    future: BoxFuture<'static, ()>,
+}
+
+impl Guard {
+    pub(crate) fn new(world: Arc<World>, host: HostId, worker: bool, future: BoxFuture<'static, ()>) -> Guard {
+        Guard { world, host, worker, future }
+    }
+}
+
+impl Future for Guard {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.world.state().admit(self.host, self.worker, cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        let outcome = self.future.as_mut().poll(cx);
+        self.world.state().polled(self.host);
+        outcome
+    }
+}

@@ -1,0 +1,23 @@
+//! The simulated world of picklock.
+pub mod clock;
+mod connect;
+pub mod design;
+pub mod disk;
+pub mod engine;
+pub mod host;
+pub mod ids;
+pub mod lock;
+pub mod oracle;
+pub mod plan;
+pub mod probe;
+pub mod resource;
+pub mod run;
+pub mod seed;
+pub mod sleep;
+pub mod stream;
+pub mod task;
+pub mod text;
+pub mod time;
+pub mod trace;
+pub mod witness;
+mod world;

@@ -1,0 +1,324 @@
+//! Everything that will be injected into a run, and all choices of its workload, as data.
+//!
+//! A plan can be printed, saved in a [`Capsule`](crate::capsule::Capsule), replayed and shrunk. Nothing else but the
+//! design decides what happens in a run: same design and same plan, same trace.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::Key;
+use crate::seed::Seed;
+use crate::time::{TrueTime, serde_ns};
+
+/// One run, as data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The seed of the hosts' own randomness (owner values, retry delays, wake order).
+    pub seed: Seed,
+    /// The seed of message latencies; the same as `seed` unless a violation is being confirmed under other networks.
+    pub network_seed: Seed,
+    /// The fixed parameters of the world.
+    pub world: WorldSpec,
+    /// The workload's name.
+    pub workload: String,
+    /// What each client does.
+    pub clients: Vec<ClientPlan>,
+    /// What goes wrong, in no particular order.
+    pub injections: Vec<Injection>,
+}
+
+/// The fixed parameters of a world.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorldSpec {
+    /// The lease time that clients ask for.
+    #[serde(rename = "ttl_ns", with = "serde_ns")]
+    pub ttl: Duration,
+    /// How long a section waits for the lock before it gives up, on the client's clock.
+    #[serde(rename = "wait_ns", with = "serde_ns")]
+    pub wait: Duration,
+    /// The run ends here at the latest, in true time.
+    #[serde(rename = "horizon_ns", with = "serde_ns")]
+    pub horizon: Duration,
+    /// One-way message latency.
+    pub latency: Latency,
+    /// An unacknowledged segment breaks its connection after this long (`TCP_USER_TIMEOUT`).
+    #[serde(rename = "tcp_timeout_ns", with = "serde_ns")]
+    pub tcp_timeout: Duration,
+    /// Replicas of each store that has replicas at all.
+    pub replicas: u32,
+    /// What a store keeps over a restart.
+    pub persistence: Persistence,
+    /// A primary that does not answer its monitor for this long is failed over.
+    #[serde(rename = "down_after_ns", with = "serde_ns")]
+    pub down_after: Duration,
+    /// The stock that the guarded resource starts with.
+    pub stock: i64,
+}
+
+/// One-way latency of a message: between `min` and `max`, most of them near `min` (see
+/// [`world`](crate::world) for the table).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// The fastest message.
+    #[serde(rename = "min_ns", with = "serde_ns")]
+    pub min: Duration,
+    /// The slowest message.
+    #[serde(rename = "max_ns", with = "serde_ns")]
+    pub max: Duration,
+}
+
+/// What a store keeps over a restart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Persistence {
+    /// Nothing.
+    #[default]
+    None,
+    /// Every acknowledged write (append-only file, fsync always).
+    Always,
+}
+
+/// What one client does: its sections, one after another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientPlan {
+    /// The client's host name.
+    pub name: String,
+    /// Its sections in order.
+    pub sections: Vec<SectionPlan>,
+}
+
+/// One critical section.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SectionPlan {
+    /// Its ordinal, from 1: kept when other sections are removed.
+    pub ordinal: u32,
+    /// The key it locks and the register it changes.
+    pub key: Key,
+    /// How long the client waits before it asks for the lock.
+    #[serde(rename = "think_ns", with = "serde_ns")]
+    pub think: Duration,
+    /// How long it works between reading and writing the resource.
+    #[serde(rename = "work_ns", with = "serde_ns")]
+    pub work: Duration,
+}
+
+/// One lever, pulled once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Injection {
+    /// The name of the fault that scheduled it; injections of one fault are counted together.
+    pub fault: String,
+    /// When it is pulled.
+    pub when: When,
+    /// Which hosts it works on.
+    pub target: Target,
+    /// What it does.
+    pub lever: Lever,
+}
+
+/// When a lever is pulled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum When {
+    /// At an instant of true time.
+    At {
+        /// The instant.
+        at_ns: TrueTime,
+    },
+    /// When a client comes to a point of its protocol.
+    Point {
+        /// The point.
+        point: Point,
+        /// True time to let pass after it; zero means right there, inside the step.
+        #[serde(rename = "after_ns", with = "serde_ns")]
+        after: Duration,
+    },
+}
+
+/// A protocol point: a place in a client's life that has meaning on every engine and under every network.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// The client's host name.
+    pub host: String,
+    /// The ordinal of its section.
+    pub section: u32,
+    /// Where in the section.
+    pub phase: Phase,
+    /// What the process does there.
+    pub access: Access,
+    /// The host it talks to, for reads and writes; empty otherwise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub peer: String,
+    /// Which one of several, from 0.
+    pub nth: u32,
+    /// Before or after it.
+    pub edge: Edge,
+}
+
+/// The steps of a section, as the client's process goes through them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Between sections.
+    #[default]
+    Idle,
+    /// Inside the acquire call.
+    Acquire,
+    /// Reading the resource.
+    Read,
+    /// Working.
+    Work,
+    /// Writing the resource.
+    Write,
+    /// Inside the release call.
+    Release,
+}
+
+/// What a process does at a protocol point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// It enters the phase.
+    Enter,
+    /// It writes to a stream.
+    Write,
+    /// Bytes of a stream are handed to it.
+    Read,
+    /// It reads a clock.
+    Clock,
+    /// One of its tasks is polled.
+    Poll,
+}
+
+/// Before or after the access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Edge {
+    /// The access has not happened yet.
+    Before,
+    /// The access has happened; the process has not acted on it.
+    After,
+}
+
+/// Which hosts a lever works on, resolved when it is pulled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Target {
+    /// These hosts, by name.
+    Hosts(Vec<String>),
+    /// The client that holds the lock now; no host if nobody does.
+    Holder,
+    /// The store that takes writes now, of those that are replicated.
+    Primary,
+}
+
+impl Target {
+    /// One host by name.
+    #[must_use]
+    pub fn host(name: impl Into<String>) -> Target {
+        Target::Hosts(vec![name.into()])
+    }
+}
+
+/// A physical act. The set is small and closed; faults are schedules of these.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Lever {
+    /// No task of the target runs; its sockets buffer, its clocks go on.
+    Pause {
+        /// How long.
+        #[serde(rename = "lasts_ns", with = "serde_ns")]
+        lasts: Duration,
+    },
+    /// As a pause, and the target's monotonic clock stands still.
+    Suspend {
+        /// How long.
+        #[serde(rename = "lasts_ns", with = "serde_ns")]
+        lasts: Duration,
+    },
+    /// Only the target's critical section stands still.
+    Stall {
+        /// How long.
+        #[serde(rename = "lasts_ns", with = "serde_ns")]
+        lasts: Duration,
+    },
+    /// The target's process dies.
+    Crash {
+        /// True: its connections are not closed, and its unsynced disk writes are lost.
+        power_loss: bool,
+        /// It is started anew after this long; never if absent.
+        #[serde(rename = "restart_after_ns", with = "optional_ns", default, skip_serializing_if = "Option::is_none")]
+        restart_after: Option<Duration>,
+    },
+    /// No message passes from the target to `to`; segments wait for the end of the cut as TCP's do.
+    Cut {
+        /// The other side.
+        to: Target,
+        /// True: nor back.
+        both: bool,
+        /// How long.
+        #[serde(rename = "lasts_ns", with = "serde_ns")]
+        lasts: Duration,
+    },
+    /// Messages that the target sends to `to` take longer.
+    Delay {
+        /// The receivers.
+        to: Target,
+        /// How much longer.
+        #[serde(rename = "by_ns", with = "serde_ns")]
+        by: Duration,
+        /// For how long messages sent are delayed.
+        #[serde(rename = "lasts_ns", with = "serde_ns")]
+        lasts: Duration,
+        /// At most so many messages; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        messages: Option<u32>,
+    },
+    /// The target's wall clock is moved.
+    StepClock {
+        /// By how many nanoseconds, forwards if positive.
+        by_ns: i64,
+    },
+    /// The rate of the target's clocks is changed.
+    SetDrift {
+        /// Parts per million fast (positive) or slow.
+        ppm: i64,
+    },
+    /// The connections between the target and `to` die at once, at both ends.
+    DropConnections {
+        /// The other end.
+        to: Target,
+    },
+    /// The next reply that `from` sends to the target is lost, and its connection with it: the request is executed.
+    LoseReply {
+        /// The replier.
+        from: Target,
+    },
+}
+
+mod optional_ns {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::time::nanos;
+
+    #[expect(clippy::ref_option, reason = "serde's `with` hands over a reference to the field")]
+    pub(super) fn serialize<S: Serializer>(span: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        match span {
+            Some(span) => to.serialize_some(&nanos(*span)),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(from)?.map(Duration::from_nanos))
+    }
+}

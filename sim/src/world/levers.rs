@@ -1,0 +1,155 @@
+//! The levers: physical acts, each small, each recorded with the injection that asked for it.
+
+use super::{Due, State};
+use crate::ids::HostId;
+use crate::plan::{Lever, Phase, Target};
+use crate::trace::{Halt, Role, What};
+
+impl State {
+    /// Pulls a lever now, on the hosts that its target means now.
+    pub(super) fn pull(&mut self, injection: u32) {
+        let entry = self.injections[injection as usize].clone();
+        let hosts = self.resolve(&entry.target);
+        let text = self.describe(&entry.lever, &hosts);
+        let at = hosts.first().copied().unwrap_or(HostId(0));
+        self.record_act(at, None, What::Injected { injection, text });
+        for host in &hosts {
+            self.pull_on(*host, &hosts, &entry.lever, injection);
+        }
+    }
+
+    fn pull_on(&mut self, host: HostId, hosts: &[HostId], lever: &Lever, injection: u32) {
+        match lever {
+            Lever::Pause { lasts } => self.halt(host, Halt::Pause, *lasts, injection),
+            Lever::Suspend { lasts } => self.halt(host, Halt::Suspend, *lasts, injection),
+            Lever::Stall { lasts } => self.halt(host, Halt::Stall, *lasts, injection),
+            Lever::Crash { power_loss, restart_after } => {
+                self.crash(host, *power_loss, *restart_after, injection);
+            }
+            Lever::Cut { to, both, lasts } => {
+                for other in self.resolve(to) {
+                    self.network.cut(host, other, injection);
+                    if *both {
+                        self.network.cut(other, host, injection);
+                    }
+                }
+                if hosts.first() == Some(&host) {
+                    self.agenda.push(self.now + *lasts, Due::Heal { injection });
+                }
+            }
+            Lever::Delay { to, by, lasts, messages } => {
+                let until = self.now + *lasts;
+                for other in self.resolve(to) {
+                    self.network.delay(host, other, *by, until, *messages, injection);
+                }
+                if hosts.first() == Some(&host) {
+                    self.agenda.push(until + *by, Due::Heal { injection });
+                }
+            }
+            Lever::StepClock { by_ns } => {
+                let now = self.now;
+                self.process(host).clock.step_wall(now, *by_ns);
+                self.record_act(host, None, What::ClockStepped { by_ns: *by_ns });
+                self.reschedule(host);
+                self.bite_if_relied_upon(host, injection);
+            }
+            Lever::SetDrift { ppm } => {
+                let now = self.now;
+                self.process(host).clock.set_drift(now, *ppm);
+                self.record_act(host, None, What::DriftSet { ppm: *ppm });
+                self.reschedule(host);
+                if *ppm != 0 {
+                    self.mark_bit(injection);
+                }
+            }
+            Lever::DropConnections { to } => {
+                for other in self.resolve(to) {
+                    if self.drop_connections(host, other) {
+                        self.mark_bit(injection);
+                    }
+                }
+            }
+            Lever::LoseReply { from } => {
+                for other in self.resolve(from) {
+                    self.network.lose_next(other, host, injection);
+                }
+            }
+        }
+    }
+
+    /// The effect of a lever with a duration ends.
+    pub(super) fn heal(&mut self, injection: u32) {
+        for (conn, direction) in self.network.heal(injection) {
+            self.reschedule_arrival(conn, direction);
+        }
+        let host = self.resolve(&self.injections[injection as usize].target.clone()).first().copied();
+        self.record_act(host.unwrap_or(HostId(0)), None, What::Healed { injection });
+    }
+
+    /// A clock matters to a store that keeps records and to a client that holds or waits.
+    fn bite_if_relied_upon(&mut self, host: HostId, injection: u32) {
+        let process = &self.processes[usize::from(host.0)];
+        let relied = match self.role(host) {
+            Role::Client => process.in_section() || process.has_deadline(),
+            _ => self.records.get(&host).is_some_and(|count| *count > 0),
+        };
+        if relied {
+            self.mark_bit(injection);
+        }
+    }
+
+    fn resolve(&self, target: &Target) -> Vec<HostId> {
+        let index = |at: usize| HostId(at as u16);
+        match target {
+            Target::Hosts(names) => names
+                .iter()
+                .filter_map(|name| self.names.iter().position(|known| known == name).map(index))
+                .collect(),
+            Target::Holder => self
+                .processes
+                .iter()
+                .position(|process| process.phase > Phase::Acquire)
+                .map(index)
+                .into_iter()
+                .collect(),
+            Target::Primary => self.primary.into_iter().collect(),
+        }
+    }
+
+    fn describe(&self, lever: &Lever, hosts: &[HostId]) -> String {
+        let names = |hosts: &[HostId]| -> String {
+            let names: Vec<&str> =
+                hosts.iter().map(|host| self.names[usize::from(host.0)].as_str()).collect();
+            if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
+        };
+        let who = names(hosts);
+        match lever {
+            Lever::Pause { lasts } => format!("pause {who} for {lasts:?}"),
+            Lever::Suspend { lasts } => format!("suspend {who} for {lasts:?}"),
+            Lever::Stall { lasts } => format!("stall the section of {who} for {lasts:?}"),
+            Lever::Crash { power_loss, restart_after } => {
+                let how = if *power_loss { "cut the power of" } else { "kill the process of" };
+                let then = restart_after.map(|after| format!(", restart after {after:?}")).unwrap_or_default();
+                format!("{how} {who}{then}")
+            }
+            Lever::Cut { to, both, lasts } => {
+                let arrow = if *both { "and" } else { "to" };
+                format!("cut the network from {who} {arrow} {} for {lasts:?}", names(&self.resolve(to)))
+            }
+            Lever::Delay { to, by, messages, .. } => {
+                let what = messages.map_or("messages".to_owned(), |count| format!("{count} message(s)"));
+                format!("delay {what} from {who} to {} by {by:?}", names(&self.resolve(to)))
+            }
+            Lever::StepClock { by_ns } => {
+                format!("step the wall clock of {who} by {} ms", by_ns / 1_000_000)
+            }
+            Lever::SetDrift { ppm } => format!("let the clocks of {who} drift by {ppm} ppm"),
+            Lever::DropConnections { to } => {
+                format!("drop the connections between {who} and {}", names(&self.resolve(to)))
+            }
+            Lever::LoseReply { from } => {
+                format!("lose the next reply from {} to {who}", names(&self.resolve(from)))
+            }
+        }
+    }
+}

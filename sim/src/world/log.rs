@@ -1,0 +1,36 @@
+//! The record under way: events in the order of their emission, and the digest over them.
+
+use crate::ids::{ConnId, EventId, GrantId, HostId};
+use crate::time::TrueTime;
+use crate::trace::{Digest, DigestTaker, Event, What};
+
+#[derive(Default)]
+pub(crate) struct Log {
+    events: Vec<Event>,
+    digest: DigestTaker,
+}
+
+impl Log {
+    pub(super) fn push(
+        &mut self,
+        at: TrueTime,
+        host: HostId,
+        cause: Option<EventId>,
+        conn: Option<ConnId>,
+        grant: Option<GrantId>,
+        what: What,
+    ) -> EventId {
+        let id = EventId(self.events.len() as u32);
+        let event = Event { at, id, host, cause, conn, grant, what };
+        self.digest.take(&event);
+        self.events.push(event);
+        id
+    }
+
+    /// The events in true-time order, and their digest. A process that owes a pause has already recorded what it does
+    /// when it resumes, hence the sort.
+    pub(crate) fn finish(mut self) -> (Vec<Event>, Digest) {
+        self.events.sort_by_key(|event| (event.at, event.id));
+        (self.events, self.digest.digest())
+    }
+}

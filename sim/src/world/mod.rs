@@ -1,0 +1,238 @@
+//! The world: hosts, clocks, the network and the levers, behind one lock, independent of the engine that drives it.
+//!
+//! An engine does three things: it polls the hosts' tasks, it moves true time from one entry of the agenda to the
+//! next, and it carries bytes. Everything that decides *when* a message arrives, *whether* a process runs and *what* a
+//! clock shows is here, so that both engines see the same network, the same pauses and the same clocks.
+//!
+//! Left out on purpose: bandwidth, packet sizes and congestion. A segment is what one write hands over; it arrives
+//! whole, in order, after a latency. Loss shows as TCP shows it, as lateness or a broken connection.
+
+mod agenda;
+mod levers;
+mod log;
+mod network;
+mod oracle;
+mod points;
+mod process;
+mod timers;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::host::Origin;
+use crate::ids::{EventId, GrantId, HostId};
+use crate::lock::BoxFuture;
+use crate::plan::{Injection, Plan};
+use crate::probe::PointSeen;
+use crate::time::{Monotonic, TrueTime};
+use crate::trace::{HostInfo, Role, What};
+
+pub(crate) use network::{Chunk, Direction, Flight, Listening, Side};
+pub(crate) use process::{Admission, File, Life};
+pub(crate) use timers::TimerKey;
+
+use agenda::Due;
+
+use agenda::Agenda;
+use log::Log;
+use network::Network;
+use oracle::Oracle;
+use process::Process;
+use timers::Timers;
+
+/// The world of one run, shared by its hosts.
+pub(crate) struct World {
+    hosts: Vec<HostInfo>,
+    state: Mutex<State>,
+}
+
+/// Starts a host's program; called again when the host restarts.
+pub(crate) type Boot = Arc<dyn Fn(crate::host::Host) -> BoxFuture<'static, ()> + Send + Sync>;
+
+impl World {
+    pub(crate) fn new(plan: &Plan, hosts: Vec<HostInfo>, probing: bool) -> World {
+        let state = State::new(plan, &hosts, probing);
+        World { hosts, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn hosts(&self) -> &[HostInfo] {
+        &self.hosts
+    }
+
+    pub(crate) fn host_named(&self, name: &str) -> Option<HostId> {
+        self.hosts.iter().position(|host| host.name == name).map(|index| HostId(index as u16))
+    }
+
+    /// The state, for one short operation. Nothing that can call back into the world runs while it is held: futures
+    /// and streams are dropped outside of it.
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no code panics while it holds the world")
+    }
+}
+
+/// Everything that changes during a run.
+pub(crate) struct State {
+    pub(crate) now: TrueTime,
+    roles: Vec<Role>,
+    names: Vec<String>,
+    agenda: Agenda,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) network: Network,
+    timers: Timers,
+    oracle: Oracle,
+    pub(crate) log: Log,
+    injections: Vec<Injection>,
+    /// True for the injections that have already been seen to make a difference.
+    bit: Vec<bool>,
+    /// Every protocol point passed, while probing.
+    points_seen: Option<Vec<PointSeen>>,
+    /// Hosts that died or were started anew since the engine last looked, in order.
+    turnover: Vec<Turnover>,
+    /// Live lock records by store, as the stores report them.
+    records: BTreeMap<HostId, u32>,
+    /// The host that last became a primary.
+    primary: Option<HostId>,
+}
+
+/// A change of a host's life that the engine must carry out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turnover {
+    Died(HostId),
+    Started(HostId),
+}
+
+impl State {
+    fn new(plan: &Plan, hosts: &[HostInfo], probing: bool) -> State {
+        let mut state = State {
+            now: TrueTime(0),
+            roles: hosts.iter().map(|host| host.role).collect(),
+            names: hosts.iter().map(|host| host.name.clone()).collect(),
+            agenda: Agenda::default(),
+            processes: hosts
+                .iter()
+                .enumerate()
+                .map(|(index, host)| Process::new(plan.seed, HostId(index as u16), &host.name))
+                .collect(),
+            network: Network::new(plan.network_seed, hosts, plan.world.latency, plan.world.tcp_timeout),
+            timers: Timers::default(),
+            oracle: Oracle::default(),
+            log: Log::default(),
+            injections: plan.injections.clone(),
+            bit: vec![false; plan.injections.len()],
+            points_seen: probing.then(Vec::new),
+            turnover: Vec::new(),
+            records: BTreeMap::new(),
+            primary: hosts.iter().position(|host| host.role == Role::Store).map(|index| HostId(index as u16)),
+        };
+        state.arm_injections();
+        state
+    }
+
+    /// What the process on this host takes for the present: later than true time while it owes a pause that struck
+    /// inside the step that it is executing.
+    pub(crate) fn local_now(&self, host: HostId) -> TrueTime {
+        self.processes[usize::from(host.0)].resumes_at(self.now)
+    }
+
+    pub(crate) fn process(&mut self, host: HostId) -> &mut Process {
+        &mut self.processes[usize::from(host.0)]
+    }
+
+    pub(crate) fn role(&self, host: HostId) -> Role {
+        self.roles[usize::from(host.0)]
+    }
+
+    pub(crate) fn monotonic(&self, host: HostId) -> Monotonic {
+        self.processes[usize::from(host.0)].clock.monotonic(self.local_now(host))
+    }
+
+    /// Records what happened on a host in its own step, with the origin given or, if that is empty, with what the
+    /// process last learned and the section that it is in.
+    pub(crate) fn record(&mut self, host: HostId, origin: Origin, what: What) -> EventId {
+        let at = self.local_now(host);
+        let process = &self.processes[usize::from(host.0)];
+        if process.life == Life::Dead {
+            // The process died inside the step that it is executing: the rest of the step does not happen.
+            return EventId(u32::MAX);
+        }
+        let cause = origin.cause.or(process.context);
+        let grant = origin.grant.or_else(|| process.grant());
+        self.follow_records(host, &what);
+        self.log.push(at, host, cause, None, grant, what)
+    }
+
+    /// Records what a lever or the network does to a host now.
+    pub(crate) fn record_act(&mut self, host: HostId, cause: Option<EventId>, what: What) -> EventId {
+        self.log.push(self.now, host, cause, None, None, what)
+    }
+
+    pub(crate) fn mark_bit(&mut self, injection: u32) {
+        if let Some(bit) = self.bit.get_mut(injection as usize)
+            && !*bit
+        {
+            *bit = true;
+            let host = HostId(0);
+            self.log.push(self.now, host, None, None, None, What::Bit { injection });
+        }
+    }
+
+    fn follow_records(&mut self, host: HostId, what: &What) {
+        match what {
+            What::Created { .. } => *self.records.entry(host).or_default() += 1,
+            What::Deleted { .. } | What::Expired { .. } | What::Lost { .. } => {
+                let count = self.records.entry(host).or_default();
+                *count = count.saturating_sub(1);
+            }
+            What::Promoted => self.primary = Some(host),
+            _ => {}
+        }
+    }
+
+    /// The next instant at which something is due.
+    pub(crate) fn next_due(&mut self) -> Option<TrueTime> {
+        self.agenda.next_at()
+    }
+
+    /// Carries out the next entry of the agenda if it is due at `limit` or earlier, moving true time to it.
+    /// False if there is none. `sockets` collects the segments that arrived, for an engine that carries bytes itself.
+    pub(crate) fn step(&mut self, limit: TrueTime, sockets: Option<&mut Vec<(Side, Flight)>>) -> bool {
+        let Some((at, due)) = self.agenda.pop_until(limit) else { return false };
+        self.now = self.now.max(at);
+        match due {
+            Due::Timer { slot, generation } => self.timer_due(slot, generation),
+            Due::Arrival { conn, direction } => self.arrival(conn, direction, sockets),
+            Due::Resume { host, injection } => self.resume(host, injection),
+            Due::Lever { injection } => self.pull(injection),
+            Due::Heal { injection } => self.heal(injection),
+            Due::Restart { host, injection } => self.restart(host, injection),
+            Due::Deadline { host, generation } => self.deadline_due(host, generation),
+            Due::GiveUp { conn, direction, segment } => self.give_up(conn, direction, segment),
+        }
+        true
+    }
+
+    /// Moves true time forward without anything happening.
+    pub(crate) fn advance(&mut self, to: TrueTime) {
+        self.now = self.now.max(to);
+    }
+
+    /// True if every client has finished or is dead for good, and nothing of theirs is on its way to the resource.
+    pub(crate) fn settled(&self) -> bool {
+        let over = self.roles.iter().zip(&self.processes).all(|(role, process)| {
+            *role != Role::Client || process.finished || (process.life == Life::Dead && !process.restarting)
+        });
+        over && self.oracle.nothing_in_flight()
+    }
+
+    pub(crate) fn take_turnover(&mut self) -> Vec<Turnover> {
+        std::mem::take(&mut self.turnover)
+    }
+
+    pub(crate) fn take_points(&mut self) -> Vec<PointSeen> {
+        self.points_seen.take().unwrap_or_default()
+    }
+
+    pub(crate) fn grant_of(&self, host: HostId) -> Option<GrantId> {
+        self.processes[usize::from(host.0)].grant()
+    }
+}

@@ -1,0 +1,340 @@
+//! A host's process: whether it runs, where in its section it is, what its clocks show.
+//!
+//! A pause that strikes between polls keeps the tasks from being polled. One that strikes inside a poll (at a write, a
+//! read, a clock) cannot stop the poll, so the process *owes* it: until the pause ends, its writes and reads are
+//! pending, its clocks show the time of resumption, and what it records carries that time.
+
+use std::collections::BTreeMap;
+use std::task::Waker;
+use std::time::Duration;
+
+use super::points::{Armed, Passed};
+use super::{Due, State, Turnover};
+use crate::clock::Clock;
+use crate::host::Origin;
+use crate::ids::{EventId, GrantId, HostId, Key};
+use crate::lock::Deadline;
+use crate::plan::{Access, Phase};
+use crate::seed::{Seed, Stream};
+use crate::time::{Monotonic, TrueTime};
+use crate::trace::{Halt, Role, What};
+
+/// Whether a process exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    Alive,
+    Dead,
+}
+
+/// May a task run now?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// Go ahead.
+    Run,
+    /// The process is halted; the task is woken when it resumes.
+    Wait,
+}
+
+pub(crate) struct Process {
+    pub(crate) life: Life,
+    /// It is dead and will be started anew.
+    pub(super) restarting: bool,
+    pub(crate) finished: bool,
+    /// Its host has no power: it answers nothing, not even with a reset.
+    pub(super) dark: bool,
+    pub(crate) clock: Clock,
+    pub(crate) rng: Stream,
+    pub(crate) disk: BTreeMap<String, File>,
+    /// What the process last learned or decided: the default cause of what it does.
+    pub(super) context: Option<EventId>,
+    /// The ordinal of the section that it is in, 0 before the first.
+    pub(super) section: u32,
+    pub(super) phase: Phase,
+    pub(super) passed: Passed,
+    pub(super) armed: Vec<Armed>,
+    this: HostId,
+    /// Everything stands still until then.
+    halted: Option<Halted>,
+    /// The critical section stands still until then.
+    stalled: Option<Halted>,
+    /// True while the task being polled is the critical section's.
+    in_worker: bool,
+    deadline: Option<(GrantId, Key, Deadline)>,
+    deadline_generation: u32,
+}
+
+struct Halted {
+    until: TrueTime,
+    injection: u32,
+    /// Tasks that wanted to run meanwhile.
+    parked: Vec<Waker>,
+}
+
+/// A file of a host's disk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct File {
+    pub(crate) bytes: Vec<u8>,
+    /// What of it survives a power loss.
+    pub(crate) synced: Vec<u8>,
+}
+
+impl Process {
+    pub(super) fn new(seed: Seed, this: HostId, name: &str) -> Process {
+        let mut draws = seed.stream(&format!("host/{name}/clock"));
+        // Hosts boot at different times and keep their wall clocks within a few milliseconds (NTP in one data centre).
+        let zero = Monotonic(draws.below(1_000_000_000_000));
+        let offset_ns = draws.below(4_000_000).cast_signed() - 2_000_000;
+        Process {
+            life: Life::Alive,
+            restarting: false,
+            finished: false,
+            dark: false,
+            clock: Clock::new(zero, offset_ns, 0),
+            rng: seed.stream(&format!("host/{name}")),
+            disk: BTreeMap::new(),
+            context: None,
+            section: 0,
+            phase: Phase::Idle,
+            passed: Passed::default(),
+            armed: Vec::new(),
+            this,
+            halted: None,
+            stalled: None,
+            in_worker: false,
+            deadline: None,
+            deadline_generation: 0,
+        }
+    }
+
+    /// When the step that it is executing really happens: `now`, or the end of the halt that struck inside it.
+    pub(super) fn resumes_at(&self, now: TrueTime) -> TrueTime {
+        self.halt_in_force().map_or(now, |halt| halt.until.max(now))
+    }
+
+    /// The section that it is in, as the name of the grant that it asks for or holds.
+    pub(super) fn grant(&self) -> Option<GrantId> {
+        (self.section > 0).then_some(GrantId { client: self.this, section: self.section })
+    }
+
+    /// True between the moment it asks for the lock and the moment it has given it back.
+    pub(super) fn in_section(&self) -> bool {
+        self.phase != Phase::Idle
+    }
+
+    /// True if the process believes, on its own clock, that a deadline lies ahead.
+    pub(super) fn has_deadline(&self) -> bool {
+        self.deadline.is_some()
+    }
+
+    fn halt_in_force(&self) -> Option<&Halted> {
+        self.halted.as_ref().or(if self.in_worker { self.stalled.as_ref() } else { None })
+    }
+
+    fn park(&mut self, waker: &Waker) -> Option<u32> {
+        let stalled = if self.in_worker { self.stalled.as_mut() } else { None };
+        let halt = self.halted.as_mut().or(stalled)?;
+        if !halt.parked.iter().any(|parked| parked.will_wake(waker)) {
+            halt.parked.push(waker.clone());
+        }
+        Some(halt.injection)
+    }
+}
+
+impl State {
+    /// A task of the host is about to be polled. `worker` tells the critical section's task from background tasks.
+    pub(crate) fn admit(&mut self, host: HostId, worker: bool, waker: &Waker) -> Admission {
+        let process = self.process(host);
+        if process.life == Life::Dead {
+            return Admission::Wait;
+        }
+        process.in_worker = worker;
+        if self.gate(host, waker) == Admission::Wait {
+            return Admission::Wait;
+        }
+        self.before(host, Access::Poll, None);
+        if self.gate(host, waker) == Admission::Wait {
+            return Admission::Wait;
+        }
+        self.after(host, Access::Poll, None);
+        Admission::Run
+    }
+
+    /// The poll of a task is over.
+    pub(crate) fn polled(&mut self, host: HostId) {
+        self.process(host).in_worker = false;
+    }
+
+    /// May the step that a task is executing have effects outside its process now? If not, the task is woken later.
+    pub(crate) fn gate(&mut self, host: HostId, waker: &Waker) -> Admission {
+        let process = self.process(host);
+        if process.life == Life::Dead {
+            return Admission::Wait;
+        }
+        match process.park(waker) {
+            None => Admission::Run,
+            Some(injection) => {
+                self.mark_bit(injection);
+                Admission::Wait
+            }
+        }
+    }
+
+    pub(super) fn halt(&mut self, host: HostId, kind: Halt, lasts: Duration, injection: u32) {
+        let now = self.now;
+        let until = self.local_now(host) + lasts;
+        let process = self.process(host);
+        if process.life == Life::Dead {
+            return;
+        }
+        let place = if kind == Halt::Stall { &mut process.stalled } else { &mut process.halted };
+        let halted = place.get_or_insert_with(|| Halted { until, injection, parked: Vec::new() });
+        halted.until = halted.until.max(until);
+        halted.injection = injection;
+        if kind == Halt::Suspend {
+            process.clock.suspend(now, until.since(now));
+            self.reschedule(host);
+        }
+        self.record_act(host, None, What::Paused { kind, until });
+        self.agenda.push(until, Due::Resume { host, injection });
+    }
+
+    /// Wakes what was parked, in an order drawn from the seed: after a stop the kernel owes nobody a turn.
+    pub(super) fn resume(&mut self, host: HostId, injection: u32) {
+        let now = self.now;
+        let process = self.process(host);
+        let mut woken = Vec::new();
+        let mut resumed = false;
+        for place in [&mut process.halted, &mut process.stalled] {
+            if place.as_ref().is_some_and(|halt| halt.until <= now)
+                && let Some(halt) = place.take()
+            {
+                woken.extend(halt.parked);
+                resumed = true;
+            }
+        }
+        if !resumed {
+            return;
+        }
+        process.rng.shuffle(&mut woken);
+        let alive = process.life == Life::Alive;
+        if alive {
+            self.record_act(host, None, What::Resumed);
+            self.record_act(host, None, What::Healed { injection });
+        }
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    pub(super) fn crash(&mut self, host: HostId, power_loss: bool, restart_after: Option<Duration>, injection: u32) {
+        let now = self.now;
+        let owns_records = self.records.get(&host).is_some_and(|count| *count > 0);
+        let client = self.role(host) == Role::Client;
+        let process = self.process(host);
+        if process.life == Life::Dead || process.finished {
+            return;
+        }
+        let bites = owns_records || (client && process.in_section());
+        process.life = Life::Dead;
+        process.restarting = restart_after.is_some();
+        process.halted = None;
+        process.stalled = None;
+        process.deadline = None;
+        process.phase = Phase::Idle;
+        if power_loss {
+            for file in process.disk.values_mut() {
+                file.bytes.clone_from(&file.synced);
+            }
+        }
+        self.log.push(now, host, None, None, self.grant_of(host), What::Crashed { power_loss });
+        self.turnover.push(Turnover::Died(host));
+        self.cut_off(host, power_loss);
+        self.oracle_bury(host);
+        if bites {
+            self.mark_bit(injection);
+        }
+        if let Some(after) = restart_after {
+            self.agenda.push(now + after, Due::Restart { host, injection });
+        }
+    }
+
+    pub(super) fn restart(&mut self, host: HostId, injection: u32) {
+        let process = self.process(host);
+        if process.life == Life::Alive {
+            return;
+        }
+        process.life = Life::Alive;
+        process.restarting = false;
+        process.context = None;
+        self.record_act(host, None, What::Restarted);
+        self.record_act(host, None, What::Healed { injection });
+        self.turnover.push(Turnover::Started(host));
+        self.network_up(host);
+    }
+
+    /// The process begins a section; it has not asked for anything yet.
+    pub(crate) fn begin_section(&mut self, host: HostId, section: u32) {
+        self.process(host).section = section;
+    }
+
+    /// The process goes into another phase of a section.
+    pub(crate) fn enter_phase(&mut self, host: HostId, section: u32, phase: Phase) {
+        let process = self.process(host);
+        process.section = section;
+        process.phase = phase;
+        process.passed.clear();
+        process.armed.retain(|armed| armed.section != section || armed.phase >= phase);
+        self.before(host, Access::Enter, None);
+        self.after(host, Access::Enter, None);
+    }
+
+    /// Records what the process did in its section; from now on it acts because of that.
+    pub(crate) fn decide(&mut self, host: HostId, what: What) -> EventId {
+        let id = self.record(host, Origin::default(), what);
+        self.process(host).context = Some(id);
+        id
+    }
+
+    pub(crate) fn learn(&mut self, host: HostId, event: EventId) {
+        self.process(host).context = Some(event);
+    }
+
+    /// The holder relies on its grant until this deadline of its own clock; the world notes when that passes.
+    pub(crate) fn watch_deadline(&mut self, host: HostId, key: Key, deadline: Deadline) {
+        let process = self.process(host);
+        let Some(grant) = process.grant() else { return };
+        process.deadline = Some((grant, key, deadline));
+        self.schedule_deadline(host);
+    }
+
+    pub(crate) fn forget_deadline(&mut self, host: HostId) {
+        self.process(host).deadline = None;
+    }
+
+    /// A deadline of the host's clocks in true time, as they run now.
+    pub(crate) fn true_deadline(&self, host: HostId, deadline: Deadline) -> TrueTime {
+        let clock = &self.processes[usize::from(host.0)].clock;
+        match deadline {
+            Deadline::Monotonic(at) => clock.true_time_of(at),
+            Deadline::Wall(at) => clock.true_time_of_wall(at),
+        }
+    }
+
+    pub(super) fn schedule_deadline(&mut self, host: HostId) {
+        let process = self.process(host);
+        let Some((_, _, deadline)) = process.deadline else { return };
+        process.deadline_generation += 1;
+        let generation = process.deadline_generation;
+        let at = self.true_deadline(host, deadline).max(self.now);
+        self.agenda.push(at, Due::Deadline { host, generation });
+    }
+
+    pub(super) fn deadline_due(&mut self, host: HostId, generation: u32) {
+        let now = self.now;
+        let process = self.process(host);
+        if process.deadline_generation != generation {
+            return;
+        }
+        if let Some((grant, key, _)) = process.deadline.take() {
+            self.log.push(now, host, None, None, Some(grant), What::DeadlinePassed { key });
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The two engines: they end, they repeat themselves, and they agree on what matters.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::host::Host;
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError};
+use picklock_sim::plan::{ClientPlan, Latency, Persistence, Plan, SectionPlan, WorldSpec};
+use picklock_sim::resource::Operation;
+use picklock_sim::run::{Workload, run};
+use picklock_sim::seed::Seed;
+use picklock_sim::trace::What;
+
+struct NoLock;
+
+impl Lock for NoLock {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        Ok(Some(Grant::new(key, "me")))
+    }
+
+    async fn release(&self, _: Grant) -> Result<(), LockError> {
+        Ok(())
+    }
+}
+
+struct Oracle(Host);
+
+impl Lock for Oracle {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        self.0.oracle_acquire(key).await;
+        Ok(Some(Grant::new(key, "me")))
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        self.0.oracle_release(&grant.key).await;
+        Ok(())
+    }
+}
+
+fn workload() -> Workload {
+    Arc::new(|seat| {
+        Box::pin(async move {
+            let witness = seat.host.witness();
+            let mut resource = seat.resource;
+            let Client::Lock(lock) = seat.client else { return };
+            for section in &seat.plan.sections {
+                seat.host.sleep(section.think).await;
+                witness.waiting(section.ordinal, &section.key);
+                let Ok(Some(grant)) = lock.acquire(&seat.host, &section.key, seat.wait).await else { continue };
+                witness.acquired(&grant);
+                let value = resource.apply(&section.key, Operation::Read, None).await.unwrap();
+                seat.host.sleep(section.work).await;
+                resource.apply(&section.key, Operation::Write(value + 1), None).await.unwrap();
+                witness.releasing(section.ordinal, &section.key);
+                lock.release(grant).await.unwrap();
+                witness.released(section.ordinal, &section.key, None);
+            }
+            witness.finished();
+        })
+    })
+}
+
+fn plan(seed: u64) -> Plan {
+    let section = |ordinal| SectionPlan {
+        ordinal,
+        key: Key::new("k"),
+        think: Duration::from_millis(3),
+        work: Duration::from_millis(20),
+    };
+    Plan {
+        seed: Seed(seed),
+        network_seed: Seed(seed),
+        world: WorldSpec {
+            ttl: Duration::from_secs(1),
+            wait: Duration::from_secs(10),
+            horizon: Duration::from_secs(5),
+            latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
+            tcp_timeout: Duration::from_secs(15),
+            replicas: 1,
+            persistence: Persistence::None,
+            down_after: Duration::from_millis(500),
+            stock: 0,
+        },
+        workload: "contend".to_owned(),
+        clients: (1..=3)
+            .map(|client| ClientPlan { name: format!("client-{client}"), sections: vec![section(1), section(2)] })
+            .collect(),
+        injections: Vec::new(),
+    }
+}
+
+fn oracle() -> Design {
+    Design::new("oracle", |seat| async move { Ok(Client::lock(Oracle(seat.host))) }).believing(Belief::Naive)
+}
+
+fn no_lock() -> Design {
+    Design::new("no-lock", |_| async { Ok(Client::lock(NoLock)) })
+}
+
+fn final_value(design: &Design, engine: Engine) -> i64 {
+    let run = run(engine, design, &plan(7), &workload()).unwrap();
+    let written = run.trace.events.iter().filter_map(|event| match event.what {
+        What::ResourceWritten { value, .. } => Some(value),
+        _ => None,
+    });
+    written.last().unwrap()
+}
+
+#[test]
+fn the_oracle_loses_no_update_on_either_engine_and_no_lock_loses_some_on_both() {
+    for engine in [Engine::Event, Engine::TURMOIL, Engine::Turmoil { idle_skip: false }] {
+        assert_eq!(final_value(&oracle(), engine), 6, "{engine:?}");
+        assert!(final_value(&no_lock(), engine) < 6, "{engine:?}");
+    }
+}
+
+#[test]
+fn the_same_plan_gives_the_same_digest_twice_on_each_engine() {
+    for engine in [Engine::Event, Engine::TURMOIL] {
+        let digest = || run(engine, &oracle(), &plan(3), &workload()).unwrap().trace.digest;
+        assert_eq!(digest(), digest());
+        assert_ne!(digest(), run(engine, &oracle(), &plan(4), &workload()).unwrap().trace.digest);
+    }
+}
+
+#[test]
+fn skipping_idle_time_changes_nothing_in_the_trace_of_the_turmoil_engine() {
+    let digest = |idle_skip| run(Engine::Turmoil { idle_skip }, &oracle(), &plan(3), &workload()).unwrap().trace.digest;
+    assert_eq!(digest(true), digest(false));
+}
