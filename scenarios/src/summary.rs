@@ -125,6 +125,8 @@ pub struct Metrics {
     pub asked: u64,
     /// Sections that got it.
     pub granted: u64,
+    /// Sections that asked while another one asked for or had the same key.
+    pub contended: u64,
     /// Messages sent from clients to stores while acquiring.
     pub acquire_messages: u64,
     /// True time during which some section wanted a key and none held it, in nanoseconds.
@@ -133,6 +135,19 @@ pub struct Metrics {
     pub wanted_ns: u64,
     /// Latencies of successful acquires.
     pub latency: Latencies,
+}
+
+impl Metrics {
+    /// Adds the measures of other runs.
+    pub fn merge(&mut self, other: &Metrics) {
+        self.asked += other.asked;
+        self.granted += other.granted;
+        self.contended += other.contended;
+        self.acquire_messages += other.acquire_messages;
+        self.blocked_ns += other.blocked_ns;
+        self.wanted_ns += other.wanted_ns;
+        self.latency.merge(&other.latency);
+    }
 }
 
 /// A histogram of latencies with buckets a tenth of a binary order wide, so that it can be merged and never grows.

@@ -1,4 +1,5 @@
 //! The simulated world of picklock.
+pub mod capsule;
 pub mod clock;
 mod connect;
 pub mod design;

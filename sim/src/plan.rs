@@ -58,8 +58,7 @@ pub struct WorldSpec {
     pub stock: i64,
 }
 
-/// One-way latency of a message: between `min` and `max`, most of them near `min` (see
-/// [`world`](crate::world) for the table).
+/// One-way latency of a message: between `min` and `max`, half of the messages in the fastest eighth of that range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latency {
@@ -321,4 +320,62 @@ mod optional_ns {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
         Ok(Option::<u64>::deserialize(from)?.map(Duration::from_nanos))
     }
+}
+
+/// Why a plan cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{field}` is {value}, and must be {must}")]
+pub struct PlanError {
+    /// The field, as the capsule spells it.
+    pub field: &'static str,
+    /// What it says.
+    pub value: String,
+    /// What it must be.
+    pub must: &'static str,
+}
+
+impl Plan {
+    /// Checks the bounds within which a run ends in reasonable time: a plan may come from a hostile file.
+    ///
+    /// # Errors
+    /// When a field is out of its bounds.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        let world = &self.world;
+        span("ttl_ns", world.ttl, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
+        span("wait_ns", world.wait, Duration::ZERO, HOUR, "at most 1 h")?;
+        span("horizon_ns", world.horizon, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
+        span("latency.min_ns", world.latency.min, MICROSECOND, HOUR, "from 1 us to 1 h")?;
+        span("latency.max_ns", world.latency.max, world.latency.min, HOUR, "from the minimum to 1 h")?;
+        span("tcp_timeout_ns", world.tcp_timeout, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
+        span("down_after_ns", world.down_after, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
+        count("replicas", world.replicas as usize, 9, "at most 9")?;
+        count("clients", self.clients.len(), 1_000, "at most 1000")?;
+        count("injections", self.injections.len(), 10_000, "at most 10000")?;
+        for client in &self.clients {
+            count("sections", client.sections.len(), 10_000, "at most 10000 for each client")?;
+            for section in &client.sections {
+                span("think_ns", section.think, Duration::ZERO, HOUR, "at most 1 h")?;
+                span("work_ns", section.work, Duration::ZERO, HOUR, "at most 1 h")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+const MICROSECOND: Duration = Duration::from_micros(1);
+const MILLISECOND: Duration = Duration::from_millis(1);
+const HOUR: Duration = Duration::from_secs(3_600);
+
+fn span(
+    field: &'static str,
+    span: Duration,
+    min: Duration,
+    max: Duration,
+    must: &'static str,
+) -> Result<(), PlanError> {
+    if (min..=max).contains(&span) { Ok(()) } else { Err(PlanError { field, value: format!("{span:?}"), must }) }
+}
+
+fn count(field: &'static str, count: usize, max: usize, must: &'static str) -> Result<(), PlanError> {
+    if count <= max { Ok(()) } else { Err(PlanError { field, value: count.to_string(), must }) }
 }

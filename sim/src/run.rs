@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::design::{Design, Seat, ServerSeat};
 use crate::engine::{self, Engine};
 use crate::host::Host;
-use crate::lock::{BoxFuture, Client};
+use crate::lock::{Belief, BoxFuture, Client};
 use crate::plan::{ClientPlan, Plan};
 use crate::probe::Probe;
 use crate::resource::{self, Resource};
@@ -30,6 +30,8 @@ pub struct ClientSeat {
     pub plan: ClientPlan,
     /// How long a section waits for the lock, on the client's clock.
     pub wait: Duration,
+    /// Whether it looks at the deadlines that come with its grants.
+    pub belief: Belief,
 }
 
 /// What a run leaves behind.
@@ -139,6 +141,7 @@ fn cast(design: &Design, plan: &Plan, workload: &Workload) -> Vec<(HostInfo, Boo
 fn client_program(design: &Design, plan: &Plan, client: &ClientPlan, workload: &Workload) -> Boot {
     let (connect, workload, client) = (Arc::clone(&design.client), Arc::clone(workload), client.clone());
     let (ttl, wait, stores) = (plan.world.ttl, plan.world.wait, design.topology.addresses());
+    let belief = design.belief;
     Arc::new(move |host| {
         let (connect, workload, plan) = (Arc::clone(&connect), Arc::clone(&workload), client.clone());
         let seat = Seat { host: host.clone(), ttl, stores: stores.clone() };
@@ -150,7 +153,7 @@ fn client_program(design: &Design, plan: &Plan, client: &ClientPlan, workload: &
                 }
             };
             let resource = Resource::new(host.clone(), 2 * ttl);
-            workload(ClientSeat { host, client, resource, plan, wait }).await;
+            workload(ClientSeat { host, client, resource, plan, wait, belief }).await;
         })
     })
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_sim::host::Host;
-use picklock_sim::lock::{Client, ErasedDirect, ErasedLock, Grant};
+use picklock_sim::lock::{Belief, Client, ErasedDirect, ErasedLock, Grant};
 use picklock_sim::plan::{Phase, SectionPlan};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
 use picklock_sim::run::{ClientSeat, Workload};
@@ -29,10 +29,10 @@ fn program() -> Workload {
 
 /// Runs the sections that this client has not begun yet; a restarted client goes on with the next one.
 async fn client(seat: ClientSeat) {
-    let ClientSeat { host, client, resource, plan, wait } = seat;
+    let ClientSeat { host, client, resource, plan, wait, belief } = seat;
     let witness = host.witness();
     let done = witness.last_section();
-    let mut worker = Worker { host, witness, resource, wait };
+    let mut worker = Worker { host, witness, resource, wait, belief };
     for section in plan.sections.iter().filter(|section| section.ordinal > done) {
         worker.host.sleep(section.think).await;
         worker.witness.waiting(section.ordinal, &section.key);
@@ -50,6 +50,7 @@ struct Worker {
     witness: Witness,
     resource: Resource,
     wait: Duration,
+    belief: Belief,
 }
 
 impl Worker {
@@ -95,8 +96,11 @@ impl Worker {
         }
     }
 
-    /// True if the advertised deadline has passed; a grant without one is never over.
+    /// True if the advertised deadline has passed. A naive holder does not look, and a grant without one is never over.
     fn over(&self, grant: &Grant) -> bool {
+        if self.belief == Belief::Naive {
+            return false;
+        }
         let passed = grant.deadline.is_some_and(|deadline| self.witness.has_passed(deadline));
         if passed {
             self.witness.aborted(&grant.key);

@@ -35,7 +35,13 @@ struct Executor<'a> {
     boots: &'a [Boot],
     queue: Arc<Queue>,
     tasks: Vec<Option<Entry>>,
+    /// Polls since true time last moved.
+    polls: u32,
 }
+
+/// A task that keeps waking itself without waiting for anything would hang the run: a lock that retries without a
+/// delay. More polls than this in one instant are taken for that.
+const POLLS_IN_AN_INSTANT: u32 = 1_000_000;
 
 struct Entry {
     host: HostId,
@@ -89,7 +95,7 @@ impl<'a> Executor<'a> {
             ready: Mutex::new(VecDeque::new()),
             new: Mutex::new(Vec::new()),
         });
-        Executor { world, boots, queue, tasks: Vec::new() }
+        Executor { world, boots, queue, tasks: Vec::new(), polls: 0 }
     }
 
     async fn run(&mut self, horizon: TrueTime) {
@@ -107,6 +113,7 @@ impl<'a> Executor<'a> {
                 return;
             }
             drop(state);
+            self.polls = 0;
             self.turn_over();
         }
     }
@@ -160,6 +167,8 @@ impl<'a> Executor<'a> {
     fn poll(&mut self, slot: usize) {
         let Some(entry) = &mut self.tasks[slot] else { return };
         entry.token.queued.store(false, Ordering::Relaxed);
+        self.polls += 1;
+        assert!(self.polls < POLLS_IN_AN_INSTANT, "the lock spins: it is polled again and again without any time passing");
         let mut context = Context::from_waker(&entry.waker);
         if entry.guard.as_mut().poll(&mut context).is_ready() {
             self.tasks[slot] = None;

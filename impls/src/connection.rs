@@ -1,0 +1,284 @@
+//! A connection of a lock client to a Redis store: the redis crate's own client over the streams of a [`Host`].
+//!
+//! The redis crate's `ConnectionManager` and its Sentinel client open sockets of their own, which no simulated world
+//! can see. This module does what they do, over a `Host`: it connects when it must, gives every command a
+//! timeout by the host's clock, discards a connection that broke so that the next command makes a new one, and asks a
+//! monitor for the primary before every connect where a store is replicated.
+//!
+//! Left out on purpose: a command is never sent twice (whether to try again is part of a lock's design), replies pushed
+//! by the server are dropped, and a primary named by a monitor is not asked for its `ROLE`; one that was demoted
+//! answers `READONLY` and is left then.
+//!
+//! Sources: `redis::aio::MultiplexedConnection` of redis 1.8; "Guidelines for Redis clients with support for Redis
+//! Sentinel", redis.io.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use picklock_sim::design::{Seat, StoreAddress};
+use picklock_sim::host::Host;
+use picklock_sim::lock::LockError;
+use picklock_sim::task::Task;
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::{
+    AsyncConnectionConfig, Cmd, ErrorKind, Pipeline, RedisConnectionInfo, RedisError, RedisFuture,
+    RedisResult, ServerErrorKind, Value,
+};
+use tokio::sync::Mutex;
+
+use crate::servers::redis::{MONITOR_PORT, PORT};
+
+/// The name under which a monitor knows its primary, as in Redis's example configuration.
+const PRIMARY_NAME: &str = "mymaster";
+
+/// A connection to one store, shared by all its clones.
+///
+/// It implements the redis crate's [`ConnectionLike`]: `cmd(..).query_async(&mut connection.clone())` and
+/// `Script::invoke_async` work as with any other. Commands of several tasks are sent one after another without waiting
+/// for each other's replies, and answered in that order.
+///
+/// A command fails with an I/O error of kind `TimedOut` when no reply has come within the timeout; whether the store
+/// executed it is then unknown. So it is with every other I/O error.
+#[derive(Clone)]
+pub struct Connection {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    host: Host,
+    address: StoreAddress,
+    timeout: Duration,
+    /// The link in use. Whoever connects holds the lock meanwhile, so that others wait for that one connect.
+    slot: Mutex<Option<Arc<Link>>>,
+}
+
+/// One established connection. Its socket closes when the link is discarded, or dropped by its last user.
+struct Link {
+    client: MultiplexedConnection,
+    driver: Task,
+    discarded: AtomicBool,
+}
+
+impl Connection {
+    /// A connection from `host` to the store at `address`. It connects when the first command is given.
+    ///
+    /// `timeout` bounds each connect (with its handshake, and the question to the monitor) and each command, on the
+    /// host's clock.
+    #[must_use]
+    pub fn new(host: &Host, address: StoreAddress, timeout: Duration) -> Connection {
+        Connection { inner: Arc::new(Inner { host: host.clone(), address, timeout, slot: Mutex::new(None) }) }
+    }
+
+    /// As [`new`](Connection::new), connected when it returns.
+    ///
+    /// # Errors
+    /// When the store, or the monitor that knows it, could not be reached in time.
+    pub async fn open(host: &Host, address: StoreAddress, timeout: Duration) -> RedisResult<Connection> {
+        let connection = Connection::new(host, address, timeout);
+        connection.connect().await?;
+        Ok(connection)
+    }
+
+    /// A connection to the store number `index` (from 0) of a client's seat, with half the lease time as its timeout:
+    /// a reply that comes later than that leaves little of the lease to work in. It connects with the first command.
+    ///
+    /// # Errors
+    /// When the design has fewer stores.
+    pub fn to(seat: &Seat, index: usize) -> Result<Connection, LockError> {
+        let address = seat.stores.get(index).ok_or_else(|| {
+            LockError::new(format!("there is no store {index}: the design has {}", seat.stores.len()))
+        })?;
+        Ok(Connection::new(&seat.host, address.clone(), seat.ttl / 2))
+    }
+
+    /// Connects now, unless it is connected already.
+    ///
+    /// # Errors
+    /// When the store, or the monitor that knows it, could not be reached in time.
+    pub async fn connect(&self) -> RedisResult<()> {
+        self.link().await.map(drop)
+    }
+
+    /// The link in use, or a new one.
+    async fn link(&self) -> RedisResult<Arc<Link>> {
+        let inner = &*self.inner;
+        if let Ok(slot) = inner.slot.try_lock()
+            && let Some(link) = usable(&slot)
+        {
+            return Ok(link);
+        }
+        let connecting = async {
+            let mut slot = inner.slot.lock().await;
+            if let Some(link) = usable(&slot) {
+                return Ok(link);
+            }
+            // The broken link goes first, so that its socket is closed before the next one is opened.
+            *slot = None;
+            let link = Arc::new(inner.reach().await?);
+            *slot = Some(Arc::clone(&link));
+            Ok(link)
+        };
+        inner
+            .host
+            .timeout(inner.timeout, connecting)
+            .await
+            .unwrap_or_else(|_| Err(inner.late("no connection to")))
+    }
+
+    /// Waits for a reply on `link`, and discards the link when what happens says that it is of no more use.
+    async fn reply<T>(
+        &self,
+        link: &Link,
+        reply: impl Future<Output = RedisResult<T>> + Send,
+        refused_as_replica: impl Fn(&T) -> bool,
+    ) -> RedisResult<T> {
+        let inner = &*self.inner;
+        match inner.host.timeout(inner.timeout, reply).await {
+            Ok(Ok(value)) => {
+                if inner.follows_a_monitor() && refused_as_replica(&value) {
+                    link.discard();
+                }
+                Ok(value)
+            }
+            Ok(Err(error)) => {
+                if error.is_io_error() || error.is_unrecoverable_error() {
+                    link.discard();
+                }
+                Err(error)
+            }
+            Err(_) => {
+                // The connection may well be sound and only slow, and is kept as the redis crate keeps it. A primary
+                // that does not answer may have been replaced, though: the monitor knows.
+                if inner.follows_a_monitor() {
+                    link.discard();
+                }
+                Err(inner.late("no reply from"))
+            }
+        }
+    }
+}
+
+impl ConnectionLike for Connection {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        Box::pin(async move {
+            let link = self.link().await?;
+            let mut client = link.client.clone();
+            self.reply(&link, client.send_packed_command(cmd), says_read_only).await
+        })
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        Box::pin(async move {
+            let link = self.link().await?;
+            let mut client = link.client.clone();
+            let replies = client.send_packed_commands(pipeline, offset, count);
+            self.reply(&link, replies, |replies| replies.iter().any(says_read_only)).await
+        })
+    }
+
+    fn get_db(&self) -> i64 {
+        0
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("address", &self.inner.address).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    /// Connects to the store, wherever it is now.
+    async fn reach(&self) -> RedisResult<Link> {
+        match &self.address {
+            StoreAddress::Host(name) => Link::open(&self.host, name, PORT).await,
+            StoreAddress::Monitor(monitor) => {
+                let (primary, port) = self.primary(monitor).await?;
+                Link::open(&self.host, &primary, port).await
+            }
+        }
+    }
+
+    /// Asks a monitor where the primary is, over a connection that is closed with the answer.
+    async fn primary(&self, monitor: &str) -> RedisResult<(String, u16)> {
+        let link = Link::open(&self.host, monitor, MONITOR_PORT).await?;
+        let answer: Option<(String, u16)> = redis::cmd("SENTINEL")
+            .arg("GET-MASTER-ADDR-BY-NAME")
+            .arg(PRIMARY_NAME)
+            .query_async(&mut link.client.clone())
+            .await?;
+        answer.ok_or_else(|| {
+            RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, "the monitor knows no primary"))
+        })
+    }
+
+    fn follows_a_monitor(&self) -> bool {
+        matches!(self.address, StoreAddress::Monitor(_))
+    }
+
+    /// The error for something that did not happen in time; `what` ends before the name of the store.
+    fn late(&self, what: &str) -> RedisError {
+        let (StoreAddress::Host(name) | StoreAddress::Monitor(name)) = &self.address;
+        io::Error::new(io::ErrorKind::TimedOut, format!("{what} {name} within {:?}", self.timeout)).into()
+    }
+}
+
+impl Link {
+    /// Connects, shakes hands, and starts the task on `host` that writes requests and reads replies.
+    async fn open(host: &Host, peer: &str, port: u16) -> RedisResult<Link> {
+        let stream = host.connect(peer, port).await?;
+        // The crate's own timeouts follow tokio's clock, not the host's.
+        let config = AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None);
+        let info = RedisConnectionInfo::default();
+        let (client, driver) = MultiplexedConnection::new_with_config(&info, stream, config).await?;
+        Ok(Link { client, driver: host.spawn(driver), discarded: AtomicBool::new(false) })
+    }
+
+    /// Closes the socket; requests under way on it fail.
+    fn discard(&self) {
+        self.discarded.store(true, Ordering::Relaxed);
+        self.driver.abort();
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+fn usable(slot: &Option<Arc<Link>>) -> Option<Arc<Link>> {
+    slot.as_ref().filter(|link| !link.discarded.load(Ordering::Relaxed)).cloned()
+}
+
+/// True for the error of a server that takes no writes because it is a replica.
+fn says_read_only(reply: &Value) -> bool {
+    matches!(reply, Value::ServerError(error) if error.kind() == Some(ServerErrorKind::ReadOnly))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_can_be_shared_between_tasks() {
+        fn shared<T: Clone + Send + Sync + 'static>() {}
+        shared::<Connection>();
+    }
+
+    #[test]
+    fn only_the_refusal_of_a_replica_counts_as_read_only() {
+        let reply = |text: &str| redis::parse_redis_value(text.as_bytes()).unwrap();
+        assert!(says_read_only(&reply("-READONLY You can't write against a read only replica.\r\n")));
+        assert!(!says_read_only(&reply("-ERR syntax error\r\n")));
+        assert!(!says_read_only(&reply("+OK\r\n")));
+    }
+}

@@ -1,0 +1,80 @@
+//! The lock designs that picklock tests, and the servers they need.
+//!
+//! A design is a lock algorithm with its servers. [`families`] lists those that come with picklock, with their
+//! parameters open; [`spell`](picklock_sim::design::spell) finds the one that a text names, with its parameters fixed:
+//!
+//! ```
+//! use picklock_sim::design::spell;
+//!
+//! let design = spell(picklock_impls::families(), "redlock{nodes=7,clock=wall}")?;
+//! assert_eq!(design.topology.stores, 7);
+//! # Ok::<(), picklock_sim::design::SpellingError>(())
+//! ```
+//!
+//! Each design is one file of [`locks`], written with the redis crate as its users would write it. What makes that
+//! possible is [`Connection`]: the redis crate's client over the streams of a simulated host. The stores are
+//! in [`servers`]: they speak Redis's protocol and know nothing of locks.
+//!
+//! # A lock of your own
+//!
+//! Implement [`Lock`](picklock_sim::lock::Lock) with everything taken from the host: its clocks, its sleep, its random
+//! numbers. [`on_redis`] makes a design of the function that connects a client:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use picklock_impls::{Connection, on_redis};
+//! use picklock_sim::design::Seat;
+//! use picklock_sim::host::Host;
+//! use picklock_sim::ids::Key;
+//! use picklock_sim::lock::{Grant, Lock, LockError};
+//! use redis::{Script, cmd};
+//!
+//! struct Mine {
+//!     host: Host,
+//!     redis: Connection,
+//!     ttl: Duration,
+//! }
+//!
+//! impl Mine {
+//!     async fn connect(seat: Seat) -> Result<Mine, LockError> {
+//!         Ok(Mine { redis: Connection::to(&seat, 0)?, host: seat.host, ttl: seat.ttl })
+//!     }
+//! }
+//!
+//! impl Lock for Mine {
+//!     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+//!         let owner = self.host.rng().owner_id();
+//!         let mut set = cmd("SET");
+//!         set.arg(key.as_str()).arg(&owner).arg("NX").arg("PX").arg(self.ttl.as_millis() as u64);
+//!         let granted: bool = set.query_async(&mut self.redis.clone()).await?;
+//!         Ok(granted.then(|| Grant::new(key, owner)))
+//!     }
+//!
+//!     async fn release(&self, grant: Grant) -> Result<(), LockError> {
+//!         let script = Script::new(
+//!             "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end",
+//!         );
+//!         let mut call = script.key(grant.key.as_str());
+//!         call.arg(&grant.owner).invoke_async::<()>(&mut self.redis.clone()).await?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let design = on_redis("mine", 1, Mine::connect);
+//! assert_eq!(design.topology.stores, 1);
+//! ```
+
+pub mod connection;
+pub mod locks;
+pub mod own;
+pub mod servers;
+
+pub use connection::Connection;
+pub use own::on_redis;
+
+/// Every design that comes with picklock: the controls first, then from the simplest to the most careful.
+#[must_use]
+pub fn families() -> &'static [&'static picklock_sim::design::Family] {
+    locks::ALL
+}

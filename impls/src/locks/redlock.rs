@@ -1,0 +1,236 @@
+//! Redlock: a lock on a majority of independent stores.
+//!
+//! *Claim:* at most one holder while fewer than half of the stores fail, as long as clocks run at about the same rate.
+//! *Weakness:* the holder must look at the validity that is left, and even then a pause between the look and the write
+//! lets a stale write through. A store that restarts without its memory, or whose clock jumps, gives its vote
+//! twice: with as many of them as two majorities may have in common, there are two holders.
+//! *Source:* L12 and L13 in the project's list; Salvatore Sanfilippo, "Distributed Locks with Redis", redis.io, as published:
+//! stores one after another in their order, a timeout per store that is small against the lease, validity = lease -
+//! elapsed - drift, release on all stores.
+//!
+//! `redlock` has honest holders. `redlock-naive` is the same algorithm with the client that most programs are: it
+//! computes the validity when it acquires, and never looks at it again. A trusting holder counts the whole lease
+//! from the last reply, as libraries did that forgot the time that asking took.
+//!
+//! Left out on purpose: extending a lease, which the published algorithm mentions but does not define, and asking the
+//! stores at once.
+
+use std::time::Duration;
+
+use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat, Topology};
+use picklock_sim::host::Host;
+use picklock_sim::ids::{Key, Token};
+use picklock_sim::lock::{Belief, Grant, Lock, LockError};
+
+use super::common::{
+    BELIEF, BELIEF_HONEST, CLOCK, Policy, Reading, compare_and_delete, connect_if_possible, on_stores,
+    set_and_count, set_if_absent,
+};
+use super::redlock_fenced_quorum::raise_counter;
+use crate::connection::Connection;
+
+/// Redlock with honest holders.
+pub(super) static FAMILY: Family = Family {
+    name: "redlock",
+    claim: "a lock on a majority of independent stores, with honest holders: survives the loss of a minority",
+    weakness: "a pause between the check and the write; stores that forget, or whose clocks jump",
+    source: SOURCE,
+    params: PARAMS,
+    build: |args| build(args, Tokens::None),
+};
+
+/// Redlock with holders that never look at the validity.
+pub(super) static NAIVE: Family = Family {
+    name: "redlock-naive",
+    claim: "redlock with a client that never looks at the validity: believes until it releases",
+    weakness: "work or a pause that outlasts the lease makes a second holder",
+    source: SOURCE,
+    params: &[NODES, BELIEF, CLOCK],
+    build: |args| build(args, Tokens::None),
+};
+
+const SOURCE: &str = "Sanfilippo, Distributed Locks with Redis (redis.io), the Redlock algorithm";
+
+/// The parameters of Redlock and its fenced kin.
+pub(super) const PARAMS: &[Param] = &[NODES, BELIEF_HONEST, CLOCK];
+
+const NODES: Param = Param {
+    name: "nodes",
+    domain: Domain::Int(1, 15),
+    default: "5",
+    doc: "the number of independent stores",
+};
+
+/// Where the fencing tokens come from, if there are any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tokens {
+    /// There are none.
+    None,
+    /// The highest counter of the stores that granted.
+    Highest,
+    /// The same, written back to a majority before the grant counts.
+    WrittenBack,
+}
+
+/// A design of the Redlock kind.
+pub(super) fn build(args: &Args, tokens: Tokens) -> Design {
+    let nodes = u32::try_from(args.int("nodes")).expect("the domain ends at 15");
+    let design = on_stores(args, Topology::independent(nodes), move |seat, policy| async move {
+        Ok(Redlock::connect(seat, policy, tokens).await)
+    });
+    if tokens == Tokens::None { design } else { design.fenced() }
+}
+
+/// A client.
+struct Redlock {
+    host: Host,
+    ttl: Duration,
+    nodes: Vec<Connection>,
+    policy: Policy,
+    tokens: Tokens,
+}
+
+/// What one store answered to the request for the lock.
+enum Vote<'a> {
+    /// Yes, with its counter where tokens are wanted.
+    Yes(&'a Connection, Option<Token>),
+    /// No: somebody else has its vote.
+    No,
+    /// Nothing, or an error.
+    Silent,
+}
+
+impl<'a> Vote<'a> {
+    fn yes(&self) -> Option<(&'a Connection, Option<Token>)> {
+        match *self {
+            Vote::Yes(node, counter) => Some((node, counter)),
+            Vote::No | Vote::Silent => None,
+        }
+    }
+}
+
+impl Redlock {
+    async fn connect(seat: Seat, policy: Policy, tokens: Tokens) -> Redlock {
+        let timeout = node_timeout(seat.ttl);
+        let nodes: Vec<Connection> =
+            seat.stores.into_iter().map(|address| Connection::new(&seat.host, address, timeout)).collect();
+        for node in &nodes {
+            connect_if_possible(node).await;
+        }
+        Redlock { host: seat.host, ttl: seat.ttl, nodes, policy, tokens }
+    }
+
+    /// How many stores are a majority.
+    fn quorum(&self) -> usize {
+        self.nodes.len() / 2 + 1
+    }
+
+    /// Asks every store for its vote, one after another.
+    async fn poll(&self, key: &Key, owner: &str) -> Vec<Vote<'_>> {
+        let mut votes = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            votes.push(self.ask(node, key, owner).await);
+        }
+        votes
+    }
+
+    async fn ask<'a>(&self, node: &'a Connection, key: &Key, owner: &str) -> Vote<'a> {
+        let answer = if self.tokens == Tokens::None {
+            set_if_absent(node, key, owner, self.ttl).await.map(|granted| granted.then_some(None))
+        } else {
+            set_and_count(node, key, owner, self.ttl).await.map(|counter| counter.map(Some))
+        };
+        match answer {
+            Ok(Some(counter)) => Vote::Yes(node, counter),
+            Ok(None) => Vote::No,
+            Err(_) => Vote::Silent,
+        }
+    }
+
+    /// Makes a grant of the votes, if they are a majority and some validity is left.
+    async fn elect(&self, key: &Key, owner: &str, start: Reading, votes: &[Vote<'_>]) -> Option<Grant> {
+        let yes: Vec<(&Connection, Option<Token>)> = votes.iter().filter_map(Vote::yes).collect();
+        if yes.len() < self.quorum() {
+            return None;
+        }
+        let token = yes.iter().filter_map(|(_, counter)| *counter).max();
+        if let (Tokens::WrittenBack, Some(token)) = (self.tokens, token) {
+            let mut raised = 0;
+            for (node, _) in &yes {
+                raised += usize::from(raise_counter(node, key, owner, token).await.unwrap_or(false));
+            }
+            if raised < self.quorum() {
+                return None;
+            }
+        }
+        // "Validity = lease - elapsed - drift is positive", without computing a difference: the end of the validity is
+        // absolute, so that a pause after this line cannot move it.
+        let valid_until = start.lease_end(self.ttl);
+        let now = self.policy.clock.read(&self.host);
+        if now >= valid_until {
+            return None;
+        }
+        let deadline = if self.policy.belief == Belief::Trusting { now.plus(self.ttl) } else { valid_until };
+        let mut grant = Grant::new(key, owner).with_deadline(deadline.deadline());
+        grant.token = token;
+        Some(grant)
+    }
+
+    /// Releases on every store, also on those that refused or did not answer: a request may have been executed although
+    /// its reply was lost. Returns how many answered.
+    async fn release_everywhere(&self, key: &Key, owner: &str) -> usize {
+        let mut answered = 0;
+        for node in &self.nodes {
+            answered += usize::from(compare_and_delete(node, key, owner).await.is_ok());
+        }
+        answered
+    }
+}
+
+impl Lock for Redlock {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        let owner = self.host.rng().owner_id();
+        // Before the first request: the stores begin to count the lease later than this, never earlier.
+        let start = self.policy.clock.read(&self.host);
+        let votes = self.poll(key, &owner).await;
+        if let Some(grant) = self.elect(key, &owner, start, &votes).await {
+            return Ok(Some(grant));
+        }
+        self.release_everywhere(key, &owner).await;
+        let answered = votes.iter().filter(|vote| !matches!(vote, Vote::Silent)).count();
+        if answered < self.quorum() {
+            return Err(too_few(answered, self.nodes.len()));
+        }
+        Ok(None)
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        let answered = self.release_everywhere(&grant.key, &grant.owner).await;
+        if answered < self.quorum() {
+            return Err(too_few(answered, self.nodes.len()));
+        }
+        Ok(())
+    }
+}
+
+fn too_few(answered: usize, nodes: usize) -> LockError {
+    LockError::new(format!("only {answered} of {nodes} stores answered"))
+}
+
+/// How long one store may take to answer: a twentieth of the lease, so that a few dead ones leave enough of it, and at
+/// least 10 ms, so that a short lease does not time out on every round trip. (The published example has 5 to 50 ms
+/// for a lease of 10 s, on a local network.)
+fn node_timeout(ttl: Duration) -> Duration {
+    (ttl / 20).max(Duration::from_millis(10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_has_a_twentieth_of_the_lease_to_answer_but_at_least_ten_milliseconds() {
+        assert_eq!(node_timeout(Duration::from_secs(2)), Duration::from_millis(100));
+        assert_eq!(node_timeout(Duration::from_millis(50)), Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,69 @@
+//! Redlock with a fencing token that has an order: the highest counter of the stores that granted, written back to
+//! a majority of them before the grant counts.
+//!
+//! *Claim:* tokens are distinct, and a grant that was asked for after another one had been made has the higher token,
+//! whatever clocks do.
+//! *Weakness:* the order is as durable as the counters: a store that restarts without its memory breaks it. The
+//! validity is shorter by the second round of requests. All that is said of `redlock` about belief stays true.
+//! *Source:* L25 in the project's list; the second phase of the quorum registers of Attiya, Bar-Noy and Dolev, "Sharing
+//! Memory Robustly in Message-Passing Systems", 1995.
+//!
+//! Why it gives an order. Let A and B be two grants of the same key. Each raised the counters of a majority
+//! to at least its token, and each raise was made while the store still held that grant's key. Two majorities have
+//! a store in common. At that store the span from the taking of A's vote to A's raise and the same span of B do not
+//! overlap, because the store held the key for one of them throughout, and each try has a value of its own, so that an
+//! expired key cannot come back as the same. If A's span is the earlier, B's vote was counted on top of A's token: the
+//! counter that B got there is higher, and B's token, the highest of all its counters, is higher too. If A's acquire
+//! had returned before B's began, A's span is the earlier one at every store that they have in common.
+//!
+//! The raise must check the owner: without it, a late raise of A could come after B's vote at every common store, and
+//! nothing would order the two. It must come before the validity is computed: a raise that took too long makes a
+//! grant that is over before it begins.
+
+use std::sync::LazyLock;
+
+use picklock_sim::design::Family;
+use picklock_sim::ids::{Key, Token};
+use redis::{RedisResult, Script};
+
+use super::common::counter_key;
+use super::redlock::{PARAMS, Tokens, build};
+use crate::connection::Connection;
+
+/// Redlock with a token that was written back.
+pub(super) static FAMILY: Family = Family {
+    name: "redlock-fenced-quorum",
+    claim: "redlock with a fencing token that a majority has stored before the grant counts: tokens have an order",
+    weakness: "the order is lost with the memory of a store",
+    source: "Attiya, Bar-Noy, Dolev, Sharing Memory Robustly in Message-Passing Systems, 1995",
+    params: PARAMS,
+    build: |args| build(args, Tokens::WrittenBack),
+};
+
+/// Raises the counter of the key to at least `token` if the key still holds this value: false if it does not.
+pub(super) async fn raise_counter(
+    node: &Connection,
+    key: &Key,
+    owner: &str,
+    token: Token,
+) -> RedisResult<bool> {
+    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
+        Script::new(
+            "if redis.call('get', KEYS[1]) ~= ARGV[1] then
+               return 0
+             end
+             local counter = redis.call('get', KEYS[2])
+             if not counter or tonumber(counter) < tonumber(ARGV[2]) then
+               redis.call('set', KEYS[2], ARGV[2])
+             end
+             return 1",
+        )
+    });
+    SCRIPT
+        .key(key.as_str())
+        .key(counter_key(key))
+        .arg(owner)
+        .arg(token.0)
+        .invoke_async(&mut node.clone())
+        .await
+}

@@ -1,0 +1,199 @@
+//! The commands, as a table: name, arity, what it may do, and the function that does it.
+//!
+//! Names, arities and error texts are those of Redis 7.0.15 (`src/commands/*.json`). A command is either about data and
+//! then also callable from scripts, or about the server or the connection.
+
+mod connection;
+mod hashes;
+mod keys;
+mod scripting;
+mod server;
+mod strings;
+
+pub(super) use connection::hello;
+
+use super::node::{Answer, Node, Session};
+use super::resp::{self, Reply};
+use super::store::Store;
+
+/// A command about data: the arguments include the name.
+pub(super) type OnData = fn(&mut Store, &[&[u8]]) -> Result<Reply, Reply>;
+/// A command about the server or the connection.
+pub(super) type OnServer = fn(&mut Node, &mut Session, &[&[u8]]) -> Result<Answer, Reply>;
+
+/// One row of the table.
+#[derive(Clone, Copy)]
+pub(super) struct Command {
+    /// Its name in lowercase.
+    pub(super) name: &'static str,
+    /// How many arguments it takes with its name; at least so many if negative.
+    arity: i32,
+    /// True if it may change data.
+    pub(super) writes: bool,
+    /// What executes it.
+    pub(super) run: Run,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Run {
+    Data(OnData),
+    Server(OnServer),
+}
+
+const fn read(name: &'static str, arity: i32, run: OnData) -> Command {
+    Command { name, arity, writes: false, run: Run::Data(run) }
+}
+
+const fn write(name: &'static str, arity: i32, run: OnData) -> Command {
+    Command { name, arity, writes: true, run: Run::Data(run) }
+}
+
+const fn serve(name: &'static str, arity: i32, run: OnServer) -> Command {
+    Command { name, arity, writes: false, run: Run::Server(run) }
+}
+
+/// All commands, in alphabetical order.
+static TABLE: &[Command] = &[
+    serve("client", -2, connection::client),
+    serve("command", -1, connection::command),
+    serve("config", -2, server::config),
+    read("dbsize", 1, keys::dbsize),
+    write("decr", 2, strings::decr),
+    write("decrby", 3, strings::decrby),
+    write("del", -2, keys::del),
+    read("echo", 2, connection::echo),
+    serve("eval", -3, scripting::eval),
+    serve("evalsha", -3, scripting::evalsha),
+    read("exists", -2, keys::exists),
+    write("expire", -3, keys::expire),
+    write("expireat", -3, keys::expireat),
+    read("expiretime", 2, keys::expiretime),
+    write("flushall", -1, keys::flushall),
+    write("flushdb", -1, keys::flushall),
+    read("get", 2, strings::get),
+    write("getdel", 2, strings::getdel),
+    write("hdel", -3, hashes::hdel),
+    serve("hello", -1, connection::hello_command),
+    read("hexists", 3, hashes::hexists),
+    read("hget", 3, hashes::hget),
+    read("hgetall", 2, hashes::hgetall),
+    write("hincrby", 4, hashes::hincrby),
+    read("hkeys", 2, hashes::hkeys),
+    read("hlen", 2, hashes::hlen),
+    write("hset", -4, hashes::hset),
+    write("hsetnx", 4, hashes::hsetnx),
+    write("incr", 2, strings::incr),
+    write("incrby", 3, strings::incrby),
+    serve("info", -1, server::info),
+    write("persist", 2, keys::persist),
+    write("pexpire", -3, keys::pexpire),
+    write("pexpireat", -3, keys::pexpireat),
+    read("pexpiretime", 2, keys::pexpiretime),
+    read("ping", -1, connection::ping),
+    write("psetex", 4, strings::psetex),
+    serve("psync", -3, server::psync),
+    read("pttl", 2, keys::pttl),
+    serve("quit", -1, connection::quit),
+    serve("replconf", -1, server::replconf),
+    serve("replicaof", 3, server::replicaof),
+    serve("reset", 1, connection::reset),
+    serve("role", 1, server::role),
+    serve("script", -2, scripting::script),
+    read("select", 2, connection::select),
+    write("set", -3, strings::set),
+    write("setex", 4, strings::setex),
+    write("setnx", 3, strings::setnx),
+    serve("slaveof", 3, server::replicaof),
+    read("strlen", 2, strings::strlen),
+    read("time", 1, connection::time),
+    read("ttl", 2, keys::ttl),
+    read("type", 2, keys::type_of),
+    write("unlink", -2, keys::unlink),
+    serve("wait", 3, server::wait),
+];
+
+impl Command {
+    /// The row of a name in any case.
+    pub(super) fn find(name: &[u8]) -> Option<&'static Command> {
+        let mut lower = [0; 16];
+        let lower = lower.get_mut(..name.len())?;
+        lower.copy_from_slice(name);
+        lower.make_ascii_lowercase();
+        let at = TABLE.binary_search_by(|command| command.name.as_bytes().cmp(lower)).ok()?;
+        Some(&TABLE[at])
+    }
+
+    /// True if it takes this many arguments, its name included.
+    pub(super) fn takes(&self, args: usize) -> bool {
+        let least = self.arity.unsigned_abs() as usize;
+        if self.arity < 0 { args >= least } else { args == least }
+    }
+}
+
+/// The reply to a command that is not in the table.
+pub(super) fn unknown(args: &[&[u8]]) -> Reply {
+    let shown = |arg: &[u8], most: usize| String::from_utf8_lossy(&arg[..arg.len().min(most)]).into_owned();
+    let mut rest = String::new();
+    for arg in &args[1..] {
+        if rest.len() >= 128 {
+            break;
+        }
+        let arg = shown(arg, 128 - rest.len());
+        rest.push_str(&format!("'{arg}' "));
+    }
+    let name = shown(args[0], 128);
+    Reply::Error(format!("ERR unknown command '{name}', with args beginning with: {rest}").into())
+}
+
+/// The reply to a wrong number of arguments.
+pub(super) fn wrong_arity(name: &str) -> Reply {
+    Reply::Error(format!("ERR wrong number of arguments for '{name}' command").into())
+}
+
+/// The reply to a subcommand that there is not.
+fn unknown_subcommand(command: &str, sub: &[u8]) -> Reply {
+    let sub = String::from_utf8_lossy(&sub[..sub.len().min(128)]).into_owned();
+    Reply::Error(format!("ERR unknown subcommand '{sub}'. Try {command} HELP.").into())
+}
+
+/// The reply to options that contradict each other or do not exist.
+const SYNTAX: Reply = Reply::error("ERR syntax error");
+const NOT_AN_INTEGER: Reply = Reply::error("ERR value is not an integer or out of range");
+
+/// An argument that must be an integer.
+fn number(arg: &[u8]) -> Result<i64, Reply> {
+    resp::integer(arg).ok_or(NOT_AN_INTEGER)
+}
+
+/// A number as it is stored.
+fn digits(value: i64) -> Vec<u8> {
+    let mut out = Vec::new();
+    resp::decimal(&mut out, value);
+    out
+}
+
+/// A count as it is replied.
+fn count(len: usize) -> Reply {
+    Reply::Integer(i64::try_from(len).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_order_so_that_it_can_be_searched() {
+        assert!(TABLE.is_sorted_by(|a, b| a.name < b.name));
+        assert!(TABLE.iter().all(|command| Command::find(command.name.as_bytes()).is_some()));
+    }
+
+    #[test]
+    fn unknown_commands_are_shown_with_their_arguments_up_to_a_length() {
+        assert_eq!(
+            unknown(&[b"FOO", b"bar", b"baz"]),
+            Reply::error("ERR unknown command 'FOO', with args beginning with: 'bar' 'baz' ")
+        );
+        let Reply::Error(text) = unknown(&[&[b'x'; 300], &[b'y'; 300], b"z"]) else { panic!("an error") };
+        assert!(text.len() < 400 && !text.contains('z'));
+    }
+}

@@ -1,0 +1,35 @@
+//! A simulated Redis: one node, its replicas and a monitor that fails over between them.
+//!
+//! What is modelled, after Redis 7.0.15: the commands that lock libraries send, expiry on the node's own wall clock,
+//! Lua scripts, asynchronous replication, and two kinds of persistence. A node is believed when the same commands give
+//! the same replies, the same replication stream and the same timing as the real one.
+//!
+//! [`node::Node`] executes commands and touches nothing else, so it can be tested without a world; [`serve()`] puts a node
+//! on a host.
+//!
+//! Left out on purpose: several databases, transactions, blocking commands, Pub/Sub, eviction, access control, lists,
+//! sets and sorted sets.
+
+pub mod node;
+pub mod resp;
+pub mod store;
+
+mod commands;
+mod journal;
+mod lua;
+mod monitor;
+mod replication;
+mod serve;
+#[cfg(test)]
+mod tests;
+
+pub use serve::serve;
+
+/// The port of a node.
+pub const PORT: u16 = 6379;
+
+/// The same as it stands in commands.
+const PORT_TEXT: &[u8] = b"6379";
+
+/// The port of a monitor.
+pub const MONITOR_PORT: u16 = 26379;

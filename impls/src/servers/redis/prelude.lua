@@ -1,0 +1,161 @@
+-- What scripts see: Redis's globals, read-only, over the functions of the host language.
+-- Returns the scripts' global table, and a function that runs a script.
+
+local natives = ...
+local error, pairs, pcall, setmetatable, tostring, type, xpcall = error, pairs, pcall, setmetatable, tostring, type, xpcall
+local floor, format, match = math.floor, string.format, string.match
+local explain, place = natives.explain, natives.place
+
+-- The tables that scripts may read but not write, by the empty table that stands for each.
+local frozen = {}
+
+local function refuse()
+    error("Attempt to modify a readonly table", 2)
+end
+
+local function freeze(content)
+    local stand_in = {}
+    frozen[stand_in] = true
+    return setmetatable(stand_in, { __index = content, __newindex = refuse, __metatable = false })
+end
+
+-- Library functions that write to a table without asking its metatable.
+local function guarded(write)
+    return function(target, ...)
+        if frozen[target] then
+            error("Attempt to modify a readonly table", 2)
+        end
+        return write(target, ...)
+    end
+end
+
+local redis = {
+    LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
+    REPL_NONE = 0, REPL_AOF = 1, REPL_SLAVE = 2, REPL_REPLICA = 2, REPL_ALL = 3,
+    REDIS_VERSION = "7.0.15", REDIS_VERSION_NUM = 0x0007000f,
+    call = natives.call, pcall = natives.pcall, sha1hex = natives.sha1hex,
+    log = function() end,
+    replicate_commands = function() return true end,
+}
+
+function redis.status_reply(text)
+    if type(text) ~= "string" then
+        return { err = "ERR wrong number or type of arguments" }
+    end
+    return { ok = text }
+end
+
+-- The first word is the error's code; a single word gets the code ERR.
+function redis.error_reply(text)
+    if type(text) ~= "string" then
+        return { err = "ERR wrong number or type of arguments" }
+    end
+    text = match(text, "^%-?(.-)[\r\n]*$")
+    if not match(text, " ") then
+        text = "ERR " .. text
+    end
+    return { err = text }
+end
+
+-- A failed command travels as an error of the host language; where a script catches it, it is a table.
+local function plain(failure)
+    if type(failure) == "userdata" then
+        return explain(failure)
+    end
+    return failure
+end
+
+local function caught(ok, ...)
+    if ok then
+        return ok, ...
+    end
+    return ok, plain((...))
+end
+
+local function protected(run)
+    return function(...)
+        return caught(run(...))
+    end
+end
+
+local numbers = {}
+for name, item in pairs(math) do
+    numbers[name] = item
+end
+numbers.randomseed = function(seed)
+    natives.seed(seed)
+end
+numbers.random = function(low, high)
+    local drawn = natives.draw()
+    if low == nil then
+        return drawn
+    end
+    if high == nil then
+        low, high = 1, low
+    end
+    if low > high then
+        error("bad argument #1 to 'random' (interval is empty)", 2)
+    end
+    return floor(drawn * (high - low + 1)) + low
+end
+
+local tables = {}
+for name, item in pairs(table) do
+    tables[name] = item
+end
+for _, name in pairs({ "insert", "remove", "sort" }) do
+    tables[name] = guarded(table[name])
+end
+
+local routines = {}
+for name, item in pairs(coroutine) do
+    routines[name] = item
+end
+routines.resume = protected(coroutine.resume)
+
+-- Lua shows where a table or function lies in memory: that differs from run to run.
+local function shown(item)
+    local kind = type(item)
+    local text = tostring(item)
+    if (kind == "table" or kind == "function" or kind == "thread" or kind == "userdata")
+        and match(text, "^" .. kind .. ": 0?x?%x+$") then
+        return format("%s: 0x%08x", kind, 0)
+    end
+    return text
+end
+
+local globals = {
+    assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next, pairs = pairs,
+    pcall = protected(pcall), rawequal = rawequal, rawget = rawget, rawset = guarded(rawset), select = select,
+    setmetatable = setmetatable, tonumber = tonumber, tostring = shown, type = type, unpack = unpack,
+    xpcall = function(run, handle)
+        return xpcall(run, function(failure) return handle(plain(failure)) end)
+    end,
+    _VERSION = _VERSION, coroutine = freeze(routines), math = freeze(numbers), redis = freeze(redis),
+    string = freeze(string), table = freeze(tables),
+}
+local environment = freeze(globals)
+globals._G = environment
+getmetatable("").__metatable = false
+
+setmetatable(globals, {
+    __index = function(_, name)
+        error(format("Script attempted to access nonexistent global variable '%s'", tostring(name)), 2)
+    end,
+})
+
+local function located(failure)
+    failure = plain(failure)
+    if type(failure) ~= "table" then
+        failure = { err = "ERR " .. tostring(failure) }
+    end
+    failure.line = place()
+    return failure
+end
+
+local function run(script, keys, argv)
+    globals.KEYS, globals.ARGV = keys, argv
+    return xpcall(script, located)
+end
+
+return environment, run

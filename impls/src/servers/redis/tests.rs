@@ -1,0 +1,581 @@
+//! What a node answers and does, command by command, against what Redis 7.0.15 was seen to do.
+
+use std::time::Duration;
+
+use picklock_sim::ids::Key;
+use picklock_sim::time::{EPOCH_NS, WallTime};
+use picklock_sim::trace::What;
+
+use super::node::{Next, Node, Outcome, Session};
+use super::resp::{Reply, Requests};
+use super::store::{Effects, Store};
+
+/// A node, one client of it, and a wall clock.
+struct Bench {
+    node: Node,
+    session: Session,
+    now: WallTime,
+    last: Outcome,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        Bench::of(Node::default())
+    }
+
+    fn of(mut node: Node) -> Bench {
+        let session = node.session();
+        Bench { node, session, now: WallTime(EPOCH_NS), last: Outcome::default() }
+    }
+
+    fn call(&mut self, args: &[&[u8]]) -> Reply {
+        let mut out = Vec::new();
+        self.last = self.node.execute(self.now, &mut self.session, args, &mut out);
+        let (reply, len) = Reply::decode(&out).unwrap().unwrap();
+        assert_eq!(len, out.len(), "one command, one reply");
+        reply
+    }
+
+    /// Calls a command of words without spaces; the reply as text.
+    fn run(&mut self, line: &str) -> String {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        shown(&self.call(&words))
+    }
+
+    fn eval(&mut self, script: &str, keys: &[&str], args: &[&str]) -> String {
+        let count = keys.len().to_string();
+        let mut words = vec!["EVAL", script, &count];
+        words.extend(keys);
+        words.extend(args);
+        let words: Vec<&[u8]> = words.into_iter().map(str::as_bytes).collect();
+        shown(&self.call(&words))
+    }
+
+    fn lua(&mut self, script: &str) -> String {
+        self.eval(script, &[], &[])
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.now = self.now + Duration::from_millis(ms);
+    }
+
+    fn events(&self) -> &[What] {
+        &self.last.effects.events
+    }
+
+    /// The effects of the last command, as words.
+    fn writes(&self) -> Vec<String> {
+        commands(&self.last.effects.writes)
+    }
+}
+
+fn commands(bytes: &[u8]) -> Vec<String> {
+    let mut requests = Requests::default();
+    requests.room().extend_from_slice(bytes);
+    let mut all = Vec::new();
+    while let Some(request) = requests.next().unwrap() {
+        all.push(String::from_utf8(request.args.join(&b' ')).unwrap());
+    }
+    all
+}
+
+fn shown(reply: &Reply) -> String {
+    match reply {
+        Reply::Status(text) => format!("+{text}"),
+        Reply::Error(text) => format!("-{text}"),
+        Reply::Integer(number) => format!(":{number}"),
+        Reply::Bulk(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Reply::Nil => "nil".into(),
+        Reply::Array(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(" ")),
+        Reply::Map(_) => unreachable!("RESP2 has no maps"),
+    }
+}
+
+fn key(name: &str) -> Key {
+    Key::new(name)
+}
+
+const EPOCH_MS: u64 = EPOCH_NS / 1_000_000;
+
+#[test]
+fn a_key_lives_through_its_last_millisecond_and_is_dead_after_it() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.run("SET k v NX PX 100"), "+OK");
+    bench.pass(100);
+    assert_eq!(bench.run("PTTL k"), ":0");
+    assert_eq!(bench.run("SET k w NX PX 100"), "nil");
+    bench.pass(1);
+    assert_eq!(bench.run("SET k w NX PX 100"), "+OK");
+    assert_eq!(bench.events(), [What::Expired { key: key("k") }, What::Created { key: key("k") }]);
+    assert_eq!(bench.writes(), ["UNLINK k".to_owned(), format!("SET k w PXAT {}", EPOCH_MS + 201)]);
+}
+
+#[test]
+fn a_clock_that_jumps_back_lengthens_a_lease() {
+    let mut bench = Bench::new();
+    bench.run("SET k v PX 10000");
+    bench.now = bench.now - Duration::from_secs(3600);
+    assert_eq!(bench.run("PTTL k"), ":3610000");
+}
+
+#[test]
+fn a_clock_that_jumps_ahead_ends_a_lease_at_the_next_cycle() {
+    let mut bench = Bench::new();
+    bench.run("SET k v PX 10000");
+    bench.run("INCR counter");
+    assert!(bench.node.may_expire());
+    bench.pass(20_000);
+    let effects = bench.node.expire(bench.now);
+    assert_eq!(effects.events, [What::Expired { key: key("k") }]);
+    assert!(!bench.node.may_expire());
+    assert_eq!(bench.run("DBSIZE"), ":1");
+}
+
+#[test]
+fn set_takes_its_options_in_any_order_and_case() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.run("set k v px 100 nx"), "+OK");
+    assert_eq!(bench.run("SET k v NX GET"), "v");
+    assert_eq!(bench.run("SET k w XX KEEPTTL GET"), "v");
+    assert_eq!(bench.run("PTTL k"), ":100");
+    assert_eq!(bench.run("SET k v EXAT 1577836801"), "+OK");
+    assert_eq!(bench.run("PTTL k"), ":1000");
+    assert_eq!(bench.run("SET k v"), "+OK");
+    assert_eq!(bench.run("PTTL k"), ":-1");
+    assert_eq!(bench.run("SET other v XX"), "nil");
+}
+
+#[test]
+fn set_refuses_what_redis_refuses() {
+    let mut bench = Bench::new();
+    let syntax = "-ERR syntax error";
+    for options in ["NX XX", "PX", "PX 1 EX 1", "PX 1 KEEPTTL", "KEEPTTL PX 1", "WHAT"] {
+        assert_eq!(bench.run(&format!("SET k v {options}")), syntax, "{options}");
+    }
+    let invalid = "-ERR invalid expire time in 'set' command";
+    for options in ["PX 0", "PX -1", "EX 9223372036854775807", "PX 9223372036854775807", "PXAT 0"] {
+        assert_eq!(bench.run(&format!("SET k v {options}")), invalid, "{options}");
+    }
+    assert_eq!(bench.run("SET k v PX 1.5"), "-ERR value is not an integer or out of range");
+    assert_eq!(bench.run("SET k"), "-ERR wrong number of arguments for 'set' command");
+    assert_eq!(bench.run("EXISTS k"), ":0");
+}
+
+#[test]
+fn expire_with_a_time_that_has_passed_deletes() {
+    let mut bench = Bench::new();
+    bench.run("SET k v NX PX 100");
+    assert_eq!(bench.run("PEXPIRE missing 1"), ":0");
+    assert_eq!(bench.run("PEXPIRE k 0"), ":1");
+    assert_eq!(bench.events(), [What::Deleted { key: key("k") }]);
+    assert_eq!(bench.writes(), ["DEL k"]);
+    assert_eq!(bench.run("EXPIRE k 9223372036854775807"), "-ERR invalid expire time in 'expire' command");
+    assert_eq!(bench.run("PEXPIRE k 1 FOO"), "-ERR Unsupported option FOO");
+}
+
+#[test]
+fn expire_says_what_it_did_in_absolute_time() {
+    let mut bench = Bench::new();
+    bench.run("SET k v NX PX 100");
+    assert_eq!(bench.run("PEXPIRE k 5000"), ":1");
+    assert_eq!(bench.events(), [What::Extended { key: key("k") }]);
+    assert_eq!(bench.writes(), [format!("PEXPIREAT k {}", EPOCH_MS + 5000)]);
+    assert_eq!(bench.run("PEXPIRE k 5000 GT"), ":0");
+    assert_eq!(bench.run("PEXPIRE k 4000 LT"), ":1");
+    assert_eq!(bench.run("PEXPIRE k 4000 NX"), ":0");
+    assert_eq!(bench.run("TTL k"), ":4");
+    assert_eq!(bench.run("PERSIST k"), ":1");
+    assert_eq!(bench.run("PERSIST k"), ":0");
+    assert_eq!(bench.run("TTL k"), ":-1");
+    assert_eq!(bench.run("TTL missing"), ":-2");
+}
+
+#[test]
+fn ttl_is_rounded_to_the_nearest_second() {
+    let mut bench = Bench::new();
+    bench.run("SET k v PX 1499");
+    assert_eq!(bench.run("TTL k"), ":1");
+    bench.run("SET k v PX 1500");
+    assert_eq!(bench.run("TTL k"), ":2");
+}
+
+#[test]
+fn a_write_to_an_expired_key_sees_neither_key_nor_lease() {
+    let mut bench = Bench::new();
+    bench.run("SET n 41 PX 10");
+    bench.run("HSET h f 1");
+    bench.run("PEXPIRE h 10");
+    bench.pass(11);
+    assert_eq!(bench.run("INCR n"), ":1");
+    assert_eq!(bench.run("PTTL n"), ":-1");
+    assert_eq!(bench.run("HINCRBY h f 5"), ":5");
+    assert_eq!(bench.run("PTTL h"), ":-1");
+}
+
+#[test]
+fn counters_are_no_records() {
+    let mut bench = Bench::new();
+    for line in ["INCR n", "SET n 5", "PEXPIRE n 1000", "DEL n", "SET plain v"] {
+        bench.run(line);
+        assert_eq!(bench.events(), [], "{line}");
+    }
+    bench.run("SETNX lock v");
+    assert_eq!(bench.events(), [What::Created { key: key("lock") }]);
+    assert_eq!(bench.writes(), ["SET lock v NX"]);
+    bench.run("SET lock w");
+    assert_eq!(bench.events(), [What::Created { key: key("lock") }]);
+    bench.run("UNLINK lock plain");
+    assert_eq!(bench.events(), [What::Deleted { key: key("lock") }]);
+    assert_eq!(bench.writes(), ["DEL lock plain"]);
+}
+
+#[test]
+fn increments_fail_rather_than_overflow() {
+    let mut bench = Bench::new();
+    bench.run("SET n 9223372036854775807");
+    assert_eq!(bench.run("INCR n"), "-ERR increment or decrement would overflow");
+    assert_eq!(bench.run("DECRBY n -9223372036854775808"), "-ERR decrement would overflow");
+    assert_eq!(bench.run("INCRBY n x"), "-ERR value is not an integer or out of range");
+    bench.run("SET n 1.0");
+    assert_eq!(bench.run("DECR n"), "-ERR value is not an integer or out of range");
+}
+
+#[test]
+fn hashes_count_and_end_with_their_last_field() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.run("HSET h a 1 b 2"), ":2");
+    assert_eq!(bench.events(), [What::Created { key: key("h") }]);
+    assert_eq!(bench.run("HSET h a"), "-ERR wrong number of arguments for 'hset' command");
+    assert_eq!(bench.run("HSETNX h a 9"), ":0");
+    assert_eq!(bench.run("HINCRBY h a 2"), ":3");
+    assert_eq!(bench.run("HGETALL h"), "[a 3 b 2]");
+    assert_eq!(bench.run("HDEL h a a"), ":1");
+    assert_eq!(bench.run("HDEL h b"), ":1");
+    assert_eq!(bench.events(), [What::Deleted { key: key("h") }]);
+    assert_eq!(bench.run("EXISTS h"), ":0");
+    bench.run("SET s v");
+    assert_eq!(bench.run("HGET s f"), "-WRONGTYPE Operation against a key holding the wrong kind of value");
+    bench.run("HSET h f text");
+    assert_eq!(bench.run("GET h"), "-WRONGTYPE Operation against a key holding the wrong kind of value");
+    assert_eq!(bench.run("HINCRBY h f 1"), "-ERR hash value is not an integer");
+    assert_eq!(bench.run("TYPE h"), "+hash");
+}
+
+#[test]
+fn connecting_clients_get_their_answers() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.run("PING"), "+PONG");
+    assert_eq!(bench.run("CLIENT SETINFO LIB-NAME redis-rs"), "+OK");
+    assert_eq!(bench.run("CLIENT ID"), ":1");
+    assert_eq!(bench.run("SELECT 0"), "+OK");
+    assert_eq!(bench.run("SELECT 1"), "-ERR DB index is out of range");
+    assert_eq!(bench.run("HELLO 4"), "-NOPROTO unsupported protocol version");
+    assert_eq!(bench.run("HELLO 2"), "[server redis version 7.0.15 proto :2 id :1 mode standalone role master modules []]");
+    assert_eq!(bench.run("COMMAND DOCS"), "[]");
+    assert_eq!(bench.run("CLIENT NOPE"), "-ERR unknown subcommand 'NOPE'. Try CLIENT HELP.");
+    assert_eq!(bench.run("FOO bar"), "-ERR unknown command 'FOO', with args beginning with: 'bar' ");
+    assert_eq!(bench.run("TIME"), "[1577836800 0]");
+    assert_eq!(bench.run("QUIT"), "+OK");
+    assert_eq!(bench.last.next, Next::Close);
+    let mut out = Vec::new();
+    let _ = bench.node.execute(bench.now, &mut bench.session, &[b"HELLO", b"3"], &mut out);
+    assert!(out.starts_with(b"%7\r\n"));
+}
+
+#[test]
+fn lua_values_become_replies_as_in_redis() {
+    let mut bench = Bench::new();
+    for (script, reply) in [
+        ("return 3.99", ":3"),
+        ("return -3.99", ":-3"),
+        ("return 1e19", ":-9223372036854775808"),
+        ("return 0/0", ":-9223372036854775808"),
+        ("return nil", "nil"),
+        ("return false", "nil"),
+        ("return true", ":1"),
+        ("return", "nil"),
+        ("return 'text'", "text"),
+        ("return {1, 2, nil, 4}", "[:1 :2]"),
+        ("return {1, {'a', false}, 3.5}", "[:1 [a nil] :3]"),
+        ("return {ok='fine'}", "+fine"),
+        ("return {err='MY words'}", "-MY words"),
+        ("return redis.error_reply('words')", "-ERR words"),
+        ("return redis.error_reply('MY words')", "-MY words"),
+        ("return redis.error_reply('-MY words')", "-MY words"),
+        ("return redis.status_reply('fine')", "+fine"),
+        ("return redis.sha1hex('')", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+        ("return {}", "[]"),
+        ("return function() end", "nil"),
+        ("return redis.call('ping')", "+PONG"),
+        ("return redis.call('get', 'missing')", "nil"),
+        ("return redis.call('get', 'missing') == false and 1 or 0", ":1"),
+        ("return redis.call('incr', 'n')", ":1"),
+        ("return redis.call('set', 'k', 'v')['ok']", "OK"),
+        ("return type(redis.call('pttl', 'k'))", "number"),
+        ("return redis.pcall('incr', 'k').err", "ERR value is not an integer or out of range"),
+        ("return tostring({}) == tostring({})", ":1"),
+        ("return math.random(1, 1000)", ":171"),
+    ] {
+        assert_eq!(bench.lua(script), reply, "{script}");
+    }
+}
+
+#[test]
+fn numbers_become_arguments_as_c_prints_them() {
+    let mut bench = Bench::new();
+    for (number, text) in [
+        ("3", "3"),
+        ("-7", "-7"),
+        ("3.5", "3.5"),
+        ("0.1", "0.10000000000000001"),
+        ("1e15", "1000000000000000"),
+        ("2^53", "9007199254740992"),
+        ("1e17", "1e+17"),
+        ("1e300", "1.0000000000000001e+300"),
+        ("0.0001", "0.0001"),
+        ("0.00001", "1.0000000000000001e-05"),
+        ("1/0", "inf"),
+        ("-1/0", "-inf"),
+    ] {
+        assert_eq!(bench.lua(&format!("return redis.call('echo', {number})")), text, "{number}");
+    }
+}
+
+#[test]
+fn a_script_that_fails_says_where_and_keeps_what_it_wrote() {
+    let mut bench = Bench::new();
+    let script = "redis.call('set', 'k', 'v')\nreturn redis.call('hget', 'k', 'f')";
+    let sha = bench.run("PING") + &shown(&bench.call(&[b"SCRIPT", b"LOAD", script.as_bytes()]));
+    let sha = &sha["+PONG".len()..];
+    assert_eq!(
+        bench.lua(script),
+        format!("-WRONGTYPE Operation against a key holding the wrong kind of value script: {sha}, on @user_script:2.")
+    );
+    assert_eq!(bench.run("GET k"), "v");
+    assert_eq!(bench.lua("return pcall(redis.call, 'incr', 'k') and 1 or 2"), ":2");
+    let caught = "local ok, failure = pcall(redis.call, 'incr', 'k') return failure.err";
+    assert_eq!(bench.lua(caught), "ERR value is not an integer or out of range");
+    let routine = "local ok, failure = coroutine.resume(coroutine.create(function() redis.call('incr', 'k') end))\n\
+                   return {tostring(ok), failure}";
+    assert_eq!(bench.lua(routine), "[false -ERR value is not an integer or out of range]");
+    let handled = "return select(2, xpcall(function() redis.call('incr', 'k') end, function(f) return f.err end))";
+    assert_eq!(bench.lua(handled), "ERR value is not an integer or out of range");
+    assert!(bench.lua("error('boo')").starts_with("-ERR user_script:1: boo script: "));
+    assert!(bench.lua("return foo").starts_with(
+        "-ERR user_script:1: Script attempted to access nonexistent global variable 'foo' script: "
+    ));
+    assert!(bench.lua("return redis.call('nope')").starts_with("-ERR Unknown Redis command called from script script: "));
+    assert!(bench.lua("return redis.call('get')").starts_with("-ERR Wrong number of args calling Redis command from"));
+    assert!(bench.lua("return redis.call('eval', '', 0)").starts_with("-ERR This Redis command is not allowed from"));
+    assert!(bench.lua("return redis.call({})").starts_with("-ERR Lua redis lib command arguments must be strings or"));
+    assert!(bench.lua("return redis.call()").starts_with("-ERR Please specify at least one argument for this redis"));
+    assert!(bench.lua("error({err='MY words'})").starts_with("-MY words script: "));
+    assert!(bench.lua("retur 1").starts_with("-ERR Error compiling script (new function): user_script:1: "));
+}
+
+#[test]
+fn scripts_cannot_leave_anything_behind() {
+    let mut bench = Bench::new();
+    for script in [
+        "x = 1",
+        "_G.x = 1",
+        "rawset(_G, 'x', 1)",
+        "redis.call = nil",
+        "string.upper = nil",
+        "math.x = 1",
+        "table.insert(table, 1)",
+        "table.insert(_G, 1)",
+        "coroutine.wrap = nil",
+    ] {
+        let reply = bench.lua(script);
+        assert!(reply.starts_with("-ERR user_script:1: Attempt to modify a readonly table"), "{script}: {reply}");
+    }
+    assert!(bench.lua("setmetatable(_G, {})").contains("protected metatable"));
+    assert!(bench.lua("getmetatable('').__index = {}").starts_with("-ERR"));
+    for name in ["loadstring", "load", "dofile", "collectgarbage", "setfenv", "getfenv", "print", "require", "os", "io"] {
+        assert!(bench.lua(&format!("return {name}")).contains("nonexistent global"), "{name}");
+    }
+    let draw = "math.randomseed(7) return math.random(1000000)";
+    assert_eq!(bench.lua(draw), bench.lua(draw));
+    assert_eq!(bench.lua("return ('x'):rep(3)"), "xxx");
+}
+
+#[test]
+fn endless_scripts_end_with_an_error_at_the_same_place_each_time() {
+    let script = "while true do redis.call('incr', 'n') end";
+    let counted = |before: &str| {
+        let mut bench = Bench::new();
+        bench.lua(before);
+        assert_eq!(bench.lua(script), "-ERR Script killed by user with SCRIPT KILL.");
+        bench.run("GET n")
+    };
+    assert_eq!(counted("return 1"), counted("for i = 1, 1000 do end return 1"));
+    let mut bench = Bench::new();
+    let stubborn = "while true do pcall(function() while true do end end) end";
+    assert_eq!(bench.lua(stubborn), "-ERR Script killed by user with SCRIPT KILL.");
+    assert_eq!(bench.lua("return 1"), ":1");
+}
+
+#[test]
+fn tables_without_end_become_an_error_not_a_crash() {
+    let mut bench = Bench::new();
+    bench.lua("local t = {} t[1] = t return t");
+    assert!(bench.lua("local t = {} for i = 1, 100 do t = {t, t} end return t").contains("reached lua stack limit"));
+}
+
+#[test]
+fn scripts_are_known_by_their_hash_until_they_are_flushed() {
+    let mut bench = Bench::new();
+    let none = "-NOSCRIPT No matching script. Please use EVAL.";
+    let sha = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
+    assert_eq!(bench.run(&format!("EVALSHA {sha} 0")), none);
+    assert_eq!(bench.run("EVALSHA short 0"), none);
+    assert_eq!(shown(&bench.call(&[b"SCRIPT", b"LOAD", b"return 1"])), sha);
+    assert_eq!(bench.run(&format!("EVALSHA {} 0", sha.to_uppercase())), ":1");
+    assert_eq!(bench.run(&format!("SCRIPT EXISTS {sha} {}", "0".repeat(40))), "[:1 :0]");
+    assert_eq!(bench.run("SCRIPT FLUSH"), "+OK");
+    assert_eq!(bench.run(&format!("EVALSHA {sha} 0")), none);
+    assert_eq!(bench.lua("return 1"), ":1");
+    assert_eq!(bench.run(&format!("EVALSHA {sha} 0")), ":1");
+    assert_eq!(bench.run(&format!("EVALSHA {sha} 2 a")), "-ERR Number of keys can't be greater than number of args");
+    assert_eq!(bench.run(&format!("EVALSHA {sha} -1 a")), "-ERR Number of keys can't be negative");
+}
+
+#[test]
+fn compare_and_delete_deletes_only_for_the_owner() {
+    let script = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+    let mut bench = Bench::new();
+    bench.run("SET lock me NX PX 1000");
+    assert_eq!(bench.eval(script, &["lock"], &["you"]), ":0");
+    assert_eq!(bench.eval(script, &["lock"], &["me"]), ":1");
+    assert_eq!(bench.events(), [What::Deleted { key: key("lock") }]);
+    assert_eq!(bench.writes(), ["DEL lock"]);
+}
+
+/// A primary and a replica that gets its effects.
+fn replicated() -> (Bench, Bench) {
+    let primary = Bench::new();
+    let mut replica = Bench::of(Node::new(Store::default(), Some("node-1".into())));
+    let _ = replica.node.resync(super::journal::load(&primary.node.snapshot(), primary.now), 0);
+    (primary, replica)
+}
+
+fn apply(replica: &mut Bench, bytes: &[u8]) -> Vec<What> {
+    let mut requests = Requests::default();
+    requests.room().extend_from_slice(bytes);
+    let mut events = Vec::new();
+    while let Some(request) = requests.next().unwrap() {
+        let Effects { events: new, writes } = replica.node.apply(replica.now, &request);
+        assert_eq!(writes, request.raw, "replicas of replicas count the same bytes");
+        events.extend(new);
+    }
+    events
+}
+
+#[test]
+fn a_replica_follows_effects_and_refuses_writes() {
+    let (mut primary, mut replica) = replicated();
+    for line in ["SET lock me NX PX 100", "INCR n", "HSET h f 1", "PEXPIRE h 500", "SETNX bare v"] {
+        primary.run(line);
+        let bytes = primary.last.effects.writes.clone();
+        assert_eq!(apply(&mut replica, &bytes), primary.last.effects.events, "{line}");
+    }
+    assert_eq!(replica.node.snapshot(), primary.node.snapshot());
+    assert_eq!(replica.node.offset(), primary.node.offset());
+    assert_eq!(replica.run("GET lock"), "me");
+    assert_eq!(replica.run("SET lock you"), "-READONLY You can't write against a read only replica.");
+    assert!(replica.lua("return redis.call('del', 'lock')").starts_with("-READONLY You can't write against a read"));
+    assert!(replica.run("WAIT 1 10").starts_with("-ERR WAIT cannot be used with replica instances."));
+}
+
+#[test]
+fn a_replica_hides_dead_keys_but_leaves_them_to_its_primary() {
+    let (mut primary, mut replica) = replicated();
+    primary.run("SET lock me NX PX 100");
+    let bytes = primary.last.effects.writes.clone();
+    apply(&mut replica, &bytes);
+    // The replica's clock is ahead.
+    replica.pass(101);
+    assert_eq!(replica.run("GET lock"), "nil");
+    assert_eq!(replica.run("DBSIZE"), ":1");
+    assert!(!replica.node.may_expire());
+    assert_eq!(replica.node.expire(replica.now), Effects::default());
+    primary.pass(101);
+    let effects = primary.node.expire(primary.now);
+    assert_eq!(apply(&mut replica, &effects.writes), [What::Expired { key: key("lock") }]);
+    assert_eq!(replica.run("DBSIZE"), ":0");
+}
+
+#[test]
+fn a_promoted_replica_takes_writes_and_ends_leases_by_its_own_clock() {
+    let (mut primary, mut replica) = replicated();
+    primary.run("SET lock me NX PX 100");
+    let bytes = primary.last.effects.writes.clone();
+    apply(&mut replica, &bytes);
+    replica.pass(101);
+    assert_eq!(replica.run("REPLICAOF NO ONE"), "+OK");
+    assert_eq!(replica.last.next, Next::RoleChanged);
+    assert_eq!(replica.events(), [What::Promoted]);
+    assert_eq!(replica.run("REPLICAOF no one"), "+OK");
+    assert_eq!(replica.events(), []);
+    assert_eq!(replica.run("SET lock you NX PX 100"), "+OK");
+    assert_eq!(replica.events(), [What::Expired { key: key("lock") }, What::Created { key: key("lock") }]);
+}
+
+#[test]
+fn a_demoted_primary_loses_what_only_it_knew() {
+    let mut old = Bench::new();
+    old.run("SET a 1 NX PX 100");
+    old.run("SET b 1 NX PX 100");
+    let mut new = Bench::new();
+    new.run("SET a 1 NX PX 100");
+    new.run("SET b 2 NX PX 100");
+    new.run("SET c 3 NX");
+    assert_eq!(old.run("REPLICAOF node-2 6379"), "+OK");
+    assert_eq!(old.events(), [What::Demoted]);
+    assert_eq!(old.run("REPLICAOF node-2 6379"), "+OK Already connected to specified master");
+    let offset = old.node.offset();
+    assert_eq!(old.run("ROLE"), format!("[slave node-2 :6379 connect :{offset}]"));
+    let copy = super::journal::load(&new.node.snapshot(), old.now);
+    let effects = old.node.resync(copy, new.node.offset());
+    assert_eq!(
+        effects.events,
+        [What::Lost { key: key("b") }, What::Created { key: key("b") }, What::Created { key: key("c") }]
+    );
+    assert_eq!(old.node.snapshot(), new.node.snapshot());
+}
+
+#[test]
+fn wait_counts_replicas_that_have_the_connections_last_write() {
+    let mut bench = Bench::new();
+    let mut link = bench.node.session();
+    bench.node.replicas.push(super::node::FedReplica { session: link.id, name: "replica-1".into(), acked: 0 });
+    assert_eq!(bench.run("WAIT 1 0"), ":1", "a fresh connection has nothing to wait for");
+    bench.run("SET k v");
+    let mut out = Vec::new();
+    let outcome = bench.node.execute(bench.now, &mut bench.session, &[b"WAIT", b"1", b"50"], &mut out);
+    assert_eq!(outcome.next, Next::Wait { replicas: 1, timeout_ms: 50 });
+    assert!(out.is_empty(), "the answer comes later");
+    let offset = bench.node.offset().to_string();
+    let outcome = bench.node.execute(bench.now, &mut link, &[b"REPLCONF", b"ACK", offset.as_bytes()], &mut out);
+    assert_eq!((outcome.next, out.as_slice()), (Next::Acknowledged, b"".as_slice()));
+    assert_eq!(bench.run("WAIT 1 50"), ":1");
+    assert_eq!(bench.run("WAIT 1 -1"), "-ERR timeout is negative");
+    assert_eq!(bench.run("ROLE"), format!("[master :{offset} [[replica-1 6379 {offset}]]]"));
+}
+
+#[test]
+fn a_snapshot_makes_the_same_dataset_again() {
+    let mut bench = Bench::new();
+    for line in [
+        "SET a 1 NX PX 100", "SETNX b 2", "SET c 3", "INCR d", "PEXPIRE d 100", "HSET h x 1 y 2", "PEXPIRE h 7",
+    ] {
+        bench.run(line);
+    }
+    let copy = super::journal::load(&bench.node.snapshot(), bench.now);
+    assert!(copy.entries().eq(bench.node.store.entries()));
+    assert_eq!(copy.has_volatile(), bench.node.store.has_volatile());
+    assert_eq!(copy.effects, Effects::default());
+    let torn = bench.node.snapshot();
+    assert_eq!(super::journal::load(&torn[..torn.len() - 3], bench.now).len(), 5, "a torn end is dropped");
+}

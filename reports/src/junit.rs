@@ -1,0 +1,108 @@
+//! Results as JUnit XML, for continuous integration: a suite for each design, a test case for each scenario.
+//!
+//! A case fails if its expectation is not met, or if something is violated that no expectation allows. A violation
+//! that was expected passes and says so in its output. A case that says nothing (the scenario does not apply, nothing
+//! was run, nothing was exercised) is skipped and never passed. Times are left out: a simulation takes none.
+
+use picklock_scenarios::summary::{Cell, Expected, Summary};
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::layout::printable;
+use crate::timeline::{self, Detail};
+use crate::verdict::{self, Mark, Standing};
+use crate::{Format, ReportError, Style, text};
+
+/// Results for continuous integration.
+pub const FORMAT: Format = Format {
+    name: "junit",
+    file: "junit.xml",
+    doc: "JUnit XML, a suite for each design, a case for each scenario; for continuous integration",
+    render,
+};
+
+fn render(summary: &Summary, style: &Style) -> Result<String, ReportError> {
+    // A page of XML is no terminal, whatever the style says.
+    let plain = Style { colour: false, ..*style };
+    let mut report = Report::new("picklock");
+    for design in text::distinct(summary.cells.iter().map(|cell| cell.design.as_str())) {
+        let mut suite = TestSuite::new(printable(design));
+        suite.add_property(Property::new("command", printable(&summary.command)));
+        if summary.partial {
+            suite.add_property(Property::new("partial", "interrupted"));
+        }
+        suite.add_test_cases(
+            summary.cells.iter().filter(|cell| cell.design == design).map(|cell| case(cell, &plain)),
+        );
+        report.add_test_suite(suite);
+    }
+    Ok(report.to_string()?)
+}
+
+fn case(cell: &Cell, style: &Style) -> TestCase {
+    let status = match (fault(cell), Mark::of(cell)) {
+        (Some(message), _) => failed(&message, &account(cell, style)),
+        (None, Mark::NotApplicable | Mark::Unknown) => skipped(&verdict::found(cell)),
+        (None, Mark::Holds | Mark::Violated) => TestCaseStatus::success(),
+    };
+    let mut case = TestCase::new(printable(&cell.scenario), status);
+    case.set_classname(printable(&cell.design));
+    case.add_property(Property::new("engine", printable(&cell.engine)));
+    case.add_property(Property::new("runs", cell.runs.to_string()));
+    case.add_property(Property::new("unknown", cell.unknown.to_string()));
+    let lines = [verdict::found(cell), verdict::bites(cell), expected(cell)];
+    let lines: Vec<String> =
+        lines.iter().filter(|line| !line.is_empty()).map(|line| printable(line).into_owned()).collect();
+    case.set_system_out(lines.join("\n"));
+    case
+}
+
+/// What counts against the cell, if anything does.
+fn fault(cell: &Cell) -> Option<String> {
+    if Standing::of(cell) == Standing::NotMet {
+        let why = cell.unmet_because.as_deref();
+        return Some(why.unwrap_or("the results differ from the expectation file").to_owned());
+    }
+    let counting = cell.violations.iter().filter(|(invariant, _)| verdict::counts(cell, invariant));
+    let counting: Vec<String> = counting
+        .map(|(invariant, violation)| {
+            format!("{invariant} violated in {} of {} runs", violation.runs, cell.runs)
+        })
+        .collect();
+    (!counting.is_empty()).then(|| counting.join(", "))
+}
+
+fn failed(message: &str, account: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(printable(message)).set_type("violation").set_description(account);
+    status
+}
+
+fn skipped(reason: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(printable(reason));
+    status
+}
+
+/// Each violation with the line that replays it and, where the run is at hand, how it happened.
+fn account(cell: &Cell, style: &Style) -> String {
+    let mut account = String::new();
+    for (invariant, violation) in &cell.violations {
+        account.push_str(&format!("{}\n", printable(&text::headline(cell, invariant, violation))));
+        let told = violation.story.as_ref();
+        let told = told.map(|story| timeline::tell(story, &violation.replay, style, Detail::Relevant));
+        account.push_str(&told.unwrap_or_else(|| format!("replay: {}\n", printable(&violation.replay))));
+    }
+    account
+}
+
+/// What the expectation file says, in words; empty if nothing.
+fn expected(cell: &Cell) -> String {
+    let Some(Expected { violated, may, within }) = &cell.expected else { return String::new() };
+    let must = match violated.as_slice() {
+        [] => "expected: none violated".to_owned(),
+        violated => format!("expected: {} violated within {within} runs", violated.join(", ")),
+    };
+    let may = if may.is_empty() { String::new() } else { format!("; allowed: {}", may.join(", ")) };
+    let few = if Standing::of(cell) == Standing::TooFew { "; too few runs to tell" } else { "" };
+    format!("{must}{may}{few}")
+}

@@ -1,0 +1,72 @@
+//! The report formats of picklock: pure functions from results to text, one file a format.
+//!
+//! A report never runs anything and never reads a clock, a terminal or an environment variable: the same results
+//! and the same [`Style`] give the same bytes. Whoever prints decides whether there is colour and how wide it is.
+//!
+//! - [`ALL`] are the formats of a campaign, a [`Summary`]; [`compare::ALL`] lay the same results out as a comparison.
+//! - [`timeline::tell`] tells one run as a story, [`json::run_json`] gives it as data.
+//!
+//! ```
+//! use picklock_reports::{Style, find};
+//! use picklock_scenarios::summary::{Cell, SCHEMA, Summary};
+//!
+//! let cell = Cell { design: "single".into(), scenario: "calm".into(), runs: 200, ..Cell::default() };
+//! let summary =
+//!     Summary { schema: SCHEMA, command: "picklock run".into(), partial: false, cells: vec![cell] };
+//! let text = find("text").expect("the text format exists");
+//! let page = (text.render)(&summary, &Style::default())?;
+//! assert!(page.contains("0 in 200 runs, below 1.5% at 95%"));
+//! # Ok::<(), picklock_reports::ReportError>(())
+//! ```
+
+use picklock_scenarios::summary::Summary;
+
+pub mod compare;
+pub mod json;
+pub mod junit;
+mod layout;
+pub mod markdown;
+mod numbers;
+mod paint;
+mod relevance;
+mod spans;
+mod tale;
+pub mod text;
+pub mod timeline;
+mod verdict;
+mod words;
+
+pub use paint::Style;
+
+/// One way to write down results.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The file it is written to in the output directory.
+    pub file: &'static str,
+    /// What it is for, in one line.
+    pub doc: &'static str,
+    /// Writes the results down.
+    pub render: fn(&Summary, &Style) -> Result<String, ReportError>,
+}
+
+/// All formats of a campaign, the one for people first.
+pub const ALL: &[Format] = &[text::FORMAT, json::FORMAT, junit::FORMAT, markdown::FORMAT];
+
+/// The format of a campaign with this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Format> {
+    ALL.iter().find(|format| format.name == name)
+}
+
+/// Why results could not be written down.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The results do not go into JSON.
+    #[error("failed to write JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The results do not go into JUnit's XML.
+    #[error("failed to write JUnit XML: {0}")]
+    Junit(#[from] quick_junit::SerializeError),
+}

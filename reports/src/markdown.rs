@@ -1,0 +1,190 @@
+//! Results as Markdown, for a pull request or a page of documentation: the matrix, a table of the cells, the
+//! violations with the commands that replay them, and the command that makes every number again.
+
+use picklock_scenarios::summary::{Cell, Summary};
+
+use crate::layout::printable;
+use crate::numbers::plural;
+use crate::verdict::{self, Standing, Totals};
+use crate::{Format, ReportError, Style, text};
+
+/// Results for a page.
+pub const FORMAT: Format = Format {
+    name: "markdown",
+    file: "results.md",
+    doc: "tables in Markdown, with the commands that make each number again; for a page",
+    render,
+};
+
+fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
+    let mut page = "# Results\n\n".to_owned();
+    if summary.partial {
+        page.push_str("**(partial: interrupted)** The numbers are those of the runs made until then.\n\n");
+    }
+    page.push_str(&format!("All numbers are made again by\n\n{}\n", block(&summary.command)));
+    page.push_str(&matrix(summary));
+    page.push_str(&cells(summary));
+    page.push_str(&violations(summary));
+    page.push_str(&totals(summary));
+    Ok(page)
+}
+
+fn matrix(summary: &Summary) -> String {
+    let designs = text::distinct(summary.cells.iter().map(|cell| cell.design.as_str()));
+    let scenarios = text::distinct(summary.cells.iter().map(|cell| cell.scenario.as_str()));
+    let mut table = Table::new(std::iter::once("design").chain(scenarios.iter().copied()));
+    for design in designs {
+        let marks = scenarios.iter().map(|scenario| {
+            let cell = summary.cells.iter().find(|cell| cell.design == design && cell.scenario == *scenario);
+            cell.map(verdict::symbols).unwrap_or_default()
+        });
+        table.row(std::iter::once(code(design)).chain(marks));
+    }
+    let legend = "`·` holds, `✗` violated, `?` unknown, `-` not applicable, `!` not as expected";
+    format!("## Matrix\n\n{}\n{legend}\n\n", table.text)
+}
+
+fn cells(summary: &Summary) -> String {
+    let mut table = Table::new(["design", "scenario", "runs", "unknown", "as expected", "found", "faults"]);
+    for cell in &summary.cells {
+        let (runs, unknown) = (cell.runs.to_string(), cell.unknown.to_string());
+        let cells = [
+            code(&cell.design),
+            escape(&cell.scenario),
+            runs,
+            unknown,
+            as_expected(cell),
+            escape(&verdict::found(cell)),
+            escape(&verdict::bites(cell)),
+        ];
+        table.row(cells);
+    }
+    format!("## Cells\n\n{}\n", table.text)
+}
+
+fn as_expected(cell: &Cell) -> String {
+    let word = match Standing::of(cell) {
+        Standing::Met => "yes",
+        Standing::NotMet => "**no**",
+        Standing::TooFew => "too few runs to tell",
+        Standing::Free => "-",
+    };
+    match &cell.unmet_because {
+        Some(why) => format!("{word}: {}", escape(why)),
+        None => word.to_owned(),
+    }
+}
+
+fn violations(summary: &Summary) -> String {
+    let mut table = Table::new(["design", "scenario", "invariant", "runs", "on turmoil", "replay"]);
+    let mut any = false;
+    for cell in &summary.cells {
+        for (invariant, violation) in &cell.violations {
+            any = true;
+            table.row([
+                code(&cell.design),
+                escape(&cell.scenario),
+                escape(invariant),
+                format!("{} of {}", violation.runs, cell.runs),
+                violation
+                    .confirmed
+                    .map(|it| format!("{} of {}", it.seen, it.of))
+                    .unwrap_or("not tried".to_owned()),
+                code(&violation.replay),
+            ]);
+        }
+    }
+    if any { format!("## Violations\n\n{}\n", table.text) } else { String::new() }
+}
+
+fn totals(summary: &Summary) -> String {
+    let totals = Totals::of(summary);
+    let partial = if summary.partial { " (partial: interrupted)" } else { "" };
+    let mut lines = vec![format!(
+        "- {} {} in {} {}: {} clean, {} violated, {} unknown; {} distinct {}{partial}",
+        totals.runs,
+        plural(totals.runs, "run"),
+        totals.cells,
+        plural(totals.cells, "cell"),
+        totals.clean,
+        totals.violated,
+        totals.unknown,
+        totals.distinct,
+        plural(totals.distinct, "violation"),
+    )];
+    if totals.met + totals.not_met + totals.too_few > 0 {
+        lines.push(format!(
+            "- as expected: {} yes, {} no, {} with too few runs to tell",
+            totals.met, totals.not_met, totals.too_few
+        ));
+    }
+    lines.extend(totals.confirmed_share().map(|share| format!("- {share}")));
+    lines.push("- clean means that none was found in so many runs; the bound stands in the cell".to_owned());
+    format!("## Summary\n\n{}\n", lines.join("\n"))
+}
+
+/// A table in the pipe syntax.
+pub(crate) struct Table {
+    pub(crate) text: String,
+}
+
+impl Table {
+    pub(crate) fn new<'a>(head: impl IntoIterator<Item = &'a str>) -> Table {
+        let head: Vec<String> = head.into_iter().map(escape).collect();
+        let rule = "| --- ".repeat(head.len());
+        Table { text: format!("| {} |\n{rule}|\n", head.join(" | ")) }
+    }
+
+    /// Adds a row of cells that are Markdown already.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let cells: Vec<String> = cells.into_iter().collect();
+        self.text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+}
+
+/// The text with what Markdown or HTML would obey made harmless.
+pub(crate) fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in printable(text).chars() {
+        match c {
+            '<' => safe.push_str("&lt;"),
+            '&' => safe.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '|' | '[' | ']' => safe.extend(['\\', c]),
+            _ => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// The text as code in a line, also inside a table.
+pub(crate) fn code(text: &str) -> String {
+    let text = printable(text).replace('|', "\\|");
+    let fence = fence(&text, 1);
+    let gap = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{gap}{text}{gap}{fence}")
+}
+
+/// The text as a block of code.
+pub(crate) fn block(text: &str) -> String {
+    let text = printable(text);
+    let fence = fence(&text, 3);
+    format!("{fence}sh\n{text}\n{fence}\n")
+}
+
+/// More backticks in a row than the text has, and at least this many.
+fn fence(text: &str, least: usize) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(least.max(longest + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_break_a_table_or_a_code_span() {
+        assert_eq!(escape("a|b<i>*"), "a\\|b&lt;i>\\*");
+        assert_eq!(code("single"), "`single`");
+        assert_eq!(code("a`b|c"), "``a`b\\|c``");
+    }
+}

@@ -1,0 +1,142 @@
+//! The statistics that a report states, and how numbers are written.
+//!
+//! Runs are independent draws of a seed, so the count of violating runs is binomial. Two bounds are used:
+//! - after zero violations in `n` runs, the exact one-sided bound `1 - 0.05^(1/n)` (Clopper and Pearson 1934; for
+//!   large `n` the "rule of three", `3/n`);
+//! - for a rate, Wilson's score interval (1927) at 95%, which is good for small counts and rates near 0 and 1.
+//!
+//! Floating point appears here and nowhere upstream: no verdict depends on it.
+
+use std::time::Duration;
+
+/// The two-sided 95% quantile of the normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// The rate below which a violation lies at 95% confidence if none was found in `runs`; `None` without runs.
+pub(crate) fn clean_bound(runs: u64) -> Option<f64> {
+    // `exp_m1` keeps the digits that `1 - exp` would cancel when the bound is small.
+    (runs > 0).then(|| -(0.05_f64.ln() / runs as f64).exp_m1())
+}
+
+/// "0 in 200 runs, below 1.5% at 95%": what zero violations amount to, and never "safe".
+pub(crate) fn clean(runs: u64) -> String {
+    match clean_bound(runs) {
+        Some(bound) => format!("0 in {runs} {}, below {} at 95%", plural(runs, "run"), percent_up(bound)),
+        None => "no run exercised it".to_owned(),
+    }
+}
+
+/// Wilson's score interval at 95% for `hits` in `of`; `None` if nothing was tried.
+pub(crate) fn wilson(hits: u64, of: u64) -> Option<(f64, f64)> {
+    if of == 0 {
+        return None;
+    }
+    let (n, p) = (of as f64, hits.min(of) as f64 / of as f64);
+    let centre = p + Z * Z / (2.0 * n);
+    let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    // At the ends the formula is exactly 0 or 1; rounding must not leave a crumb of it.
+    let low = if hits == 0 { 0.0 } else { (centre - spread) / scale };
+    let high = if hits >= of { 1.0 } else { (centre + spread) / scale };
+    Some((low.max(0.0), high.min(1.0)))
+}
+
+/// A share as per cent with one decimal: `96.5%`. A rare event is not rounded to none, nor a frequent one to always.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent <= 0.0 || percent >= 100.0 {
+        return format!("{percent:.0}%");
+    }
+    if percent < 0.1 {
+        let (rounded, decimals) = two_digits(percent, f64::round);
+        return format!("{rounded:.decimals$}%");
+    }
+    if percent >= 99.95 { ">99.9%".to_owned() } else { format!("{percent:.1}%") }
+}
+
+/// A small bound as per cent with two significant digits, rounded up so that it stays a bound: `0.15%`.
+pub(crate) fn percent_up(share: f64) -> String {
+    // The slack keeps a bound that is a round number but for the last bit of a float from being rounded up.
+    let (rounded, decimals) = two_digits(share * 100.0, |scaled| (scaled - 1e-9).ceil());
+    format!("{rounded:.decimals$}%")
+}
+
+/// The number rounded to two significant digits, and how many decimals show them.
+fn two_digits(number: f64, round: fn(f64) -> f64) -> (f64, usize) {
+    let (mut decimals, mut scale) = (0, 1.0);
+    while number * scale < 10.0 && decimals < 12 {
+        decimals += 1;
+        scale *= 10.0;
+    }
+    (round(number * scale) / scale, decimals)
+}
+
+/// A span with three significant digits in the unit that fits it: `12.5ms`.
+pub(crate) fn span(span: Duration) -> String {
+    let ns = span.as_nanos();
+    let (unit, name) = match ns {
+        0..1_000 => return format!("{ns}ns"),
+        1_000..1_000_000 => (1e3, "µs"),
+        1_000_000..1_000_000_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let value = ns as f64 / unit;
+    let decimals = if value < 10.0 {
+        2
+    } else if value < 100.0 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.decimals$}{name}")
+}
+
+/// "1 run", "2 runs": the noun alone.
+pub(crate) fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_after_zero_violations_is_the_exact_one_rounded_up() {
+        assert_eq!(clean(1), "0 in 1 run, below 95% at 95%");
+        assert_eq!(clean(200), "0 in 200 runs, below 1.5% at 95%");
+        assert_eq!(clean(2_000), "0 in 2000 runs, below 0.15% at 95%");
+        assert_eq!(clean(1_000_000), "0 in 1000000 runs, below 0.00030% at 95%");
+        assert_eq!(clean(0), "no run exercised it");
+    }
+
+    #[test]
+    fn the_interval_of_wilson_agrees_with_published_values() {
+        // Newcombe (1998), table I: 81/263, 15/148 and 0/20 by the score method without continuity correction.
+        for (hits, of, low, high) in
+            [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)]
+        {
+            let (found_low, found_high) = wilson(hits, of).unwrap();
+            assert!((found_low - low).abs() < 5e-5, "{found_low} is not {low}");
+            assert!((found_high - high).abs() < 5e-5, "{found_high} is not {high}");
+        }
+        assert_eq!(wilson(5, 5).unwrap().1, 1.0);
+        assert_eq!(wilson(0, 0), None);
+    }
+
+    #[test]
+    fn a_rare_event_is_not_rounded_to_none_and_a_frequent_one_not_to_always() {
+        assert_eq!(percent(0.0), "0%");
+        assert_eq!(percent(1.0 / 30_000.0), "0.0033%");
+        assert_eq!(percent(0.965), "96.5%");
+        assert_eq!(percent(0.9999), ">99.9%");
+        assert_eq!(percent(1.0), "100%");
+    }
+
+    #[test]
+    fn spans_are_written_with_three_digits() {
+        assert_eq!(span(Duration::from_nanos(999)), "999ns");
+        assert_eq!(span(Duration::from_micros(12)), "12.0µs");
+        assert_eq!(span(Duration::from_millis(1_204)), "1.20s");
+        assert_eq!(span(Duration::from_millis(250)), "250ms");
+    }
+}

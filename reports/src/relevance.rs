@@ -1,0 +1,224 @@
+//! Which events belong to a story.
+//!
+//! A run has hundreds of events, a story twenty. Kept are the events that a finding cites, the lives of the clients
+//! on the keys concerned from the first clashing grant's beginning to the last one's end, what the stores and the
+//! resource did for them, and every fault up to that end. Left out are the segments, except those that were held for
+//! longer than the network ever takes and that lead to what is cited; connections that end in good order; the
+//! clocks' initial errors; and the store's records of tries that came to nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use picklock_scenarios::outcome::Finding;
+use picklock_scenarios::summary::Story;
+use picklock_sim::ids::{EventId, GrantId, HostId, Key};
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Disconnect, Event, What};
+
+use crate::spans::{self, Span};
+
+/// The positions of the events that belong to the story, in order.
+pub(crate) fn positions(story: &Story, spans: &[Span]) -> Vec<usize> {
+    let view = View::of(story, spans);
+    (0..story.trace.events.len()).filter(|position| view.keeps(*position)).collect()
+}
+
+/// The key that an event is about, if it is about one.
+pub(crate) fn key(what: &What) -> Option<&Key> {
+    match what {
+        What::Waiting { key }
+        | What::Acquired { key, .. }
+        | What::NotAcquired { key, .. }
+        | What::DeadlinePassed { key }
+        | What::Aborted { key }
+        | What::Releasing { key }
+        | What::Released { key, .. }
+        | What::Created { key }
+        | What::Extended { key }
+        | What::Deleted { key }
+        | What::Expired { key }
+        | What::Lost { key }
+        | What::ResourceRead { key, .. }
+        | What::ResourceWritten { key, .. }
+        | What::ResourceTaken { key, .. }
+        | What::ResourceRefused { key, .. }
+        | What::WriteAcknowledged { key }
+        | What::WriteUnknown { key }
+        | What::WriteRefused { key } => Some(key),
+        _ => None,
+    }
+}
+
+struct View<'a> {
+    events: &'a [Event],
+    cited: BTreeSet<EventId>,
+    /// Empty: every key.
+    keys: BTreeSet<&'a Key>,
+    /// The positions between which lives are told.
+    first: usize,
+    last: usize,
+    /// Clients of the clashing grants.
+    clients: BTreeSet<HostId>,
+    /// Grants that were ever seen by their client.
+    acquired: BTreeSet<GrantId>,
+    /// Records of tries that came to nothing.
+    futile: BTreeSet<usize>,
+    /// Segments held on their way to what is cited.
+    held: BTreeSet<usize>,
+    /// The first bite of each injection.
+    bites: BTreeSet<usize>,
+}
+
+impl<'a> View<'a> {
+    fn of(story: &'a Story, spans: &[Span]) -> View<'a> {
+        let events = story.trace.events.as_slice();
+        let finding = story.findings.first();
+        let grants: &[GrantId] = finding.map_or(&[], |finding| &finding.grants);
+        let cited: BTreeSet<EventId> = finding.into_iter().flat_map(|it| it.events.iter().copied()).collect();
+        let (first, last) = window(events, grants, &cited, spans);
+        let acquired = |event: &&Event| matches!(event.what, What::Acquired { .. });
+        View {
+            events,
+            keys: keys(events, finding),
+            first,
+            last,
+            clients: grants.iter().map(|grant| grant.client).collect(),
+            acquired: events.iter().filter(acquired).filter_map(|event| event.grant).collect(),
+            futile: futile(events),
+            held: held(story, grants, &cited),
+            bites: first_bites(events),
+            cited,
+        }
+    }
+
+    fn keeps(&self, position: usize) -> bool {
+        let event = &self.events[position];
+        if self.cited.contains(&event.id) || self.held.contains(&position) {
+            return true;
+        }
+        let told = position <= self.last;
+        match &event.what {
+            What::Injected { .. }
+            | What::Healed { .. }
+            | What::Paused { .. }
+            | What::Resumed
+            | What::Crashed { .. }
+            | What::Restarted
+            | What::Promoted
+            | What::Demoted => told,
+            What::Bit { .. } => told && self.bites.contains(&position),
+            What::ClockStepped { .. } | What::DriftSet { .. } => {
+                told && (event.cause.is_some() || event.at > TrueTime(0))
+            }
+            What::Disconnected { why, .. } => {
+                told && position >= self.first
+                    && *why != Disconnect::Closed
+                    && self.clients.contains(&event.host)
+            }
+            What::Created { .. } | What::Extended { .. } | What::Deleted { .. } => {
+                self.lives(position)
+                    && !self.futile.contains(&position)
+                    && event.grant.is_none_or(|grant| self.acquired.contains(&grant))
+            }
+            _ => self.lives(position),
+        }
+    }
+
+    /// Whether the event is about one of the keys, and inside the window.
+    fn lives(&self, position: usize) -> bool {
+        let about = key(&self.events[position].what);
+        (self.first..=self.last).contains(&position)
+            && about.is_some_and(|key| self.keys.is_empty() || self.keys.contains(key))
+    }
+}
+
+/// The keys of the clashing grants, or else of the events cited.
+fn keys<'a>(events: &'a [Event], finding: Option<&Finding>) -> BTreeSet<&'a Key> {
+    let Some(finding) = finding else { return BTreeSet::new() };
+    let of_grants: BTreeSet<&Key> = events
+        .iter()
+        .filter(|event| event.grant.is_some_and(|grant| finding.grants.contains(&grant)))
+        .filter_map(|event| key(&event.what))
+        .collect();
+    if !of_grants.is_empty() {
+        return of_grants;
+    }
+    events
+        .iter()
+        .filter(|event| finding.events.contains(&event.id))
+        .filter_map(|event| key(&event.what))
+        .collect()
+}
+
+/// From the first event of the clashing grants to the end of the last belief or the last event cited. A breach that is
+/// not a clash of two grants (a lost update, a deadlock) concerns the whole run.
+fn window(events: &[Event], grants: &[GrantId], cited: &BTreeSet<EventId>, spans: &[Span]) -> (usize, usize) {
+    let end = events.len().saturating_sub(1);
+    if grants.len() < 2 {
+        return (0, end);
+    }
+    let ours = |event: &Event| event.grant.is_some_and(|grant| grants.contains(&grant));
+    let first = events.iter().position(ours).unwrap_or(0);
+    let beliefs = grants.iter().filter_map(|grant| spans::belief(spans, *grant));
+    let beliefs_end = beliefs.map(|span| span.last.unwrap_or(end)).max();
+    let cited_end = events.iter().rposition(|event| cited.contains(&event.id));
+    (first, beliefs_end.max(cited_end).unwrap_or(end))
+}
+
+/// The records that a grant made and undid on one store before it was granted: tries that came to nothing.
+fn futile(events: &[Event]) -> BTreeSet<usize> {
+    let mut tries: BTreeMap<(GrantId, HostId), usize> = BTreeMap::new();
+    let mut futile = BTreeSet::new();
+    for (position, event) in events.iter().enumerate() {
+        let Some(grant) = event.grant else { continue };
+        match event.what {
+            What::Created { .. } => {
+                tries.insert((grant, event.host), position);
+            }
+            What::Deleted { .. } => {
+                if let Some(created) = tries.remove(&(grant, event.host)) {
+                    futile.extend([created, position]);
+                }
+            }
+            What::Acquired { .. } => tries.retain(|(tried, _), _| *tried != grant),
+            _ => {}
+        }
+    }
+    futile
+}
+
+/// Both ends of each segment that took longer than the network's slowest and that led to what is cited or to one of
+/// the clashing grants.
+fn held(story: &Story, grants: &[GrantId], cited: &BTreeSet<EventId>) -> BTreeSet<usize> {
+    let events = story.trace.events.as_slice();
+    let by_id: BTreeMap<EventId, usize> =
+        events.iter().enumerate().map(|(at, event)| (event.id, at)).collect();
+    let granted = events.iter().filter(|event| {
+        matches!(event.what, What::Acquired { .. })
+            && event.grant.is_some_and(|grant| grants.contains(&grant))
+    });
+    let mut open: Vec<EventId> = cited.iter().copied().chain(granted.map(|event| event.id)).collect();
+    let mut seen = BTreeSet::new();
+    let mut held = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        let Some(position) = by_id.get(&id).copied().filter(|_| seen.insert(id)) else { continue };
+        let event = &events[position];
+        let Some(cause) = event.cause else { continue };
+        open.push(cause);
+        let sent = by_id.get(&cause).copied().filter(|_| matches!(event.what, What::Delivered { .. }));
+        if let Some(sent) =
+            sent.filter(|sent| event.at.since(events[*sent].at) > story.plan.world.latency.max)
+        {
+            held.extend([sent, position]);
+        }
+    }
+    held
+}
+
+fn first_bites(events: &[Event]) -> BTreeSet<usize> {
+    let mut bitten = BTreeSet::new();
+    let first = |(position, event): (usize, &Event)| match event.what {
+        What::Bit { injection } if bitten.insert(injection) => Some(position),
+        _ => None,
+    };
+    events.iter().enumerate().filter_map(first).collect()
+}

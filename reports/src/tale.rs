@@ -1,0 +1,202 @@
+//! The explanation of a violation in one paragraph: the finding, then in order of time who got the lock, which faults
+//! struck, how the store came to forget the first grant, who got in, and when the first holder stopped believing.
+//!
+//! It says only what the trace shows. It does not judge: the finding has done that.
+
+use std::time::Duration;
+
+use picklock_scenarios::outcome::Finding;
+use picklock_scenarios::summary::Story;
+use picklock_sim::ids::{EventId, GrantId};
+use picklock_sim::trace::{Event, Trace, What};
+
+use crate::numbers::{plural, span};
+use crate::relevance::key;
+use crate::spans::{self, Span};
+use crate::words::Names;
+
+/// At most so many faults are told one by one.
+const FAULTS: usize = 4;
+
+/// The explanation of the story's first finding, or that there is none.
+pub(crate) fn explain(story: &Story, spans: &[Span]) -> String {
+    let Some(finding) = story.findings.first() else {
+        return "No invariant was found violated in this run.".to_owned();
+    };
+    let teller = Teller { trace: &story.trace, names: Names::of(&story.trace), spans, finding };
+    let mut parts = vec![sentence(&finding.text)];
+    parts.extend(teller.course());
+    let more = story.findings.len() - 1;
+    if more > 0 {
+        parts.push(format!("The run has {more} more {} of this kind.", breaches(more)));
+    }
+    parts.join(" ")
+}
+
+fn breaches(count: usize) -> &'static str {
+    if count == 1 { "breach" } else { "breaches" }
+}
+
+/// The text as a sentence: a finding is one already, but for its first letter and its full stop. Host names keep
+/// their spelling.
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{text}{end}")
+}
+
+struct Teller<'a> {
+    trace: &'a Trace,
+    names: Names<'a>,
+    spans: &'a [Span],
+    finding: &'a Finding,
+}
+
+impl Teller<'_> {
+    /// The course of events in sentences, in order of time.
+    fn course(&self) -> Vec<String> {
+        let end = self.end();
+        let mut course = self.faults(end);
+        course.extend(self.promotions(end));
+        if let [first, second, ..] = self.finding.grants[..] {
+            course.extend(self.clash(first, second));
+        }
+        course.sort_by_key(|(position, _)| *position);
+        let mut course: Vec<String> = course.into_iter().map(|(_, words)| words).collect();
+        course.extend(self.extent());
+        course
+    }
+
+    /// The position of the last event that the finding cites or that ends one of its beliefs.
+    fn end(&self) -> usize {
+        let beliefs = self.finding.grants.iter().filter_map(|grant| spans::belief(self.spans, *grant));
+        let cited = self.finding.events.iter().filter_map(|id| self.position(*id));
+        beliefs.filter_map(|belief| belief.last).chain(cited).max().unwrap_or(self.trace.events.len())
+    }
+
+    fn position(&self, id: EventId) -> Option<usize> {
+        self.trace.events.iter().position(|event| event.id == id)
+    }
+
+    fn faults(&self, end: usize) -> Vec<(usize, String)> {
+        let injected = |(position, event): (usize, &Event)| match &event.what {
+            What::Injected { injection, text } => {
+                let fault = self.names.fault(*injection);
+                Some((position, format!("At {} the fault {fault} struck: {}", event.at, sentence(text))))
+            }
+            _ => None,
+        };
+        let mut faults: Vec<_> = self.events_until(end).filter_map(injected).collect();
+        let more = faults.len().saturating_sub(FAULTS);
+        if let Some((_, last)) = faults.get_mut(FAULTS - 1).filter(|_| more > 0) {
+            last.push_str(&format!(" ({more} more {} struck after it.)", plural(more as u64, "fault")));
+        }
+        faults.truncate(FAULTS);
+        faults
+    }
+
+    fn promotions(&self, end: usize) -> Vec<(usize, String)> {
+        let promoted = |(position, event): (usize, &Event)| {
+            let promoted = event.what == What::Promoted;
+            promoted.then(|| {
+                (position, format!("At {} {} became the primary.", event.at, self.names.host(event.host)))
+            })
+        };
+        self.events_until(end).filter_map(promoted).collect()
+    }
+
+    fn events_until(&self, end: usize) -> impl Iterator<Item = (usize, &Event)> {
+        self.trace.events.iter().enumerate().take(end.saturating_add(1))
+    }
+
+    fn clash(&self, first: GrantId, second: GrantId) -> Vec<(usize, String)> {
+        let (Some(one), Some(two)) = (spans::belief(self.spans, first), spans::belief(self.spans, second))
+        else {
+            return Vec::new();
+        };
+        let (Some(got), Some(got_in)) = (self.trace.events.get(one.first), self.trace.events.get(two.first))
+        else {
+            return Vec::new();
+        };
+        let what = key(&got.what).map(|key| format!("`{key}`")).unwrap_or_default();
+        let (holder, newcomer) = (self.names.grant(first), self.names.grant(second));
+        let ended = one.end(self.trace);
+        let meanwhile = if one.last.is_none_or(|last| last > two.first) && ended >= got_in.at {
+            format!("while {holder} still believed that it held it, until {ended}")
+        } else {
+            format!("when {holder} had stopped believing that it held it, at {ended}")
+        };
+        let mut course = vec![
+            (one.first, format!("{holder} got {what} at {}.", got.at)),
+            (two.first, format!("{newcomer} got it at {}, {meanwhile}.", got_in.at)),
+        ];
+        course.extend(self.forgotten(first, one.first, two.first));
+        course.extend(self.late_changes(first, two.first));
+        course
+    }
+
+    /// How the stores came to forget the first grant before the second one was given.
+    fn forgotten(&self, first: GrantId, from: usize, until: usize) -> Vec<(usize, String)> {
+        let holder = self.names.grant(first);
+        let about = self.trace.events.get(from).and_then(|event| key(&event.what));
+        let mut told: Vec<(usize, String, Vec<&str>)> = Vec::new();
+        for (position, event) in self.trace.events.iter().enumerate().take(until).skip(from) {
+            if key(&event.what) != about {
+                continue;
+            }
+            let words = match (&event.what, event.grant) {
+                (What::Expired { .. }, None) => format!("the lease of {holder} ran out"),
+                (What::Expired { .. }, Some(grant)) if grant == first => {
+                    format!("the lease of {holder} ran out")
+                }
+                (What::Lost { .. }, _) => "the acknowledged record was lost".to_owned(),
+                (What::Deleted { .. }, Some(grant)) if grant != first => {
+                    format!("{} deleted the record", self.names.grant(grant))
+                }
+                _ => continue,
+            };
+            let store = self.names.host(event.host);
+            match told.iter_mut().find(|(_, same, _)| *same == words) {
+                Some((_, _, stores)) if stores.contains(&store) => {}
+                Some((_, _, stores)) => stores.push(store),
+                None => told.push((position, words, vec![store])),
+            }
+        }
+        let say = |(position, words, stores): (usize, String, Vec<&str>)| {
+            let at = self.trace.events[position].at;
+            let since = if stores.len() > 1 { "From" } else { "At" };
+            (position, format!("{since} {at} {words} on {}.", list(&stores)))
+        };
+        told.into_iter().map(say).collect()
+    }
+
+    /// The cited changes of the first grant that the resource applied after the second one was given.
+    fn late_changes(&self, first: GrantId, after: usize) -> Vec<(usize, String)> {
+        let late = |(position, event): (usize, &Event)| {
+            let change =
+                matches!(event.what, What::ResourceWritten { .. } | What::ResourceTaken { taken: true, .. });
+            let cited = self.finding.events.contains(&event.id);
+            (change && cited && position > after && event.grant == Some(first)).then(|| {
+                let (resource, holder) = (self.names.host(event.host), self.names.grant(first));
+                (position, format!("At {} {resource} applied a change of {holder}.", event.at))
+            })
+        };
+        self.trace.events.iter().enumerate().filter_map(late).collect()
+    }
+
+    /// How long it was so.
+    fn extent(&self) -> Option<String> {
+        let width = self.finding.width.filter(|width| *width > Duration::ZERO)?;
+        let both = self.finding.grants.len() >= 2;
+        Some(format!("{} {}.", if both { "They overlapped for" } else { "It lasted" }, span(width)))
+    }
+}
+
+/// "node-1, node-2 and node-3".
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}

@@ -1,0 +1,264 @@
+//! What the numbers of a cell amount to: the reading that the text, Markdown and JUnit formats share.
+
+use picklock_scenarios::summary::{Cell, Summary, Violation};
+
+use crate::numbers;
+use crate::paint::Ink;
+
+/// What was found in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Some runs exercised it and none was violated.
+    Holds,
+    /// An invariant was violated.
+    Violated,
+    /// No run exercised it, or none was made.
+    Unknown,
+    /// The scenario says nothing of the design.
+    NotApplicable,
+}
+
+impl Mark {
+    pub(crate) fn of(cell: &Cell) -> Mark {
+        if cell.skipped.is_some() {
+            Mark::NotApplicable
+        } else if !cell.violations.is_empty() {
+            Mark::Violated
+        } else if exercised(cell) == 0 {
+            Mark::Unknown
+        } else {
+            Mark::Holds
+        }
+    }
+
+    pub(crate) fn symbol(self) -> char {
+        match self {
+            Mark::Holds => '·',
+            Mark::Violated => '✗',
+            Mark::Unknown => '?',
+            Mark::NotApplicable => '-',
+        }
+    }
+}
+
+/// How a cell stands to the expectation file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// As expected.
+    Met,
+    /// Not as expected.
+    NotMet,
+    /// There is an expectation, but too few runs to judge it.
+    TooFew,
+    /// Nothing is expected: every violation counts.
+    Free,
+}
+
+impl Standing {
+    pub(crate) fn of(cell: &Cell) -> Standing {
+        match (cell.met, &cell.expected) {
+            (Some(true), _) => Standing::Met,
+            (Some(false), _) => Standing::NotMet,
+            (None, Some(_)) => Standing::TooFew,
+            (None, None) => Standing::Free,
+        }
+    }
+
+    /// The word for a narrow column.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Standing::Met => "yes",
+            Standing::NotMet => "NO",
+            Standing::TooFew => "few",
+            Standing::Free => "-",
+        }
+    }
+}
+
+/// Runs that exercised what the scenario is for.
+pub(crate) fn exercised(cell: &Cell) -> u64 {
+    cell.runs.saturating_sub(cell.unknown)
+}
+
+/// The symbol of a cell, with `!` if it is not as expected.
+pub(crate) fn symbols(cell: &Cell) -> String {
+    let unmet = if Standing::of(cell) == Standing::NotMet { "!" } else { "" };
+    format!("{}{unmet}", Mark::of(cell).symbol())
+}
+
+/// How serious a cell is.
+pub(crate) fn ink(cell: &Cell) -> Ink {
+    match (Standing::of(cell), Mark::of(cell)) {
+        (Standing::NotMet, _) | (Standing::Free, Mark::Violated) => Ink::Bad,
+        (_, Mark::Violated | Mark::Unknown) => Ink::Warn,
+        (_, Mark::Holds) => Ink::Good,
+        (_, Mark::NotApplicable) => Ink::Dim,
+    }
+}
+
+/// Whether a violation of this invariant counts against the cell: nothing allows it.
+pub(crate) fn counts(cell: &Cell, invariant: &str) -> bool {
+    cell.expected.as_ref().is_none_or(|expected| {
+        !expected.violated.iter().chain(&expected.may).any(|allowed| allowed == invariant)
+    })
+}
+
+/// What was found, in words: violations with their counts, or what their absence amounts to.
+pub(crate) fn found(cell: &Cell) -> String {
+    match Mark::of(cell) {
+        Mark::NotApplicable => cell.skipped.clone().unwrap_or_default(),
+        Mark::Unknown if cell.runs == 0 => "not run".to_owned(),
+        Mark::Unknown => "nothing was exercised".to_owned(),
+        Mark::Holds => numbers::clean(exercised(cell)),
+        Mark::Violated => {
+            let each: Vec<String> = cell
+                .violations
+                .iter()
+                .map(|(name, violation)| format!("{name} {}", violation.runs))
+                .collect();
+            each.join(", ")
+        }
+    }
+}
+
+/// For each fault, in how many runs it made a difference; empty without faults.
+pub(crate) fn bites(cell: &Cell) -> String {
+    let each: Vec<String> =
+        cell.bit.iter().map(|(fault, runs)| format!("{fault} bit in {runs} of {}", cell.runs)).collect();
+    each.join(", ")
+}
+
+/// How often a violation was seen on the second engine, in words; `None` if that was not tried.
+pub(crate) fn seen(violation: &Violation) -> Option<String> {
+    let confirmed = violation.confirmed?;
+    Some(format!("seen {} of {} on turmoil", confirmed.seen, confirmed.of))
+}
+
+/// The totals of a campaign.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Runs made.
+    pub(crate) runs: u64,
+    /// Cells that say something.
+    pub(crate) cells: u64,
+    /// Cells by mark.
+    pub(crate) clean: u64,
+    pub(crate) violated: u64,
+    pub(crate) unknown: u64,
+    /// Cells by standing.
+    pub(crate) met: u64,
+    pub(crate) not_met: u64,
+    pub(crate) too_few: u64,
+    /// Distinct violations: by design, scenario and invariant.
+    pub(crate) distinct: u64,
+    /// Of these, tried on the second engine.
+    pub(crate) tried: u64,
+    /// Of these, seen there under at least half of the network seeds.
+    pub(crate) confirmed: u64,
+    /// The network seeds of one trial; `None` if the trials differ or there was none.
+    pub(crate) networks: Option<u32>,
+}
+
+impl Totals {
+    pub(crate) fn of(summary: &Summary) -> Totals {
+        let mut totals = Totals::default();
+        for cell in &summary.cells {
+            totals.runs += cell.runs;
+            totals.cells += u64::from(cell.skipped.is_none());
+            match Mark::of(cell) {
+                Mark::Holds => totals.clean += 1,
+                Mark::Violated => totals.violated += 1,
+                Mark::Unknown => totals.unknown += 1,
+                Mark::NotApplicable => {}
+            }
+            match Standing::of(cell) {
+                Standing::Met => totals.met += 1,
+                Standing::NotMet => totals.not_met += 1,
+                Standing::TooFew => totals.too_few += 1,
+                Standing::Free => {}
+            }
+        }
+        let violations = || summary.cells.iter().flat_map(|cell| cell.violations.values());
+        let trials = || violations().filter_map(|violation| violation.confirmed);
+        totals.distinct = violations().count() as u64;
+        totals.tried = trials().count() as u64;
+        totals.confirmed =
+            trials().filter(|trial| trial.seen > 0 && trial.seen * 2 >= trial.of).count() as u64;
+        let first = trials().next().map(|trial| trial.of);
+        totals.networks = first.filter(|of| trials().all(|trial| trial.of == *of));
+        totals
+    }
+
+    /// "3 of 4 distinct violations were seen on turmoil in at least half of 16 network seeds"; `None` without a trial.
+    pub(crate) fn confirmed_share(&self) -> Option<String> {
+        if self.tried == 0 {
+            return None;
+        }
+        let networks = self.networks.map_or("their".to_owned(), |of| of.to_string());
+        let untried = match self.distinct - self.tried {
+            0 => String::new(),
+            untried => {
+                format!(" ({untried} more {} not tried there)", if untried == 1 { "was" } else { "were" })
+            }
+        };
+        Some(format!(
+            "{} of {} distinct violations were seen on turmoil in at least half of {networks} network seeds{untried}",
+            self.confirmed, self.tried
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_scenarios::summary::{Confirmed, Expected};
+
+    use super::*;
+
+    fn violated(expected: Option<Expected>, met: Option<bool>) -> Cell {
+        let violation =
+            Violation { runs: 3, confirmed: Some(Confirmed { seen: 8, of: 16 }), ..Violation::default() };
+        Cell {
+            runs: 10,
+            violations: [("mutual-exclusion".to_owned(), violation)].into(),
+            expected,
+            met,
+            ..Cell::default()
+        }
+    }
+
+    #[test]
+    fn a_cell_in_which_nothing_was_exercised_is_unknown_and_not_clean() {
+        let cell = Cell { runs: 10, unknown: 10, ..Cell::default() };
+        assert_eq!(Mark::of(&cell), Mark::Unknown);
+        assert_eq!(found(&cell), "nothing was exercised");
+        let some = Cell { runs: 10, unknown: 9, ..Cell::default() };
+        assert_eq!(found(&some), "0 in 1 run, below 95% at 95%");
+    }
+
+    #[test]
+    fn an_unmet_expectation_is_marked_whatever_was_found() {
+        assert_eq!(symbols(&violated(Some(Expected::default()), Some(false))), "✗!");
+        let missing = Cell { runs: 10, met: Some(false), ..Cell::default() };
+        assert_eq!(symbols(&missing), "·!");
+        assert_eq!(ink(&missing), Ink::Bad);
+    }
+
+    #[test]
+    fn a_violation_counts_unless_the_expectation_names_or_allows_it() {
+        let may = Expected { may: vec!["mutual-exclusion".into()], ..Expected::default() };
+        assert!(!counts(&violated(Some(may), None), "mutual-exclusion"));
+        assert!(counts(&violated(Some(Expected::default()), None), "mutual-exclusion"));
+        assert!(counts(&violated(None, None), "mutual-exclusion"));
+    }
+
+    #[test]
+    fn half_of_the_network_seeds_is_enough_to_confirm() {
+        let cells = vec![violated(None, None)];
+        let summary = Summary { schema: 1, command: String::new(), partial: false, cells };
+        let share = Totals::of(&summary).confirmed_share().unwrap();
+        assert_eq!(
+            share,
+            "1 of 1 distinct violations were seen on turmoil in at least half of 16 network seeds"
+        );
+    }
+}

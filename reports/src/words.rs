@@ -1,0 +1,129 @@
+//! What an event says in words. The host is not named: it stands in a column of its own, or before the words.
+
+use std::collections::BTreeSet;
+
+use picklock_sim::ids::{GrantId, HostId, Token};
+use picklock_sim::trace::{Disconnect, Event, Halt, Trace, What};
+
+/// Names things of a trace: hosts, and grants by their client, with the section where one client has several.
+pub(crate) struct Names<'a> {
+    trace: &'a Trace,
+    /// Clients with more than one section.
+    several: BTreeSet<HostId>,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn of(trace: &'a Trace) -> Names<'a> {
+        let grants: BTreeSet<GrantId> = trace.events.iter().filter_map(|event| event.grant).collect();
+        let again = grants.iter().zip(grants.iter().skip(1)).filter(|(one, next)| one.client == next.client);
+        Names { trace, several: again.map(|(one, _)| one.client).collect() }
+    }
+
+    /// The name of a host.
+    pub(crate) fn host(&self, host: HostId) -> &'a str {
+        self.trace.host_name(host)
+    }
+
+    /// "client-1", or "client-1 (section 2)" if that client has several.
+    pub(crate) fn grant(&self, grant: GrantId) -> String {
+        let client = self.host(grant.client);
+        if self.several.contains(&grant.client) {
+            format!("{client} (section {})", grant.section)
+        } else {
+            client.to_owned()
+        }
+    }
+
+    /// The name of the fault behind an injection.
+    pub(crate) fn fault(&self, injection: u32) -> &'a str {
+        self.trace.faults.get(injection as usize).map_or("fault", String::as_str)
+    }
+
+    /// What the event says.
+    pub(crate) fn say(&self, event: &Event) -> String {
+        let whose = event.grant.map(|grant| format!(" for {}", self.grant(grant))).unwrap_or_default();
+        match &event.what {
+            What::Waiting { key } => format!("asks for `{key}`"),
+            What::Acquired { key, token, deadline, .. } => {
+                let until = deadline.map(|at| format!(", valid until {at}")).unwrap_or_default();
+                format!("holds `{key}`{}{until}", with(*token))
+            }
+            What::NotAcquired { key, why } => format!("does not get `{key}`: {why}"),
+            What::DeadlinePassed { key } => format!("the deadline of `{key}` passes on its clock"),
+            What::Aborted { key } => format!("notices that its time is over and gives `{key}` up"),
+            What::Releasing { key } => format!("begins to release `{key}`"),
+            What::Released { key, error: None } => format!("has released `{key}`"),
+            What::Released { key, error: Some(error) } => format!("release of `{key}` failed: {error}"),
+            What::Finished => "has finished".to_owned(),
+            What::Paused { kind, until } => match kind {
+                Halt::Pause => format!("pauses until {until}"),
+                Halt::Suspend => format!("is suspended until {until}, its monotonic clock with it"),
+                Halt::Stall => format!("its section stalls until {until}, its other tasks go on"),
+            },
+            What::Resumed => "runs again".to_owned(),
+            What::Crashed { power_loss: false } => "crashes".to_owned(),
+            What::Crashed { power_loss: true } => "loses power; its peers are not told".to_owned(),
+            What::Restarted => "starts anew".to_owned(),
+            What::Connecting { peer } => format!("connects to {}", self.host(*peer)),
+            What::Sent { peer, segment, bytes } => {
+                format!("sends segment {segment} ({bytes} bytes) to {}{whose}", self.host(*peer))
+            }
+            What::Delivered { peer, segment } => {
+                format!("receives segment {segment} from {}{whose}", self.host(*peer))
+            }
+            What::Disconnected { peer, why } => {
+                let peer = self.host(*peer);
+                match why {
+                    Disconnect::Closed => format!("connection with {peer} is closed"),
+                    Disconnect::Reset => format!("connection with {peer} is reset"),
+                    Disconnect::Refused => format!("connection with {peer} is refused"),
+                    Disconnect::TimedOut => format!("connection with {peer} times out"),
+                }
+            }
+            What::ClockStepped { by_ns } => format!("wall clock steps by {}", signed(*by_ns)),
+            What::DriftSet { ppm } if *ppm < 0 => format!("clocks run {} ppm slow", ppm.unsigned_abs()),
+            What::DriftSet { ppm } => format!("clocks run {ppm} ppm fast"),
+            What::Created { key } => format!("creates the record of `{key}`{whose}"),
+            What::Extended { key } => format!("extends the lease of `{key}`{whose}"),
+            What::Deleted { key } => format!("deletes the record of `{key}`{whose}"),
+            What::Expired { key } => format!("the lease of `{key}` runs out: record dropped"),
+            What::Lost { key } => format!("has lost the record of `{key}` that it had acknowledged"),
+            What::Promoted => "becomes the primary".to_owned(),
+            What::Demoted => "becomes a replica".to_owned(),
+            What::ResourceRead { key, value, token } => {
+                format!("reads `{key}` = {value}{whose}{}", with(*token))
+            }
+            What::ResourceWritten { key, value, token } => {
+                format!("writes `{key}` = {value}{whose}{}", with(*token))
+            }
+            What::ResourceTaken { key, amount, left, taken: true } => {
+                format!("takes {amount} of `{key}`{whose}, {left} left")
+            }
+            What::ResourceTaken { key, amount, left, taken: false } => {
+                format!("refuses to take {amount} of `{key}`{whose}: only {left} left")
+            }
+            What::ResourceRefused { key, token, highest } => {
+                format!("refuses a change of `{key}`{whose}: token {token} is below {highest}")
+            }
+            What::WriteAcknowledged { key } => format!("learns that its change of `{key}` was applied"),
+            What::WriteUnknown { key } => {
+                format!("will never learn whether its change of `{key}` was applied")
+            }
+            What::WriteRefused { key } => format!("learns that its change of `{key}` was refused"),
+            What::Injected { injection, text } => format!("fault {}: {text}", self.fault(*injection)),
+            What::Bit { injection } => format!("fault {} makes a difference", self.fault(*injection)),
+            What::Healed { injection } => format!("fault {} is over", self.fault(*injection)),
+            // The vocabulary of events may grow; an event that has no words yet is better shown raw than left out.
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+fn with(token: Option<Token>) -> String {
+    token.map(|token| format!(" with token {token}")).unwrap_or_default()
+}
+
+fn signed(ns: i64) -> String {
+    let sign = if ns < 0 { '-' } else { '+' };
+    format!("{sign}{}", crate::numbers::span(std::time::Duration::from_nanos(ns.unsigned_abs())))
+}

@@ -1,0 +1,318 @@
+//! What the formats print, as reviewed pages, and what holds for every page: its width, its colours, its syntax.
+
+use std::collections::BTreeMap;
+
+use picklock_reports::json::{Run, run_json};
+use picklock_reports::timeline::{Detail, tell};
+use picklock_reports::{ALL, Style, compare, find};
+use picklock_scenarios::summary::{Story, Summary};
+use picklock_sim::ids::EventId;
+use picklock_sim::time::TrueTime;
+use serde_json::Value;
+
+mod fixtures;
+
+use fixtures::{REPLAY, campaign, paused_holder, suite};
+
+fn plain(width: usize) -> Style {
+    Style { colour: false, width }
+}
+
+fn render(name: &str, summary: &Summary, style: &Style) -> String {
+    (find(name).unwrap().render)(summary, style).unwrap()
+}
+
+fn compared(name: &str, summary: &Summary, style: &Style) -> String {
+    (compare::find(name).unwrap().render)(summary, style).unwrap()
+}
+
+/// Lines that are meant to be copied, and are therefore never broken.
+fn is_copied(line: &str) -> bool {
+    ["picklock ", "replay: ", "saved as "].iter().any(|start| line.trim_start().starts_with(start))
+}
+
+fn assert_fits(page: &str, columns: usize) {
+    for line in page.lines().filter(|line| !is_copied(line)) {
+        let width = line.chars().count();
+        assert!(width <= columns, "{width} columns, and only {columns} are there: {line}");
+    }
+}
+
+#[test]
+fn text_of_a_small_campaign_at_80_columns() {
+    insta::assert_snapshot!(render("text", &campaign(), &plain(80)));
+}
+
+#[test]
+fn text_of_a_small_campaign_on_a_narrow_terminal() {
+    insta::assert_snapshot!(render("text", &campaign(), &plain(44)));
+}
+
+#[test]
+fn text_of_the_whole_suite_at_80_columns() {
+    insta::assert_snapshot!(render("text", &suite(), &plain(80)));
+}
+
+#[test]
+fn markdown_of_a_small_campaign() {
+    insta::assert_snapshot!(render("markdown", &campaign(), &Style::default()));
+}
+
+#[test]
+fn json_of_a_small_campaign() {
+    insta::assert_snapshot!(render("json", &campaign(), &Style::default()));
+}
+
+#[test]
+fn junit_of_a_small_campaign() {
+    insta::assert_snapshot!(render("junit", &campaign(), &Style::default()));
+}
+
+#[test]
+fn comparison_at_110_columns() {
+    insta::assert_snapshot!(compared("text", &campaign(), &plain(110)));
+}
+
+#[test]
+fn comparison_at_80_columns() {
+    insta::assert_snapshot!(compared("text", &campaign(), &plain(80)));
+}
+
+#[test]
+fn comparison_as_markdown() {
+    insta::assert_snapshot!(compared("markdown", &campaign(), &Style::default()));
+}
+
+#[test]
+fn timeline_of_a_paused_holder() {
+    insta::assert_snapshot!(tell(&paused_holder(), REPLAY, &Style::default(), Detail::Relevant));
+}
+
+#[test]
+fn timeline_of_a_paused_holder_on_a_narrow_terminal() {
+    insta::assert_snapshot!(tell(&paused_holder(), REPLAY, &plain(56), Detail::Relevant));
+}
+
+#[test]
+fn timeline_of_a_paused_holder_in_full() {
+    insta::assert_snapshot!(tell(&paused_holder(), REPLAY, &Style::default(), Detail::Full));
+}
+
+#[test]
+fn a_segment_that_was_held_belongs_to_the_story_and_a_quick_one_does_not() {
+    let mut story = paused_holder();
+    let told = |story: &Story| tell(story, REPLAY, &plain(110), Detail::Relevant);
+    assert!(!told(&story).contains("segment"));
+    let sent = &mut story.trace.events[2].at;
+    *sent = TrueTime(sent.0 - 90_000_000);
+    let page = told(&story);
+    assert!(page.contains("client-1  sends segment 0 (71 bytes) to node-1"), "{page}");
+    assert!(page.contains("node-1    receives segment 0 from client-1"), "{page}");
+}
+
+#[test]
+fn a_try_that_came_to_nothing_is_left_out_of_the_story() {
+    let mut story = paused_holder();
+    let before = tell(&story, REPLAY, &plain(110), Detail::Relevant).matches("record of").count();
+    let (created, deleted) = (story.trace.events[11].clone(), story.trace.events[18].clone());
+    for (id, mut event) in [(100, created), (101, deleted)] {
+        event.id = EventId(id);
+        event.at = TrueTime(1_120_000_000 + u64::from(id));
+        story.trace.events.insert(11 + (id as usize - 100), event);
+    }
+    let page = tell(&story, REPLAY, &plain(110), Detail::Relevant);
+    assert_eq!(page.matches("record of").count(), before, "{page}");
+    assert!(page.contains("21 of 28 events shown"), "{page}");
+}
+
+#[test]
+fn a_story_of_the_same_run_is_told_alike_every_time() {
+    let told = || tell(&paused_holder(), REPLAY, &plain(80), Detail::Full);
+    assert_eq!(told(), told());
+}
+
+#[test]
+fn a_run_as_json() {
+    let story = paused_holder();
+    let violations = BTreeMap::from([(story.invariant.clone(), story.findings.clone())]);
+    let run = Run {
+        design: &story.design,
+        scenario: &story.scenario,
+        seed: story.plan.seed,
+        engine: "event",
+        trace: &story.trace,
+        violations: &violations,
+    };
+    let page = run_json(&run).unwrap();
+    let data: Value = serde_json::from_str(&page).unwrap();
+    assert_eq!(data["violations"], serde_json::json!(["mutual-exclusion"]));
+    assert_eq!(data["events"].as_array().unwrap().len(), story.trace.events.len());
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn a_run_without_events_and_findings_is_still_json_and_still_a_page() {
+    let mut story = paused_holder();
+    story.trace.events.clear();
+    story.trace.hosts.clear();
+    story.findings.clear();
+    story.invariant.clear();
+    let run = Run {
+        design: "x",
+        scenario: "y",
+        seed: story.plan.seed,
+        engine: "event",
+        trace: &story.trace,
+        violations: &BTreeMap::new(),
+    };
+    let data: Value = serde_json::from_str(&run_json(&run).unwrap()).unwrap();
+    assert_eq!(data["events"], serde_json::json!([]));
+    let page = tell(&story, REPLAY, &plain(80), Detail::Relevant);
+    assert!(page.starts_with("single under pause, seed 7: nothing violated\n"), "{page}");
+}
+
+#[test]
+fn every_page_keeps_to_its_width() {
+    for columns in [40, 56, 72, 80, 100, 110, 160] {
+        for summary in [campaign(), suite()] {
+            assert_fits(&render("text", &summary, &plain(columns)), columns);
+            assert_fits(&compared("text", &summary, &plain(columns)), columns);
+        }
+        for detail in [Detail::Relevant, Detail::Full] {
+            assert_fits(&tell(&paused_holder(), REPLAY, &plain(columns), detail), columns);
+        }
+    }
+}
+
+#[test]
+fn colour_adds_escape_codes_and_changes_nothing_else() {
+    let coloured = Style { colour: true, width: 80 };
+    let pages = |style: &Style| {
+        let told = tell(&paused_holder(), REPLAY, style, Detail::Relevant);
+        [render("text", &campaign(), style), compared("text", &campaign(), style), told]
+    };
+    for (with, without) in pages(&coloured).iter().zip(pages(&plain(80))) {
+        assert!(with.contains('\u{1b}'));
+        assert!(!without.contains('\u{1b}'));
+        assert_eq!(strip(with), without);
+    }
+    for format in ALL.iter().filter(|format| format.name != "text") {
+        assert!(!(format.render)(&campaign(), &coloured).unwrap().contains('\u{1b}'), "{}", format.name);
+    }
+}
+
+/// The text without its colours.
+fn strip(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let start = parts.next().unwrap_or_default().to_owned();
+    parts.fold(start, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
+
+#[test]
+fn a_replay_line_is_printed_whole_however_narrow_the_page() {
+    let mut summary = campaign();
+    let long = format!("picklock replay 'redlock{{nodes=7}}' pause 7 {}", "--set held=4 ".repeat(9));
+    let long = long.trim_end();
+    summary.cells[0].violations.get_mut("no-lost-update").unwrap().replay = long.to_owned();
+    assert!(render("text", &summary, &plain(40)).lines().any(|line| line.trim() == long));
+}
+
+#[test]
+fn an_interrupted_campaign_says_so_in_every_format_for_people() {
+    let mut summary = campaign();
+    summary.partial = true;
+    for name in ["text", "markdown"] {
+        assert!(render(name, &summary, &plain(80)).contains("(partial: interrupted)"), "{name}");
+        assert!(compared(name, &summary, &plain(80)).contains("(partial: interrupted)"), "{name}");
+    }
+    let data: Value = serde_json::from_str(&render("json", &summary, &plain(80))).unwrap();
+    assert_eq!(data["partial"], Value::Bool(true));
+}
+
+#[test]
+fn zero_violations_are_a_bound_and_never_called_safe() {
+    for format in ALL.iter().chain(compare::ALL) {
+        let page = (format.render)(&campaign(), &plain(80)).unwrap();
+        assert!(!page.to_lowercase().contains("safe"), "{} {}", format.name, format.file);
+    }
+    assert!(render("text", &campaign(), &plain(80)).contains("0 in 200 runs, below 1.5% at 95%"));
+}
+
+#[test]
+fn the_fields_of_the_json_report_have_their_agreed_names() {
+    let data: Value = serde_json::from_str(&render("json", &campaign(), &Style::default())).unwrap();
+    let has = |value: &Value, names: &[&str]| {
+        for name in names {
+            assert!(value.get(name).is_some(), "no field {name} in {value}");
+        }
+    };
+    has(&data, &["schema", "command", "partial", "cells"]);
+    for cell in data["cells"].as_array().unwrap() {
+        let names =
+            ["design", "scenario", "engine", "runs", "unknown", "not_applicable", "violations", "bit"];
+        has(cell, &names);
+        has(cell, &["expected", "met"]);
+    }
+    let violation = &data["cells"][4]["violations"]["mutual-exclusion"];
+    has(violation, &["runs", "first_seed", "replay", "capsule", "confirmed"]);
+    assert_eq!(violation["confirmed"], serde_json::json!({"seen": 15, "of": 16}));
+    assert_eq!(data["cells"][5]["met"], Value::Null);
+}
+
+#[test]
+fn junit_can_be_read_back_and_judges_each_cell() {
+    use quick_junit::{Report, TestCaseStatus};
+
+    let report = Report::deserialize_from_str(&render("junit", &campaign(), &Style::default())).unwrap();
+    let judged: Vec<String> = report
+        .test_suites
+        .iter()
+        .flat_map(|suite| suite.test_cases.iter().map(move |case| (suite, case)))
+        .map(|(suite, case)| {
+            let status = match case.status {
+                TestCaseStatus::Success { .. } => "passed",
+                TestCaseStatus::NonSuccess { .. } => "failed",
+                TestCaseStatus::Skipped { .. } => "skipped",
+            };
+            format!("{} {} {status}", suite.name.as_str(), case.name.as_str())
+        })
+        .collect();
+    assert_eq!(
+        judged,
+        [
+            "no-lock calm passed",
+            "no-lock pause passed",
+            "no-lock failover skipped",
+            "single calm passed",
+            "single pause failed",
+            "single failover skipped",
+            "redlock{nodes=7,belief=trusting} calm passed",
+            "redlock{nodes=7,belief=trusting} pause passed",
+            "redlock{nodes=7,belief=trusting} failover skipped",
+        ]
+    );
+}
+
+#[test]
+fn a_violation_that_nothing_allows_fails_its_junit_case() {
+    let mut summary = campaign();
+    summary.cells[0].expected = None;
+    summary.cells[0].met = None;
+    let page = render("junit", &summary, &Style::default());
+    assert!(page.contains("no-lost-update violated in 200 of 200 runs"), "{page}");
+    assert!(page.contains("replay: picklock replay no-lock calm 7"), "{page}");
+}
+
+#[test]
+fn control_characters_in_names_reach_no_page() {
+    let mut summary = campaign();
+    summary.cells[4].design = "si\u{1b}[31mng\u{0}le\u{ffff}".into();
+    summary.cells[4].unmet_because = Some("a\u{7}b\r\nc".into());
+    for format in ALL.iter().chain(compare::ALL).filter(|format| format.name != "json") {
+        let page = (format.render)(&summary, &plain(80)).unwrap();
+        let stray = page.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{ffff}');
+        assert_eq!(stray, None, "{}: {page}", format.file);
+    }
+    let junit = render("junit", &summary, &plain(80));
+    assert!(quick_junit::Report::deserialize_from_str(&junit).is_ok());
+}

@@ -1,0 +1,130 @@
+//! The pipe: a plan is run, its trace is judged.
+//!
+//! Nothing flows back: the plan never sees the verdict. Search, shrinking and confirming are loops around this.
+
+use std::collections::BTreeSet;
+
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::plan::Plan;
+use picklock_sim::run::{self, Panicked, Run};
+use picklock_sim::seed::Seed;
+use picklock_sim::trace::{Trace, What};
+
+use crate::history::History;
+use crate::invariants::{self, Invariant};
+use crate::outcome::{Finding, Outcome};
+use crate::scenario::Scenario;
+use crate::summary::Metrics;
+use crate::{metrics, workloads};
+
+/// A run and what the invariants say of it.
+pub struct Checked {
+    /// What was injected.
+    pub plan: Plan,
+    /// What happened.
+    pub trace: Trace,
+    /// What each invariant says, in the order of [`invariants::ALL`].
+    pub outcomes: Vec<(&'static Invariant, Outcome)>,
+    /// The faults that made a difference, by name.
+    pub bit: BTreeSet<String>,
+    /// Why the run exercised nothing, if so.
+    pub idle: Option<&'static str>,
+    /// Measures of the run.
+    pub metrics: Metrics,
+}
+
+/// Why a plan could not be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The plan asks for a workload that does not exist.
+    #[error("there is no workload `{0}`; a capsule of a later picklock may need that picklock")]
+    Workload(String),
+    /// The design's code panicked.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
+}
+
+/// Draws the plan of a seed and checks it. The design is as [`Scenario::applies`] returned it.
+///
+/// # Errors
+/// When the design's code panics.
+pub fn seed(engine: Engine, design: &Design, scenario: &Scenario, seed: Seed) -> Result<Checked, CheckError> {
+    let plan = draw(design, scenario, seed)?;
+    check(engine, design, plan)
+}
+
+/// Draws the plan of a seed: if the scenario's faults strike at protocol points, from a calm run of the same seed.
+///
+/// # Errors
+/// When the design's code panics in the calm run.
+pub fn draw(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Plan, CheckError> {
+    if !scenario.needs_probe() {
+        return Ok(scenario.plan(design, seed, None));
+    }
+    let calm = scenario.calm_plan(design, seed);
+    let run = run::probe(design, &calm, &workload(&calm)?)?;
+    Ok(scenario.plan(design, seed, run.probe.as_ref()))
+}
+
+/// Runs a plan and judges the trace.
+///
+/// # Errors
+/// When the plan names an unknown workload or the design's code panics.
+pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
+    let Run { trace, .. } = run::run(engine, design, &plan, &workload(&plan)?)?;
+    let history = History::of(&trace);
+    let outcomes: Vec<(&'static Invariant, Outcome)> =
+        invariants::ALL.iter().map(|invariant| (invariant, (invariant.check)(&history))).collect();
+    let bit = bitten(&trace);
+    let metrics = metrics::of(&history);
+    let idle = idle(&plan, &bit, &metrics);
+    Ok(Checked { plan, outcomes, bit, idle, metrics, trace })
+}
+
+fn workload(plan: &Plan) -> Result<run::Workload, CheckError> {
+    let kind = workloads::named(&plan.workload).ok_or_else(|| CheckError::Workload(plan.workload.clone()))?;
+    Ok((kind.program)())
+}
+
+fn bitten(trace: &Trace) -> BTreeSet<String> {
+    let injections = trace.events.iter().filter_map(|event| match event.what {
+        What::Bit { injection } => trace.faults.get(injection as usize),
+        _ => None,
+    });
+    injections.cloned().collect()
+}
+
+/// A run without a violation proves nothing if no scheduled fault made a difference, or, where none is scheduled, if
+/// nobody had to wait.
+fn idle(plan: &Plan, bit: &BTreeSet<String>, metrics: &Metrics) -> Option<&'static str> {
+    if plan.injections.is_empty() {
+        (metrics.contended == 0).then_some("nobody waited for anybody")
+    } else {
+        bit.is_empty().then_some("no fault made a difference")
+    }
+}
+
+impl Checked {
+    /// The findings of each violated invariant.
+    pub fn violations(&self) -> impl Iterator<Item = (&'static Invariant, &[Finding])> {
+        self.outcomes.iter().filter_map(|(invariant, outcome)| match outcome {
+            Outcome::Violated(findings) => Some((*invariant, findings.as_slice())),
+            _ => None,
+        })
+    }
+
+    /// True if this invariant is violated.
+    #[must_use]
+    pub fn violates(&self, invariant: &str) -> bool {
+        self.violations().any(|(violated, _)| violated.name == invariant)
+    }
+
+    /// The names of the violated invariants, in name order.
+    #[must_use]
+    pub fn violated(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.violations().map(|(invariant, _)| invariant.name.to_owned()).collect();
+        names.sort();
+        names
+    }
+}

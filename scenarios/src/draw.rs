@@ -1,0 +1,144 @@
+//! Workloads as data: their parameters, and what each client does under one seed.
+//!
+//! Every choice of a section is an addressed draw, a function of the seed, the client and the section, so that one
+//! client or section more or less leaves all others as they were. How a client carries a section out is not said here.
+
+use std::time::Duration;
+
+use picklock_sim::ids::Key;
+use picklock_sim::plan::{ClientPlan, SectionPlan};
+use picklock_sim::seed::{Seed, scale};
+use picklock_sim::time::nanos;
+
+use crate::scenario::param::{Args, Domain, HOUR, Param};
+
+/// A kind of work that clients do.
+#[derive(Debug)]
+pub struct Workload {
+    /// Its name: what a plan calls it, and the table of a scenario file that holds its parameters.
+    pub name: &'static str,
+    /// What clients do, in one line.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// What each client does, from parameters, lease time and seed.
+    pub draw: fn(&Args, Duration, Seed) -> Vec<ClientPlan>,
+}
+
+/// The workloads; the first is the one of a scenario that names none.
+pub const ALL: &[&Workload] = &[&CONTEND];
+
+/// Clients that contend for keys: each section locks one, reads its register, works, and writes it.
+pub const CONTEND: Workload = Workload {
+    name: "contend",
+    doc: "clients contend for keys; a section reads the resource, works, and writes it",
+    params: &[
+        Param { name: "clients", domain: Domain::Count(1, 64), default: "3", doc: "how many clients" },
+        Param {
+            name: "keys",
+            domain: Domain::Count(1, 1_000),
+            default: "1",
+            doc: "how many keys; a section draws one",
+        },
+        Param {
+            name: "sections",
+            domain: Domain::Count(1, 1_000),
+            default: "2",
+            doc: "sections of each client",
+        },
+        Param {
+            name: "think",
+            domain: Domain::spans(),
+            default: "0ms..50ms",
+            doc: "how long a client waits before it asks for the lock",
+        },
+        Param {
+            name: "work",
+            domain: Domain::spans(),
+            default: "20ms..200ms",
+            doc: "how long a section works between reading and writing",
+        },
+        Param {
+            name: "head_start",
+            domain: Domain::spans(),
+            default: "0ms",
+            doc: "client-1 asks at once, the others this much later than they would; 0: no head start",
+        },
+        Param {
+            name: "first_work",
+            domain: Domain::Spans { min: Duration::ZERO, max: HOUR, or: Some("work") },
+            default: "work",
+            doc: "how long client-1's first section works; `work`: as all others",
+        },
+    ],
+    draw: contend,
+};
+
+fn contend(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
+    let range = |name| args.spans(name, ttl).unwrap_or_default();
+    let (think, work, head_start) = (range("think"), range("work"), range("head_start"));
+    let first_work = args.spans("first_work", ttl).unwrap_or(work);
+    let section = |client: u64, ordinal: u64| {
+        let draw = |what: Choice| seed.at([WORKLOAD, what as u64, client, ordinal]);
+        let first = ordinal == 1;
+        let mut before = span(draw(Choice::Think), think);
+        if first && head_start.1 > Duration::ZERO {
+            before =
+                if client == 1 { Duration::ZERO } else { before + span(draw(Choice::HeadStart), head_start) };
+        }
+        SectionPlan {
+            ordinal: ordinal as u32,
+            key: Key::new(&format!("lock:{}", 1 + scale(draw(Choice::Key), args.count("keys")))),
+            // Each of the two is at most an hour, and a plan allows no more than that for both.
+            think: before.min(HOUR),
+            work: span(draw(Choice::Work), if first && client == 1 { first_work } else { work }),
+        }
+    };
+    (1..=args.count("clients"))
+        .map(|client| ClientPlan {
+            name: format!("client-{client}"),
+            sections: (1..=args.count("sections")).map(|ordinal| section(client, ordinal)).collect(),
+        })
+        .collect()
+}
+
+/// The first coordinate of the workload's draws; others use the same seed with other coordinates.
+const WORKLOAD: u64 = u64::from_be_bytes(*b"workload");
+
+#[derive(Clone, Copy)]
+enum Choice {
+    Think,
+    Work,
+    Key,
+    HeadStart,
+}
+
+fn span(draw: u64, (min, max): (Duration, Duration)) -> Duration {
+    let width = nanos(max).saturating_sub(nanos(min));
+    min + Duration::from_nanos(scale(draw, width.saturating_add(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workload_that_is_drawn_can_be_run() {
+        assert!(ALL.iter().all(|workload| crate::workloads::named(workload.name).is_some()));
+    }
+
+    #[test]
+    fn fewer_clients_and_sections_leave_the_others_as_they_were() {
+        let drawn = |clients: &str, sections: &str| {
+            let text =
+                format!("summary = 's'\n[contend]\nclients = {clients}\nsections = {sections}\nkeys = 5");
+            let scenario = crate::scenario::Scenario::parse("s.toml", &text).unwrap();
+            scenario.calm_plan(&crate::faults::tests::design(1, false), Seed(7)).clients
+        };
+        let (many, few) = (drawn("5", "4"), drawn("3", "2"));
+        for (large, small) in many.iter().zip(&few) {
+            assert_eq!(large.name, small.name);
+            assert_eq!(large.sections[..2], small.sections[..]);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What the built-in designs are known to do under the built-in scenarios: reviewed data that a run is held against.
+//!
+//! ```toml
+//! [redlock]                       # a design, spelled as everywhere
+//! holds = ["calm", "stall"]       # scenarios under which nothing may be violated
+//!
+//! [redlock.pause]                 # a scenario under which something must be
+//! violated = ["effective-exclusion"]
+//! may = ["no-lost-update"]        # found or not: rare, or a consequence of those above
+//! within = 2000                   # found within so many runs
+//! ```
+//!
+//! A cell that the file does not name has no expectation. A design with parameters has those of its own spelling
+//! only (`["redlock{nodes=7}".pause]`): a parameter is there to change the outcome.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::invariants;
+use crate::scenario::toml_view::{Entry, entries, table};
+use crate::scenario::{Problem, ScenarioError, Spot, read_text};
+use crate::summary::Expected;
+
+const BUILTIN: &str = include_str!("../expect.toml");
+
+/// More runs than a reviewed expectation asks for.
+const MAX_RUNS: u64 = 1_000_000_000;
+
+/// Expectations by design and scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expectations {
+    cells: BTreeMap<String, BTreeMap<String, Expected>>,
+}
+
+impl Expectations {
+    /// The expectations of the built-in designs.
+    ///
+    /// # Panics
+    /// When the built-in file is not valid; the tests read it.
+    #[must_use]
+    pub fn builtin() -> Expectations {
+        Expectations::parse("expect.toml", BUILTIN).expect("the built-in expectations are tested")
+    }
+
+    /// Reads expectations.
+    ///
+    /// # Errors
+    /// When the text is not TOML or not of the form above; the error names line, column and remedy.
+    pub fn parse(file: &str, text: &str) -> Result<Expectations, ScenarioError> {
+        read(text).map_err(|spot| spot.in_file(file, text))
+    }
+
+    /// Reads expectations from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is larger than 1 MiB, or is not valid.
+    pub fn load(path: &Path) -> Result<Expectations, ScenarioError> {
+        Expectations::parse(&path.display().to_string(), &read_text(path)?)
+    }
+
+    /// What is expected of a design under a scenario; `None` if nothing is.
+    #[must_use]
+    pub fn cell(&self, design: &str, scenario: &str) -> Option<Expected> {
+        self.cells.get(design)?.get(scenario).cloned()
+    }
+
+    /// Designs and scenarios that have an expectation, in order of their names.
+    pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.cells.iter().flat_map(|(design, cells)| {
+            cells.keys().map(move |scenario| (design.as_str(), scenario.as_str()))
+        })
+    }
+}
+
+fn read(text: &str) -> Result<Expectations, Spot> {
+    let root = table(text)?;
+    let mut cells = BTreeMap::new();
+    for entry in entries(root.get_ref()) {
+        cells.insert(entry.key.to_owned(), design(entry.table()?)?);
+    }
+    Ok(Expectations { cells })
+}
+
+fn design(table: &DeTable<'_>) -> Result<BTreeMap<String, Expected>, Spot> {
+    let mut cells = BTreeMap::new();
+    for entry in entries(table) {
+        if entry.key == "holds" {
+            for (span, scenario) in entry.texts()? {
+                let twice = cells.insert(scenario.to_owned(), Expected::default()).is_some();
+                refuse(twice || table.contains_key(scenario), span, || Problem::Twice(scenario.to_owned()))?;
+            }
+        } else {
+            cells.insert(entry.key.to_owned(), cell(&entry)?);
+        }
+    }
+    Ok(cells)
+}
+
+fn cell(of: &Entry<'_, '_>) -> Result<Expected, Spot> {
+    let mut expected = Expected::default();
+    for entry in entries(of.table()?) {
+        match entry.key {
+            "violated" => expected.violated = invariants(&entry)?,
+            "may" => expected.may = invariants(&entry)?,
+            "within" => expected.within = runs(&entry)?,
+            key => {
+                let problem = Problem::unknown("key", key, &["violated", "may", "within"]);
+                return Err(Spot::new(entry.key_span.clone(), problem));
+            }
+        }
+    }
+    let open = !expected.violated.is_empty() && expected.within == 0;
+    refuse(open, of.key_span.clone(), || Problem::Missing("within"))?;
+    Ok(expected)
+}
+
+fn invariants(entry: &Entry<'_, '_>) -> Result<Vec<String>, Spot> {
+    let known: Vec<&str> = invariants::ALL.iter().map(|invariant| invariant.name).collect();
+    let mut names: Vec<String> = Vec::new();
+    for (span, name) in entry.texts()? {
+        refuse(!known.contains(&name), span.clone(), || Problem::unknown("invariant", name, &known))?;
+        refuse(names.iter().any(|earlier| earlier == name), span, || Problem::Twice(name.to_owned()))?;
+        names.push(name.to_owned());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+fn runs(entry: &Entry<'_, '_>) -> Result<u64, Spot> {
+    let wanted = || entry.wrong_type(format!("a whole number from 1 to {MAX_RUNS}"));
+    let DeValue::Integer(number) = entry.value.get_ref() else { return Err(wanted()) };
+    let number = number.as_str().replace('_', "").parse().ok();
+    number.filter(|runs| (1..=MAX_RUNS).contains(runs)).ok_or_else(wanted)
+}
+
+fn refuse(bad: bool, span: std::ops::Range<usize>, problem: impl FnOnce() -> Problem) -> Result<(), Spot> {
+    if bad { Err(Spot::new(span, problem())) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const GOOD: &str = r#"
+[redlock]
+holds = ["calm", "stall"]
+
+[redlock.pause]
+violated = ["effective-exclusion"]
+may = ["no-lost-update", "mutual-exclusion"]
+within = 2000
+
+["redlock{nodes=7}"]
+holds = ["calm"]
+"#;
+
+    fn error(text: &str) -> String {
+        Expectations::parse("e.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_cell_says_what_must_and_may_be_found() {
+        let expectations = Expectations::parse("e.toml", GOOD).unwrap();
+        let pause = expectations.cell("redlock", "pause").unwrap();
+        assert_eq!(pause.violated, ["effective-exclusion"]);
+        assert_eq!(pause.may, ["mutual-exclusion", "no-lost-update"]);
+        assert_eq!(pause.within, 2000);
+        assert_eq!(expectations.cell("redlock", "calm"), Some(Expected::default()));
+        assert!(expectations.cell("redlock{nodes=7}", "calm").is_some());
+        assert_eq!(expectations.cell("redlock{nodes=7}", "pause"), None);
+        assert_eq!(expectations.cell("redlock{nodes=5}", "calm"), None);
+    }
+
+    #[test]
+    fn the_builtin_expectations_are_valid() {
+        let _ = Expectations::builtin();
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        assert!(error("[a.pause]\nviolated = ['progress']").contains("e.toml:1:4: `within` is missing"));
+        assert!(
+            error("[a.pause]\nvoilated = ['x']")
+                .contains("e.toml:2:1: there is no key `voilated` (did you mean `violated`?)")
+        );
+        assert!(
+            error("[a.pause]\nmay = ['progres']").contains("e.toml:2:8: there is no invariant `progres`")
+        );
+        assert!(error("[a.pause]\nwithin = -3").contains("a whole number from 1"));
+        assert!(error("[a]\nholds = ['calm', 3]").contains("a list of texts"));
+        assert!(error("[a]\nholds = ['calm']\n[a.calm]\nmay = []").contains("`calm` is named twice"));
+        assert!(error("[a").contains("not valid TOML"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_damage_makes_the_reader_panic(at in 0..GOOD.len(), cut in 0..40_usize, put in "\\PC{0,12}") {
+            let end = (at + cut).min(GOOD.len());
+            let _ = Expectations::parse("e.toml", &[&GOOD[..at], &put, &GOOD[end..]].concat());
+        }
+    }
+}

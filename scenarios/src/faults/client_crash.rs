@@ -1,0 +1,26 @@
+//! F4, a client dies anywhere in a section. Its connections close, or, on a power loss, do not.
+//!
+//! It is not started anew: a restarted client is a new client to every lock here, and the others show whether the
+//! lock was left in a state that they can go on from.
+
+use picklock_sim::plan::{Injection, Lever, Target};
+
+use super::draw::at;
+use super::{Draw, Fault, POWER_LOSS, TIMES, always};
+
+pub(super) const CLIENT_CRASH: Fault = Fault {
+    name: "client-crash",
+    number: "F4",
+    doc: "a client's process dies anywhere in a section",
+    params: &[TIMES, POWER_LOSS],
+    from_probe: true,
+    applies: always,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let power_loss = draw.yes("power_loss");
+    let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
+    let client = Target::host(point.host.as_str());
+    vec![draw.inject(at(point), client, Lever::Crash { power_loss, restart_after: None })]
+}

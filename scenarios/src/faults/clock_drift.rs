@@ -1,0 +1,60 @@
+//! F12, clocks that run fast or slow: each host of a drawn part gets a rate error of its own for the whole run.
+//!
+//! The default bound of 200 parts per million covers the quartz oscillators of real machines, uncalibrated; a lock
+//! that allows for drift at all survives it. Temperature and ageing, which change the rate over time, are left out.
+
+use picklock_sim::design::{ServerRole, Topology};
+use picklock_sim::plan::{Injection, Lever, Target, When};
+use picklock_sim::time::TrueTime;
+
+use super::{Draw, Fault, TIMES_AT_MOST_ONCE, needs_stores};
+use crate::scenario::param::{Args, Domain, Param};
+
+pub(super) const CLOCK_DRIFT: Fault = Fault {
+    name: "clock-drift",
+    number: "F12",
+    doc: "clocks of nodes and clients run fast or slow for the whole run",
+    params: &[
+        TIMES_AT_MOST_ONCE,
+        Param {
+            name: "who",
+            domain: Domain::Word(&["all", "nodes", "clients"]),
+            default: "all",
+            doc: "whose clocks: any part of these hosts",
+        },
+        Param {
+            name: "ppm",
+            domain: Domain::Count(1, 500_000),
+            default: "200",
+            doc: "the largest error in parts per million, fast or slow",
+        },
+    ],
+    from_probe: false,
+    applies,
+    schedule,
+};
+
+fn applies(args: &Args, topology: Topology) -> Result<(), String> {
+    if args.word("who") == "nodes" { needs_stores(args, topology) } else { Ok(()) }
+}
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let who = draw.word("who");
+    let mut hosts = if who == "clients" { Vec::new() } else { nodes(draw) };
+    if who != "nodes" {
+        hosts.extend(draw.clients());
+    }
+    let most = draw.count("ppm");
+    draw.any_part(hosts)
+        .into_iter()
+        .map(|host| {
+            let size = 1 + draw.rng().below(most) as i64;
+            let ppm = if draw.rng().percent(50) { size } else { -size };
+            draw.inject(When::At { at_ns: TrueTime(0) }, Target::host(host), Lever::SetDrift { ppm })
+        })
+        .collect()
+}
+
+fn nodes(draw: &Draw<'_>) -> Vec<String> {
+    draw.servers(|role| !matches!(role, ServerRole::Monitor { .. }))
+}

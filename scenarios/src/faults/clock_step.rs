@@ -1,0 +1,149 @@
+//! F11, wall clocks are moved: NTP after a long absence, an operator, a leap second done badly.
+//!
+//! On nodes the arithmetic of quorums is put to the test. Client-1's first section is granted on exactly `held` of
+//! the N nodes, because it is cut off from the others while it asks. Then `stepped` of those that it holds jump by
+//! more than a lease and forget it. The free nodes are now `N - held + stepped`: another client can be granted the
+//! lock exactly if they are a quorum. For that the workload must give client-1 a head start (`head_start`) and long
+//! work (`first_work`); with `held` below a quorum nobody holds at all.
+//!
+//! The cut lasts beyond the step on purpose: at its end the requests that it held back are delivered, and would
+//! make client-1 hold all nodes after all.
+//!
+//! On clients one client's wall clock moves while its section works, which concerns locks that measure validity on it.
+
+use std::time::Duration;
+
+use picklock_sim::design::{ServerRole, Topology};
+use picklock_sim::plan::{Access, Edge, Injection, Lever, Phase, Point, Target, When};
+use picklock_sim::time::{TrueTime, nanos};
+
+use super::{Draw, Fault, TIMES_AT_MOST_ONCE, enough, needs_stores};
+use crate::scenario::param::{Args, Domain, Param, Share};
+
+pub(super) const CLOCK_STEP: Fault = Fault {
+    name: "clock-step",
+    number: "F11",
+    doc: "wall clocks jump while a section works: of nodes that hold its lock, or of its client",
+    params: &[
+        TIMES_AT_MOST_ONCE,
+        Param {
+            name: "who",
+            domain: Domain::Word(&["nodes", "clients"]),
+            default: "nodes",
+            doc: "whose clocks: nodes that client-1's first section holds, or one client's",
+        },
+        Param {
+            name: "held",
+            domain: Domain::Share,
+            default: "all",
+            doc: "on how many nodes the lock is held",
+        },
+        Param { name: "stepped", domain: Domain::Share, default: "quorum", doc: "how many of those jump" },
+        Param {
+            name: "by",
+            domain: Domain::spans(),
+            default: "1.1 x ttl..3 x ttl",
+            doc: "how far they jump",
+        },
+        Param {
+            name: "way",
+            domain: Domain::Word(&["forwards", "backwards", "random"]),
+            default: "forwards",
+            doc: "the direction: forwards kills leases, backwards lengthens them",
+        },
+        Param {
+            name: "after",
+            domain: Domain::spans(),
+            default: "0.02 x ttl..0.1 x ttl",
+            doc: "how far into the section's work they jump",
+        },
+        Param {
+            name: "cut",
+            domain: Domain::spans(),
+            default: "1 x ttl",
+            doc: "how long from the start client-1 is cut off from the nodes that it shall not hold",
+        },
+    ],
+    from_probe: false,
+    applies,
+    schedule,
+};
+
+fn applies(args: &Args, topology: Topology) -> Result<(), String> {
+    if args.word("who") == "clients" {
+        return Ok(());
+    }
+    needs_stores(args, topology)?;
+    enough(args, "held", topology.stores)?;
+    enough(args, "stepped", topology.stores)?;
+    match (args.share("held"), args.share("stepped")) {
+        (Share::Exactly(held), Share::Exactly(stepped)) if stepped > held => {
+            Err(format!("`stepped` is {stepped}, and only {held} nodes are held"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let coin = draw.rng().percent(50);
+    let by = i64::try_from(nanos(draw.span("by"))).unwrap_or(i64::MAX);
+    let backwards = match draw.word("way") {
+        "forwards" => false,
+        "backwards" => true,
+        _ => coin,
+    };
+    let step = Lever::StepClock { by_ns: if backwards { -by } else { by } };
+    let after = draw.span("after");
+    if draw.word("who") == "clients" { clients(draw, step, after) } else { nodes(draw, step, after) }
+}
+
+fn nodes(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
+    let (held, stepped, cut) = (draw.share("held"), draw.share("stepped"), draw.span("cut"));
+    let mut nodes = draw.stores();
+    draw.rng().shuffle(&mut nodes);
+    let others = nodes.split_off(held.min(nodes.len()));
+    nodes.truncate(stepped);
+    let (client, mut injections) = ("client-1", Vec::new());
+    if !others.is_empty() {
+        let lever = Lever::Cut { to: Target::Hosts(sorted(others)), both: true, lasts: cut };
+        injections.push(draw.inject(When::At { at_ns: TrueTime(0) }, Target::host(client), lever));
+    }
+    if !nodes.is_empty() {
+        let nodes = Target::Hosts(with_replicas(draw, sorted(nodes)));
+        injections.push(draw.inject(working(client, 1, after), nodes, step));
+    }
+    injections
+}
+
+/// The replicas of a node jump with it: whichever of them is the primary when it happens, its clock is wrong.
+fn with_replicas(draw: &Draw<'_>, mut nodes: Vec<String>) -> Vec<String> {
+    let replicas =
+        draw.servers(|role| matches!(role, ServerRole::Replica { primary } if nodes.contains(primary)));
+    nodes.extend(replicas);
+    nodes
+}
+
+fn clients(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
+    let sections = draw.sections();
+    let Some((client, section)) = draw.rng().pick(&sections).copied() else { return Vec::new() };
+    vec![draw.inject(working(client, section, after), Target::host(client), step)]
+}
+
+/// So long after the section began to work. Every section that gets the lock passes this point: no probe is needed.
+fn working(client: &str, section: u32, after: Duration) -> When {
+    let point = Point {
+        host: client.to_owned(),
+        section,
+        phase: Phase::Work,
+        access: Access::Enter,
+        peer: String::new(),
+        nth: 0,
+        edge: Edge::Before,
+    };
+    When::Point { point, after }
+}
+
+fn sorted(mut hosts: Vec<String>) -> Vec<String> {
+    hosts.sort_unstable();
+    hosts
+}

@@ -1,0 +1,50 @@
+//! F5, one message takes longer than a lease: a request of a client, or the reply to it.
+//!
+//! Messages behind it on the same connection wait for it, as TCP keeps their order; other links are not touched.
+
+use picklock_sim::plan::{Injection, Lever, Target};
+
+use super::draw::at;
+use super::{Draw, Fault, LINKS, TIMES, needs_permitted_links};
+use crate::scenario::param::{Domain, Param};
+
+pub(super) const DELAY: Fault = Fault {
+    name: "delay",
+    number: "F5",
+    doc: "one request of a client, or the reply to it, takes longer than a lease",
+    params: &[
+        TIMES,
+        Param {
+            name: "by",
+            domain: Domain::spans(),
+            default: "1 x ttl..3 x ttl",
+            doc: "how much longer it takes",
+        },
+        Param {
+            name: "way",
+            domain: Domain::Word(&["request", "reply", "random"]),
+            default: "random",
+            doc: "which of the two it is",
+        },
+        LINKS,
+    ],
+    from_probe: true,
+    applies: needs_permitted_links,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let by = draw.span("by");
+    let coin = draw.rng().percent(50);
+    let reply = match draw.word("way") {
+        "request" => false,
+        "reply" => true,
+        _ => coin,
+    };
+    let Some(point) = draw.send() else { return Vec::new() };
+    let (client, server) = (Target::host(point.host.as_str()), Target::host(point.peer.as_str()));
+    let (from, to) = if reply { (server, client) } else { (client, server) };
+    // The window is only for a message that never comes: the first one that does ends it.
+    let lever = Lever::Delay { to, by, lasts: draw.world().ttl, messages: Some(1) };
+    vec![draw.inject(at(point), from, lever)]
+}

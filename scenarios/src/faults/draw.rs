@@ -1,0 +1,266 @@
+//! What a fault draws a strike from: its parameters, a random stream of its own, and the setting of the run.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use picklock_sim::design::{ServerRole, Topology};
+use picklock_sim::plan::{
+    Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When, WorldSpec,
+};
+use picklock_sim::probe::Probe;
+use picklock_sim::resource;
+use picklock_sim::seed::Stream;
+use picklock_sim::time::TrueTime;
+
+use super::permits;
+use crate::scenario::FaultEntry;
+use crate::scenario::param::{Args, Share};
+
+/// How often, in a hundred, a strike is placed at a poll where it could be placed elsewhere: polls are many, and a
+/// strike between two of them finds little that one at an access does not.
+const POLL_PERCENT: u64 = 5;
+
+/// What all faults of one plan share.
+#[derive(Debug)]
+pub struct Setting<'a> {
+    world: &'a WorldSpec,
+    clients: &'a [ClientPlan],
+    topology: Topology,
+    servers: Vec<(String, ServerRole)>,
+    /// The points that clients passed in the calm run, by client and section; those between sections are left out.
+    passed: BTreeMap<(&'a str, u32), Vec<&'a Point>>,
+    calm_end: TrueTime,
+}
+
+impl<'a> Setting<'a> {
+    /// The setting of a calm plan and of the probe that came of it.
+    #[must_use]
+    pub fn new(calm: &'a Plan, topology: Topology, probe: Option<&'a Probe>) -> Setting<'a> {
+        let mut passed: BTreeMap<(&str, u32), Vec<&Point>> = BTreeMap::new();
+        let points = probe.map_or(&[][..], |probe| &probe.points);
+        for point in points.iter().map(|seen| &seen.point).filter(|point| point.phase != Phase::Idle) {
+            passed.entry((point.host.as_str(), point.section)).or_default().push(point);
+        }
+        Setting {
+            world: &calm.world,
+            clients: &calm.clients,
+            topology,
+            servers: topology.servers(&calm.world),
+            passed,
+            calm_end: probe.map_or(TrueTime(0), |probe| probe.end),
+        }
+    }
+}
+
+/// One strike being drawn.
+#[derive(Debug)]
+pub struct Draw<'a> {
+    fault: &'static str,
+    args: &'a Args,
+    rng: Stream,
+    setting: &'a Setting<'a>,
+}
+
+impl<'a> Draw<'a> {
+    /// A strike of this fault, drawn from this stream.
+    #[must_use]
+    pub fn new(entry: &'a FaultEntry, rng: Stream, setting: &'a Setting<'a>) -> Draw<'a> {
+        Draw { fault: entry.fault.name, args: &entry.args, rng, setting }
+    }
+
+    /// An injection of this fault.
+    #[must_use]
+    pub fn inject(&self, when: When, target: Target, lever: Lever) -> Injection {
+        Injection { fault: self.fault.to_owned(), when, target, lever }
+    }
+
+    /// The stream of this strike.
+    pub fn rng(&mut self) -> &mut Stream {
+        &mut self.rng
+    }
+
+    /// The world of the run.
+    #[must_use]
+    pub fn world(&self) -> &'a WorldSpec {
+        self.setting.world
+    }
+
+    /// The design's servers.
+    #[must_use]
+    pub fn topology(&self) -> Topology {
+        self.setting.topology
+    }
+
+    /// The names of the clients.
+    #[must_use]
+    pub fn clients(&self) -> Vec<String> {
+        self.setting.clients.iter().map(|client| client.name.clone()).collect()
+    }
+
+    /// The sections of all clients, by client and ordinal.
+    #[must_use]
+    pub fn sections(&self) -> Vec<(&'a str, u32)> {
+        let of = |client: &'a ClientPlan| {
+            client.sections.iter().map(|section| (client.name.as_str(), section.ordinal))
+        };
+        self.setting.clients.iter().flat_map(of).collect()
+    }
+
+    /// Hosts of servers whose role is accepted, in order.
+    pub fn servers(&self, accept: impl Fn(&ServerRole) -> bool) -> Vec<String> {
+        let of_role = self.setting.servers.iter().filter(|(_, role)| accept(role));
+        of_role.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The stores that take writes from the start.
+    #[must_use]
+    pub fn stores(&self) -> Vec<String> {
+        self.servers(|role| matches!(role, ServerRole::Store { .. }))
+    }
+
+    /// The hosts that a client talks to, as far as the parameter `links` permits.
+    #[must_use]
+    pub fn permitted_peers(&self) -> Vec<String> {
+        let links = self.word("links");
+        let mut peers = self.servers(|_| true);
+        peers.push(resource::HOST.to_owned());
+        peers.retain(|peer| permits(links, peer));
+        peers
+    }
+
+    /// Draws from a parameter that is a span or a range of them.
+    pub fn span(&mut self, name: &str) -> Duration {
+        self.maybe_span(name).unwrap_or_default()
+    }
+
+    /// Draws from a span parameter in whose place a word may stand: then `None`.
+    pub fn maybe_span(&mut self, name: &str) -> Option<Duration> {
+        let range = self.args.spans(name, self.setting.world.ttl);
+        // Drawn in any case: whether a word stands here must not shift what is drawn next.
+        let (min, max) = range.unwrap_or_default();
+        let drawn = self.rng.span(min, max);
+        range.map(|_| drawn)
+    }
+
+    /// A parameter that is a word.
+    #[must_use]
+    pub fn word(&self, name: &str) -> &'static str {
+        self.args.word(name)
+    }
+
+    /// A parameter that is one number.
+    #[must_use]
+    pub fn count(&self, name: &str) -> u64 {
+        self.args.count(name)
+    }
+
+    /// Draws from a yes-or-no parameter.
+    pub fn yes(&mut self, name: &str) -> bool {
+        let drawn = self.rng.percent(50);
+        match self.args.word(name) {
+            "yes" => true,
+            "no" => false,
+            _ => drawn,
+        }
+    }
+
+    /// Draws from a parameter that says how many of the design's stores; never more than there are.
+    pub fn share(&mut self, name: &str) -> usize {
+        let stores = u64::from(self.setting.topology.stores);
+        let drawn = 1 + self.rng.below(stores.max(1));
+        let share = match self.args.share(name) {
+            Share::Exactly(number) => number,
+            Share::All => stores,
+            Share::Quorum => u64::from(self.setting.topology.quorum()),
+            Share::Random => drawn,
+        };
+        share.min(stores) as usize
+    }
+
+    /// `count` of the hosts, drawn uniformly, in their order; all of them if there are fewer.
+    pub fn some(&mut self, mut hosts: Vec<String>, count: usize) -> Vec<String> {
+        self.rng.shuffle(&mut hosts);
+        hosts.truncate(count);
+        hosts.sort_unstable();
+        hosts
+    }
+
+    /// A non-empty part of the hosts, each such part as likely as any other; empty only if there are no hosts.
+    pub fn any_part(&mut self, hosts: Vec<String>) -> Vec<String> {
+        loop {
+            let bits: Vec<bool> = hosts.iter().map(|_| self.rng.percent(50)).collect();
+            if hosts.is_empty() || bits.contains(&true) {
+                return hosts
+                    .into_iter()
+                    .zip(bits)
+                    .filter_map(|(host, taken)| taken.then_some(host))
+                    .collect();
+            }
+        }
+    }
+
+    /// An instant of the calm run, uniformly.
+    pub fn instant(&mut self) -> TrueTime {
+        TrueTime(self.rng.below(self.setting.calm_end.0.saturating_add(1).max(1)))
+    }
+
+    /// One of the points that clients passed in the calm run, among those that fit.
+    ///
+    /// Drawn in steps, each uniform among what fits: a section, a phase, a kind of access, a point. So a rare kind of
+    /// place is struck as often as one that is passed a hundred times. The edge is the one before.
+    pub fn point(&mut self, fits: impl Fn(&Point) -> bool) -> Option<Point> {
+        let has_one = |points: &&Vec<&Point>| points.iter().any(|point| fits(point));
+        let sections: Vec<&Vec<&Point>> = self.setting.passed.values().filter(has_one).collect();
+        let section: Vec<&Point> =
+            self.rng.pick(&sections)?.iter().copied().filter(|point| fits(point)).collect();
+        let phase = *self.rng.pick(&distinct(section.iter().map(|point| point.phase)))?;
+        let in_phase: Vec<&Point> = section.iter().copied().filter(|point| point.phase == phase).collect();
+        let access = self.access(&in_phase)?;
+        let places: Vec<&Point> = in_phase.into_iter().filter(|point| point.access == access).collect();
+        self.rng.pick(&places).map(|point| (*point).clone())
+    }
+
+    fn access(&mut self, points: &[&Point]) -> Option<Access> {
+        let mut kinds = distinct(points.iter().map(|point| point.access));
+        let at_poll = self.rng.percent(POLL_PERCENT);
+        if kinds.len() > 1 && kinds.contains(&Access::Poll) {
+            if at_poll {
+                return Some(Access::Poll);
+            }
+            kinds.retain(|kind| *kind != Access::Poll);
+        }
+        self.rng.pick(&kinds).copied()
+    }
+
+    /// A point of a client's process: any that fits, before or after the access.
+    pub fn process_point(&mut self, fits: impl Fn(&Point) -> bool) -> Option<Point> {
+        let mut point = self.point(fits)?;
+        if self.rng.percent(50) {
+            point.edge = Edge::After;
+        }
+        Some(point)
+    }
+
+    /// The beginning of one of these phases in one of the sections.
+    pub fn entry(&mut self, phases: &[Phase]) -> Option<Point> {
+        self.point(|point| point.access == Access::Enter && phases.contains(&point.phase))
+    }
+
+    /// The moment at which a client sends a message over a link that `links` permits.
+    pub fn send(&mut self) -> Option<Point> {
+        let links = self.word("links");
+        self.point(|point| point.access == Access::Write && permits(links, &point.peer))
+    }
+}
+
+/// Right at a point.
+pub(super) fn at(point: Point) -> When {
+    When::Point { point, after: Duration::ZERO }
+}
+
+fn distinct<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut items: Vec<T> = items.collect();
+    items.sort_unstable();
+    items.dedup();
+    items
+}

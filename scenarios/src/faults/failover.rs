@@ -1,0 +1,77 @@
+//! F8, failover of a replicated store: its primary dies or is cut off, a replica is promoted, the old primary comes
+//! back, is demoted, and the writes that only it had are discarded.
+//!
+//! The cut leaves one client on the primary's side and puts all others, the replicas and the monitor on the other:
+//! a split brain while it lasts. It begins as that client asks for the lock or as it has got it. Planned failovers
+//! are left out.
+
+use picklock_sim::design::ServerRole;
+use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+
+use super::draw::at;
+use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES_AT_MOST_ONCE, needs_replicas};
+use crate::scenario::param::{Domain, HOUR, Param};
+
+/// When an old primary comes back.
+pub(super) const RETURN_AFTER: Param = Param {
+    name: "return_after",
+    domain: Domain::Spans { min: std::time::Duration::ZERO, max: HOUR, or: Some("never") },
+    default: "1 x ttl..2 x ttl",
+    doc: "a crashed primary is started anew after this long",
+};
+
+pub(super) const FAILOVER: Fault = Fault {
+    name: "failover",
+    number: "F8",
+    doc: "the primary of a replicated store dies or is cut off, and a replica takes over",
+    params: &[
+        TIMES_AT_MOST_ONCE,
+        Param {
+            name: "how",
+            domain: Domain::Word(&["crash", "cut", "random"]),
+            default: "random",
+            doc: "whether the primary dies, or is cut off together with one client",
+        },
+        Param {
+            name: "for",
+            domain: Domain::spans(),
+            default: "1 x ttl..2 x ttl",
+            doc: "how long a cut lasts",
+        },
+        AFTER,
+        POWER_LOSS,
+        RETURN_AFTER,
+    ],
+    from_probe: true,
+    applies: needs_replicas,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let coin = draw.rng().percent(50);
+    let cut = match draw.word("how") {
+        "cut" => true,
+        "crash" => false,
+        _ => coin,
+    };
+    if cut { cut_off(draw) } else { crash(draw) }
+}
+
+fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let lasts = draw.span("for");
+    let Some(point) = draw.entry(&[Phase::Acquire, Phase::Work]) else { return Vec::new() };
+    let mut others = draw.servers(|role| !matches!(role, ServerRole::Store { .. }));
+    others.extend(draw.clients().into_iter().filter(|client| *client != point.host));
+    let lever = Lever::Cut { to: Target::Hosts(others), both: true, lasts };
+    vec![draw.inject(at(point), Target::Primary, lever)]
+}
+
+/// The primary dies while a section works.
+pub(super) fn crash(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let power_loss = draw.yes("power_loss");
+    let restart_after = draw.maybe_span("return_after");
+    let after = draw.span("after");
+    let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
+    let lever = Lever::Crash { power_loss, restart_after };
+    vec![draw.inject(When::Point { point, after }, Target::Primary, lever)]
+}

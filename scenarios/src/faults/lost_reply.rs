@@ -1,0 +1,25 @@
+//! F6, a reply is lost: the request was executed, the connection dies before the client learns of it.
+//!
+//! The client cannot tell this from a request that was never executed; a lock that assumes either is wrong half of
+//! the time.
+
+use picklock_sim::plan::{Injection, Lever, Target};
+
+use super::draw::at;
+use super::{Draw, Fault, LINKS, TIMES, needs_permitted_links};
+
+pub(super) const LOST_REPLY: Fault = Fault {
+    name: "lost-reply",
+    number: "F6",
+    doc: "a request is executed and its connection dies before the reply",
+    params: &[TIMES, LINKS],
+    from_probe: true,
+    applies: needs_permitted_links,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let Some(point) = draw.send() else { return Vec::new() };
+    let (client, from) = (Target::host(point.host.as_str()), Target::host(point.peer.as_str()));
+    vec![draw.inject(at(point), client, Lever::LoseReply { from })]
+}

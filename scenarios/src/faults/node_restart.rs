@@ -1,0 +1,57 @@
+//! F10, stores die while a section works and come back soon, with what they kept: nothing, or every acknowledged
+//! write, as the parameter `persistence` of the world says.
+//!
+//! A store that forgets a lock may grant it again; a lock over many stores survives as long as fewer of them forget
+//! than its quorum overlaps by.
+
+use std::time::Duration;
+
+use picklock_sim::design::Topology;
+use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+
+use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES, enough, needs_stores};
+use crate::scenario::param::{Args, Domain, Param};
+
+/// Stores that restart together do so within this span, as those of one rack do.
+const TOGETHER: Duration = Duration::from_millis(5);
+
+pub(super) const NODE_RESTART: Fault = Fault {
+    name: "node-restart",
+    number: "F10",
+    doc: "stores die while a section works and come back soon",
+    params: &[
+        TIMES,
+        Param { name: "restarted", domain: Domain::Share, default: "quorum", doc: "how many of the stores" },
+        Param {
+            name: "restart_after",
+            domain: Domain::spans(),
+            default: "10ms..0.1 x ttl",
+            doc: "how long a store is down",
+        },
+        AFTER,
+        POWER_LOSS,
+    ],
+    from_probe: true,
+    applies,
+    schedule,
+};
+
+fn applies(args: &Args, topology: Topology) -> Result<(), String> {
+    needs_stores(args, topology)?;
+    enough(args, "restarted", topology.stores)
+}
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let (power_loss, after) = (draw.yes("power_loss"), draw.span("after"));
+    let count = draw.share("restarted");
+    let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
+    let stores = draw.some(draw.stores(), count);
+    stores
+        .into_iter()
+        .map(|store| {
+            let after = after + draw.rng().span(Duration::ZERO, TOGETHER);
+            let lever = Lever::Crash { power_loss, restart_after: Some(draw.span("restart_after")) };
+            draw.inject(When::Point { point: point.clone(), after }, Target::host(store), lever)
+        })
+        .collect()
+}

@@ -1,0 +1,108 @@
+//! F7, a partition between one client and some of the servers it talks to, in both directions or in one.
+//!
+//! Segments wait for its end as TCP's do; one that outlasts the TCP timeout breaks its connections. Partitions among
+//! the servers themselves belong to the failover fault.
+
+use picklock_sim::design::Topology;
+use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+
+use super::draw::at;
+use super::{Draw, FOR, Fault, LINKS, TIMES, needs_permitted_links, needs_stores};
+use crate::scenario::param::{Args, Domain, Param};
+
+pub(super) const PARTITION: Fault = Fault {
+    name: "partition",
+    number: "F7",
+    doc: "a client is cut off from some of the servers, both ways or one way",
+    params: &[
+        TIMES,
+        FOR,
+        LINKS,
+        Param {
+            name: "servers",
+            domain: Domain::Word(&["some", "all", "minority", "majority"]),
+            default: "some",
+            doc: "which of the permitted hosts: any part, all, or a minority or majority of the stores alone",
+        },
+        Param {
+            name: "way",
+            domain: Domain::Word(&["both", "out", "in", "random"]),
+            default: "random",
+            doc: "which messages do not pass: those from the client (out), to it (in), or both",
+        },
+        Param {
+            name: "start",
+            domain: Domain::Word(&["phase", "instant"]),
+            default: "phase",
+            doc: "when it starts: as a section comes to one of its phases, or at any instant",
+        },
+    ],
+    from_probe: true,
+    applies,
+    schedule,
+};
+
+fn applies(args: &Args, topology: Topology) -> Result<(), String> {
+    needs_permitted_links(args, topology)?;
+    match args.word("servers") {
+        "minority" if topology.stores == topology.quorum() => {
+            Err(format!("{} stores have no minority to cut off", topology.stores))
+        }
+        "minority" | "majority" if args.word("links") == "resource" => {
+            Err("`servers` asks for stores and `links` permits the resource alone".into())
+        }
+        "majority" => needs_stores(args, topology),
+        _ => Ok(()),
+    }
+}
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let lasts = draw.span("for");
+    let Some((client, when)) = start(draw) else { return Vec::new() };
+    let servers = servers(draw);
+    if servers.is_empty() {
+        return Vec::new();
+    }
+    let drawn = draw.rng().below(4);
+    // A cut both ways is what most outages are: half of the drawn ones.
+    let way = match (draw.word("way"), drawn) {
+        ("random", 0) => "out",
+        ("random", 1) => "in",
+        ("random", _) => "both",
+        (given, _) => given,
+    };
+    let (client, servers) = (Target::host(client), Target::Hosts(servers));
+    let (from, to) = if way == "in" { (servers, client) } else { (client, servers) };
+    vec![draw.inject(when, from, Lever::Cut { to, both: way == "both", lasts })]
+}
+
+/// Which client is cut off, and when.
+fn start(draw: &mut Draw<'_>) -> Option<(String, When)> {
+    if draw.word("start") == "instant" {
+        let clients = draw.clients();
+        let client = draw.rng().pick(&clients)?.clone();
+        return Some((client, When::At { at_ns: draw.instant() }));
+    }
+    let phases = [Phase::Acquire, Phase::Read, Phase::Work, Phase::Write, Phase::Release];
+    let point = draw.entry(&phases)?;
+    Some((point.host.clone(), at(point)))
+}
+
+fn servers(draw: &mut Draw<'_>) -> Vec<String> {
+    let (stores, quorum) = (draw.topology().stores as usize, draw.topology().quorum() as usize);
+    let count = |draw: &mut Draw<'_>, least: usize, most: usize| {
+        least + draw.rng().below((most - least + 1) as u64) as usize
+    };
+    match draw.word("servers") {
+        "all" => draw.permitted_peers(),
+        "minority" => {
+            let count = count(draw, 1, stores - quorum);
+            draw.some(draw.stores(), count)
+        }
+        "majority" => {
+            let count = count(draw, quorum, stores);
+            draw.some(draw.stores(), count)
+        }
+        _ => draw.any_part(draw.permitted_peers()),
+    }
+}

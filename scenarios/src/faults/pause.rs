@@ -1,0 +1,28 @@
+//! F1, a stop-the-world pause: no task of a client runs, timers included, while its clocks go on and its sockets
+//! buffer. Garbage collection, a scheduler that looks away, a debugger.
+//!
+//! It strikes at any access of any phase of a section: a stop between the check of a deadline and the write that the
+//! check guards is what breaks most locks (M. Kleppmann, "How to do distributed locking", 2016). Pauses of servers
+//! are left out: to a client they look like a delay.
+
+use picklock_sim::plan::{Injection, Lever, Target};
+
+use super::draw::at;
+use super::{Draw, FOR, Fault, TIMES, always};
+
+pub(super) const PAUSE: Fault = Fault {
+    name: "pause",
+    number: "F1",
+    doc: "a client's process stops for a while anywhere in a section; its clocks go on",
+    params: &[TIMES, FOR],
+    from_probe: true,
+    applies: always,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let lasts = draw.span("for");
+    let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
+    let client = Target::host(point.host.as_str());
+    vec![draw.inject(at(point), client, Lever::Pause { lasts })]
+}

@@ -1,0 +1,34 @@
+//! F2, a stalled worker: only the critical section stands still, background tasks such as a lease's renewal go on.
+//! A slow call to a third party, a worker thread that waits for a disk.
+//!
+//! It strikes while the section reads, works or writes, mostly while it works.
+
+use picklock_sim::plan::{Injection, Lever, Phase, Target};
+
+use super::draw::at;
+use super::{Draw, FOR, Fault, TIMES, always};
+
+/// How often, in a hundred, the stall comes while the section works.
+const WORK_PERCENT: u64 = 60;
+
+pub(super) const STALL: Fault = Fault {
+    name: "stall",
+    number: "F2",
+    doc: "a critical section stands still for a while; the client's background tasks go on",
+    params: &[TIMES, FOR],
+    from_probe: true,
+    applies: always,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let lasts = draw.span("for");
+    let phases: &[Phase] = if draw.rng().percent(WORK_PERCENT) {
+        &[Phase::Work]
+    } else {
+        &[Phase::Read, Phase::Work, Phase::Write]
+    };
+    let Some(point) = draw.process_point(|point| phases.contains(&point.phase)) else { return Vec::new() };
+    let client = Target::host(point.host.as_str());
+    vec![draw.inject(at(point), client, Lever::Stall { lasts })]
+}

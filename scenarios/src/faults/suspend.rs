@@ -1,0 +1,27 @@
+//! F3, a suspension: as a pause, and the process's monotonic clock stands still too. A virtual machine that is
+//! suspended or migrated.
+//!
+//! Deadlines on the monotonic clock move by the suspension, so that even a holder who checks them honestly can rely
+//! on a lease that has run out.
+
+use picklock_sim::plan::{Injection, Lever, Target};
+
+use super::draw::at;
+use super::{Draw, FOR, Fault, TIMES, always};
+
+pub(super) const SUSPEND: Fault = Fault {
+    name: "suspend",
+    number: "F3",
+    doc: "a client's process stops for a while and its monotonic clock with it",
+    params: &[TIMES, FOR],
+    from_probe: true,
+    applies: always,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let lasts = draw.span("for");
+    let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
+    let client = Target::host(point.host.as_str());
+    vec![draw.inject(at(point), client, Lever::Suspend { lasts })]
+}

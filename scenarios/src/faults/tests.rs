@@ -1,0 +1,225 @@
+//! Faults drawn against made-up calm runs.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use picklock_sim::design::{Design, Topology};
+use picklock_sim::lock::LockError;
+use picklock_sim::plan::{Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When};
+use picklock_sim::probe::{PointSeen, Probe};
+use picklock_sim::resource::HOST as RESOURCE;
+use picklock_sim::seed::Seed;
+use picklock_sim::time::TrueTime;
+
+use super::ALL;
+use crate::scenario::Scenario;
+use crate::scenario::param::Args;
+
+pub(crate) fn design(stores: u32, replicated: bool) -> Design {
+    let design = Design::new("made-up", |_| async { Err(LockError::new("never made")) });
+    if stores == 0 { design } else { design.on(Topology { stores, replicated }, |_| async {}) }
+}
+
+/// What a calm run of a plan might pass: every phase of every section, with accesses of each kind.
+pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
+    let mut points = Vec::new();
+    let servers = design.topology.servers(&plan.world);
+    for ClientPlan { name, sections } in &plan.clients {
+        for section in sections {
+            let mut pass = |phase, access, peer: &str, nth| {
+                let at = TrueTime(points.len() as u64 * 1_000);
+                let (host, peer) = (name.clone(), peer.to_owned());
+                let point =
+                    Point { host, section: section.ordinal, phase, access, peer, nth, edge: Edge::Before };
+                points.push(PointSeen { point, at });
+            };
+            pass(Phase::Idle, Access::Poll, "", 0);
+            for phase in [Phase::Acquire, Phase::Read, Phase::Work, Phase::Write, Phase::Release] {
+                pass(phase, Access::Enter, "", 0);
+                (0..20).for_each(|nth| pass(phase, Access::Poll, "", nth));
+                match phase {
+                    Phase::Acquire | Phase::Release => {
+                        for (server, _) in &servers {
+                            pass(phase, Access::Write, server, 0);
+                            pass(phase, Access::Read, server, 0);
+                        }
+                    }
+                    Phase::Read | Phase::Write => pass(phase, Access::Write, RESOURCE, 0),
+                    _ => pass(phase, Access::Clock, "", 0),
+                }
+            }
+        }
+    }
+    Probe { points, end: TrueTime(900_000_000) }
+}
+
+fn scenario(faults: &str) -> Scenario {
+    Scenario::parse("made-up.toml", &format!("summary = 'made up'\n{faults}")).unwrap()
+}
+
+fn plan(scenario: &Scenario, design: &Design, seed: u64) -> Plan {
+    let design = scenario.applies(design).unwrap();
+    let probe = probe(&design, &scenario.calm_plan(&design, Seed(seed)));
+    scenario.plan(&design, Seed(seed), Some(&probe))
+}
+
+fn injections(faults: &str, design: &Design) -> Vec<Injection> {
+    let scenario = scenario(faults);
+    (0..400).flat_map(|seed| plan(&scenario, design, seed).injections).collect()
+}
+
+fn point(injection: &Injection) -> &Point {
+    let When::Point { point, .. } = &injection.when else { panic!("{injection:?} is not at a point") };
+    point
+}
+
+fn hosts(target: &Target) -> &[String] {
+    let Target::Hosts(hosts) = target else { panic!("{target:?} is not hosts") };
+    hosts
+}
+
+#[test]
+fn every_fault_declares_defaults_of_its_domains_and_a_number_of_strikes() {
+    for fault in ALL {
+        let args = Args::defaults(fault.params);
+        assert!(args.param("times").is_some(), "{}", fault.name);
+        args.check(Duration::from_secs(1)).unwrap();
+    }
+}
+
+#[test]
+fn every_fault_strikes_a_design_that_it_applies_to() {
+    for fault in ALL {
+        let found = injections(&format!("[[fault]]\nkind = '{}'", fault.name), &design(1, true));
+        assert!(found.len() >= 400, "{} scheduled {} injections in 400 runs", fault.name, found.len());
+        assert!(found.iter().all(|injection| injection.fault == fault.name));
+    }
+}
+
+#[test]
+fn a_pause_strikes_every_phase_and_rarely_at_a_poll() {
+    let found = injections("[[fault]]\nkind = 'pause'", &design(5, false));
+    let phases: BTreeSet<Phase> = found.iter().map(|pause| point(pause).phase).collect();
+    assert_eq!(phases.len(), 5, "{phases:?}");
+    assert!(!phases.contains(&Phase::Idle));
+    let polls = found.iter().filter(|pause| point(pause).access == Access::Poll).count();
+    assert!(polls < found.len() / 10, "{polls} of {}", found.len());
+    assert!(found.iter().any(|pause| point(pause).edge == Edge::After));
+}
+
+#[test]
+fn a_stall_strikes_the_section_alone() {
+    let found = injections("[[fault]]\nkind = 'stall'", &design(1, false));
+    assert!(found.iter().all(|stall| matches!(point(stall).phase, Phase::Read | Phase::Work | Phase::Write)));
+}
+
+#[test]
+fn links_keep_a_network_fault_away_from_the_other_hosts() {
+    for kind in ["delay", "lost-reply", "partition"] {
+        for links in ["lock", "resource"] {
+            let found =
+                injections(&format!("[[fault]]\nkind = '{kind}'\nlinks = '{links}'"), &design(3, false));
+            assert!(!found.is_empty());
+            for injection in found {
+                let (Lever::Cut { to: other, .. }
+                | Lever::Delay { to: other, .. }
+                | Lever::LoseReply { from: other }) = &injection.lever
+                else {
+                    panic!("{injection:?}")
+                };
+                let both = hosts(&injection.target).iter().chain(hosts(other));
+                let servers: Vec<&String> = both.filter(|host| !host.starts_with("client-")).collect();
+                assert!(!servers.is_empty());
+                assert!(
+                    servers.iter().all(|host| (*host == RESOURCE) == (links == "resource")),
+                    "{injection:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_partition_of_a_minority_leaves_a_quorum() {
+    let found =
+        injections("[[fault]]\nkind = 'partition'\nservers = 'minority'\nway = 'out'", &design(5, false));
+    let sizes: BTreeSet<usize> = found
+        .iter()
+        .map(|cut| {
+            let Lever::Cut { to, both: false, .. } = &cut.lever else { panic!("{cut:?}") };
+            hosts(to).len()
+        })
+        .collect();
+    assert_eq!(sizes, BTreeSet::from([1, 2]));
+}
+
+#[test]
+fn a_clock_step_holds_exactly_as_many_nodes_as_asked_and_steps_among_those() {
+    let clock_step = scenario("[[fault]]\nkind = 'clock-step'\nheld = 4\nstepped = 2");
+    assert!(!clock_step.needs_probe());
+    for seed in 0..100 {
+        let injections = plan(&clock_step, &design(7, false), seed).injections;
+        let [cut, step] = &injections[..] else { panic!("{injections:?}") };
+        let Lever::Cut { to, both: true, .. } = &cut.lever else { panic!("{cut:?}") };
+        assert_eq!((hosts(&cut.target), hosts(to).len()), (&["client-1".to_owned()][..], 3));
+        assert_eq!(hosts(&step.target).len(), 2);
+        assert!(hosts(&step.target).iter().all(|node| !hosts(to).contains(node)));
+    }
+}
+
+#[test]
+fn a_clock_step_moves_replicas_with_their_store() {
+    let found = injections("[[fault]]\nkind = 'clock-step'", &design(1, true));
+    assert!(found.iter().all(|step| hosts(&step.target) == ["node-1", "replica-1-1"]));
+}
+
+#[test]
+fn a_failover_strikes_the_primary_by_crash_or_by_cut() {
+    let found = injections("[[fault]]\nkind = 'failover'", &design(1, true));
+    assert!(found.iter().all(|injection| injection.target == Target::Primary));
+    let cuts = found.iter().filter(|injection| matches!(injection.lever, Lever::Cut { .. })).count();
+    assert!((100..300).contains(&cuts), "{cuts}");
+}
+
+#[test]
+fn a_restart_strikes_as_many_stores_as_asked() {
+    let restart = scenario("[[fault]]\nkind = 'node-restart'\nrestarted = 3");
+    assert_eq!(plan(&restart, &design(5, false), 1).injections.len(), 3);
+}
+
+#[test]
+fn without_a_probe_a_fault_that_needs_one_schedules_nothing() {
+    let scenario = scenario("[[fault]]\nkind = 'pause'");
+    assert!(scenario.needs_probe());
+    assert_eq!(
+        scenario.plan(&design(1, false), Seed(1), None),
+        scenario.calm_plan(&design(1, false), Seed(1))
+    );
+}
+
+#[test]
+fn one_fault_more_leaves_the_draws_of_the_others_alone() {
+    let one = scenario("[[fault]]\nkind = 'pause'\ntimes = [1, 3]");
+    let two = scenario("[[fault]]\nkind = 'delay'\n[[fault]]\nkind = 'pause'\ntimes = [1, 3]");
+    for seed in 0..50 {
+        let alone = plan(&one, &design(3, false), seed).injections;
+        let mut mixed = plan(&two, &design(3, false), seed).injections;
+        mixed.retain(|injection| injection.fault == "pause");
+        assert_eq!(alone, mixed);
+    }
+}
+
+#[test]
+fn a_fault_says_why_it_does_not_apply() {
+    let why =
+        |faults: &str, stores, replicated| scenario(faults).applies(&design(stores, replicated)).unwrap_err();
+    assert!(why("[[fault]]\nkind = 'failover'", 5, false).contains("replicated store"));
+    assert!(why("[[fault]]\nkind = 'node-restart'", 0, false).contains("has none"));
+    assert!(why("[[fault]]\nkind = 'delay'\nlinks = 'lock'", 0, false).contains("has none"));
+    assert!(why("[[fault]]\nkind = 'clock-step'\nheld = 4", 3, false).contains("`held` is 4"));
+    assert!(why("[[fault]]\nkind = 'clock-step'\nheld = 2\nstepped = 3", 5, false).contains("only 2 nodes"));
+    assert!(why("[[fault]]\nkind = 'partition'\nservers = 'minority'", 1, false).contains("no minority"));
+    assert!(why("store = 'replicated'", 5, false).contains("5 independent ones"));
+    let mixed = scenario("[[fault]]\nkind = 'failover'\n[[fault]]\nkind = 'pause'");
+    assert!(mixed.applies(&design(5, false)).is_ok());
+}

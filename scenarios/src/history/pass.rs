@@ -1,0 +1,316 @@
+//! The pass over a trace that derives its [`History`].
+//!
+//! A campaign judges every run, so the pass allocates a few vectors and nothing for a single event; a section is
+//! found by looking backwards, because most events concern a recent one. Events that contradict the life of a
+//! section or a record, as in a damaged trace, are passed over: the first of two wins.
+
+use picklock_sim::ids::{GrantId, HostId, Key, Token};
+use picklock_sim::lock::Belief;
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Event, Role, Trace, What};
+
+use super::{Act, Answer, Granted, History, Operation, Record, Section, Touch};
+
+/// The state of the pass.
+pub(super) struct Pass<'t> {
+    history: History<'t>,
+    /// By host.
+    standing: Vec<Standing>,
+    /// Indices of the records that have not ended; a handful, so searched in order.
+    live: Vec<usize>,
+    /// The creations of the grant at hand, kept to reuse the allocation.
+    creations: Vec<Creation>,
+}
+
+/// Whether a host takes writes, and whether it runs.
+#[derive(Clone, Copy)]
+struct Standing {
+    takes_writes: bool,
+    runs: bool,
+}
+
+/// A creation by the grant at hand.
+struct Creation {
+    at: TrueTime,
+    host: HostId,
+    withdrawn: bool,
+}
+
+impl<'t> Pass<'t> {
+    pub(super) fn over(trace: &'t Trace) -> Pass<'t> {
+        let stands = |role| Standing { takes_writes: role == Role::Store, runs: true };
+        Pass {
+            history: History {
+                trace,
+                keys: Vec::new(),
+                sections: Vec::with_capacity(32),
+                granted: Vec::new(),
+                records: Vec::with_capacity(64),
+                touches: Vec::with_capacity(64),
+                operations: Vec::with_capacity(64),
+                answers: Vec::with_capacity(32),
+                last_fault: None,
+            },
+            standing: trace.hosts.iter().map(|host| stands(host.role)).collect(),
+            live: Vec::new(),
+            creations: Vec::new(),
+        }
+    }
+
+    pub(super) fn take(&mut self, event: &'t Event) {
+        match &event.what {
+            What::Waiting { key } => {
+                if let Some(section) = self.section(event, key) {
+                    section.asked.get_or_insert(event);
+                }
+            }
+            What::Acquired { key, owner, token, deadline } => {
+                self.acquired(event, key, owner, *token, *deadline)
+            }
+            What::NotAcquired { key, .. } => {
+                if let Some(section) = self.section(event, key) {
+                    section.answered.get_or_insert(event);
+                }
+            }
+            What::DeadlinePassed { key }
+            | What::Aborted { key }
+            | What::Releasing { key }
+            | What::Released { key, .. } => self.ending(event, key),
+
+            What::Created { key } => self.created(event, key),
+            What::Extended { key } => self.touched(event, key, false),
+            What::Deleted { key } => self.touched(event, key, true),
+            What::Expired { key } | What::Lost { key } => self.vanished(event, key),
+            What::Promoted => self.stand(event.host, |standing| standing.takes_writes = true),
+            What::Demoted => self.stand(event.host, |standing| standing.takes_writes = false),
+
+            What::ResourceRead { key, token, .. } => self.operated(event, key, *token, Act::Read),
+            What::ResourceWritten { key, value, token } => {
+                self.operated(event, key, *token, Act::Write(*value))
+            }
+            What::ResourceTaken { key, amount, left, taken } => {
+                self.operated(event, key, None, Act::Take { amount: *amount, left: *left, taken: *taken });
+            }
+            What::ResourceRefused { key, .. } => {
+                let standing = self.still_kept(event.grant, key);
+                self.operated(event, key, None, Act::Refused { standing });
+            }
+            What::WriteAcknowledged { key } | What::WriteUnknown { key } | What::WriteRefused { key } => {
+                let section = self.section_at(event, key);
+                let key = self.key(key);
+                self.history.answers.push(Answer { event, section, key });
+            }
+
+            What::Crashed { .. } => self.crashed(event),
+            What::Restarted => {
+                self.stand(event.host, |standing| standing.runs = true);
+                self.history.last_fault = Some(event);
+            }
+            What::Injected { .. } | What::Healed { .. } => self.history.last_fault = Some(event),
+            _ => {}
+        }
+    }
+
+    pub(super) fn into_history(self) -> History<'t> {
+        let mut history = self.history;
+        let sections = &mut history.sections;
+        // Two grants executed in the same nanosecond, or without a store, are told apart by who saw its grant first.
+        let order = |section: &Section<'_>| {
+            section.grant.as_ref().map(|grant| (grant.granted_at, grant.acquired.at, grant.acquired.id))
+        };
+        history.granted = (0..sections.len()).filter(|at| sections[*at].grant.is_some()).collect();
+        history.granted.sort_unstable_by_key(|at| order(&sections[*at]));
+        for (rank, at) in history.granted.iter().enumerate() {
+            if let Some(grant) = &mut sections[*at].grant {
+                grant.rank = rank;
+            }
+        }
+        history
+    }
+
+    /// The index of a key, which is new if no section has named it before.
+    fn key(&mut self, key: &'t Key) -> usize {
+        self.known_key(key).unwrap_or_else(|| {
+            self.history.keys.push(key);
+            self.history.keys.len() - 1
+        })
+    }
+
+    fn known_key(&self, key: &Key) -> Option<usize> {
+        self.history.keys.iter().position(|known| *known == key)
+    }
+
+    /// The index of the section that an event belongs to, which is new if the event is its first.
+    fn section_at(&mut self, event: &Event, key: &'t Key) -> Option<usize> {
+        let id = event.grant?;
+        let known = self.history.sections.iter().rposition(|section| section.id == id);
+        Some(known.unwrap_or_else(|| {
+            let key = self.key(key);
+            self.history.sections.push(Section { id, key, asked: None, answered: None, grant: None });
+            self.history.sections.len() - 1
+        }))
+    }
+
+    fn section(&mut self, event: &Event, key: &'t Key) -> Option<&mut Section<'t>> {
+        let at = self.section_at(event, key)?;
+        Some(&mut self.history.sections[at])
+    }
+
+    fn acquired(
+        &mut self,
+        event: &'t Event,
+        key: &'t Key,
+        owner: &'t str,
+        token: Option<Token>,
+        deadline: Option<TrueTime>,
+    ) {
+        let Some(at) = self.section_at(event, key) else { return };
+        let granted_at = self.granted_at(at, event);
+        let trace = self.history.trace;
+        let heeds_deadline = matches!(trace.belief, Belief::Trusting | Belief::Honest);
+        let stillborn = heeds_deadline && deadline.is_some_and(|deadline| deadline <= event.at);
+        let section = &mut self.history.sections[at];
+        section.answered.get_or_insert(event);
+        section.grant.get_or_insert(Granted {
+            acquired: event,
+            owner,
+            token,
+            granted_at,
+            rank: 0,
+            believed_until: if stillborn { event.at } else { trace.end.max(event.at) },
+            belief_end: stillborn.then_some(event),
+            let_go: None,
+        });
+    }
+
+    /// When the store executed the request of a grant that the client has just seen.
+    ///
+    /// A client may have tried several times: on each host the last creation counts, and not if the grant itself has
+    /// deleted that record again, because then the attempt was given up. One store and its replicas take each
+    /// other's place, so with a quorum of one the last creation of all is the one that was granted.
+    fn granted_at(&mut self, section: usize, acquired: &Event) -> TrueTime {
+        let Section { id, key, asked, .. } = self.history.sections[section];
+        let since = asked.map_or(TrueTime::default(), |event| event.at);
+        self.creations.clear();
+        for record in self.history.records.iter().rev().take_while(|record| record.created.at >= since) {
+            let Event { at, host, grant, .. } = *record.created;
+            let own = grant == Some(id) && record.key == key && record.on_store;
+            if own && !self.creations.iter().any(|later| later.host == host) {
+                self.creations.push(Creation { at, host, withdrawn: record.deleted_by(id) });
+            }
+        }
+        self.creations.retain(|creation| !creation.withdrawn);
+        self.creations.sort_unstable_by_key(|creation| creation.at);
+        let granted = match self.history.trace.quorum as usize {
+            0 => None,
+            1 => self.creations.last(),
+            quorum => self.creations.get(quorum - 1),
+        };
+        granted.map_or(acquired.at, |creation| creation.at)
+    }
+
+    /// An event by which a belief, or the whole section, may end.
+    fn ending(&mut self, event: &'t Event, key: &'t Key) {
+        let heeds_deadline = matches!(self.history.trace.belief, Belief::Trusting | Belief::Honest);
+        let Some(grant) = self.section(event, key).and_then(|section| section.grant.as_mut()) else { return };
+        match &event.what {
+            What::DeadlinePassed { .. } if !heeds_deadline => return,
+            What::Aborted { .. } | What::Released { .. } => grant.let_go = grant.let_go.or(Some(event)),
+            // A section that was given up and is released after all is over when the release returns.
+            What::Releasing { .. } => grant.let_go = None,
+            _ => {}
+        }
+        grant.stop_believing(event);
+    }
+
+    fn crashed(&mut self, event: &'t Event) {
+        self.stand(event.host, |standing| standing.runs = false);
+        self.history.last_fault = Some(event);
+        for section in self.history.sections.iter_mut().filter(|section| section.id.client == event.host) {
+            section.answered.get_or_insert(event);
+            if let Some(grant) = &mut section.grant {
+                grant.let_go.get_or_insert(event);
+                grant.stop_believing(event);
+            }
+        }
+    }
+
+    fn stand(&mut self, host: HostId, change: impl FnOnce(&mut Standing)) {
+        if let Some(standing) = self.standing.get_mut(usize::from(host.0)) {
+            change(standing);
+        }
+    }
+
+    fn takes_writes(&self, host: HostId) -> bool {
+        self.standing.get(usize::from(host.0)).is_some_and(|standing| standing.takes_writes)
+    }
+
+    /// The place in `live` of the record of a key on a host.
+    fn live(&self, host: HostId, key: usize) -> Option<usize> {
+        let record = |at: &usize| &self.history.records[*at];
+        self.live.iter().position(|at| record(at).created.host == host && record(at).key == key)
+    }
+
+    fn created(&mut self, event: &'t Event, key: &'t Key) {
+        self.touched(event, key, true);
+        let Some(key) = self.known_key(key) else { return };
+        let on_store = self.takes_writes(event.host);
+        self.live.push(self.history.records.len());
+        self.history.records.push(Record { key, created: event, on_store, ended: None });
+    }
+
+    fn touched(&mut self, event: &'t Event, key: &Key, ends: bool) {
+        let Some(live) = self.known_key(key).and_then(|key| self.live(event.host, key)) else { return };
+        let record = self.live[live];
+        if self.takes_writes(event.host) {
+            self.history.touches.push(Touch { record, event });
+        }
+        if ends {
+            self.history.records[record].ended = Some(event);
+            self.live.swap_remove(live);
+        }
+    }
+
+    fn vanished(&mut self, event: &'t Event, key: &Key) {
+        if let Some(live) = self.known_key(key).and_then(|key| self.live(event.host, key)) {
+            let record = self.live.swap_remove(live);
+            self.history.records[record].ended = Some(event);
+        }
+    }
+
+    /// On how many running stores the record that a grant created is still alive.
+    fn still_kept(&self, grant: Option<GrantId>, key: &Key) -> u32 {
+        let (Some(grant), Some(key)) = (grant, self.known_key(key)) else { return 0 };
+        let kept = |at: &&usize| {
+            let record = &self.history.records[**at];
+            let standing = self.standing.get(usize::from(record.created.host.0));
+            record.created.grant == Some(grant)
+                && record.key == key
+                && standing.is_some_and(|standing| standing.takes_writes && standing.runs)
+        };
+        self.live.iter().filter(kept).count() as u32
+    }
+
+    fn operated(&mut self, event: &'t Event, key: &'t Key, token: Option<Token>, act: Act) {
+        let section = self.section_at(event, key);
+        let key = self.key(key);
+        self.history.operations.push(Operation { event, section, key, token, act });
+    }
+}
+
+impl<'t> Granted<'t> {
+    /// Ends the belief, unless it has ended before.
+    fn stop_believing(&mut self, event: &'t Event) {
+        if self.belief_end.is_none() {
+            self.belief_end = Some(event);
+            self.believed_until = event.at;
+        }
+    }
+}
+
+impl Record<'_> {
+    fn deleted_by(&self, grant: GrantId) -> bool {
+        self.ended
+            .is_some_and(|event| matches!(event.what, What::Deleted { .. }) && event.grant == Some(grant))
+    }
+}

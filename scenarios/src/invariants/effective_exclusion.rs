@@ -1,0 +1,305 @@
+//! I2: whatever holders believe, the guarded resource sees one critical section after another.
+//!
+//! Two breaches: a *stale write*, a change by an earlier grant that is applied after an operation of a later one;
+//! and *interleaving*, an operation of one section applied between two of another. A pair of sections that is guilty
+//! of a stale write is not reported again for interleaving. What the resource refused was not applied, and is fine.
+//!
+//! Not applicable to designs without a belief: they retry by interleaving on purpose, and
+//! [`no_lost_update`](super::no_lost_update) judges them. Source: Kleppmann, "How to do distributed locking" (2016),
+//! whose figure of a write delayed past its lease is the stale write.
+
+use picklock_sim::lock::Belief;
+
+use super::{Invariant, cite, judged, who};
+use crate::history::{Act, Granted, History, Operation};
+use crate::outcome::{Finding, Outcome};
+
+/// See the [module](self).
+pub const INVARIANT: Invariant = Invariant {
+    name: "effective-exclusion",
+    number: "I2",
+    claim: "the resource applies no stale write, and the operations of two sections never interleave",
+    check,
+};
+
+/// An applied operation of a section that was granted.
+#[derive(Clone, Copy)]
+struct Applied<'h, 't> {
+    section: usize,
+    grant: &'h Granted<'t>,
+    operation: &'h Operation<'t>,
+}
+
+fn check(history: &History<'_>) -> Outcome {
+    if history.trace.belief == Belief::None {
+        return Outcome::NotApplicable;
+    }
+    let applied = |operation| applied(history, operation);
+    let operations: Vec<Applied<'_, '_>> = history.operations.iter().filter_map(applied).collect();
+    if !shared(history, &operations) {
+        return Outcome::Unknown("no key was operated on by two sections".to_owned());
+    }
+    let mut findings = Vec::new();
+    let mut guilty = Vec::new();
+    stale_writes(history, &operations, &mut guilty, &mut findings);
+    interleavings(history, &operations, &mut guilty, &mut findings);
+    judged(history, findings)
+}
+
+fn applied<'h, 't>(history: &'h History<'t>, operation: &'h Operation<'t>) -> Option<Applied<'h, 't>> {
+    let section = operation.section?;
+    let grant = history.sections[section].grant.as_ref()?;
+    operation.act.applied().then_some(Applied { section, grant, operation })
+}
+
+/// True if two sections operated on the same key.
+fn shared(history: &History<'_>, operations: &[Applied<'_, '_>]) -> bool {
+    let mut first = vec![None; history.keys.len()];
+    operations.iter().any(|one| *first[one.operation.key].get_or_insert(one.section) != one.section)
+}
+
+/// Changes by a grant after the first operation of the newest grant seen on that key.
+fn stale_writes(
+    history: &History<'_>,
+    operations: &[Applied<'_, '_>],
+    guilty: &mut Vec<(usize, usize)>,
+    findings: &mut Vec<Finding>,
+) {
+    let mut newest: Vec<Option<Applied<'_, '_>>> = vec![None; history.keys.len()];
+    for late in operations {
+        match &mut newest[late.operation.key] {
+            Some(newest) if late.grant.rank < newest.grant.rank => {
+                if late.operation.act.changes() {
+                    guilty.push(pair(late, newest));
+                    findings.push(stale_write(history, newest, late));
+                }
+            }
+            Some(newest) if late.grant.rank == newest.grant.rank => {}
+            newest => *newest = Some(*late),
+        }
+    }
+}
+
+fn stale_write(history: &History<'_>, newer: &Applied<'_, '_>, late: &Applied<'_, '_>) -> Finding {
+    let text = format!(
+        "stale write: {} {} `{}` after {}, granted later, had {} it",
+        name(history, late),
+        verb(late),
+        history.key_name(late.operation.key),
+        name(history, newer),
+        participle(newer),
+    );
+    breach(history, text, &[late, newer])
+}
+
+/// Operations of one section between two of another.
+fn interleavings(
+    history: &History<'_>,
+    operations: &[Applied<'_, '_>],
+    guilty: &mut Vec<(usize, usize)>,
+    findings: &mut Vec<Finding>,
+) {
+    let mut last: Vec<Option<usize>> = vec![None; history.sections.len()];
+    for (at, closing) in operations.iter().enumerate() {
+        if let Some(opening) = last[closing.section].replace(at) {
+            for between in &operations[opening + 1..at] {
+                let foreign =
+                    between.section != closing.section && between.operation.key == closing.operation.key;
+                if foreign && !guilty.contains(&pair(closing, between)) {
+                    guilty.push(pair(closing, between));
+                    findings.push(interleaving(history, &operations[opening], between, closing));
+                }
+            }
+        }
+    }
+}
+
+fn interleaving(
+    history: &History<'_>,
+    opening: &Applied<'_, '_>,
+    between: &Applied<'_, '_>,
+    closing: &Applied<'_, '_>,
+) -> Finding {
+    let text = format!(
+        "interleaving: {} {} `{}` between two operations of {}",
+        name(history, between),
+        verb(between),
+        history.key_name(between.operation.key),
+        name(history, closing),
+    );
+    breach(history, text, &[opening, between, closing])
+}
+
+fn breach(history: &History<'_>, text: String, operations: &[&Applied<'_, '_>]) -> Finding {
+    let mut grants: Vec<(usize, _)> =
+        operations.iter().map(|one| (one.grant.rank, history.sections[one.section].id)).collect();
+    grants.sort_unstable();
+    grants.dedup();
+    Finding {
+        text,
+        grants: grants.into_iter().map(|(_, grant)| grant).collect(),
+        events: cite(operations.iter().flat_map(|one| [one.grant.acquired, one.operation.event])),
+        width: None,
+    }
+}
+
+/// The two sections, in an order that does not depend on which of them is looked at.
+fn pair(one: &Applied<'_, '_>, other: &Applied<'_, '_>) -> (usize, usize) {
+    (one.section.min(other.section), one.section.max(other.section))
+}
+
+fn name(history: &History<'_>, one: &Applied<'_, '_>) -> String {
+    who(history, history.sections[one.section].id)
+}
+
+fn verb(one: &Applied<'_, '_>) -> &'static str {
+    match one.operation.act {
+        Act::Write(_) => "wrote",
+        Act::Take { .. } => "took from",
+        Act::Read | Act::Refused { .. } => "read",
+    }
+}
+
+fn participle(one: &Applied<'_, '_>) -> &'static str {
+    match one.operation.act {
+        Act::Write(_) => "written",
+        Act::Take { .. } => "taken from",
+        Act::Read | Act::Refused { .. } => "read",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_sim::trace::Trace;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::invariants::testing::*;
+
+    /// Two holders whose grants are in the order A1, B1.
+    fn both() -> Script {
+        Script::new().held(A1, 0, 90).held(B1, 20, 90)
+    }
+
+    #[test]
+    fn sections_one_after_another_hold_even_if_beliefs_overlap() {
+        let script = both().at(10).reads(A1, 0).at(25).writes(A1, 1).at(30).reads(B1, 1);
+        assert_eq!(judge(&INVARIANT, &script.at(40).writes(B1, 2).trace()), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_write_after_a_later_grant_has_operated_is_stale() {
+        let script = both().at(10).reads(A1, 0).at(30).reads(B1, 0).at(40).writes(B1, 1);
+        let trace = script.at(50).writes(A1, 1).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [A1, B1]);
+        let proof = [
+            "0 client-1 acquired",
+            "20 client-2 acquired",
+            "30 resource resource-read",
+            "50 resource resource-written",
+        ];
+        assert_eq!(cited(&trace, &found), proof);
+        let text = "stale write: client-1 (section 1) wrote `stock` after client-2 (section 1), granted later, had read it";
+        assert_eq!(found.text, text);
+    }
+
+    #[test]
+    fn a_write_is_stale_by_the_order_of_the_store_and_not_of_the_returns() {
+        let run = || {
+            let script =
+                Script::new().at(0).waits(A1).waits(B1).at(5).creates(A1, NODE_1).at(6).expires(NODE_1);
+            script.at(7).creates(B1, NODE_1).at(10).acquires(B1).at(20).acquires(A1).at(30)
+        };
+        assert_eq!(judge(&INVARIANT, &run().writes(A1, 1).writes(B1, 2).trace()), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &run().writes(B1, 1).writes(A1, 2).trace()).grants, [A1, B1]);
+    }
+
+    #[test]
+    fn a_read_within_another_section_interleaves() {
+        let script = both().at(30).reads(A1, 0).at(35).reads(B1, 0).at(40).writes(B1, 1);
+        assert_eq!(judge(&INVARIANT, &script.trace()), Outcome::Holds);
+        let script = both().at(30).reads(B1, 0).at(35).reads(A1, 0).at(40).writes(B1, 1);
+        let trace = script.trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [A1, B1]);
+        let text =
+            "interleaving: client-1 (section 1) read `stock` between two operations of client-2 (section 1)";
+        assert_eq!(found.text, text);
+        assert_eq!(
+            cited(&trace, &found)[2..],
+            ["30 resource resource-read", "35 resource resource-read", "40 resource resource-written"]
+        );
+    }
+
+    #[test]
+    fn a_refused_operation_was_not_applied() {
+        let script =
+            both().at(10).reads(A1, 0).at(30).reads(B1, 0).at(40).fenced_off(A1, 2).at(50).writes(B1, 1);
+        assert_eq!(judge(&INVARIANT, &script.trace()), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_take_from_the_stock_is_a_change() {
+        let trace = both().at(30).takes(B1, 1, 9).at(40).takes(A1, 1, 8).trace();
+        assert_eq!(finding(&INVARIANT, &trace).grants, [A1, B1]);
+    }
+
+    #[test]
+    fn keys_are_judged_apart() {
+        let script = both().held(A2, 100, 110).at(105).writes(A2, 1).at(30).writes(B1, 1);
+        let trace = script.on("other").at(40).writes(A1, 1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+        let script = both().at(10).reads(A1, 0).on("other").held(C1, 25, 35).at(30).reads(C1, 0);
+        let trace = script.on("stock").at(40).writes(A1, 1).at(50).reads(B1, 1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn one_section_says_nothing_and_designs_without_belief_are_not_judged() {
+        assert!(is_unknown(&INVARIANT, &both().at(10).reads(A1, 0).at(20).writes(A1, 1).trace()));
+        let trace = both().believing(Belief::None).at(30).writes(B1, 1).at(40).writes(A1, 2).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::NotApplicable);
+    }
+
+    /// Operations in this order: by which of four sections, granted one after another, and whether it writes.
+    fn operations_of(operations: &[(u32, bool)]) -> Trace {
+        let script =
+            (0..4).fold(Script::new(), |script, at| script.at(u64::from(at)).acquires(section(0, at)));
+        let told = |script: Script, (by, writes): &(u32, bool)| {
+            let grant = section(0, *by);
+            if *writes { script.writes(grant, 0) } else { script.reads(grant, 0) }
+        };
+        operations.iter().fold(script.at(10), told).trace()
+    }
+
+    proptest! {
+        #[test]
+        fn a_violation_is_a_stale_write_or_an_interleaving_as_defined(
+            operations in prop::collection::vec((0..4_u32, any::<bool>()), 2..9),
+        ) {
+            let three = |a: usize, b: usize, c: usize| {
+                a < b && b < c && operations[a].0 == operations[c].0 && operations[a].0 != operations[b].0
+            };
+            let all = 0..operations.len();
+            let stale = all.clone().any(|late| {
+                operations[late].1 && operations[..late].iter().any(|before| before.0 > operations[late].0)
+            });
+            let interleaved =
+                all.clone().any(|a| all.clone().any(|b| all.clone().any(|c| three(a, b, c))));
+            prop_assume!(operations.iter().any(|operation| operation.0 != operations[0].0));
+            let found = findings(&INVARIANT, &operations_of(&operations));
+            prop_assert_eq!(!found.is_empty(), stale || interleaved);
+        }
+
+        #[test]
+        fn serial_sections_in_grant_order_hold(sizes in prop::collection::vec(1..4_usize, 2..5)) {
+            let operations: Vec<_> = sizes
+                .iter()
+                .zip(0..)
+                .flat_map(|(size, by)| (0..*size).map(move |at| (by, at + 1 == *size)))
+                .collect();
+            prop_assert_eq!(judge(&INVARIANT, &operations_of(&operations)), Outcome::Holds);
+        }
+    }
+}

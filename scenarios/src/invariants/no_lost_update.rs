@@ -1,0 +1,302 @@
+//! I7: the guarded resource ends with every acknowledged change in it, and with nothing that nobody asked for.
+//!
+//! A register counts changes: sections read a value and write the next one. Its final value must lie between the
+//! number of acknowledged changes and that number plus the changes whose outcome their client never learned, because
+//! any subset of those may have been applied. A stock, which is what a key is once something was taken from it, is
+//! counted in the same way by the takes that succeeded; besides, it never falls below zero, and never more is sold
+//! than there was.
+//!
+//! No lock is looked at: this is what all the others are for.
+
+use picklock_sim::trace::{Event, What};
+
+use super::{Invariant, cite, judged};
+use crate::history::{Act, History, Operation};
+use crate::outcome::{Finding, Outcome};
+
+/// See the [module](self).
+pub const INVARIANT: Invariant = Invariant {
+    name: "no-lost-update",
+    number: "I7",
+    claim: "every acknowledged change is in the final value, and never more is sold than there was",
+    check,
+};
+
+/// What happened to one key.
+#[derive(Clone, Default)]
+struct Tally<'h, 't> {
+    /// Changes that a client knows to be applied.
+    acknowledged: i64,
+    /// Changes of which no client knows.
+    unknown: i64,
+    /// The last write to the register.
+    last: Option<&'h Operation<'t>>,
+    /// The register's final value, or the number of takes from the stock.
+    applied: i64,
+    /// The first write that did not build on the write before it, after that one.
+    clobber: Option<[&'h Operation<'t>; 2]>,
+    /// The last acknowledgement of a change that never reached the resource.
+    baseless: Option<&'t Event>,
+    stock: Option<Stock>,
+}
+
+/// The state of a stock.
+#[derive(Clone, Copy)]
+struct Stock {
+    initial: i64,
+    sold: i64,
+}
+
+/// What is known of a section's change.
+#[derive(Clone, Copy, Default)]
+struct Fate {
+    applied: bool,
+    answered: bool,
+}
+
+fn check(history: &History<'_>) -> Outcome {
+    let changed = history.operations.iter().any(|operation| operation.act.changes());
+    let claimed = |event: &Event| matches!(event.what, What::WriteAcknowledged { .. });
+    if !changed && !history.answers.iter().any(|answer| claimed(answer.event)) {
+        return Outcome::Unknown("nothing was changed".to_owned());
+    }
+    let mut findings = Vec::new();
+    let tallies = tallies(history, &mut findings);
+    findings.extend(tallies.iter().enumerate().filter_map(|(key, tally)| imbalance(history, key, tally)));
+    judged(history, findings)
+}
+
+fn tallies<'h, 't>(history: &'h History<'t>, findings: &mut Vec<Finding>) -> Vec<Tally<'h, 't>> {
+    let mut tallies = vec![Tally::default(); history.keys.len()];
+    let mut fates = vec![Fate::default(); history.sections.len()];
+    for operation in &history.operations {
+        let tally = &mut tallies[operation.key];
+        match operation.act {
+            Act::Write(value) => tally.write(operation, value),
+            Act::Take { amount, left, taken } => {
+                if tally.take(amount, left, taken) {
+                    findings.push(oversold(history, operation, left));
+                }
+            }
+            Act::Read | Act::Refused { .. } => {}
+        }
+        if let Some(section) = operation.section {
+            fates[section].applied |= operation.act.changes();
+        }
+    }
+    for answer in &history.answers {
+        let fate = answer.section.map(|section| &mut fates[section]);
+        let tally = &mut tallies[answer.key];
+        match answer.event.what {
+            What::WriteAcknowledged { .. } => {
+                tally.acknowledged += 1;
+                if fate.as_ref().is_some_and(|fate| !fate.applied) {
+                    tally.baseless = Some(answer.event);
+                }
+            }
+            What::WriteUnknown { .. } => tally.unknown += 1,
+            _ => {}
+        }
+        if let Some(fate) = fate {
+            fate.answered = true;
+        }
+    }
+    // The client died, or the run ended, while the change was on its way.
+    for (section, fate) in history.sections.iter().zip(fates) {
+        tallies[section.key].unknown += i64::from(fate.applied && !fate.answered);
+    }
+    tallies
+}
+
+impl<'h, 't> Tally<'h, 't> {
+    fn write(&mut self, operation: &'h Operation<'t>, value: i64) {
+        if let Some(before) = self.last.filter(|_| value <= self.applied) {
+            self.clobber.get_or_insert([before, operation]);
+        }
+        self.last = Some(operation);
+        self.applied = value;
+    }
+
+    /// Counts a take. True if it was one too many.
+    fn take(&mut self, amount: i64, left: i64, taken: bool) -> bool {
+        // Nothing is recorded before the first take, which therefore tells what there was.
+        let initial = if taken { left.saturating_add(amount) } else { left };
+        let stock = self.stock.get_or_insert(Stock { initial, sold: 0 });
+        if taken {
+            stock.sold = stock.sold.saturating_add(amount);
+            self.applied = self.applied.saturating_add(1);
+        }
+        taken && (left < 0 || stock.sold > stock.initial)
+    }
+}
+
+fn oversold(history: &History<'_>, operation: &Operation<'_>, left: i64) -> Finding {
+    Finding {
+        text: format!("`{}` was oversold: {left} left", history.key_name(operation.key)),
+        grants: operation.section.map(|at| history.sections[at].id).into_iter().collect(),
+        events: vec![operation.event.id],
+        width: None,
+    }
+}
+
+fn imbalance(history: &History<'_>, key: usize, tally: &Tally<'_, '_>) -> Option<Finding> {
+    let Tally { acknowledged, unknown, applied, .. } = *tally;
+    if (acknowledged..=acknowledged + unknown).contains(&applied) {
+        return None;
+    }
+    let key = history.key_name(key);
+    let what = if tally.stock.is_some() { "takes from" } else { "changes of" };
+    let text = if applied < acknowledged {
+        let lost = acknowledged.saturating_sub(applied);
+        format!("{acknowledged} {what} `{key}` were acknowledged, but only {applied} were kept: {lost} lost")
+    } else {
+        format!("{applied} {what} `{key}` were kept, but {acknowledged} acknowledged and {unknown} unknown")
+    };
+    let culprits = tally.clobber.into_iter().flatten().chain(tally.last);
+    let grants = tally.clobber.into_iter().flatten();
+    Some(Finding {
+        text,
+        grants: grants.filter_map(|one| Some(history.sections[one.section?].id)).collect(),
+        events: cite(culprits.map(|one| one.event).chain(tally.baseless)),
+        width: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::invariants::testing::*;
+
+    /// A section that reads a value, writes the next one, and learns of it.
+    fn adds(script: Script, grant: picklock_sim::ids::GrantId, value: i64) -> Script {
+        script.reads(grant, value).writes(grant, value + 1).acknowledged(grant)
+    }
+
+    #[test]
+    fn changes_that_build_on_each_other_hold() {
+        let trace = adds(adds(Script::new().at(0), A1, 0).at(10), B1, 1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_lost_update_is_found_with_the_write_that_undid_it() {
+        let trace = adds(adds(Script::new().at(0), A1, 0).at(10), B1, 0).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [A1, B1]);
+        assert_eq!(cited(&trace, &found), ["0 resource resource-written", "10 resource resource-written"]);
+        assert_eq!(found.text, "2 changes of `stock` were acknowledged, but only 1 were kept: 1 lost");
+    }
+
+    #[test]
+    fn an_unknown_change_may_have_been_applied_or_not() {
+        let applied = adds(Script::new().at(0), A1, 0).at(10).writes(B1, 2).unknown(B1);
+        assert_eq!(judge(&INVARIANT, &applied.trace()), Outcome::Holds);
+        let not_applied = adds(Script::new().at(0), A1, 0).at(10).unknown(B1);
+        assert_eq!(judge(&INVARIANT, &not_applied.trace()), Outcome::Holds);
+    }
+
+    #[test]
+    fn an_unknown_change_does_not_excuse_the_loss_of_another() {
+        let trace =
+            adds(adds(Script::new().at(0), A1, 0).at(10), B1, 1).at(20).writes(C1, 1).unknown(C1).trace();
+        assert_eq!(finding(&INVARIANT, &trace).grants, [B1, C1]);
+    }
+
+    #[test]
+    fn a_change_whose_client_died_before_it_knew_is_unknown() {
+        let trace = adds(Script::new().at(0), A1, 0).at(10).writes(B1, 2).crashes(CLIENT_2).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_refused_change_must_not_show() {
+        let trace = adds(Script::new().at(0), A1, 0).at(10).writes(B1, 2).refused(B1).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.text, "2 changes of `stock` were kept, but 1 acknowledged and 0 unknown");
+        assert_eq!(cited(&trace, &found), ["10 resource resource-written"]);
+    }
+
+    #[test]
+    fn an_acknowledged_change_that_never_reached_the_resource_is_found() {
+        let trace = adds(Script::new().at(0), A1, 0).at(10).acknowledged(B1).trace();
+        assert_eq!(cited(&trace, &finding(&INVARIANT, &trace))[1], "10 client-2 write-acknowledged");
+    }
+
+    #[test]
+    fn registers_are_counted_apart() {
+        let trace = adds(adds(Script::new().at(0), A1, 0).on("other").at(10), B1, 0).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_stock_sold_one_by_one_holds() {
+        let script =
+            Script::new().at(0).takes(A1, 1, 1).acknowledged(A1).at(10).takes(B1, 1, 0).acknowledged(B1);
+        assert_eq!(judge(&INVARIANT, &script.trace()), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_stock_below_zero_or_sold_twice_is_found() {
+        let below = Script::new().at(0).takes(A1, 2, -1).acknowledged(A1).trace();
+        assert_eq!(finding(&INVARIANT, &below).text, "`stock` was oversold: -1 left");
+        let script = Script::new().at(0).takes(A1, 1, 5).acknowledged(A1).at(10).takes(B1, 1, -1);
+        assert_eq!(finding(&INVARIANT, &script.acknowledged(B1).trace()).grants, [B1]);
+        let script =
+            Script::new().at(0).takes(A1, 1, 0).acknowledged(A1).at(10).takes(B1, 1, 0).acknowledged(B1);
+        let twice = script.trace();
+        let found = finding(&INVARIANT, &twice);
+        assert_eq!(
+            (cited(&twice, &found).as_slice(), found.grants),
+            (&["10 resource resource-taken".into()][..], vec![B1])
+        );
+    }
+
+    #[test]
+    fn takes_are_balanced_against_what_clients_know() {
+        let script = Script::new().at(0).takes(A1, 1, 5).acknowledged(A1).at(10).acknowledged(B1);
+        let found = finding(&INVARIANT, &script.trace());
+        assert_eq!(found.text, "2 takes from `stock` were acknowledged, but only 1 were kept: 1 lost");
+    }
+
+    #[test]
+    fn without_a_change_there_is_nothing_to_lose() {
+        assert!(is_unknown(&INVARIANT, &Script::new().held(A1, 0, 10).at(5).reads(A1, 0).trace()));
+    }
+
+    proptest! {
+        #[test]
+        fn serial_changes_hold_whatever_their_clients_learn(fates in prop::collection::vec(0..5_u8, 1..15)) {
+            let (mut script, mut value) = (Script::new(), 0);
+            for (fate, ordinal) in fates.iter().zip(1..) {
+                let grant = section(0, ordinal);
+                // Acknowledged, applied without its client knowing, unknown, applied and unanswered, refused.
+                value += i64::from(matches!(fate, 0 | 1 | 3));
+                script = match fate {
+                    0 => script.writes(grant, value).acknowledged(grant),
+                    1 => script.writes(grant, value).unknown(grant),
+                    2 => script.unknown(grant),
+                    3 => script.writes(grant, value),
+                    _ => script.refused(grant),
+                };
+            }
+            prop_assume!(value > 0);
+            prop_assert_eq!(judge(&INVARIANT, &script.trace()), Outcome::Holds);
+        }
+
+        #[test]
+        fn an_acknowledged_change_that_was_overwritten_is_always_missed(
+            count in 2..10_u32,
+            which in any::<prop::sample::Index>(),
+        ) {
+            let late = 1 + which.index(count as usize - 1) as u32;
+            let (mut script, mut value) = (Script::new(), 0);
+            for ordinal in 0..count {
+                value += i64::from(ordinal != late);
+                script = script.writes(section(0, ordinal), value).acknowledged(section(0, ordinal));
+            }
+            prop_assert_eq!(finding(&INVARIANT, &script.trace()).grants, [section(0, late - 1), section(0, late)]);
+        }
+    }
+}

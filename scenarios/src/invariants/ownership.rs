@@ -1,0 +1,153 @@
+//! I4: the record of a lock is deleted, extended or created anew only by the grant whose request created it.
+//!
+//! Judged on hosts that take writes, by causal origin and not by the value stored, so that designs whose clients
+//! share one value are judged too, and so is a client that releases with a late request what it has acquired anew.
+//! Requests of unknown origin and records that came by replication are not judged; expiry and loss belong to nobody.
+
+use picklock_sim::trace::{Role, What};
+
+use super::{Invariant, cite, judged, who};
+use crate::history::{History, Touch};
+use crate::outcome::{Finding, Outcome};
+
+/// See the [module](self).
+pub const INVARIANT: Invariant = Invariant {
+    name: "ownership",
+    number: "I4",
+    claim: "a lock's record is deleted, extended or created anew only by the grant that created it",
+    check,
+};
+
+fn check(history: &History<'_>) -> Outcome {
+    if !history.trace.hosts.iter().any(|host| host.role == Role::Store) {
+        return Outcome::NotApplicable;
+    }
+    if !history.records.iter().any(|record| record.created.grant.is_some()) {
+        return Outcome::Unknown("no store created a record".to_owned());
+    }
+    let findings = history.touches.iter().filter_map(|touch| foreign(history, touch)).collect();
+    judged(history, findings)
+}
+
+fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
+    let record = &history.records[touch.record];
+    let (creator, toucher) = (record.created.grant?, touch.event.grant?);
+    if creator == toucher {
+        return None;
+    }
+    let did = match touch.event.what {
+        What::Deleted { .. } => "deleted",
+        What::Extended { .. } => "extended",
+        _ => "replaced",
+    };
+    Some(Finding {
+        text: format!(
+            "{} {did} the record of `{}` on {} that {} had created",
+            who(history, toucher),
+            history.key_name(record.key),
+            history.trace.host_name(touch.event.host),
+            who(history, creator),
+        ),
+        grants: vec![creator, toucher],
+        events: cite([record.created, touch.event]),
+        width: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_sim::ids::Key;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::invariants::testing::*;
+
+    /// A1 has created the record, and B1 wants it.
+    fn created() -> Script {
+        Script::new().at(0).waits(A1).waits(B1).creates(A1, NODE_1).at(10)
+    }
+
+    #[test]
+    fn a_grant_may_do_with_its_record_as_it_likes() {
+        let trace = created().extends(A1, NODE_1).creates(A1, NODE_1).deletes(A1, NODE_1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_foreign_release_is_found() {
+        let trace = created().deletes(B1, NODE_1).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [A1, B1]);
+        assert_eq!(cited(&trace, &found), ["0 node-1 created", "10 node-1 deleted"]);
+        let text = "client-2 (section 1) deleted the record of `stock` on node-1 that client-1 (section 1) had created";
+        assert_eq!(found.text, text);
+    }
+
+    #[test]
+    fn a_foreign_extension_and_a_foreign_creation_are_found() {
+        assert!(finding(&INVARIANT, &created().extends(B1, NODE_1).trace()).text.contains("extended"));
+        assert!(finding(&INVARIANT, &created().creates(B1, NODE_1).trace()).text.contains("replaced"));
+    }
+
+    #[test]
+    fn a_late_release_of_a_clients_earlier_section_is_foreign_too() {
+        let script = created().deletes(A1, NODE_1).at(15).waits(A2).creates(A2, NODE_1);
+        assert_eq!(finding(&INVARIANT, &script.at(20).deletes(A1, NODE_1).trace()).grants, [A2, A1]);
+    }
+
+    #[test]
+    fn a_record_that_is_gone_belongs_to_nobody() {
+        let trace =
+            created().expires(NODE_1).deletes(B1, NODE_1).creates(B1, NODE_1).deletes(B1, NODE_1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn stores_and_keys_have_records_of_their_own() {
+        let script = created().creates(B1, NODE_2).deletes(B1, NODE_2);
+        let trace = script.on("other").waits(C1).creates(C1, NODE_1).deletes(C1, NODE_1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_replica_is_judged_once_it_is_promoted() {
+        let copied = || created().creates(A1, REPLICA);
+        assert_eq!(judge(&INVARIANT, &copied().deletes(B1, REPLICA).trace()), Outcome::Holds);
+        let trace = copied().event(REPLICA, None, What::Promoted).deletes(B1, REPLICA).trace();
+        assert_eq!(finding(&INVARIANT, &trace).grants, [A1, B1]);
+    }
+
+    #[test]
+    fn requests_and_records_of_unknown_origin_are_not_judged() {
+        let unknown = |what: fn(Key) -> What| created().event(NODE_1, None, what(Key::new("stock")));
+        assert_eq!(judge(&INVARIANT, &unknown(|key| What::Deleted { key }).trace()), Outcome::Holds);
+        let trace = unknown(|key| What::Created { key }).deletes(B1, NODE_1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn without_stores_there_is_nothing_to_own_and_without_records_nothing_to_see() {
+        assert_eq!(judge(&INVARIANT, &created().without_stores().trace()), Outcome::NotApplicable);
+        assert!(is_unknown(&INVARIANT, &Script::new().held(A1, 0, 5).trace()));
+    }
+
+    proptest! {
+        #[test]
+        fn only_touches_of_live_foreign_records_are_found(steps in prop::collection::vec((0..4_u8, 0..2_u16), 1..20)) {
+            let mut script = Script::new().at(0).waits(A1).waits(B1);
+            let (mut owner, mut foreign) = (None, 0);
+            for (what, client) in &steps {
+                let grant = section(*client, 1);
+                foreign += usize::from(*what < 3 && owner.is_some_and(|owner| owner != grant));
+                (script, owner) = match what {
+                    0 => (script.creates(grant, NODE_1), Some(grant)),
+                    1 => (script.extends(grant, NODE_1), owner),
+                    2 => (script.deletes(grant, NODE_1), None),
+                    _ => (script.expires(NODE_1), None),
+                };
+            }
+            prop_assume!(steps.iter().any(|(what, _)| *what == 0));
+            prop_assert_eq!(findings(&INVARIANT, &script.trace()).len(), foreign);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! I3: fencing tokens tell the order of grants.
+//!
+//! Three demands. Tokens strictly increase in grant order, key by key, and a tie breaks that as well: two holders
+//! with one token cannot be told apart. The highest token that the resource has applied never falls. And the
+//! resource never refuses a holder whose grant a quorum of running stores still keeps.
+//!
+//! Only grants that a client has seen are compared: the token of a grant whose reply was lost is known to nobody and
+//! can harm nobody. Source: Kleppmann, "How to do distributed locking" (2016), "Making the lock safe with fencing".
+
+use super::{Invariant, cite, judged, who};
+use crate::history::{Act, Granted, History, Operation, Section};
+use crate::outcome::{Finding, Outcome};
+
+/// See the [module](self).
+pub const INVARIANT: Invariant = Invariant {
+    name: "token-order",
+    number: "I3",
+    claim: "tokens strictly increase in grant order, and the holder of the latest is never refused",
+    check,
+};
+
+fn check(history: &History<'_>) -> Outcome {
+    match history.grants().filter(|(_, grant)| grant.token.is_some()).count() {
+        0 => return Outcome::NotApplicable,
+        1 => return Outcome::Unknown("fewer than two grants carried a token".to_owned()),
+        _ => {}
+    }
+    let mut findings = Vec::new();
+    in_grant_order(history, &mut findings);
+    at_the_resource(history, &mut findings);
+    refused_in_vain(history, &mut findings);
+    judged(history, findings)
+}
+
+/// Each token is compared with the highest of the earlier grants of its key, so that one that is far too high is
+/// found out by every later one.
+fn in_grant_order(history: &History<'_>, findings: &mut Vec<Finding>) {
+    let mut highest: Vec<Option<(&Section<'_>, &Granted<'_>)>> = vec![None; history.keys.len()];
+    for (section, grant) in history.grants().filter(|(_, grant)| grant.token.is_some()) {
+        match &mut highest[section.key] {
+            Some((earlier, before)) if grant.token <= before.token => {
+                let (Some(token), Some(high)) = (grant.token, before.token) else { continue };
+                findings.push(Finding {
+                    text: format!(
+                        "{} got token {token} for `{}` although {}, granted earlier, had got {high}",
+                        who(history, section.id),
+                        history.key_name(section.key),
+                        who(history, earlier.id),
+                    ),
+                    grants: vec![earlier.id, section.id],
+                    events: cite([before.acquired, grant.acquired]),
+                    width: None,
+                });
+            }
+            highest => *highest = Some((section, grant)),
+        }
+    }
+}
+
+fn at_the_resource(history: &History<'_>, findings: &mut Vec<Finding>) {
+    let mut highest: Vec<Option<&Operation<'_>>> = vec![None; history.keys.len()];
+    for operation in history.operations.iter().filter(|operation| operation.token.is_some()) {
+        match &mut highest[operation.key] {
+            Some(before) if operation.token < before.token => {
+                let (Some(token), Some(high)) = (operation.token, before.token) else { continue };
+                let ids = [before, operation].map(|one| one.section.map(|at| history.sections[at].id));
+                findings.push(Finding {
+                    text: format!(
+                        "the resource applied an operation on `{}` with token {token} after one with {high}",
+                        history.key_name(operation.key),
+                    ),
+                    grants: ids.into_iter().flatten().collect(),
+                    events: cite([before.event, operation.event]),
+                    width: None,
+                });
+            }
+            highest => *highest = Some(operation),
+        }
+    }
+}
+
+fn refused_in_vain(history: &History<'_>, findings: &mut Vec<Finding>) {
+    let quorum = history.trace.quorum;
+    for operation in &history.operations {
+        let Act::Refused { standing } = operation.act else { continue };
+        let Some(section) = operation.section.map(|at| &history.sections[at]) else { continue };
+        // Without stores there is nothing that could still keep the grant.
+        if quorum == 0 || standing < quorum {
+            continue;
+        }
+        let acquired = section.grant.as_ref().map(|grant| grant.acquired);
+        findings.push(Finding {
+            text: format!(
+                "the resource refused {} on `{}` while {standing} of the stores still kept its grant",
+                who(history, section.id),
+                history.key_name(operation.key),
+            ),
+            grants: vec![section.id],
+            events: cite(acquired.into_iter().chain([operation.event])),
+            width: None,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_sim::trace::Trace;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::invariants::testing::*;
+
+    /// Grants of one client, one after another, with these tokens.
+    fn granted(tokens: &[Option<u64>]) -> Trace {
+        let told = |script: Script, (at, token): (u32, &Option<u64>)| {
+            script.at(u64::from(at) * 10).acquires_with(section(0, at + 1), *token, None)
+        };
+        (0..).zip(tokens).fold(Script::new(), told).trace()
+    }
+
+    #[test]
+    fn increasing_tokens_hold() {
+        assert_eq!(judge(&INVARIANT, &granted(&[Some(1), Some(2), Some(7)])), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_falling_token_is_found() {
+        let trace = granted(&[Some(7), Some(5)]);
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [A1, A2]);
+        assert_eq!(cited(&trace, &found), ["0 client-1 acquired", "10 client-1 acquired"]);
+        let text = "client-1 (section 2) got token 5 for `stock` although client-1 (section 1), granted earlier, had got 7";
+        assert_eq!(found.text, text);
+    }
+
+    #[test]
+    fn a_tie_is_found_and_so_is_every_grant_below_one_that_is_too_high() {
+        assert_eq!(finding(&INVARIANT, &granted(&[Some(7), Some(7)])).grants, [A1, A2]);
+        let found = findings(&INVARIANT, &granted(&[Some(1), Some(9), Some(3), Some(4)]));
+        assert!(found.iter().all(|found| found.grants[0] == A2), "{found:#?}");
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn order_is_that_of_the_store_and_not_of_the_returns() {
+        let script = Script::new().at(0).waits(A1).waits(B1).at(5).creates(A1, NODE_1).at(6).expires(NODE_1);
+        let script = script.at(7).creates(B1, NODE_1).at(10).acquires_with(B1, Some(2), None);
+        assert_eq!(
+            judge(&INVARIANT, &script.at(20).acquires_with(A1, Some(1), None).trace()),
+            Outcome::Holds
+        );
+    }
+
+    #[test]
+    fn keys_have_orders_of_their_own() {
+        let script =
+            Script::new().at(0).acquires_with(A1, Some(9), None).at(5).acquires_with(A2, Some(10), None);
+        let trace = script.on("other").at(10).acquires_with(B1, Some(3), None).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_falling_token_at_the_resource_is_found() {
+        let script =
+            Script::new().at(0).acquires_with(A1, Some(1), None).at(5).acquires_with(B1, Some(2), None);
+        let trace = script.at(10).reads(B1, 0).at(20).writes(A1, 1).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(cited(&trace, &found), ["10 resource resource-read", "20 resource resource-written"]);
+        assert_eq!(found.text, "the resource applied an operation on `stock` with token 1 after one with 2");
+    }
+
+    #[test]
+    fn one_token_may_come_to_the_resource_again() {
+        let script =
+            Script::new().at(0).acquires_with(A1, Some(1), None).at(1).reads(A1, 0).at(2).writes(A1, 1);
+        let trace =
+            script.at(5).acquires_with(B1, Some(2), None).at(6).reads(B1, 1).at(7).writes(B1, 2).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    /// Two holders of three stores; the first one's record stays alive on stores 1 and 2 until it expires.
+    fn two_of_three() -> Script {
+        let script =
+            Script::new().quorum(2).at(0).waits(A1).waits(B1).creates(A1, NODE_1).creates(A1, NODE_2);
+        script.at(1).acquires_with(A1, Some(1), None).at(20).acquires_with(B1, Some(2), None)
+    }
+
+    #[test]
+    fn a_holder_that_the_stores_still_keep_is_never_refused() {
+        let trace = two_of_three().at(30).fenced_off(A1, 2).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [A1]);
+        assert_eq!(cited(&trace, &found), ["1 client-1 acquired", "30 resource resource-refused"]);
+        let text =
+            "the resource refused client-1 (section 1) on `stock` while 2 of the stores still kept its grant";
+        assert_eq!(found.text, text);
+    }
+
+    #[test]
+    fn a_holder_that_too_few_stores_still_keep_may_be_refused() {
+        let holds =
+            |script: Script| judge(&INVARIANT, &script.at(30).fenced_off(A1, 2).trace()) == Outcome::Holds;
+        assert!(holds(two_of_three().at(15).expires(NODE_2)));
+        assert!(holds(two_of_three().at(15).deletes(A1, NODE_1)));
+        assert!(holds(two_of_three().at(15).crashes(NODE_1)));
+        assert!(holds(two_of_three().at(15).creates(B1, NODE_1)));
+        assert!(holds(two_of_three().quorum(0)));
+        assert!(!holds(two_of_three().at(15).creates(B1, NODE_3)));
+    }
+
+    #[test]
+    fn designs_without_tokens_are_not_judged_and_one_token_says_nothing() {
+        assert_eq!(judge(&INVARIANT, &granted(&[None, None])), Outcome::NotApplicable);
+        assert!(is_unknown(&INVARIANT, &granted(&[Some(1), None])));
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_holds_exactly_if_the_tokens_strictly_increase(
+            tokens in prop::collection::vec(0..12_u64, 2..6),
+        ) {
+            let tokens: Vec<_> = tokens.into_iter().map(Some).collect();
+            let found = findings(&INVARIANT, &granted(&tokens));
+            prop_assert_eq!(found.is_empty(), tokens.is_sorted_by(|one, other| one < other));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Parameters of a scenario given from outside, as `--set` does.
+
+use super::error::{Problem, ScenarioError};
+use super::{Group, Scenario};
+
+pub(super) fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), ScenarioError> {
+    let mut changed = scenario.clone();
+    let failed = |setting: &str, problem| ScenarioError::Set {
+        setting: super::param::clip(setting),
+        scenario: scenario.name.clone(),
+        problem: Box::new(problem),
+    };
+    for setting in settings {
+        let setting = setting.as_ref();
+        one(&mut changed, setting).map_err(|problem| failed(setting, problem))?;
+    }
+    if let Err((_, param, error)) = changed.check() {
+        let given: Vec<&str> = settings.iter().map(AsRef::as_ref).collect();
+        return Err(failed(&given.join(" --set "), Problem::Value { param: param.to_owned(), error }));
+    }
+    *scenario = changed;
+    Ok(())
+}
+
+fn one(scenario: &mut Scenario, setting: &str) -> Result<(), Problem> {
+    let (name, value) = setting.split_once('=').ok_or(Problem::SettingForm)?;
+    let (name, value) = (name.trim(), value.trim());
+    let targets = targets(scenario, name);
+    if targets.is_empty() {
+        return Err(unknown(scenario, name));
+    }
+    for (group, param) in targets {
+        let args = scenario.args_mut(group);
+        let domain = args.param(param).expect("a target has this parameter").domain;
+        let value = domain.parse(value).map_err(|error| Problem::Value { param: name.to_owned(), error })?;
+        args.put(param, value);
+    }
+    Ok(())
+}
+
+/// The parameters that a name means.
+fn targets(scenario: &Scenario, name: &str) -> Vec<(Group, &'static str)> {
+    let (within, name) = match name.split_once('.') {
+        Some((group, name)) => (Some(group), name),
+        None => (None, name),
+    };
+    scenario
+        .groups()
+        .filter(|(_, group, _)| within.is_none_or(|within| within == *group))
+        .filter_map(|(group, _, args)| args.param(name).map(|param| (group, param.name)))
+        .collect()
+}
+
+fn unknown(scenario: &Scenario, name: &str) -> Problem {
+    let mut known: Vec<String> = scenario
+        .settable()
+        .into_iter()
+        .map(|it| {
+            if it.group == "world" {
+                it.param.name.to_owned()
+            } else {
+                format!("{}.{}", it.group, it.param.name)
+            }
+        })
+        .collect();
+    known.dedup();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let problem = Problem::unknown("parameter", name, &known);
+    let Problem::Unknown { kind, name: shown, nearest: None, known: listed } = problem else {
+        return problem;
+    };
+    // The name may be near to one that the list shows with its group.
+    let bare = known.iter().map(|known| known.rsplit('.').next().unwrap_or(known));
+    let nearest = picklock_sim::text::nearest(name, bare).map(str::to_owned);
+    Problem::Unknown { kind, name: shown, nearest, known: listed }
+}

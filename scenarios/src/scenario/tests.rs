@@ -1,0 +1,178 @@
+//! Reading, setting and drawing scenarios.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::faults::tests::{design, probe};
+
+fn parse(text: &str) -> Result<Scenario, ScenarioError> {
+    Scenario::parse("dir/mine.toml", text)
+}
+
+fn error(text: &str) -> String {
+    parse(text).unwrap_err().to_string()
+}
+
+fn pause() -> Scenario {
+    parse("summary = 's'\n[[fault]]\nkind = 'pause'").unwrap()
+}
+
+#[test]
+fn a_scenario_file_is_read_with_its_defaults() {
+    let scenario = parse(
+        "summary = 'one'\nttl = '2s'\nlatency = ['1ms', '2ms']\npersistence = 'always'\n\
+         [contend]\nclients = 2\nwork = '0.5 x ttl'\n[[fault]]\nkind = 'pause'\ntimes = [1, 2]\n",
+    )
+    .unwrap();
+    assert_eq!((scenario.name(), scenario.summary()), ("mine", "one"));
+    let plan = scenario.calm_plan(&design(1, false), Seed(1));
+    assert_eq!(plan.world.ttl, Duration::from_secs(2));
+    assert_eq!(plan.world.wait, Duration::from_secs(20));
+    assert_eq!(plan.world.latency.max, Duration::from_millis(2));
+    assert_eq!(plan.clients.len(), 2);
+    assert!(
+        plan.clients.iter().flat_map(|client| &client.sections).all(|s| s.work == Duration::from_secs(1))
+    );
+    assert_eq!(scenario.faults()[0].args.counts("times"), (1, 2));
+}
+
+#[test]
+fn mistakes_are_told_with_line_column_and_remedy() {
+    let starts = |text: &str, message: &str| {
+        let error = error(text);
+        assert!(error.starts_with(&format!("dir/mine.toml:{message}")), "{error}");
+    };
+    starts("summary = 's'\n[contend]\nclents = 3", "3:1: there is no key `clents` (did you mean `clients`?)");
+    starts("summary = 's'\nttl = '-1s'", "2:7: `ttl`: `-1s` is negative");
+    starts("summary = 's'\nttl = 10", "2:7: `ttl`: `10` has no unit: write `10ms`");
+    starts("summary = 's'\nttl = '3 parsecs'", "2:7: `ttl`: there is no unit `parsecs`");
+    starts("summary = 's'\nttl = '2 x ttl'", "2:7: `ttl`: `2 x ttl` is a multiple of ttl");
+    starts("summary = 's'\nhorizon = '2h'", "2:11: `horizon`: `2h` is not a span of time from 1ms to 1h");
+    starts("summary = 's'\nttl = 1.5", "2:7: `ttl` is a number with a point; write a span of time from 10ms");
+    starts("summary = 's'\nlatency = ['2ms', '1ms']", "2:11: `latency`: the range `2ms..1ms` is reversed");
+    starts(
+        "summary = 's'\n[contend]\nclients = 65",
+        "3:11: `clients`: `65` is not a whole number from 1 to 64",
+    );
+    starts("summary = 's'\n[contend]\nclients = [1, 2]", "3:11: `clients`: `1..2` is not a whole number");
+    starts(
+        "summary = 's'\nworkload = 'content'",
+        "2:12: there is no workload `content` (did you mean `contend`?)",
+    );
+    starts("summary = 's'\n[[fault]]\nkind = 'puase'", "3:8: there is no fault `puase`");
+    starts("summary = 's'\n[[fault]]\ntimes = 1", "2:1: `kind` is missing");
+    starts("summary = 's'\nfault = 3", "2:9: `fault` is a whole number; write each as a table, `[[fault]]`");
+    starts(
+        "summary = 's'\ncontend = 3",
+        "2:11: `contend` is a whole number; write it as a table, `[contend]`",
+    );
+    starts("ttl = '1s'", "1:1: `summary` is missing: add a line `summary = ...`");
+    starts("summary = 's'\n[[fault]]\nkind = \"pau", "3:");
+    starts(
+        "summary = 's'\nttl = '20s'\n[contend]\nwork = ['1 x ttl', '10s']",
+        "4:8: `work`: the range `1 x ttl..10s` is reversed",
+    );
+    assert!(Scenario::parse("my file.toml", "").unwrap_err().to_string().contains("cannot name a scenario"));
+}
+
+#[test]
+fn a_file_that_is_too_large_or_no_text_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.toml");
+    std::fs::write(&path, vec![b'#'; 3 << 20]).unwrap();
+    assert!(Scenario::load(&path).unwrap_err().to_string().contains("bytes are too many"));
+    std::fs::write(&path, [0xff, 0xfe]).unwrap();
+    assert!(Scenario::load(&path).unwrap_err().to_string().contains("UTF-8"));
+    assert!(
+        Scenario::load(&dir.path().join("none.toml")).unwrap_err().to_string().contains("cannot be read")
+    );
+    assert!(error(&format!("summary = {}", "[".repeat(100_000))).contains("not valid TOML"));
+}
+
+#[test]
+fn a_bare_name_sets_every_place_and_a_group_narrows_it() {
+    let mut scenario = parse("summary = 's'\n[[fault]]\nkind = 'pause'\n[[fault]]\nkind = 'stall'").unwrap();
+    let spans = |scenario: &Scenario| -> Vec<String> {
+        let all = scenario.settable().into_iter();
+        all.filter(|it| it.param.name == "for").map(|it| it.value.to_string()).collect()
+    };
+    scenario.set("for=1s..2s").unwrap();
+    assert_eq!(spans(&scenario), ["1s..2s", "1s..2s"]);
+    scenario.set("stall.for = 1.5 x ttl").unwrap();
+    assert_eq!(spans(&scenario), ["1s..2s", "1.5 x ttl"]);
+    scenario.set_all(&["contend.clients=5", "world.ttl=2s"]).unwrap();
+    let plan = scenario.calm_plan(&design(1, false), Seed(1));
+    assert_eq!((plan.clients.len(), plan.world.ttl), (5, Duration::from_secs(2)));
+}
+
+#[test]
+fn a_wrong_setting_is_told_and_changes_nothing() {
+    let mut scenario = pause();
+    let mut error = |setting: &str| scenario.set(setting).unwrap_err().to_string();
+    let unknown = error("held=4");
+    assert!(unknown.contains("there is no parameter `held`") && unknown.contains("pause.for"), "{unknown}");
+    assert!(error("stall.for=1s").contains("there is no parameter `stall.for`"));
+    assert!(error("client=4").contains("did you mean `clients`"));
+    assert!(
+        error("clients=0")
+            .contains("`--set clients=0` on scenario `mine`: `clients`: `0` is not a whole number")
+    );
+    assert!(error("ttl").contains("name=value"));
+    assert!(error("ttl=1h").contains("from 10ms to 5m"));
+    assert!(error("for=2s..1s").contains("reversed"));
+    assert_eq!(scenario.calm_plan(&design(1, false), Seed(1)), pause().calm_plan(&design(1, false), Seed(1)));
+}
+
+#[test]
+fn settings_are_checked_together() {
+    let mut scenario = parse("summary = 's'\n[contend]\nwork = ['0.5 x ttl', '1s']").unwrap();
+    assert!(scenario.set("ttl=3s").is_err());
+    scenario.set_all(&["ttl=3s", "work=1s..2s"]).unwrap();
+}
+
+#[test]
+fn a_head_start_lets_the_first_client_ask_alone() {
+    let scenario = parse("summary = 's'\n[contend]\nhead_start = '300ms'\nfirst_work = '700ms'").unwrap();
+    for seed in 0..20 {
+        let clients = scenario.calm_plan(&design(1, false), Seed(seed)).clients;
+        let first = &clients[0].sections[0];
+        assert_eq!((first.think, first.work), (Duration::ZERO, Duration::from_millis(700)));
+        assert!(clients[1..].iter().all(|client| client.sections[0].think >= Duration::from_millis(300)));
+    }
+}
+
+#[test]
+fn a_replicated_scenario_puts_a_single_store_on_a_replicated_one() {
+    let scenario = parse("summary = 's'\nstore = 'replicated'").unwrap();
+    assert!(scenario.applies(&design(1, false)).unwrap().topology.replicated);
+    assert!(scenario.applies(&design(0, false)).is_err());
+}
+
+proptest! {
+    #[test]
+    fn a_plan_is_a_function_of_scenario_design_seed_and_probe(seed: u64, stores in 0..6_u32, replicated: bool) {
+        let design = design(stores, replicated);
+        for scenario in crate::suite::builtin() {
+            let Ok(design) = scenario.applies(&design) else { continue };
+            let calm = scenario.calm_plan(&design, Seed(seed));
+            let probe = probe(&design, &calm);
+            let plan = scenario.plan(&design, Seed(seed), Some(&probe));
+            prop_assert_eq!(&plan, &scenario.clone().plan(&design, Seed(seed), Some(&probe)));
+            prop_assert_eq!(&plan.clients, &calm.clients);
+            let json = serde_json::to_string(&plan).unwrap();
+            prop_assert_eq!(plan, serde_json::from_str::<Plan>(&json).unwrap());
+        }
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "(summary = 's'\n)?\\PC{0,80}") {
+        let _ = parse(&text);
+    }
+
+    #[test]
+    fn no_setting_makes_a_scenario_panic(name in "(pause\\.)?(for|times|ttl|clients|wait|[a-z.]{0,8})", value in "\\PC{0,20}") {
+        let mut scenario = pause();
+        let _ = scenario.set(&format!("{name}={value}"));
+        let _ = scenario.plan(&design(1, false), Seed(1), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! The parameters of the world that a scenario may fix: what every workload and fault shares.
+
+use std::time::Duration;
+
+use picklock_sim::plan::{Latency, Persistence, WorldSpec};
+
+use super::param::{Args, Domain, HOUR, Param};
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+/// The parameters of the world.
+pub const PARAMS: &[Param] = &[
+    Param {
+        name: "store",
+        domain: Domain::Word(&["single", "replicated"]),
+        default: "single",
+        doc: "replicated: a design on a single store gets one with replicas and a monitor",
+    },
+    Param {
+        name: "ttl",
+        domain: Domain::Span { min: Duration::from_millis(10), max: Duration::from_secs(300) },
+        default: "1s",
+        doc: "the lease time that clients ask for",
+    },
+    Param {
+        name: "wait",
+        domain: Domain::Span { min: Duration::ZERO, max: HOUR },
+        default: "10 x ttl",
+        doc: "how long a section waits for the lock",
+    },
+    Param {
+        name: "horizon",
+        domain: Domain::Span { min: MILLISECOND, max: HOUR },
+        default: "5s",
+        doc: "the run ends here at the latest",
+    },
+    Param {
+        name: "latency",
+        domain: Domain::Spans { min: Duration::from_micros(1), max: Duration::from_secs(10), or: None },
+        default: "200us..1ms",
+        doc: "one-way latency of a message",
+    },
+    Param {
+        name: "tcp_timeout",
+        domain: Domain::Span { min: MILLISECOND, max: HOUR },
+        default: "15s",
+        doc: "an unacknowledged segment breaks its connection after this long",
+    },
+    Param {
+        name: "replicas",
+        domain: Domain::Count(1, 8),
+        default: "1",
+        doc: "replicas of each replicated store",
+    },
+    Param {
+        name: "persistence",
+        domain: Domain::Word(&["none", "always"]),
+        default: "none",
+        doc: "what a store keeps over a restart: nothing, or every acknowledged write",
+    },
+    Param {
+        name: "down_after",
+        domain: Domain::Span { min: MILLISECOND, max: HOUR },
+        default: "0.2 x ttl",
+        doc: "a primary that is silent for this long is failed over",
+    },
+    Param {
+        name: "stock",
+        domain: Domain::Count(0, 1_000_000_000),
+        default: "100",
+        doc: "the stock that the guarded resource starts with",
+    },
+];
+
+/// The lease time.
+pub(super) fn ttl(args: &Args) -> Duration {
+    // A lease time given as a multiple of itself is refused before anything is resolved with it.
+    args.span("ttl", Duration::ZERO)
+}
+
+/// The world as a plan has it.
+pub(super) fn spec(args: &Args) -> WorldSpec {
+    let ttl = ttl(args);
+    let (min, max) = args.spans("latency", ttl).unwrap_or_default();
+    WorldSpec {
+        ttl,
+        wait: args.span("wait", ttl),
+        horizon: args.span("horizon", ttl),
+        latency: Latency { min, max },
+        tcp_timeout: args.span("tcp_timeout", ttl),
+        replicas: u32::try_from(args.count("replicas")).unwrap_or(u32::MAX),
+        persistence: match args.word("persistence") {
+            "always" => Persistence::Always,
+            _ => Persistence::None,
+        },
+        down_after: args.span("down_after", ttl),
+        stock: i64::try_from(args.count("stock")).unwrap_or(i64::MAX),
+    }
+}

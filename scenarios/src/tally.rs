@@ -1,0 +1,143 @@
+//! The results of one cell as they add up. Sums and minima only, so that they can be merged in any order and the
+//! numbers do not depend on how many threads made the runs.
+
+use std::collections::BTreeMap;
+
+use crate::check::Checked;
+use crate::outcome::Outcome;
+use crate::summary::{Expected, Metrics};
+
+/// What a number of runs of one design under one scenario have shown.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Runs made.
+    pub runs: u64,
+    /// Of these, runs without a violation that exercised nothing.
+    pub unknown: u64,
+    /// For each violated invariant, the runs and the lowest seed.
+    pub violations: BTreeMap<&'static str, Seen>,
+    /// For each fault, the runs in which it made a difference.
+    pub bit: BTreeMap<String, u64>,
+    /// For each invariant, the runs of which it said nothing.
+    pub silent: BTreeMap<&'static str, u64>,
+    /// Measures over all runs.
+    pub metrics: Metrics,
+}
+
+/// How often an invariant was violated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Runs.
+    pub runs: u64,
+    /// The lowest seed.
+    pub first_seed: u64,
+}
+
+impl Tally {
+    /// Counts one run.
+    pub fn add(&mut self, run: &Checked) {
+        let seed = run.plan.seed.0;
+        self.runs += 1;
+        let mut violated = false;
+        let mut kept = false;
+        for (invariant, outcome) in &run.outcomes {
+            match outcome {
+                Outcome::Violated(_) => {
+                    violated = true;
+                    self.see(invariant.name, Seen { runs: 1, first_seed: seed });
+                }
+                Outcome::NotApplicable => *self.silent.entry(invariant.name).or_default() += 1,
+                Outcome::Holds => kept = true,
+                Outcome::Unknown(_) => {}
+            }
+        }
+        if !violated && (run.idle.is_some() || !kept) {
+            self.unknown += 1;
+        }
+        for fault in &run.bit {
+            *self.bit.entry(fault.clone()).or_default() += 1;
+        }
+        self.metrics.merge(&run.metrics);
+    }
+
+    /// Adds the runs of another tally of the same cell.
+    pub fn merge(&mut self, other: Tally) {
+        self.runs += other.runs;
+        self.unknown += other.unknown;
+        for (invariant, seen) in other.violations {
+            self.see(invariant, seen);
+        }
+        for (fault, runs) in other.bit {
+            *self.bit.entry(fault).or_default() += runs;
+        }
+        for (invariant, runs) in other.silent {
+            *self.silent.entry(invariant).or_default() += runs;
+        }
+        self.metrics.merge(&other.metrics);
+    }
+
+    fn see(&mut self, invariant: &'static str, seen: Seen) {
+        let entry = self.violations.entry(invariant).or_insert(Seen { runs: 0, first_seed: u64::MAX });
+        entry.runs += seen.runs;
+        entry.first_seed = entry.first_seed.min(seen.first_seed);
+    }
+
+    /// The invariants that said nothing of any run.
+    #[must_use]
+    pub fn not_applicable(&self) -> Vec<String> {
+        let always = self.silent.iter().filter(|(_, runs)| **runs == self.runs);
+        always.map(|(invariant, _)| (*invariant).to_owned()).collect()
+    }
+
+    /// Whether the runs are as expected: `None` if too few were made to tell. An unexpected violation needs no
+    /// further runs.
+    #[must_use]
+    pub fn met(&self, expected: &Expected) -> Option<Result<(), String>> {
+        let named = |names: &[String], name: &str| names.iter().any(|other| other == name);
+        let unexpected: Vec<&str> = (self.violations.keys().copied())
+            .filter(|name| !named(&expected.violated, name) && !named(&expected.may, name))
+            .collect();
+        if !unexpected.is_empty() {
+            return Some(Err(format!("unexpected violation of {}", unexpected.join(", "))));
+        }
+        let missing: Vec<&str> = (expected.violated.iter().map(String::as_str))
+            .filter(|name| !self.violations.contains_key(name))
+            .collect();
+        if missing.is_empty() {
+            return Some(Ok(()));
+        }
+        let names = missing.join(", ");
+        (self.runs >= expected.within)
+            .then(|| Err(format!("{names} should be found violated within {} runs", expected.within)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(runs: u64, violated: &[&'static str]) -> Tally {
+        let violations = violated.iter().map(|name| (*name, Seen { runs: 1, first_seed: 3 })).collect();
+        Tally { runs, violations, ..Tally::default() }
+    }
+
+    fn expected(violated: &[&str], may: &[&str]) -> Expected {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Expected { violated: owned(violated), may: owned(may), within: 100 }
+    }
+
+    #[test]
+    fn an_expected_violation_must_be_found_only_when_enough_runs_were_made() {
+        let expects = expected(&["mutual-exclusion"], &["no-lost-update"]);
+        assert_eq!(tally(99, &[]).met(&expects), None);
+        assert!(tally(100, &[]).met(&expects).unwrap().is_err());
+        assert_eq!(tally(100, &["mutual-exclusion"]).met(&expects), Some(Ok(())));
+        assert_eq!(tally(100, &["mutual-exclusion", "no-lost-update"]).met(&expects), Some(Ok(())));
+    }
+
+    #[test]
+    fn an_unexpected_violation_counts_at_once() {
+        assert!(tally(1, &["ownership"]).met(&expected(&["mutual-exclusion"], &[])).unwrap().is_err());
+        assert!(tally(1, &["ownership"]).met(&expected(&[], &[])).unwrap().is_err());
+    }
+}

@@ -1,0 +1,119 @@
+//! From arguments to designs and scenarios.
+
+use std::path::Path;
+
+use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::suite;
+use picklock_sim::design::{Design, spell};
+use picklock_sim::text::nearest;
+
+use super::args::Selection;
+use super::exit::Failure;
+
+/// The designs asked for; all if none is named.
+pub(crate) fn designs(named: &[String]) -> Result<Vec<Design>, Failure> {
+    if named.is_empty() {
+        return Ok(picklock_impls::families().iter().map(|family| family.design()).collect());
+    }
+    let mut designs: Vec<Design> = Vec::new();
+    for name in named.iter().flat_map(|list| split(list)) {
+        let design = design(name)?;
+        if designs.iter().all(|chosen| chosen.name != design.name) {
+            designs.push(design);
+        }
+    }
+    Ok(designs)
+}
+
+/// The design of a spelling.
+pub(crate) fn design(name: &str) -> Result<Design, Failure> {
+    spell(picklock_impls::families(), name).map_err(Failure::input)
+}
+
+/// Splits a list at the commas that are not inside braces.
+fn split(list: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    list.split(move |c| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth <= 0
+    })
+    .collect()
+}
+
+/// The scenarios asked for, with what is set from outside; the whole suite if none is named.
+pub(crate) fn scenarios(selection: &Selection) -> Result<Vec<Scenario>, Failure> {
+    let suite = suite(selection.suite.as_deref())?;
+    let mut scenarios = if selection.scenario.is_empty() {
+        suite
+    } else {
+        let mut chosen: Vec<Scenario> = Vec::new();
+        for name in &selection.scenario {
+            let scenario = named(&suite, name)?;
+            if chosen.iter().all(|other| other.name() != scenario.name()) {
+                chosen.push(scenario);
+            }
+        }
+        chosen
+    };
+    set(&mut scenarios, &selection.set)?;
+    Ok(scenarios)
+}
+
+/// The scenarios of a directory, or the built-in ones.
+pub(crate) fn suite(directory: Option<&Path>) -> Result<Vec<Scenario>, Failure> {
+    match directory {
+        None => Ok(suite::builtin()),
+        Some(directory) => suite::load_dir(directory).map_err(Failure::input),
+    }
+}
+
+/// A scenario of a suite by name, or one in a file of its own.
+pub(crate) fn named(suite: &[Scenario], name: &str) -> Result<Scenario, Failure> {
+    if Path::new(name).extension().is_some_and(|ending| ending == "toml") {
+        return Scenario::load(Path::new(name)).map_err(Failure::input);
+    }
+    let found = suite.iter().find(|scenario| scenario.name() == name);
+    found.cloned().ok_or_else(|| {
+        let near = nearest(name, suite.iter().map(Scenario::name));
+        let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        Failure::Input(format!("there is no scenario `{name}`{hint}; `picklock list scenarios` shows them all"))
+    })
+}
+
+/// Sets parameters on all scenarios that have them. One that no scenario has is an error.
+pub(crate) fn set(scenarios: &mut [Scenario], settings: &[String]) -> Result<(), Failure> {
+    for setting in settings {
+        if !scenarios.iter().any(|scenario| knows(scenario, setting))
+            && let Some(first) = scenarios.first_mut()
+        {
+            return first.set(setting).map_err(Failure::input);
+        }
+    }
+    for scenario in scenarios {
+        let known: Vec<&String> = settings.iter().filter(|setting| knows(scenario, setting)).collect();
+        scenario.set_all(&known).map_err(Failure::input)?;
+    }
+    Ok(())
+}
+
+fn knows(scenario: &Scenario, setting: &str) -> bool {
+    let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
+    scenario.settable().iter().any(|settable| {
+        let own = settable.param.name;
+        name == own || name.split_once('.').is_some_and(|(group, name)| group == settable.group && name == own)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_inside_braces_do_not_separate_designs() {
+        assert_eq!(split("single,redlock{nodes=7,clock=wall},oracle"), ["single", "redlock{nodes=7,clock=wall}", "oracle"]);
+    }
+}

@@ -1,0 +1,21 @@
+//! `picklock compare`: the same runs, laid out as figures side by side.
+
+use super::args::CompareArgs;
+use super::exit::{Exit, Failure};
+use super::run;
+
+pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
+    let selection = &args.selection;
+    let formats = run::formats(selection, picklock_reports::compare::ALL)?;
+    let summary = run::make(&run::campaign(selection)?)?;
+    run::report(&summary, selection, &formats)?;
+    let runs: u64 = summary.cells.iter().map(|cell| cell.runs).sum();
+    let unknown: u64 = summary.cells.iter().map(|cell| cell.unknown).sum();
+    Ok(if summary.partial {
+        Exit::Interrupted
+    } else if runs == unknown {
+        Exit::Idle
+    } else {
+        Exit::Expected
+    })
+}

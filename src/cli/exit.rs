@@ -1,0 +1,74 @@
+//! How the process ends, for scripts to rely on.
+
+use std::process::ExitCode;
+
+use picklock_scenarios::campaign::CampaignError;
+
+/// The exit codes. Of several that apply, the first in this order is given: 101, 2, 130, 1, 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// 0: everything as expected.
+    Expected,
+    /// 1: a violation, or an expected one was not found.
+    Violation,
+    /// 2: wrong usage or bad input.
+    Usage,
+    /// 3: nothing was exercised.
+    Idle,
+    /// 101: the code under test or picklock itself failed.
+    Internal,
+    /// 130: interrupted.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(match exit {
+            Exit::Expected => 0,
+            Exit::Violation => 1,
+            Exit::Usage => 2,
+            Exit::Idle => 3,
+            Exit::Internal => 101,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// Why a subcommand could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The arguments or a file they name are wrong.
+    #[error("{0}")]
+    Input(String),
+    /// A run or a report failed.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl Failure {
+    pub(crate) fn input(error: impl ToString) -> Failure {
+        Failure::Input(error.to_string())
+    }
+
+    pub(crate) fn internal(error: impl ToString) -> Failure {
+        Failure::Internal(error.to_string())
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Failure::Input(_) => Exit::Usage,
+            Failure::Internal(_) => Exit::Internal,
+        }
+    }
+}
+
+impl From<CampaignError> for Failure {
+    fn from(error: CampaignError) -> Failure {
+        match error {
+            CampaignError::Check { .. } => Failure::internal(error),
+            // A directory that cannot be written to is the caller's to mend.
+            CampaignError::Tell(picklock_scenarios::tell::TellError::Write { .. }) => Failure::input(error),
+            CampaignError::Tell(_) => Failure::internal(error),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The subcommands, one file each, and what they share.
+
+mod args;
+mod choose;
+mod compare;
+mod completions;
+mod exit;
+mod list;
+mod progress;
+mod replay;
+mod run;
+mod screen;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Command};
+use exit::Exit;
+
+/// Runs the command line of this process.
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, not errors; they too must survive a closed pipe.
+            let usage = error.use_stderr();
+            let _ = error.print();
+            return if usage { Exit::Usage.into() } else { Exit::Expected.into() };
+        }
+    };
+    let outcome = match cli.command {
+        Command::List(args) => list::list(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Replay(args) => replay::replay(&args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Completions { shell } => completions::print(shell),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            screen::complain(&failure.to_string());
+            failure.exit().into()
+        }
+    }
+}

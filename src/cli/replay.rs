@@ -1,0 +1,158 @@
+//! `picklock replay`: one run again, told or as data.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use picklock_reports::json::{Run, run_json};
+use picklock_reports::timeline::{self, Detail};
+use picklock_scenarios::campaign::quoted;
+use picklock_scenarios::check::{self, CheckError, Checked};
+use picklock_scenarios::{shrink, tell};
+use picklock_sim::capsule::{Capsule, SIZE_MAX};
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::seed::Seed;
+
+use super::args::ReplayArgs;
+use super::exit::{Exit, Failure};
+use super::{choose, screen};
+
+/// What is replayed, and how it is asked for again.
+struct Replayed {
+    design: Design,
+    scenario: String,
+    engine: Engine,
+    run: Checked,
+    line: String,
+    /// What a capsule says of the run that it kept, compared with this one.
+    comparison: Option<String>,
+}
+
+pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
+    if !["text", "json"].contains(&args.format.as_str()) {
+        return Err(Failure::Input(format!("there is no format `{}` for one run; there are text, json", args.format)));
+    }
+    let replayed = match args.run.as_slice() {
+        [file] => from_capsule(args, Path::new(file))?,
+        [design, scenario, seed] => from_seed(args, design, scenario, seed)?,
+        _ => {
+            let message = "give a design, a scenario and a seed, or one capsule file: `picklock replay single pause 17`";
+            return Err(Failure::Input(message.to_owned()));
+        }
+    };
+    let violated = replayed.run.violations().next().is_some();
+    let text = if args.format == "json" { as_json(&replayed)? } else { as_text(replayed, args) };
+    screen::print(&text)?;
+    Ok(if violated { Exit::Violation } else { Exit::Expected })
+}
+
+fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Result<Replayed, Failure> {
+    let seed: u64 = seed.parse().map_err(|_| {
+        Failure::Input(format!("`{seed}` is not a seed: a seed is a whole number from 0 to {}", u64::MAX))
+    })?;
+    let mut scenarios = [choose::named(&choose::suite(args.suite.as_deref())?, scenario)?];
+    choose::set(&mut scenarios, &args.set)?;
+    let [scenario] = scenarios;
+    let name = quoted(&choose::design(design)?.name);
+    let design = scenario.applies(&choose::design(design)?).map_err(|why| {
+        Failure::Input(format!("scenario `{}` says nothing of design `{design}`: {why}", scenario.name()))
+    })?;
+    let engine = args.engine.unwrap_or_default();
+    let plan = check::draw(&design, &scenario, Seed(seed)).map_err(failed)?;
+    let run = check::check(engine, &design, plan).map_err(failed)?;
+    let mut line = format!("picklock replay {name} {} {seed}", scenario.name());
+    if engine != Engine::Event {
+        line.push_str(&format!(" --engine {engine}"));
+    }
+    if let Some(suite) = &args.suite {
+        line.push_str(&format!(" --suite {}", quoted(&suite.display().to_string())));
+    }
+    args.set.iter().for_each(|setting| line.push_str(&format!(" --set {}", quoted(setting))));
+    let replayed =
+        Replayed { design, scenario: scenario.name().to_owned(), engine, run, line, comparison: None };
+    if args.shrink { reduced(replayed) } else { Ok(replayed) }
+}
+
+/// The same run, reduced to what its first violation needs; unchanged if it has none.
+fn reduced(mut replayed: Replayed) -> Result<Replayed, Failure> {
+    let Some((invariant, _)) = replayed.run.violations().next() else { return Ok(replayed) };
+    let plan = shrink::shrink(replayed.engine, &replayed.design, &replayed.run.plan, invariant.name);
+    replayed.run = check::check(replayed.engine, &replayed.design, plan).map_err(failed)?;
+    replayed.line.push_str(" --shrink");
+    Ok(replayed)
+}
+
+fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
+    if !args.set.is_empty() || args.suite.is_some() {
+        return Err(Failure::Input("a capsule holds its whole plan: --set and --suite do not go with it".to_owned()));
+    }
+    let input = |error: &dyn std::fmt::Display| Failure::Input(format!("{}: {error}", file.display()));
+    let size = std::fs::metadata(file).map_err(|error| input(&format!("cannot be read: {error}")))?.len();
+    if size > SIZE_MAX {
+        return Err(input(&format!("{size} bytes are too many: a capsule has at most {SIZE_MAX}")));
+    }
+    let text = std::fs::read_to_string(file).map_err(|error| input(&format!("cannot be read: {error}")))?;
+    let capsule = Capsule::from_text(&text).map_err(|error| input(&error))?;
+    let mut design = choose::design(&capsule.design).map_err(|error| input(&error))?;
+    design.topology.replicated |= capsule.replicated;
+    let kept: Engine = capsule.engine.parse().map_err(|error: String| input(&error))?;
+    let engine = args.engine.unwrap_or(kept);
+    let run = check::check(engine, &design, capsule.plan.clone()).map_err(|error| match error {
+        CheckError::Workload(_) => input(&error),
+        CheckError::Panicked(_) => Failure::internal(error),
+    })?;
+    let comparison = Some(compare(&capsule, &run, engine == kept));
+    let line = format!("picklock replay {}", quoted(&file.display().to_string()));
+    let replayed = Replayed { design, scenario: capsule.scenario, engine, run, line, comparison };
+    if args.shrink { reduced(replayed) } else { Ok(replayed) }
+}
+
+fn compare(capsule: &Capsule, run: &Checked, same_engine: bool) -> String {
+    let violations = if capsule.violations == run.violated() { "the same violations" } else { "other violations" };
+    if !same_engine {
+        return format!("compared with the capsule: {violations}; digests differ from engine to engine");
+    }
+    if capsule.digest == run.trace.digest {
+        return "compared with the capsule: the same run to the last event".to_owned();
+    }
+    let here = env!("CARGO_PKG_VERSION");
+    format!(
+        "compared with the capsule: {violations}, but another digest ({} then); it was made by picklock {}, this is {here}",
+        capsule.digest, capsule.picklock
+    )
+}
+
+fn as_json(replayed: &Replayed) -> Result<String, Failure> {
+    let violations: BTreeMap<String, Vec<_>> = (replayed.run.violations())
+        .map(|(invariant, findings)| (invariant.name.to_owned(), findings.to_vec()))
+        .collect();
+    run_json(&Run {
+        design: &replayed.design.name,
+        scenario: &replayed.scenario,
+        seed: replayed.run.plan.seed,
+        engine: &replayed.engine.to_string(),
+        trace: &replayed.run.trace,
+        violations: &violations,
+    })
+    .map_err(Failure::internal)
+}
+
+fn as_text(replayed: Replayed, args: &ReplayArgs) -> String {
+    let Replayed { design, scenario, engine, run, line, comparison } = replayed;
+    let violated = run.violated();
+    let first = run.violations().next().map_or("none", |(invariant, _)| invariant.name);
+    let detail = if args.full { Detail::Full } else { Detail::Relevant };
+    let digest = run.trace.digest;
+    let story = tell::story(&design, &scenario, first, run);
+    let mut text = timeline::tell(&story, &line, &screen::style(args.look), detail);
+    let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
+    text.push_str(&format!("violations: {violations}\nengine: {engine}\ndigest: {digest}\n"));
+    if let Some(comparison) = comparison {
+        text.push_str(&format!("{comparison}\n"));
+    }
+    text
+}
+
+fn failed(error: CheckError) -> Failure {
+    Failure::internal(error)
+}

@@ -1,0 +1,166 @@
+//! `picklock run`: designs against scenarios, held against what is expected.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::path::Path;
+
+use picklock_reports::{Format, Style};
+use picklock_scenarios::campaign::{Campaign, quoted};
+use picklock_scenarios::expect::Expectations;
+use picklock_scenarios::summary::{Cell, Summary};
+use picklock_scenarios::tell::write_whole;
+use picklock_sim::text::nearest;
+
+use super::args::{RunArgs, Selection};
+use super::exit::{Exit, Failure};
+use super::{choose, progress, screen};
+
+/// Enough to find every violation that the expectation file asks for, within two minutes on two cores.
+const SEEDS: Range<u64> = 0..200;
+
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let selection = &args.selection;
+    let formats = formats(selection, picklock_reports::ALL)?;
+    let expectations = expectations(args)?;
+    let campaign = Campaign {
+        fail_fast: args.fail_fast,
+        confirm: !args.no_confirm,
+        expectations: expectations.as_ref(),
+        ..campaign(selection)?
+    };
+    let summary = make(&campaign)?;
+    report(&summary, selection, &formats)?;
+    Ok(exit(&summary))
+}
+
+/// The campaign that a selection asks for, without expectations.
+pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
+    let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    Ok(Campaign {
+        designs: choose::designs(&selection.design)?,
+        scenarios: choose::scenarios(selection)?,
+        seeds: seeds(selection),
+        engine: selection.engine,
+        jobs: selection.jobs.unwrap_or(cores),
+        budget: selection.budget,
+        fail_fast: false,
+        confirm: false,
+        expectations: None,
+        out: selection.out.as_deref(),
+        replay_args: replay_args(selection),
+        command: command(),
+    })
+}
+
+/// A budget alone means as many seeds as it has room for.
+fn seeds(selection: &Selection) -> Range<u64> {
+    match (&selection.seeds, selection.budget) {
+        (Some(seeds), _) => seeds.clone(),
+        (None, Some(_)) => 0..u64::MAX,
+        (None, None) => SEEDS,
+    }
+}
+
+/// Makes the runs with a progress bar; Ctrl-C ends them early.
+pub(crate) fn make(campaign: &Campaign<'_>) -> Result<Summary, Failure> {
+    let stop = progress::stop_on_interrupt()?;
+    let bar = progress::Bar::new(campaign.size());
+    let summary = campaign.run(&stop, &bar);
+    bar.clear();
+    Ok(summary?)
+}
+
+/// The formats asked for. Several need a directory to go to.
+pub(crate) fn formats(selection: &Selection, all: &'static [Format]) -> Result<Vec<&'static Format>, Failure> {
+    let mut formats: Vec<&'static Format> = Vec::new();
+    for name in &selection.format {
+        let found = all.iter().find(|format| format.name == name).ok_or_else(|| {
+            let near = nearest(name, all.iter().map(|format| format.name));
+            let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            let names: Vec<&str> = all.iter().map(|format| format.name).collect();
+            Failure::Input(format!("there is no format `{name}`{hint}; there are {}", names.join(", ")))
+        })?;
+        if formats.iter().all(|format| format.name != found.name) {
+            formats.push(found);
+        }
+    }
+    if formats.len() > 1 && selection.out.is_none() {
+        let message = "several formats need a directory to be written to: add --out DIR";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    Ok(formats)
+}
+
+/// Prints the one format asked for. With a directory, writes all formats and the JSON there and prints the text.
+pub(crate) fn report(summary: &Summary, selection: &Selection, formats: &[&Format]) -> Result<(), Failure> {
+    let printed = screen::style(selection.look);
+    let Some(out) = selection.out.as_deref() else {
+        return formats.iter().try_for_each(|format| screen::print(&render(format, summary, &printed)?));
+    };
+    for format in formats {
+        write(out, format, summary)?;
+        if format.name == "text" {
+            screen::print(&render(format, summary, &printed)?)?;
+        }
+    }
+    match picklock_reports::find("json") {
+        Some(json) => write(out, json, summary),
+        None => Ok(()),
+    }
+}
+
+fn render(format: &Format, summary: &Summary, style: &Style) -> Result<String, Failure> {
+    (format.render)(summary, style).map_err(Failure::internal)
+}
+
+fn write(out: &Path, format: &Format, summary: &Summary) -> Result<(), Failure> {
+    let path = out.join(format.file);
+    let text = render(format, summary, &screen::file_style())?;
+    write_whole(&path, &text).map_err(|error| Failure::Input(format!("failed to write {}: {error}", path.display())))
+}
+
+/// Expectations hold for the built-in suite as it is: with anything set from outside, only a file named on the command
+/// line is used.
+fn expectations(args: &RunArgs) -> Result<Option<Expectations>, Failure> {
+    let changed = !args.selection.set.is_empty() || args.selection.suite.is_some();
+    match args.expect.as_deref() {
+        Some("none") => Ok(None),
+        Some(file) => Expectations::load(Path::new(file)).map(Some).map_err(Failure::input),
+        None if changed => Ok(None),
+        None => Ok(Some(Expectations::builtin())),
+    }
+}
+
+/// What the results mean for whoever called.
+fn exit(summary: &Summary) -> Exit {
+    if summary.partial {
+        return Exit::Interrupted;
+    }
+    let failed = |cell: &Cell| cell.met == Some(false) || (cell.expected.is_none() && !cell.violations.is_empty());
+    let runs: u64 = summary.cells.iter().map(|cell| cell.runs).sum();
+    let unknown: u64 = summary.cells.iter().map(|cell| cell.unknown).sum();
+    if summary.cells.iter().any(failed) {
+        Exit::Violation
+    } else if runs == unknown {
+        Exit::Idle
+    } else {
+        Exit::Expected
+    }
+}
+
+fn replay_args(selection: &Selection) -> String {
+    let mut args = String::new();
+    if let Some(suite) = &selection.suite {
+        args.push_str(&format!(" --suite {}", quoted(&suite.display().to_string())));
+    }
+    for setting in &selection.set {
+        args.push_str(&format!(" --set {}", quoted(setting)));
+    }
+    args
+}
+
+/// The command line of this process, for the reports.
+fn command() -> String {
+    let words = std::env::args().skip(1).map(|word| quoted(&word));
+    std::iter::once("picklock".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
