@@ -305,8 +305,12 @@ impl State {
         self.schedule_deadline(host);
     }
 
+    /// The belief is over. A process that owes a pause gives its grant up only when it resumes: what passes until then
+    /// still passes.
     pub(crate) fn forget_deadline(&mut self, host: HostId) {
-        self.process(host).deadline = None;
+        if self.local_now(host) == self.now {
+            self.process(host).deadline = None;
+        }
     }
 
     /// A deadline of the host's clocks in true time, as they run now.

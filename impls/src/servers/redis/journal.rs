@@ -4,7 +4,11 @@
 //! [`Persistence::None`] the same file is kept under another name, but only so that the simulator can tell which records
 //! a restart has lost; nothing of it comes back.
 //!
-//! Left out on purpose: rewriting the file when it has grown, fsync every second, RDB snapshots.
+//! Like Redis, a node rewrites the file as a full copy when it has grown to twice its size.
+//!
+//! Left out on purpose: fsync every second, RDB snapshots.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use picklock_sim::disk::Disk;
 use picklock_sim::host::Host;
@@ -18,15 +22,22 @@ use super::store::{self, Store};
 /// The file that a role is kept in when CONFIG REWRITE was asked for.
 const CONFIG: &str = "redis.conf";
 
+/// A file smaller than this is not rewritten, in bytes.
+const REWRITE_MIN: usize = 4 * 1024;
+
 /// A node's file of effects.
 pub(super) struct Journal {
     disk: Disk,
     persistence: Persistence,
+    /// How long the file is, and how long it may grow, in bytes. Only the holder of the node's lock touches them.
+    len: AtomicUsize,
+    len_max: AtomicUsize,
 }
 
 impl Journal {
     pub(super) fn open(host: &Host, persistence: Persistence) -> Journal {
-        Journal { disk: host.disk(), persistence }
+        let len_max = AtomicUsize::new(REWRITE_MIN);
+        Journal { disk: host.disk(), persistence, len: AtomicUsize::new(0), len_max }
     }
 
     fn file(&self) -> &'static str {
@@ -36,9 +47,12 @@ impl Journal {
         }
     }
 
-    /// Appends effects.
-    pub(super) fn append(&self, writes: &[u8]) {
-        if !writes.is_empty() {
+    /// Appends the effects of a command that led to this dataset.
+    pub(super) fn append(&self, writes: &[u8], store: &Store) {
+        let len = self.len.fetch_add(writes.len(), Ordering::Relaxed) + writes.len();
+        if len > self.len_max.load(Ordering::Relaxed) {
+            self.replace(&store.snapshot());
+        } else {
             self.disk.append(self.file(), writes);
             self.disk.sync(self.file());
         }
@@ -46,6 +60,8 @@ impl Journal {
 
     /// Replaces what there is by a full copy.
     pub(super) fn replace(&self, snapshot: &[u8]) {
+        self.len.store(snapshot.len(), Ordering::Relaxed);
+        self.len_max.store(REWRITE_MIN.max(2 * snapshot.len()), Ordering::Relaxed);
         self.disk.write(self.file(), snapshot);
         self.disk.sync(self.file());
     }
@@ -71,7 +87,8 @@ impl Journal {
 
     /// Keeps the role over restarts.
     pub(super) fn keep_role(&self, primary: Option<&str>) {
-        let line = primary.map_or_else(|| "replicaof no one".to_owned(), |primary| format!("replicaof {primary}"));
+        let line =
+            primary.map_or_else(|| "replicaof no one".to_owned(), |primary| format!("replicaof {primary}"));
         self.disk.write(CONFIG, line.as_bytes());
         self.disk.sync(CONFIG);
     }
@@ -90,7 +107,7 @@ pub(super) fn load(bytes: &[u8], now: WallTime) -> Store {
     let mut store = Store::default();
     let mut requests = Requests::default();
     requests.room().extend_from_slice(bytes);
-    while let Ok(Some(request)) = requests.next() {
+    while let Ok(Some(request)) = requests.take() {
         store.apply(now, &request.args);
     }
     store.effects = store::Effects::default();

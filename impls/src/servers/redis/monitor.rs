@@ -172,7 +172,7 @@ impl Monitor {
         let mut out = Vec::new();
         while stream.read_buf(requests.room()).await? > 0 {
             loop {
-                match requests.next() {
+                match requests.take() {
                     Ok(None) => break,
                     Ok(Some(request)) => {
                         let reply = self.execute(&mut session, &request.args).unwrap_or_else(|error| error);
@@ -193,7 +193,8 @@ impl Monitor {
     }
 
     fn execute(&self, session: &mut Session, args: &[&[u8]]) -> Result<Reply, Reply> {
-        let is = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg: &&[u8]| arg.eq_ignore_ascii_case(word));
+        let is =
+            |at: usize, word: &[u8]| args.get(at).is_some_and(|arg: &&[u8]| arg.eq_ignore_ascii_case(word));
         match () {
             () if is(0, b"PING") => Ok(Reply::Status("PONG".into())),
             () if is(0, b"HELLO") => commands::hello(session, args, "sentinel", "master"),

@@ -117,7 +117,13 @@ impl Node {
     }
 
     /// Executes a client's command when the wall clock shows `now`, and appends the reply to `reply`.
-    pub fn execute(&mut self, now: WallTime, session: &mut Session, args: &[&[u8]], reply: &mut Vec<u8>) -> Outcome {
+    pub fn execute(
+        &mut self,
+        now: WallTime,
+        session: &mut Session,
+        args: &[&[u8]],
+        reply: &mut Vec<u8>,
+    ) -> Outcome {
         self.store.now = now;
         self.store.access = if self.primary.is_some() { Access::Replica } else { Access::Primary };
         let answer = self.dispatch(session, args).unwrap_or_else(Answer::from);
@@ -235,7 +241,8 @@ impl Store {
     pub fn apply(&mut self, now: WallTime, args: &[&[u8]]) {
         self.now = now;
         self.access = Access::Stream;
-        let command = args.first().and_then(|name| Command::find(name)).filter(|command| command.takes(args.len()));
+        let command =
+            args.first().and_then(|name| Command::find(name)).filter(|command| command.takes(args.len()));
         if let Some(Command { writes: true, run: Run::Data(run), .. }) = command {
             // An effect's reply is of no interest: the primary's client got one.
             let _ = run(self, args);

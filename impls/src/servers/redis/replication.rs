@@ -70,7 +70,7 @@ async fn replicate(server: &Server, stream: Stream) -> io::Result<()> {
     let mut requests = synchronise(server, &mut read).await?;
     let mut origin = read.origin();
     loop {
-        while let Some(request) = requests.next().map_err(io::Error::other)? {
+        while let Some(request) = requests.take().map_err(io::Error::other)? {
             let now = server.host.wall();
             let mut shared = server.shared();
             let effects = shared.node.apply(now, &request);
@@ -119,7 +119,9 @@ async fn synchronise(server: &Server, read: &mut ReadHalf) -> io::Result<Request
 fn parse_full_copy(bytes: &[u8]) -> io::Result<Option<(u64, Vec<u8>, usize)>> {
     let mut at = 0;
     let mut next = || -> io::Result<Option<Reply>> {
-        let Some((reply, len)) = Reply::decode(&bytes[at..]).map_err(io::Error::other)? else { return Ok(None) };
+        let Some((reply, len)) = Reply::decode(&bytes[at..]).map_err(io::Error::other)? else {
+            return Ok(None);
+        };
         at += len;
         Ok(Some(reply))
     };

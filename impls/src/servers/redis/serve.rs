@@ -103,7 +103,7 @@ impl Server {
             self.host.record(origin, event);
         }
         if !effects.writes.is_empty() {
-            self.journal.append(&effects.writes);
+            self.journal.append(&effects.writes, &shared.node.store);
             if !shared.feeds.is_empty() {
                 let segment = Segment { origin, bytes: effects.writes.into() };
                 shared.feeds.retain(|feed| feed.segments.send(segment.clone()).is_ok());
@@ -119,7 +119,13 @@ impl Server {
     }
 
     /// Executes a client's command.
-    fn execute(&self, origin: Origin, session: &mut Session, request: &Request<'_>, reply: &mut Vec<u8>) -> Next {
+    fn execute(
+        &self,
+        origin: Origin,
+        session: &mut Session,
+        request: &Request<'_>,
+        reply: &mut Vec<u8>,
+    ) -> Next {
         let now = self.host.wall();
         let mut shared = self.shared();
         let could_expire = shared.node.may_expire();
@@ -212,7 +218,7 @@ async fn converse(server: &Server, session: &mut Session, stream: Stream, peer: 
     while read.read_buf(requests.room()).await? > 0 {
         let origin = read.origin();
         loop {
-            let request = match requests.next() {
+            let request = match requests.take() {
                 Ok(Some(request)) => request,
                 Ok(None) => break,
                 Err(error) => {
@@ -267,7 +273,7 @@ async fn feed(
                     return Ok(());
                 }
                 let origin = read.origin();
-                while let Ok(Some(request)) = requests.next() {
+                while let Ok(Some(request)) = requests.take() {
                     server.execute(origin, session, &request, &mut ignored);
                     ignored.clear();
                 }

@@ -17,13 +17,16 @@ use picklock_sim::trace::What;
 
 use super::resp::{self, Reply};
 
+/// The fields of a hash and their values.
+pub type Fields = BTreeMap<Vec<u8>, Vec<u8>>;
+
 /// What a key holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A string of bytes.
     String(Vec<u8>),
     /// Fields and their values.
-    Hash(BTreeMap<Vec<u8>, Vec<u8>>),
+    Hash(Fields),
 }
 
 /// A key's value and lease.
@@ -129,7 +132,7 @@ impl Store {
     ///
     /// # Errors
     /// The reply to give when the key holds a string.
-    pub fn hash(&mut self, key: &[u8]) -> Result<Option<&BTreeMap<Vec<u8>, Vec<u8>>>, Reply> {
+    pub fn hash(&mut self, key: &[u8]) -> Result<Option<&Fields>, Reply> {
         match self.get(key).map(|entry| &entry.value) {
             None => Ok(None),
             Some(Value::Hash(fields)) => Ok(Some(fields)),
@@ -261,7 +264,9 @@ impl Store {
                     resp::request(&mut out, &[b"SET", key, value, b"PXAT", when.as_bytes()]);
                     continue;
                 }
-                (Value::String(value), _) if entry.record => resp::request(&mut out, &[b"SET", key, value, b"NX"]),
+                (Value::String(value), _) if entry.record => {
+                    resp::request(&mut out, &[b"SET", key, value, b"NX"])
+                }
                 (Value::String(value), _) => resp::request(&mut out, &[b"SET", key, value]),
                 (Value::Hash(fields), _) => {
                     let mut args: Vec<&[u8]> = vec![b"HSET", key];

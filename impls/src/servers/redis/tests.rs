@@ -73,7 +73,7 @@ fn commands(bytes: &[u8]) -> Vec<String> {
     let mut requests = Requests::default();
     requests.room().extend_from_slice(bytes);
     let mut all = Vec::new();
-    while let Some(request) = requests.next().unwrap() {
+    while let Some(request) = requests.take().unwrap() {
         all.push(String::from_utf8(request.args.join(&b' ')).unwrap());
     }
     all
@@ -270,7 +270,10 @@ fn connecting_clients_get_their_answers() {
     assert_eq!(bench.run("SELECT 0"), "+OK");
     assert_eq!(bench.run("SELECT 1"), "-ERR DB index is out of range");
     assert_eq!(bench.run("HELLO 4"), "-NOPROTO unsupported protocol version");
-    assert_eq!(bench.run("HELLO 2"), "[server redis version 7.0.15 proto :2 id :1 mode standalone role master modules []]");
+    assert_eq!(
+        bench.run("HELLO 2"),
+        "[server redis version 7.0.15 proto :2 id :1 mode standalone role master modules []]"
+    );
     assert_eq!(bench.run("COMMAND DOCS"), "[]");
     assert_eq!(bench.run("CLIENT NOPE"), "-ERR unknown subcommand 'NOPE'. Try CLIENT HELP.");
     assert_eq!(bench.run("FOO bar"), "-ERR unknown command 'FOO', with args beginning with: 'bar' ");
@@ -349,7 +352,9 @@ fn a_script_that_fails_says_where_and_keeps_what_it_wrote() {
     let sha = &sha["+PONG".len()..];
     assert_eq!(
         bench.lua(script),
-        format!("-WRONGTYPE Operation against a key holding the wrong kind of value script: {sha}, on @user_script:2.")
+        format!(
+            "-WRONGTYPE Operation against a key holding the wrong kind of value script: {sha}, on @user_script:2."
+        )
     );
     assert_eq!(bench.run("GET k"), "v");
     assert_eq!(bench.lua("return pcall(redis.call, 'incr', 'k') and 1 or 2"), ":2");
@@ -358,17 +363,38 @@ fn a_script_that_fails_says_where_and_keeps_what_it_wrote() {
     let routine = "local ok, failure = coroutine.resume(coroutine.create(function() redis.call('incr', 'k') end))\n\
                    return {tostring(ok), failure}";
     assert_eq!(bench.lua(routine), "[false -ERR value is not an integer or out of range]");
-    let handled = "return select(2, xpcall(function() redis.call('incr', 'k') end, function(f) return f.err end))";
+    let handled =
+        "return select(2, xpcall(function() redis.call('incr', 'k') end, function(f) return f.err end))";
     assert_eq!(bench.lua(handled), "ERR value is not an integer or out of range");
     assert!(bench.lua("error('boo')").starts_with("-ERR user_script:1: boo script: "));
     assert!(bench.lua("return foo").starts_with(
         "-ERR user_script:1: Script attempted to access nonexistent global variable 'foo' script: "
     ));
-    assert!(bench.lua("return redis.call('nope')").starts_with("-ERR Unknown Redis command called from script script: "));
-    assert!(bench.lua("return redis.call('get')").starts_with("-ERR Wrong number of args calling Redis command from"));
-    assert!(bench.lua("return redis.call('eval', '', 0)").starts_with("-ERR This Redis command is not allowed from"));
-    assert!(bench.lua("return redis.call({})").starts_with("-ERR Lua redis lib command arguments must be strings or"));
-    assert!(bench.lua("return redis.call()").starts_with("-ERR Please specify at least one argument for this redis"));
+    assert!(
+        bench
+            .lua("return redis.call('nope')")
+            .starts_with("-ERR Unknown Redis command called from script script: ")
+    );
+    assert!(
+        bench
+            .lua("return redis.call('get')")
+            .starts_with("-ERR Wrong number of args calling Redis command from")
+    );
+    assert!(
+        bench
+            .lua("return redis.call('eval', '', 0)")
+            .starts_with("-ERR This Redis command is not allowed from")
+    );
+    assert!(
+        bench
+            .lua("return redis.call({})")
+            .starts_with("-ERR Lua redis lib command arguments must be strings or")
+    );
+    assert!(
+        bench
+            .lua("return redis.call()")
+            .starts_with("-ERR Please specify at least one argument for this redis")
+    );
     assert!(bench.lua("error({err='MY words'})").starts_with("-MY words script: "));
     assert!(bench.lua("retur 1").starts_with("-ERR Error compiling script (new function): user_script:1: "));
 }
@@ -388,11 +414,25 @@ fn scripts_cannot_leave_anything_behind() {
         "coroutine.wrap = nil",
     ] {
         let reply = bench.lua(script);
-        assert!(reply.starts_with("-ERR user_script:1: Attempt to modify a readonly table"), "{script}: {reply}");
+        assert!(
+            reply.starts_with("-ERR user_script:1: Attempt to modify a readonly table"),
+            "{script}: {reply}"
+        );
     }
     assert!(bench.lua("setmetatable(_G, {})").contains("protected metatable"));
     assert!(bench.lua("getmetatable('').__index = {}").starts_with("-ERR"));
-    for name in ["loadstring", "load", "dofile", "collectgarbage", "setfenv", "getfenv", "print", "require", "os", "io"] {
+    for name in [
+        "loadstring",
+        "load",
+        "dofile",
+        "collectgarbage",
+        "setfenv",
+        "getfenv",
+        "print",
+        "require",
+        "os",
+        "io",
+    ] {
         assert!(bench.lua(&format!("return {name}")).contains("nonexistent global"), "{name}");
     }
     let draw = "math.randomseed(7) return math.random(1000000)";
@@ -420,7 +460,11 @@ fn endless_scripts_end_with_an_error_at_the_same_place_each_time() {
 fn tables_without_end_become_an_error_not_a_crash() {
     let mut bench = Bench::new();
     bench.lua("local t = {} t[1] = t return t");
-    assert!(bench.lua("local t = {} for i = 1, 100 do t = {t, t} end return t").contains("reached lua stack limit"));
+    assert!(
+        bench
+            .lua("local t = {} for i = 1, 100 do t = {t, t} end return t")
+            .contains("reached lua stack limit")
+    );
 }
 
 #[test]
@@ -437,13 +481,17 @@ fn scripts_are_known_by_their_hash_until_they_are_flushed() {
     assert_eq!(bench.run(&format!("EVALSHA {sha} 0")), none);
     assert_eq!(bench.lua("return 1"), ":1");
     assert_eq!(bench.run(&format!("EVALSHA {sha} 0")), ":1");
-    assert_eq!(bench.run(&format!("EVALSHA {sha} 2 a")), "-ERR Number of keys can't be greater than number of args");
+    assert_eq!(
+        bench.run(&format!("EVALSHA {sha} 2 a")),
+        "-ERR Number of keys can't be greater than number of args"
+    );
     assert_eq!(bench.run(&format!("EVALSHA {sha} -1 a")), "-ERR Number of keys can't be negative");
 }
 
 #[test]
 fn compare_and_delete_deletes_only_for_the_owner() {
-    let script = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+    let script =
+        "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
     let mut bench = Bench::new();
     bench.run("SET lock me NX PX 1000");
     assert_eq!(bench.eval(script, &["lock"], &["you"]), ":0");
@@ -464,7 +512,7 @@ fn apply(replica: &mut Bench, bytes: &[u8]) -> Vec<What> {
     let mut requests = Requests::default();
     requests.room().extend_from_slice(bytes);
     let mut events = Vec::new();
-    while let Some(request) = requests.next().unwrap() {
+    while let Some(request) = requests.take().unwrap() {
         let Effects { events: new, writes } = replica.node.apply(replica.now, &request);
         assert_eq!(writes, request.raw, "replicas of replicas count the same bytes");
         events.extend(new);
@@ -484,7 +532,11 @@ fn a_replica_follows_effects_and_refuses_writes() {
     assert_eq!(replica.node.offset(), primary.node.offset());
     assert_eq!(replica.run("GET lock"), "me");
     assert_eq!(replica.run("SET lock you"), "-READONLY You can't write against a read only replica.");
-    assert!(replica.lua("return redis.call('del', 'lock')").starts_with("-READONLY You can't write against a read"));
+    assert!(
+        replica
+            .lua("return redis.call('del', 'lock')")
+            .starts_with("-READONLY You can't write against a read")
+    );
     assert!(replica.run("WAIT 1 10").starts_with("-ERR WAIT cannot be used with replica instances."));
 }
 
@@ -549,7 +601,11 @@ fn a_demoted_primary_loses_what_only_it_knew() {
 fn wait_counts_replicas_that_have_the_connections_last_write() {
     let mut bench = Bench::new();
     let mut link = bench.node.session();
-    bench.node.replicas.push(super::node::FedReplica { session: link.id, name: "replica-1".into(), acked: 0 });
+    bench.node.replicas.push(super::node::FedReplica {
+        session: link.id,
+        name: "replica-1".into(),
+        acked: 0,
+    });
     assert_eq!(bench.run("WAIT 1 0"), ":1", "a fresh connection has nothing to wait for");
     bench.run("SET k v");
     let mut out = Vec::new();
@@ -557,7 +613,8 @@ fn wait_counts_replicas_that_have_the_connections_last_write() {
     assert_eq!(outcome.next, Next::Wait { replicas: 1, timeout_ms: 50 });
     assert!(out.is_empty(), "the answer comes later");
     let offset = bench.node.offset().to_string();
-    let outcome = bench.node.execute(bench.now, &mut link, &[b"REPLCONF", b"ACK", offset.as_bytes()], &mut out);
+    let outcome =
+        bench.node.execute(bench.now, &mut link, &[b"REPLCONF", b"ACK", offset.as_bytes()], &mut out);
     assert_eq!((outcome.next, out.as_slice()), (Next::Acknowledged, b"".as_slice()));
     assert_eq!(bench.run("WAIT 1 50"), ":1");
     assert_eq!(bench.run("WAIT 1 -1"), "-ERR timeout is negative");
@@ -568,7 +625,13 @@ fn wait_counts_replicas_that_have_the_connections_last_write() {
 fn a_snapshot_makes_the_same_dataset_again() {
     let mut bench = Bench::new();
     for line in [
-        "SET a 1 NX PX 100", "SETNX b 2", "SET c 3", "INCR d", "PEXPIRE d 100", "HSET h x 1 y 2", "PEXPIRE h 7",
+        "SET a 1 NX PX 100",
+        "SETNX b 2",
+        "SET c 3",
+        "INCR d",
+        "PEXPIRE d 100",
+        "HSET h x 1 y 2",
+        "PEXPIRE h 7",
     ] {
         bench.run(line);
     }

@@ -45,7 +45,9 @@ pub(super) fn reset(_: &mut Node, session: &mut Session, _: &[&[u8]]) -> Result<
 /// Clients ask for the table to route commands in a cluster; an empty one is an answer.
 pub(super) fn command(_: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
     match args.get(1) {
-        Some(sub) if sub.eq_ignore_ascii_case(b"COUNT") => Ok(Reply::Integer(super::TABLE.len() as i64).into()),
+        Some(sub) if sub.eq_ignore_ascii_case(b"COUNT") => {
+            Ok(Reply::Integer(super::TABLE.len() as i64).into())
+        }
         Some(sub) if sub.eq_ignore_ascii_case(b"DOCS") => Ok(Reply::Map(Vec::new()).into()),
         _ => Ok(Reply::Array(Vec::new()).into()),
     }
@@ -53,7 +55,8 @@ pub(super) fn command(_: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result<A
 
 pub(super) fn client(_: &mut Node, session: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
-    let exactly = |count: usize, name: &str| if args.len() == count { Ok(()) } else { Err(wrong_arity(name)) };
+    let exactly =
+        |count: usize, name: &str| if args.len() == count { Ok(()) } else { Err(wrong_arity(name)) };
     let reply = match () {
         () if is(b"ID") => {
             exactly(2, "client|id")?;
@@ -111,7 +114,9 @@ pub(in super::super) fn hello(
         options = match rest {
             [user, _, rest @ ..] if option.eq_ignore_ascii_case(b"AUTH") => {
                 if !user.eq_ignore_ascii_case(b"default") {
-                    return Err(Reply::error("WRONGPASS invalid username-password pair or user is disabled."));
+                    return Err(Reply::error(
+                        "WRONGPASS invalid username-password pair or user is disabled.",
+                    ));
                 }
                 rest
             }

@@ -45,7 +45,8 @@ pub(super) fn hkeys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 
 pub(super) fn hgetall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let fields = store.hash(args[1])?.into_iter().flatten();
-    let pair = |(field, value): (&Vec<u8>, &Vec<u8>)| (Reply::Bulk(field.clone()), Reply::Bulk(value.clone()));
+    let pair =
+        |(field, value): (&Vec<u8>, &Vec<u8>)| (Reply::Bulk(field.clone()), Reply::Bulk(value.clone()));
     Ok(Reply::Map(fields.map(pair).collect()))
 }
 

@@ -70,7 +70,9 @@ pub(super) fn pexpiretime(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Re
 }
 
 pub(super) fn expiretime(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(Reply::Integer(end(store, args[1]).map_or_else(|missing| missing, |ms| (ms.saturating_add(500)) / 1000)))
+    Ok(Reply::Integer(
+        end(store, args[1]).map_or_else(|missing| missing, |ms| (ms.saturating_add(500)) / 1000),
+    ))
 }
 
 /// When a key ends, or what to answer if it does not.
@@ -109,7 +111,13 @@ pub(super) fn pexpireat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Repl
     expire_generic(store, args, "pexpireat", 1, 0)
 }
 
-fn expire_generic(store: &mut Store, args: &[&[u8]], name: &str, unit_ms: i64, base_ms: i64) -> Result<Reply, Reply> {
+fn expire_generic(
+    store: &mut Store,
+    args: &[&[u8]],
+    name: &str,
+    unit_ms: i64,
+    base_ms: i64,
+) -> Result<Reply, Reply> {
     let condition = Condition::parse(&args[3..])?;
     let invalid = || Reply::Error(format!("ERR invalid expire time in '{name}' command").into());
     let when = number(args[2])?.checked_mul(unit_ms).and_then(|span| span.checked_add(base_ms));

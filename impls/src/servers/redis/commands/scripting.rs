@@ -24,12 +24,15 @@ pub(super) fn evalsha(node: &mut Node, _: &mut Session, args: &[&[u8]]) -> Resul
     Ok(lua::run(&mut node.store, &script, keys, rest).into())
 }
 
+type Args<'a> = &'a [&'a [u8]];
+
 /// Splits what follows the number of keys.
-fn keys<'a, 'b>(args: &'a [&'b [u8]]) -> Result<(&'a [&'b [u8]], &'a [&'b [u8]]), Reply> {
+fn keys<'a>(args: Args<'a>) -> Result<(Args<'a>, Args<'a>), Reply> {
     let count = number(args[2])?;
     let count = usize::try_from(count).map_err(|_| Reply::error("ERR Number of keys can't be negative"))?;
     let rest = &args[3..];
-    rest.split_at_checked(count).ok_or(Reply::error("ERR Number of keys can't be greater than number of args"))
+    rest.split_at_checked(count)
+        .ok_or(Reply::error("ERR Number of keys can't be greater than number of args"))
 }
 
 /// Makes a script known to the node, if it compiles.
@@ -53,7 +56,8 @@ pub(super) fn script(node: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result
             Reply::Array(shas.iter().map(|sha| Reply::Integer(i64::from(known(sha)))).collect())
         }
         [_, _, mode @ ..] if is(b"FLUSH") => {
-            let good = |mode: &&[u8]| mode.eq_ignore_ascii_case(b"ASYNC") || mode.eq_ignore_ascii_case(b"SYNC");
+            let good =
+                |mode: &&[u8]| mode.eq_ignore_ascii_case(b"ASYNC") || mode.eq_ignore_ascii_case(b"SYNC");
             if mode.len() > 1 || !mode.iter().all(good) {
                 return Err(Reply::error("ERR SCRIPT FLUSH only support SYNC|ASYNC option"));
             }

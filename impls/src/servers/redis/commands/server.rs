@@ -101,7 +101,8 @@ pub(super) fn wait(node: &mut Node, session: &mut Session, args: &[&[u8]]) -> Re
         ));
     }
     let replicas = number(args[1])?;
-    let timeout_ms = resp::integer(args[2]).ok_or(Reply::error("ERR timeout is not an integer or out of range"))?;
+    let timeout_ms =
+        resp::integer(args[2]).ok_or(Reply::error("ERR timeout is not an integer or out of range"))?;
     let timeout_ms = u64::try_from(timeout_ms).map_err(|_| Reply::error("ERR timeout is negative"))?;
     let replicas = usize::try_from(replicas).unwrap_or(0);
     let acked = node.acknowledged(session.wrote);

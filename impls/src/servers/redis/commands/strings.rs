@@ -81,7 +81,8 @@ pub(super) fn set(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
         Some((unit, time)) => Some(instant(store, unit, time, "set")?),
         None => None,
     };
-    let before = if options.get { Some(store.string(key)?.cloned().map_or(Reply::Nil, Reply::Bulk)) } else { None };
+    let before =
+        if options.get { Some(store.string(key)?.cloned().map_or(Reply::Nil, Reply::Bulk)) } else { None };
     let present = store.get(key).is_some();
     if (options.if_absent && present) || (options.if_present && !present) {
         return Ok(before.unwrap_or(Reply::Nil));

@@ -1,21 +1,27 @@
 //! Scripts: Lua 5.1 with Redis's conversions (Redis 7.0 `script_lua.c`).
 //!
 //! One interpreter serves all nodes of a thread, one script at a time, and is kept from run to run with its compiled
-//! scripts: making one costs more than a whole run should. Nothing can leak from script to script, since scripts cannot write to
-//! anything that outlives them: globals and libraries are read-only, and random numbers start over with each script.
+//! scripts: making one takes about as long as a whole short run. Nothing can leak from script to script, since they
+//! cannot write to anything that outlives them: globals and libraries are read-only, and random numbers start over with
+//! each script.
 //!
-//! A script takes no time of the node: Redis 7.0's rule that a key's validity is frozen at the script's start, while TIME
-//! goes on, cannot be told from 7.2's, which freezes both. An endless script ends with an error after a
-//! fixed number of instructions, which stands for the SCRIPT KILL that an operator would send.
+//! A script takes no time of the node: Redis 7.0's rule that a key's validity is frozen at the script's start, while
+//! TIME goes on, cannot be told from 7.2's, which freezes both. An endless script ends with an error after a fixed
+//! number of instructions, which stands for the SCRIPT KILL that an operator would send.
 //!
 //! Left out on purpose: cjson, cmsgpack, bit and struct; loading code at run time; whatever shows a memory address or
 //! the collector's state, which differ from run to run; script flags after `#!`.
+
+mod convert;
+mod random;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use mlua::{Function, HookTriggers, Lua, LuaOptions, LuaString, MultiValue, StdLib, Table, Value, VmState};
 
+use self::convert::{format_17g, reply, text_field, value};
+use self::random::Random;
 use super::commands::{Command, Run};
 use super::node::READ_ONLY;
 use super::resp::Reply;
@@ -25,9 +31,6 @@ use super::store::{Access, Store};
 const INSTRUCTIONS_MAX: u32 = 2_000_000;
 /// How many compiled scripts a thread keeps.
 const COMPILED_MAX: usize = 1_000;
-/// How deep the tables of a script's reply may nest, and how many values it may hold.
-const REPLY_DEPTH_MAX: u32 = 100;
-const REPLY_VALUES_MAX: u32 = 100_000;
 /// The name of every script in Lua's messages.
 const CHUNK: &str = "@user_script";
 
@@ -95,7 +98,7 @@ pub(super) fn run(store: &mut Store, script: &Script, keys: &[&[u8]], args: &[&[
             return Err(Reply::error("ERR Script killed by user with SCRIPT KILL."));
         }
         match result {
-            Ok((true, value)) => Ok(reply(value, REPLY_DEPTH_MAX, &mut REPLY_VALUES_MAX.clone())),
+            Ok((true, value)) => Ok(reply(value)),
             Ok((false, error)) => Err(failure(script, &error)),
             Err(error) => Err(Reply::Error(format!("ERR {}", first_line(&error)).into())),
         }
@@ -115,7 +118,8 @@ fn with_engine<T>(act: impl FnOnce(&mut Engine) -> Result<T, Reply>) -> Result<T
     ENGINE.with_borrow_mut(|slot| match slot {
         Some(engine) => act(engine),
         None => {
-            let engine = Engine::new().map_err(|error| Reply::Error(format!("ERR {}", first_line(&error)).into()))?;
+            let engine =
+                Engine::new().map_err(|error| Reply::Error(format!("ERR {}", first_line(&error)).into()))?;
             act(slot.insert(engine))
         }
     })
@@ -140,10 +144,15 @@ impl Engine {
         natives.raw_set("explain", lua.create_function(explain)?)?;
         natives.raw_set("place", lua.create_function(place)?)?;
         natives.raw_set("draw", lua.create_function(|_, ()| Ok(with_random(Random::draw)))?)?;
-        natives.raw_set("seed", lua.create_function(|_, seed: i32| Ok(with_random(|random| random.seed(seed))))?)?;
-        natives.raw_set("sha1hex", lua.create_function(|lua, text: LuaString| {
-            lua.create_string(Sha::of(&text.as_bytes()).hex())
-        })?)?;
+        let seed = |_: &Lua, seed: i32| {
+            with_random(|random| random.seed(seed));
+            Ok(())
+        };
+        natives.raw_set("seed", lua.create_function(seed)?)?;
+        natives.raw_set(
+            "sha1hex",
+            lua.create_function(|lua, text: LuaString| lua.create_string(Sha::of(&text.as_bytes()).hex()))?,
+        )?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
         let (globals, runner) = prelude.call((natives,))?;
         Ok(Engine { lua, globals, runner, compiled: BTreeMap::new() })
@@ -153,10 +162,13 @@ impl Engine {
         if let Some(function) = self.compiled.get(&script.sha) {
             return Ok(function.clone());
         }
-        let chunk = self.lua.load(script.body.as_slice()).set_name(CHUNK).set_mode(mlua::chunk::ChunkMode::Text);
+        let chunk =
+            self.lua.load(script.body.as_slice()).set_name(CHUNK).set_mode(mlua::chunk::ChunkMode::Text);
         let function = chunk.set_environment(self.globals.clone()).into_function().map_err(|error| {
             let text = match &error {
-                mlua::Error::SyntaxError { message, .. } => message.lines().next().unwrap_or_default().to_owned(),
+                mlua::Error::SyntaxError { message, .. } => {
+                    message.lines().next().unwrap_or_default().to_owned()
+                }
                 other => first_line(other),
             };
             Reply::Error(format!("ERR Error compiling script (new function): {text}").into())
@@ -224,9 +236,11 @@ fn execute(store: &mut Store, args: &MultiValue) -> Result<Reply, Reply> {
     if args.is_empty() {
         return Err(Reply::error("ERR Please specify at least one argument for this redis.call() call"));
     }
-    let words: Vec<Word> = args.iter().map(Word::of).collect::<Option<_>>().ok_or(Reply::error(
-        "ERR Lua redis lib command arguments must be strings or integers",
-    ))?;
+    let words: Vec<Word> = args
+        .iter()
+        .map(Word::of)
+        .collect::<Option<_>>()
+        .ok_or(Reply::error("ERR Lua redis lib command arguments must be strings or integers"))?;
     let words: Vec<&[u8]> = words.iter().map(Word::bytes).collect();
     let command =
         Command::find(words[0]).ok_or(Reply::error("ERR Unknown Redis command called from script"))?;
@@ -266,107 +280,6 @@ impl Word {
     }
 }
 
-/// Formats a number as C's `%.17g` does.
-fn format_17g(number: f64) -> String {
-    if !number.is_finite() {
-        let sign = if number.is_sign_negative() { "-" } else { "" };
-        return format!("{sign}{}", if number.is_nan() { "nan" } else { "inf" });
-    }
-    if number.fract() == 0.0 && number.abs() < 1e17 {
-        return format!("{number:.0}");
-    }
-    let scientific = format!("{number:.16e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let strip = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    if (-4..17).contains(&exponent) {
-        let decimals = usize::try_from(16 - exponent).unwrap_or(0);
-        return strip(&format!("{number:.decimals$}"));
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{}e{sign}{:02}", strip(digits), exponent.abs())
-}
-
-/// A reply as a Lua value.
-fn value(lua: &Lua, reply: Reply) -> mlua::Result<Value> {
-    let field = |name: &str, text: &str| {
-        let table = lua.create_table_with_capacity(0, 1)?;
-        table.raw_set(name, text)?;
-        mlua::Result::Ok(Value::Table(table))
-    };
-    Ok(match reply {
-        Reply::Status(text) => field("ok", &text)?,
-        Reply::Error(text) => field("err", &text)?,
-        Reply::Integer(number) => Value::Number(number as f64),
-        Reply::Bulk(bytes) => Value::String(lua.create_string(bytes)?),
-        Reply::Nil => Value::Boolean(false),
-        Reply::Array(items) => {
-            let table = lua.create_table_with_capacity(items.len(), 0)?;
-            for item in items {
-                table.raw_push(value(lua, item)?)?;
-            }
-            Value::Table(table)
-        }
-        Reply::Map(pairs) => {
-            let table = lua.create_table_with_capacity(pairs.len() * 2, 0)?;
-            for (name, item) in pairs {
-                table.raw_push(value(lua, name)?)?;
-                table.raw_push(value(lua, item)?)?;
-            }
-            Value::Table(table)
-        }
-    })
-}
-
-/// A Lua value as a reply. `left` is how many more values it may hold.
-fn reply(value: Value, depth: u32, left: &mut u32) -> Reply {
-    if depth == 0 || *left == 0 {
-        return Reply::error("ERR reached lua stack limit");
-    }
-    *left -= 1;
-    match value {
-        Value::String(text) => Reply::Bulk(text.as_bytes().to_vec()),
-        Value::Integer(number) => Reply::Integer(number),
-        Value::Number(number) => Reply::Integer(truncated(number)),
-        Value::Boolean(true) => Reply::Integer(1),
-        Value::Table(table) => table_reply(&table, depth, left),
-        _ => Reply::Nil,
-    }
-}
-
-fn table_reply(table: &Table, depth: u32, left: &mut u32) -> Reply {
-    if let Some(text) = text_field(table, "err") {
-        return Reply::Error(text.into());
-    }
-    if let Some(text) = text_field(table, "ok") {
-        return Reply::Status(text.into());
-    }
-    let mut items = Vec::new();
-    for at in 1.. {
-        match table.raw_get(at) {
-            Ok(Value::Nil) | Err(_) => break,
-            Ok(item) => items.push(reply(item, depth - 1, left)),
-        }
-        if *left == 0 {
-            break;
-        }
-    }
-    Reply::Array(items)
-}
-
-fn text_field(table: &Table, name: &str) -> Option<String> {
-    match table.raw_get(name) {
-        Ok(Value::String(text)) => Some(text.to_string_lossy()),
-        _ => None,
-    }
-}
-
-/// Converts as C does on x86-64, where what does not fit becomes the least integer.
-fn truncated(number: f64) -> i64 {
-    let fits = (i64::MIN as f64..-(i64::MIN as f64)).contains(&number);
-    if fits { number as i64 } else { i64::MIN }
-}
-
 /// The reply to a script that failed with this table: its message, then where it was.
 fn failure(script: &Script, error: &Value) -> Reply {
     let Value::Table(error) = error else { return Reply::error("ERR execution failure") };
@@ -398,30 +311,6 @@ fn place(lua: &Lua, (): ()) -> mlua::Result<Option<usize>> {
 
 fn first_line(error: &mlua::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
-}
-
-/// Redis's own random numbers for scripts (`rand.c`): the generator of drand48, seeded anew for each script.
-struct Random(u64);
-
-impl Default for Random {
-    fn default() -> Random {
-        let mut random = Random(0);
-        random.seed(0);
-        random
-    }
-}
-
-impl Random {
-    fn seed(&mut self, seed: i32) {
-        self.0 = u64::from(seed.cast_unsigned()) << 16 | 0x330E;
-    }
-
-    /// A number in `0.0..1.0`.
-    fn draw(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(0x0005_DEEC_E66D).wrapping_add(0xB) & 0xFFFF_FFFF_FFFF;
-        let max = i32::MAX as u64;
-        ((self.0 >> 17) % max) as f64 / max as f64
-    }
 }
 
 fn with_random<T: Default>(act: impl FnOnce(&mut Random) -> T) -> T {

@@ -1,0 +1,90 @@
+//! Redis's wire protocol: requests as a server reads them, replies as it writes them.
+//!
+//! Requests are arrays of bulk strings, or a line of words as one would type it (an inline command). Limits and error
+//! texts are those of Redis 7.0 (`networking.c`). Replies are RESP2, and for a connection that said `HELLO 3` the parts
+//! of RESP3 that differ: null and map.
+//!
+//! Left out on purpose: RESP3's other types, which no command here answers with, and streamed requests.
+//! Source: <https://redis.io/docs/latest/develop/reference/protocol-spec/>.
+
+use std::borrow::Cow;
+
+mod reply;
+mod requests;
+#[cfg(test)]
+mod tests;
+
+pub use reply::{Protocol, Reply};
+pub use requests::{Request, Requests};
+
+/// The longest line of an inline command or of a length, in bytes.
+const LINE_MAX: usize = 64 * 1024;
+/// The longest bulk string, in bytes.
+const BULK_MAX: i64 = 512 * 1024 * 1024;
+/// The most arguments of a request.
+const ARGS_MAX: i64 = i32::MAX as i64;
+
+/// What a peer sent is not Redis's protocol. The text is the one that Redis answers with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Protocol error: {0}")]
+pub struct ProtocolError(Cow<'static, str>);
+
+impl ProtocolError {
+    const fn new(text: &'static str) -> ProtocolError {
+        ProtocolError(Cow::Borrowed(text))
+    }
+}
+
+/// Reads an integer as strictly as Redis does: no plus sign, no spaces, no leading zeros, no overflow.
+#[must_use]
+pub fn integer(text: &[u8]) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let strict = match digits {
+        [b'0'] => text.len() == 1,
+        [b'1'..=b'9', rest @ ..] => rest.len() < 19 && rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    if !strict {
+        return None;
+    }
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Appends a request of bulk strings.
+pub fn request(out: &mut Vec<u8>, args: &[&[u8]]) {
+    header(out, b'*', args.len());
+    for arg in args {
+        bulk(out, arg);
+    }
+}
+
+fn header(out: &mut Vec<u8>, kind: u8, len: usize) {
+    out.push(kind);
+    decimal(out, i64::try_from(len).unwrap_or(i64::MAX));
+    out.extend_from_slice(b"\r\n");
+}
+
+fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
+    header(out, b'$', bytes.len());
+    out.extend_from_slice(bytes);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Appends a number in decimal digits, without the detour over a string.
+pub(crate) fn decimal(out: &mut Vec<u8>, value: i64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut left = value.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(&digits[at..]);
+}

@@ -1,0 +1,145 @@
+//! Replies: how they go over the wire, and back.
+
+use std::borrow::Cow;
+
+use super::{ARGS_MAX, BULK_MAX, LINE_MAX, ProtocolError, bulk, decimal, header, integer};
+
+/// How deep replies may nest when they are read.
+const DEPTH_MAX: u32 = 128;
+
+/// Which version of the protocol a connection speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// RESP2, until `HELLO 3`.
+    #[default]
+    Two,
+    /// RESP3.
+    Three,
+}
+
+/// A reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// A simple string, such as `OK`.
+    Status(Cow<'static, str>),
+    /// An error with its code, without the leading dash.
+    Error(Cow<'static, str>),
+    /// An integer.
+    Integer(i64),
+    /// A string of bytes.
+    Bulk(Vec<u8>),
+    /// Nothing.
+    Nil,
+    /// A list.
+    Array(Vec<Reply>),
+    /// Pairs: a map in RESP3, a flat list in RESP2.
+    Map(Vec<(Reply, Reply)>),
+}
+
+impl Reply {
+    /// The usual good reply.
+    pub const OK: Reply = Reply::Status(Cow::Borrowed("OK"));
+
+    /// An error by a text known beforehand.
+    #[must_use]
+    pub const fn error(text: &'static str) -> Reply {
+        Reply::Error(Cow::Borrowed(text))
+    }
+
+    /// A bulk string of a text.
+    #[must_use]
+    pub fn text(text: &str) -> Reply {
+        Reply::Bulk(text.as_bytes().to_vec())
+    }
+
+    /// Appends the reply as it goes over the wire.
+    pub fn encode(&self, protocol: Protocol, out: &mut Vec<u8>) {
+        match self {
+            Reply::Status(text) => line(out, b'+', text),
+            Reply::Error(text) => line(out, b'-', text),
+            Reply::Integer(value) => {
+                out.push(b':');
+                decimal(out, *value);
+                out.extend_from_slice(b"\r\n");
+            }
+            Reply::Bulk(bytes) => bulk(out, bytes),
+            Reply::Nil => out.extend_from_slice(match protocol {
+                Protocol::Two => b"$-1\r\n".as_slice(),
+                Protocol::Three => b"_\r\n",
+            }),
+            Reply::Array(items) => {
+                header(out, b'*', items.len());
+                for item in items {
+                    item.encode(protocol, out);
+                }
+            }
+            Reply::Map(pairs) => {
+                match protocol {
+                    Protocol::Two => header(out, b'*', pairs.len() * 2),
+                    Protocol::Three => header(out, b'%', pairs.len()),
+                }
+                for (name, value) in pairs {
+                    name.encode(protocol, out);
+                    value.encode(protocol, out);
+                }
+            }
+        }
+    }
+
+    /// Reads one RESP2 reply from the front of `bytes`, and how many bytes it took; `None` when it is not all there.
+    ///
+    /// # Errors
+    /// When the bytes are no reply.
+    pub fn decode(bytes: &[u8]) -> Result<Option<(Reply, usize)>, ProtocolError> {
+        decode(bytes, DEPTH_MAX)
+    }
+}
+
+fn decode(bytes: &[u8], depth: u32) -> Result<Option<(Reply, usize)>, ProtocolError> {
+    let Some(end) = bytes.windows(2).position(|pair| pair == b"\r\n") else {
+        let too_big = bytes.len() > LINE_MAX;
+        return if too_big { Err(ProtocolError::new("too big reply line")) } else { Ok(None) };
+    };
+    let Some((kind, content)) = bytes[..end].split_first() else {
+        return Err(ProtocolError::new("empty reply line"));
+    };
+    let after = end + 2;
+    let text = || Cow::Owned(String::from_utf8_lossy(content).into_owned());
+    let number = || integer(content).ok_or(ProtocolError::new("invalid number in reply"));
+    match kind {
+        b'+' => Ok(Some((Reply::Status(text()), after))),
+        b'-' => Ok(Some((Reply::Error(text()), after))),
+        b':' => Ok(Some((Reply::Integer(number()?), after))),
+        b'$' => match number()? {
+            -1 => Ok(Some((Reply::Nil, after))),
+            len @ 0..=BULK_MAX => {
+                let len = usize::try_from(len).map_err(|_| ProtocolError::new("invalid bulk length"))?;
+                let whole = bytes.len() >= after + len + 2;
+                Ok(whole.then(|| (Reply::Bulk(bytes[after..after + len].to_vec()), after + len + 2)))
+            }
+            _ => Err(ProtocolError::new("invalid bulk length")),
+        },
+        b'*' => match number()? {
+            -1 => Ok(Some((Reply::Nil, after))),
+            count @ 0..=ARGS_MAX if depth > 0 => {
+                let mut items = Vec::new();
+                let mut at = after;
+                for _ in 0..count {
+                    let Some((item, len)) = decode(&bytes[at..], depth - 1)? else { return Ok(None) };
+                    items.push(item);
+                    at += len;
+                }
+                Ok(Some((Reply::Array(items), at)))
+            }
+            _ => Err(ProtocolError::new("invalid multibulk length")),
+        },
+        _ => Err(ProtocolError::new("unknown kind of reply")),
+    }
+}
+
+/// A line that must stay one: a text that a client chose may hold line breaks.
+fn line(out: &mut Vec<u8>, kind: u8, text: &str) {
+    out.push(kind);
+    out.extend(text.bytes().map(|byte| if byte == b'\r' || byte == b'\n' { b' ' } else { byte }));
+    out.extend_from_slice(b"\r\n");
+}
