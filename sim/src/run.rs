@@ -90,6 +90,7 @@ fn execute(
         message: panic_text(panic.as_ref()),
     })?;
     let mut state = world.state();
+    state.heal_all();
     let end = state.now;
     let points = state.take_points();
     let (events, digest) = std::mem::take(&mut state.log).finish();

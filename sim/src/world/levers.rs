@@ -3,6 +3,7 @@
 use super::{Due, State};
 use crate::ids::HostId;
 use crate::plan::{Lever, Phase, Target};
+use crate::time::TrueTime;
 use crate::trace::{Halt, Role, What};
 
 impl State {
@@ -34,7 +35,7 @@ impl State {
                     }
                 }
                 if hosts.first() == Some(&host) {
-                    self.agenda.push(self.now + *lasts, Due::Heal { injection });
+                    self.heal_at(self.now + *lasts, injection);
                 }
             }
             Lever::Delay { to, by, lasts, messages } => {
@@ -42,8 +43,9 @@ impl State {
                 for other in self.resolve(to) {
                     self.network.delay(host, other, *by, until, *messages, injection);
                 }
-                if hosts.first() == Some(&host) {
-                    self.agenda.push(until + *by, Due::Heal { injection });
+                // A delay of so many messages ends with the last of them; see where they are sent.
+                if messages.is_none() && hosts.first() == Some(&host) {
+                    self.heal_at(until + *by, injection);
                 }
             }
             Lever::StepClock { by_ns } => {
@@ -77,8 +79,24 @@ impl State {
         }
     }
 
+    pub(super) fn heal_at(&mut self, at: TrueTime, injection: u32) {
+        self.unhealed.push(injection);
+        self.agenda.push(at, Due::Heal { injection });
+    }
+
+    /// The run is over: what is still in force ends with it, so that nothing after it counts as undisturbed.
+    pub(crate) fn heal_all(&mut self) {
+        let mut rest = std::mem::take(&mut self.unhealed);
+        rest.sort_unstable();
+        rest.dedup();
+        for injection in rest {
+            self.record_act(HostId(0), None, What::Healed { injection });
+        }
+    }
+
     /// The effect of a lever with a duration ends.
     pub(super) fn heal(&mut self, injection: u32) {
+        self.unhealed.retain(|other| *other != injection);
         for (conn, direction) in self.network.heal(injection) {
             self.reschedule_arrival(conn, direction);
         }

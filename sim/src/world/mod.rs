@@ -84,6 +84,8 @@ pub(crate) struct State {
     injections: Vec<Injection>,
     /// True for the injections that have already been seen to make a difference.
     bit: Vec<bool>,
+    /// Injections whose effect lasts at this moment.
+    unhealed: Vec<u32>,
     /// Every protocol point passed, while probing.
     points_seen: Option<Vec<PointSeen>>,
     /// Hosts that died or were started anew since the engine last looked, in order.
@@ -119,6 +121,7 @@ impl State {
             log: Log::default(),
             injections: plan.injections.clone(),
             bit: vec![false; plan.injections.len()],
+            unhealed: Vec::new(),
             points_seen: probing.then(Vec::new),
             turnover: Vec::new(),
             records: BTreeMap::new(),

@@ -303,27 +303,33 @@ impl State {
             Flight::Data { number, .. } => u64::from(*number),
             _ => HANDSHAKE,
         };
-        let mut due = self.now + self.network.latency(conn, direction, number) + self.delay_of(from, to);
+        let (delay, spent) = self.delay_of(from, to);
+        let mut due = self.now + self.network.latency(conn, direction, number) + delay;
         let end = self.network.conn_mut(conn).end_mut(direction);
         due = due.max(end.flights.back().map_or(due, |ahead| ahead.due));
         end.flights.push_back(InFlight { due, flight });
         self.agenda.push(due, Due::Arrival { conn, direction });
+        spent.into_iter().for_each(|injection| self.heal_at(due, injection));
     }
 
-    fn delay_of(&mut self, from: HostId, to: HostId) -> Duration {
+    /// How much longer a message sent now takes, and the injections whose last message it is.
+    fn delay_of(&mut self, from: HostId, to: HostId) -> (Duration, Vec<u32>) {
         let now = self.now;
         self.network.delays.retain(|delay| delay.until >= now && delay.left != Some(0));
         let mut total = Duration::ZERO;
-        let mut bitten = Vec::new();
+        let (mut bitten, mut spent) = (Vec::new(), Vec::new());
         for delay in self.network.delays.iter_mut().filter(|delay| delay.from == from && delay.to == to) {
             total += delay.by;
             bitten.push(delay.injection);
             if let Some(left) = &mut delay.left {
                 *left -= 1;
+                if *left == 0 {
+                    spent.push(delay.injection);
+                }
             }
         }
         bitten.into_iter().for_each(|injection| self.mark_bit(injection));
-        total
+        (total, spent)
     }
 
     /// After a cut has ended, what waited first arrives after a latency of its own, and the rest behind it.

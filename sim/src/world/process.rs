@@ -195,6 +195,7 @@ impl State {
             self.reschedule(host);
         }
         self.record_act(host, None, What::Paused { kind, until });
+        self.unhealed.push(injection);
         self.agenda.push(until, Due::Resume { host, injection });
     }
 
@@ -217,6 +218,7 @@ impl State {
         }
         process.rng.shuffle(&mut woken);
         let alive = process.life == Life::Alive;
+        self.unhealed.retain(|other| *other != injection);
         if alive {
             self.record_act(host, None, What::Resumed);
             self.record_act(host, None, What::Healed { injection });
@@ -252,6 +254,7 @@ impl State {
             self.mark_bit(injection);
         }
         if let Some(after) = restart_after {
+            self.unhealed.push(injection);
             self.agenda.push(now + after, Due::Restart { host, injection });
         }
     }
@@ -264,6 +267,7 @@ impl State {
         process.life = Life::Alive;
         process.restarting = false;
         process.context = None;
+        self.unhealed.retain(|other| *other != injection);
         self.record_act(host, None, What::Restarted);
         self.record_act(host, None, What::Healed { injection });
         self.turnover.push(Turnover::Started(host));

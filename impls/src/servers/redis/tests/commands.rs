@@ -6,9 +6,9 @@ use picklock_sim::ids::Key;
 use picklock_sim::time::{EPOCH_NS, WallTime};
 use picklock_sim::trace::What;
 
-use super::node::{Next, Node, Outcome, Session};
-use super::resp::{Reply, Requests};
-use super::store::{Effects, Store};
+use super::super::node::{Next, Node, Outcome, Session};
+use super::super::resp::{Reply, Requests};
+use super::super::store::{Effects, Store};
 
 /// A node, one client of it, and a wall clock.
 struct Bench {
@@ -504,7 +504,7 @@ fn compare_and_delete_deletes_only_for_the_owner() {
 fn replicated() -> (Bench, Bench) {
     let primary = Bench::new();
     let mut replica = Bench::of(Node::new(Store::default(), Some("node-1".into())));
-    let _ = replica.node.resync(super::journal::load(&primary.node.snapshot(), primary.now), 0);
+    let _ = replica.node.resync(super::super::journal::load(&primary.node.snapshot(), primary.now), 0);
     (primary, replica)
 }
 
@@ -588,7 +588,7 @@ fn a_demoted_primary_loses_what_only_it_knew() {
     assert_eq!(old.run("REPLICAOF node-2 6379"), "+OK Already connected to specified master");
     let offset = old.node.offset();
     assert_eq!(old.run("ROLE"), format!("[slave node-2 :6379 connect :{offset}]"));
-    let copy = super::journal::load(&new.node.snapshot(), old.now);
+    let copy = super::super::journal::load(&new.node.snapshot(), old.now);
     let effects = old.node.resync(copy, new.node.offset());
     assert_eq!(
         effects.events,
@@ -601,7 +601,7 @@ fn a_demoted_primary_loses_what_only_it_knew() {
 fn wait_counts_replicas_that_have_the_connections_last_write() {
     let mut bench = Bench::new();
     let mut link = bench.node.session();
-    bench.node.replicas.push(super::node::FedReplica {
+    bench.node.replicas.push(super::super::node::FedReplica {
         session: link.id,
         name: "replica-1".into(),
         acked: 0,
@@ -635,10 +635,14 @@ fn a_snapshot_makes_the_same_dataset_again() {
     ] {
         bench.run(line);
     }
-    let copy = super::journal::load(&bench.node.snapshot(), bench.now);
+    let copy = super::super::journal::load(&bench.node.snapshot(), bench.now);
     assert!(copy.entries().eq(bench.node.store.entries()));
     assert_eq!(copy.has_volatile(), bench.node.store.has_volatile());
     assert_eq!(copy.effects, Effects::default());
     let torn = bench.node.snapshot();
-    assert_eq!(super::journal::load(&torn[..torn.len() - 3], bench.now).len(), 5, "a torn end is dropped");
+    assert_eq!(
+        super::super::journal::load(&torn[..torn.len() - 3], bench.now).len(),
+        5,
+        "a torn end is dropped"
+    );
 }

@@ -1,0 +1,4 @@
+//! Tests of the whole node, without a world and in one.
+
+mod commands;
+mod world;
