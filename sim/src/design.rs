@@ -245,6 +245,9 @@ pub struct Design {
     pub fenced: bool,
     /// The servers it needs.
     pub topology: Topology,
+    /// True if it is only what it claims to be on stores that keep every acknowledged write over a restart: then it
+    /// gets such stores, whatever the scenario says.
+    pub persistent: bool,
     /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault.
     pub leases_to_recover: u32,
     /// Starts one of its servers; `None` for a design without servers.
@@ -272,6 +275,7 @@ impl Design {
             belief: Belief::Naive,
             fenced: false,
             topology: Topology::default(),
+            persistent: false,
             leases_to_recover: 1,
             server: None,
             client: Arc::new(move |seat| Box::pin(client(seat))),
@@ -294,6 +298,13 @@ impl Design {
     #[must_use]
     pub fn believing(mut self, belief: Belief) -> Design {
         self.belief = belief;
+        self
+    }
+
+    /// The same design, on stores that keep every acknowledged write over a restart.
+    #[must_use]
+    pub fn persistent(mut self) -> Design {
+        self.persistent = true;
         self
     }
 

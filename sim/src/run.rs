@@ -8,7 +8,7 @@ use crate::design::{Design, Seat, ServerSeat};
 use crate::engine::{self, Engine};
 use crate::host::Host;
 use crate::lock::{Belief, BoxFuture, Client};
-use crate::plan::{ClientPlan, Plan};
+use crate::plan::{ClientPlan, Persistence, Plan};
 use crate::probe::Probe;
 use crate::resource::{self, Resource};
 use crate::time::TrueTime;
@@ -121,10 +121,11 @@ fn cast(design: &Design, plan: &Plan, workload: &Workload) -> Vec<(HostInfo, Boo
     let stock = plan.world.stock;
     let program: Boot = Arc::new(move |host| Box::pin(resource::serve(host, stock)));
     cast.push((HostInfo { name: resource::HOST.to_owned(), role: Role::Resource }, program));
+    let persistence = if design.persistent { Persistence::Always } else { plan.world.persistence };
     if let Some(server) = &design.server {
         for (name, role) in design.topology.servers(&plan.world) {
             let server = Arc::clone(server);
-            let (persistence, down_after) = (plan.world.persistence, plan.world.down_after);
+            let down_after = plan.world.down_after;
             let seat_role = role.clone();
             let program: Boot = Arc::new(move |host| {
                 server(ServerSeat { host, role: seat_role.clone(), persistence, down_after })

@@ -78,7 +78,11 @@ pub(super) fn build(args: &Args, tokens: Tokens) -> Design {
     let design = on_stores(args, Topology::independent(nodes), move |seat, policy| async move {
         Ok(Redlock::connect(seat, policy, tokens).await)
     });
-    if tokens == Tokens::None { design } else { design.fenced() }
+    match tokens {
+        Tokens::None => design,
+        Tokens::WrittenBack => design.fenced().persistent(),
+        _ => design.fenced(),
+    }
 }
 
 /// A client.

@@ -3,8 +3,9 @@
 //!
 //! *Claim:* tokens are distinct, and a grant that was asked for after another one had been made has the higher token,
 //! whatever clocks do.
-//! *Weakness:* the order is as durable as the counters: a store that restarts without its memory breaks it. The
-//! validity is shorter by the second round of requests. All that is said of `redlock` about belief stays true.
+//! *Weakness:* the order is as durable as the counters: a store that restarts without its memory would break it, so the
+//! design asks for stores that keep every acknowledged write. The validity is shorter by the second round of requests.
+//! All that is said of `redlock` about belief stays true.
 //! *Source:* L25 in the project's list; the second phase of the quorum registers of Attiya, Bar-Noy and Dolev, "Sharing
 //! Memory Robustly in Message-Passing Systems", 1995.
 //!
@@ -34,7 +35,7 @@ use crate::connection::Connection;
 pub(super) static FAMILY: Family = Family {
     name: "redlock-fenced-quorum",
     claim: "redlock with a fencing token that a majority has stored before the grant counts: tokens have an order",
-    weakness: "the order is lost with the memory of a store",
+    weakness: "a second round of requests, and stores that must keep every acknowledged write over a restart",
     source: "Attiya, Bar-Noy, Dolev, Sharing Memory Robustly in Message-Passing Systems, 1995",
     params: PARAMS,
     build: |args| build(args, Tokens::WrittenBack),

@@ -3,6 +3,10 @@
 //! A pause that strikes between polls keeps the tasks from being polled. One that strikes inside a poll (at a write, a
 //! read, a clock) cannot stop the poll, so the process *owes* it: until the pause ends, its writes and reads are
 //! pending, its clocks show the time of resumption, and what it records carries that time.
+//!
+//! A stall is not owed: what the critical section hands to its process's background tasks in the rest of a poll they
+//! carry out at once, so the section must have done it before it stalled. It stands still from its next write or its
+//! next await point on.
 
 use std::collections::BTreeMap;
 use std::task::Waker;
@@ -108,7 +112,7 @@ impl Process {
 
     /// When the step that it is executing really happens: `now`, or the end of the halt that struck inside it.
     pub(super) fn resumes_at(&self, now: TrueTime) -> TrueTime {
-        self.halt_in_force().map_or(now, |halt| halt.until.max(now))
+        self.halted.as_ref().map_or(now, |halt| halt.until.max(now))
     }
 
     /// The section that it is in, as the name of the grant that it asks for or holds.
@@ -124,10 +128,6 @@ impl Process {
     /// True if the process believes, on its own clock, that a deadline lies ahead.
     pub(super) fn has_deadline(&self) -> bool {
         self.deadline.is_some()
-    }
-
-    fn halt_in_force(&self) -> Option<&Halted> {
-        self.halted.as_ref().or(if self.in_worker { self.stalled.as_ref() } else { None })
     }
 
     fn park(&mut self, waker: &Waker) -> Option<u32> {
