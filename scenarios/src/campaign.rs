@@ -42,7 +42,9 @@ pub struct Campaign<'a> {
     pub budget: Option<Duration>,
     /// Stop at the first violation that is not expected.
     pub fail_fast: bool,
-    /// Replay each distinct violation on turmoil.
+    /// Reduce one run of each distinct violation, so that it can be told.
+    pub tell: bool,
+    /// Replay what is told on turmoil.
     pub confirm: bool,
     /// What the cells should show.
     pub expectations: Option<&'a Expectations>,
@@ -116,7 +118,9 @@ impl Campaign<'_> {
         let partial = stop.load(Ordering::Relaxed);
         let mut cells: Vec<Cell> =
             pairings.iter().zip(&tallies).map(|(pairing, tally)| self.cell(pairing, tally)).collect();
-        tell::all(self, &pairings, &mut cells, stop, observer)?;
+        if self.tell {
+            tell::all(self, &pairings, &mut cells, stop, observer)?;
+        }
         Ok(Summary { schema: SCHEMA, command: self.command.clone(), partial, cells })
     }
 

@@ -1,8 +1,8 @@
 //! Makes a violating plan small: what is left is what the violation needs.
 //!
 //! Levers, clients and sections are taken away, one kind after another, as long as the same invariant stays violated;
-//! then durations are rounded. A plan that is violated under most other networks too is kept so: a counterexample that
-//! hangs on one message's latency convinces nobody and seldom shows on another engine.
+//! then durations are rounded. Once a candidate is violated under most other networks too, every later one must be: a
+//! counterexample that hangs on one message's latency convinces nobody and seldom shows on another engine.
 //!
 //! Shrinking is greedy, in a fixed order and without randomness: the same plan always shrinks to the same plan.
 
@@ -19,7 +19,7 @@ use crate::check;
 /// Other networks under which a candidate is tried.
 const NETWORKS: u64 = 4;
 /// Of these, how many must show the violation for a plan to be called robust.
-const ENOUGH: usize = 3;
+const ENOUGH: u64 = 3;
 /// Candidates tried at most; a plan of the built-in suite needs a third of them.
 const TRIES_MAX: u32 = 400;
 
@@ -31,8 +31,8 @@ pub fn shrink(engine: Engine, design: &Design, plan: &Plan, invariant: &str) -> 
     let mut best = plan.clone();
     loop {
         let before = best.clone();
-        search.drop_injections(&mut best);
         search.drop_clients(&mut best);
+        search.drop_injections(&mut best);
         search.drop_sections(&mut best);
         if best == before || search.tries >= TRIES_MAX {
             break;
@@ -52,7 +52,7 @@ struct Search<'a> {
     engine: Engine,
     design: &'a Design,
     invariant: &'a str,
-    /// True if the plan to shrink was violated under most networks: so must be the shrunk one.
+    /// True if the best plan so far is violated under most networks: so must be what replaces it.
     robust: bool,
     tries: u32,
 }
@@ -84,30 +84,51 @@ impl Search<'_> {
         }
     }
 
-    /// Rounds one duration at a time, so that one that must stay exact does not keep the others from being rounded.
+    /// Rounds one duration at a time, so that one that must stay exact does not keep the others from being rounded. The
+    /// roundest value that keeps the violation wins.
     fn round_durations(&mut self, best: &mut Plan) {
         for nth in 0..durations(&mut best.clone()).len() {
-            let mut rounder = best.clone();
-            if let Some(span) = durations(&mut rounder).into_iter().nth(nth) {
-                *span = rounded(*span);
+            for candidate in 0..ROUNDINGS {
+                let before = best.clone();
+                let mut rounder = best.clone();
+                if let Some(span) = durations(&mut rounder).into_iter().nth(nth) {
+                    span.round(candidate);
+                }
+                self.keep_if_violated(best, rounder);
+                if *best != before {
+                    break;
+                }
             }
-            self.keep_if_violated(best, rounder);
         }
     }
 
     fn keep_if_violated(&mut self, best: &mut Plan, candidate: Plan) {
-        if candidate != *best && self.tries < TRIES_MAX && self.violated(&candidate) {
-            *best = candidate;
+        if candidate == *best || self.tries >= TRIES_MAX {
+            return;
+        }
+        self.tries += 1;
+        if self.shows(&candidate) {
+            let robust = self.is_robust(&candidate);
+            if robust || !self.robust {
+                *best = candidate;
+                self.robust = robust;
+            }
         }
     }
 
-    fn violated(&mut self, plan: &Plan) -> bool {
-        self.tries += 1;
-        self.shows(plan) && (!self.robust || self.is_robust(plan))
-    }
-
     fn is_robust(&self, plan: &Plan) -> bool {
-        (0..NETWORKS).filter(|k| self.shows(&on_network(plan, *k))).count() >= ENOUGH
+        let (mut shown, mut missed) = (0, 0);
+        (0..NETWORKS).any(|k| {
+            if missed > NETWORKS - ENOUGH {
+                return false;
+            }
+            if self.shows(&on_network(plan, k)) {
+                shown += 1;
+            } else {
+                missed += 1;
+            }
+            shown >= ENOUGH
+        })
     }
 
     fn shows(&self, plan: &Plan) -> bool {
@@ -115,18 +136,45 @@ impl Search<'_> {
     }
 }
 
-/// The durations that a reader of the plan sees: of levers, of sections.
-fn durations(plan: &mut Plan) -> Vec<&mut Duration> {
+/// A duration that a reader of the plan sees.
+enum Span<'a> {
+    /// A wait before a section: the shorter the plainer, and far from its neighbours', so that no latency can change
+    /// who asks first.
+    Think(&'a mut Duration),
+    /// Anything else: rounded up, because rounding down could lose what it just reaches.
+    Other(&'a mut Duration),
+}
+
+/// How many roundings of a duration are tried at most, from the roundest on.
+const ROUNDINGS: usize = 4;
+
+impl Span<'_> {
+    fn round(self, candidate: usize) {
+        match self {
+            Span::Think(span) => {
+                let ns = nanos(*span);
+                let ways = [0, down(ns, 1), up(ns, 1), up(ns, 2)];
+                *span = Duration::from_nanos(ways[candidate.min(ways.len() - 1)]);
+            }
+            Span::Other(span) => *span = Duration::from_nanos(up(nanos(*span), 1 + candidate.min(1) as u32)),
+        }
+    }
+}
+
+/// The durations of levers and of sections.
+fn durations(plan: &mut Plan) -> Vec<Span<'_>> {
     let mut found = Vec::new();
     for injection in &mut plan.injections {
         if let When::Point { after, .. } = &mut injection.when {
-            found.push(after);
+            found.push(Span::Other(after));
         }
         match &mut injection.lever {
-            Lever::Pause { lasts } | Lever::Suspend { lasts } | Lever::Stall { lasts } => found.push(lasts),
-            Lever::Cut { lasts, .. } => found.push(lasts),
-            Lever::Delay { by, .. } => found.push(by),
-            Lever::Crash { restart_after, .. } => found.extend(restart_after.as_mut()),
+            Lever::Pause { lasts } | Lever::Suspend { lasts } | Lever::Stall { lasts } => {
+                found.push(Span::Other(lasts));
+            }
+            Lever::Cut { lasts, .. } => found.push(Span::Other(lasts)),
+            Lever::Delay { by, .. } => found.push(Span::Other(by)),
+            Lever::Crash { restart_after, .. } => found.extend(restart_after.as_mut().map(Span::Other)),
             Lever::StepClock { .. }
             | Lever::SetDrift { .. }
             | Lever::DropConnections { .. }
@@ -134,17 +182,26 @@ fn durations(plan: &mut Plan) -> Vec<&mut Duration> {
         }
     }
     for section in plan.clients.iter_mut().flat_map(|client| &mut client.sections) {
-        found.push(&mut section.think);
-        found.push(&mut section.work);
+        found.push(Span::Think(&mut section.think));
+        found.push(Span::Other(&mut section.work));
     }
     found
 }
 
-/// To two significant decimal digits, upwards: rounding down could lose what a duration just reaches.
-fn rounded(span: Duration) -> Duration {
-    let ns = nanos(span);
-    let unit = 10_u64.pow(ns.max(1).ilog10().saturating_sub(1));
-    Duration::from_nanos(ns.div_ceil(unit).saturating_mul(unit))
+/// To so many significant decimal digits, upwards.
+fn up(ns: u64, digits: u32) -> u64 {
+    let unit = unit(ns, digits);
+    ns.div_ceil(unit).saturating_mul(unit)
+}
+
+/// To so many significant decimal digits, downwards.
+fn down(ns: u64, digits: u32) -> u64 {
+    let unit = unit(ns, digits);
+    ns / unit * unit
+}
+
+fn unit(ns: u64, digits: u32) -> u64 {
+    10_u64.pow((ns.max(1).ilog10() + 1).saturating_sub(digits))
 }
 
 #[cfg(test)]
@@ -152,8 +209,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_rounded_up_to_two_digits() {
-        let round = |ns| nanos(rounded(Duration::from_nanos(ns)));
-        assert_eq!([0, 7, 99, 101, 1_234_567, 1_200_000].map(round), [0, 7, 99, 110, 1_300_000, 1_200_000]);
+    fn durations_are_rounded_to_significant_digits() {
+        assert_eq!([0, 7, 99, 101, 1_234_567, 1_200_000].map(|ns| up(ns, 2)), [0, 7, 99, 110, 1_300_000, 1_200_000]);
+        assert_eq!([0, 7, 99, 1_234_567].map(|ns| (down(ns, 1), up(ns, 1))), [
+            (0, 0),
+            (7, 7),
+            (90, 100),
+            (1_000_000, 2_000_000)
+        ]);
     }
 }

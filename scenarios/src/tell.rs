@@ -63,30 +63,25 @@ pub(crate) fn all(
     stop: &AtomicBool,
     observer: &dyn Observer,
 ) -> Result<(), TellError> {
-    let tasks: Vec<(usize, String, u64)> = (cells.iter().enumerate())
-        .flat_map(|(at, cell)| {
-            cell.violations.iter().map(move |(name, violation)| (at, name.clone(), violation.first_seed))
-        })
-        .collect();
-    observer.telling(tasks.len() as u64);
+    let groups = groups(cells);
+    observer.telling(groups.iter().map(|group| group.invariants.len() as u64).sum());
     let next = AtomicUsize::new(0);
     let told = Mutex::new((Vec::new(), None));
     in_parallel(campaign.jobs, || {
         while !stop.load(Ordering::Relaxed)
-            && let Some((cell, invariant, seed)) = tasks.get(next.fetch_add(1, Ordering::Relaxed))
+            && let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed))
         {
-            let outcome = one(campaign, &pairings[*cell], invariant, *seed);
+            let outcome = tell_group(campaign, &pairings[group.cell], group, observer);
             let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
             match outcome {
-                Ok(told_one) => told.0.push((*cell, invariant.clone(), told_one)),
+                Ok(stories) => told.0.extend(stories.into_iter().map(|story| (group.cell, story))),
                 Err(error) => drop(told.1.get_or_insert(error)),
             }
-            observer.told();
         }
     });
     let (told, error) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for (cell, invariant, told) in told {
-        if let (Some(violation), Some(told)) = (cells[cell].violations.get_mut(&invariant), told) {
+    for (cell, told) in told {
+        if let Some(violation) = cells[cell].violations.get_mut(&told.story.invariant) {
             violation.capsule = told.capsule;
             violation.confirmed = told.confirmed;
             violation.story = Some(Box::new(told.story));
@@ -95,48 +90,98 @@ pub(crate) fn all(
     error.map_or(Ok(()), Err)
 }
 
+/// Violations of one cell that were first seen under the same seed: most often one mishap with several consequences,
+/// so that one reduced run tells them all.
+struct Group {
+    cell: usize,
+    seed: u64,
+    /// The invariant that asks for the most first: what loses an update has also let two holders in.
+    invariants: Vec<String>,
+}
+
+/// From the last consequence to the first cause.
+const DEMANDING: [&str; 6] =
+    ["no-lost-update", "effective-exclusion", "token-order", "ownership", "progress", "mutual-exclusion"];
+
+fn groups(cells: &[Cell]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (cell, results) in cells.iter().enumerate() {
+        let mut seeds: Vec<u64> = results.violations.values().map(|violation| violation.first_seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        for seed in seeds {
+            let of_seed = results.violations.iter().filter(|(_, violation)| violation.first_seed == seed);
+            let mut invariants: Vec<String> = of_seed.map(|(name, _)| name.clone()).collect();
+            invariants.sort_by_key(|name| DEMANDING.iter().position(|other| other == name));
+            groups.push(Group { cell, seed, invariants });
+        }
+    }
+    groups
+}
+
 struct Told {
     capsule: Option<PathBuf>,
     confirmed: Option<Confirmed>,
     story: Story,
 }
 
-fn one(
+fn tell_group(
     campaign: &Campaign<'_>,
     pairing: &Pairing<'_>,
-    invariant: &str,
-    seed: u64,
-) -> Result<Option<Told>, TellError> {
-    let Ok(design) = &pairing.design else { return Ok(None) };
-    let failed = |source| TellError::Check {
-        design: pairing.name.clone(),
-        scenario: pairing.scenario.name().to_owned(),
-        source,
-    };
-    let plan = check::draw(design, pairing.scenario, Seed(seed)).map_err(failed)?;
-    let small = shrink::shrink(campaign.engine, design, &plan, invariant);
-    let run = check::check(campaign.engine, design, small).map_err(failed)?;
-    let confirmed = campaign.confirm.then(|| confirm(design, &run.plan, invariant));
-    let capsule = match campaign.capsule_path(pairing, invariant) {
-        None => None,
-        Some(path) => {
-            let text = capsule(design, pairing.scenario.name(), campaign.engine, &run).to_text();
-            write_whole(&path, &text).map_err(|source| TellError::Write { path: path.clone(), source })?;
-            Some(path)
+    group: &Group,
+    observer: &dyn Observer,
+) -> Result<Vec<Told>, TellError> {
+    let Ok(design) = &pairing.design else { return Ok(Vec::new()) };
+    let scenario = pairing.scenario.name();
+    let failed =
+        |source| TellError::Check { design: pairing.name.clone(), scenario: scenario.to_owned(), source };
+    let plan = check::draw(design, pairing.scenario, Seed(group.seed)).map_err(failed)?;
+    let mut told = Vec::new();
+    let mut rest = group.invariants.clone();
+    while let Some(hardest) = rest.first().cloned() {
+        let small = shrink::shrink(campaign.engine, design, &plan, &hardest);
+        let run = check::check(campaign.engine, design, small).map_err(failed)?;
+        let (shown, others): (Vec<String>, Vec<String>) =
+            rest.into_iter().partition(|invariant| run.violates(invariant) || *invariant == hardest);
+        let confirmed = campaign.confirm.then(|| confirm(design, &run.plan, &shown));
+        for (at, invariant) in shown.iter().enumerate() {
+            let capsule = keep(campaign, pairing, design, invariant, &run)?;
+            let story = story(design, scenario, invariant, &run);
+            let confirmed = confirmed.as_ref().map(|counts| counts[at]);
+            told.push(Told { capsule, confirmed, story });
+            observer.told();
         }
-    };
-    let story = story(design, pairing.scenario.name(), invariant, run);
-    Ok(Some(Told { capsule, confirmed, story }))
+        rest = others;
+    }
+    Ok(told)
 }
 
-/// How often a plan shows the violation on turmoil, under networks other than its own.
+fn keep(
+    campaign: &Campaign<'_>,
+    pairing: &Pairing<'_>,
+    design: &Design,
+    invariant: &str,
+    run: &Checked,
+) -> Result<Option<PathBuf>, TellError> {
+    let Some(path) = campaign.capsule_path(pairing, invariant) else { return Ok(None) };
+    let text = capsule(design, pairing.scenario.name(), campaign.engine, run).to_text();
+    write_whole(&path, &text).map_err(|source| TellError::Write { path: path.clone(), source })?;
+    Ok(Some(path))
+}
+
+/// How often a plan shows each of the violations on turmoil, under networks other than its own.
 #[must_use]
-pub fn confirm(design: &Design, plan: &Plan, invariant: &str) -> Confirmed {
-    let shows = |k: &u32| {
-        let plan = shrink::on_network(plan, u64::from(*k));
-        check::check(Engine::TURMOIL, design, plan).is_ok_and(|run| run.violates(invariant))
-    };
-    Confirmed { seen: (0..NETWORKS).filter(shows).count() as u32, of: NETWORKS }
+pub fn confirm(design: &Design, plan: &Plan, invariants: &[String]) -> Vec<Confirmed> {
+    let mut counts = vec![Confirmed { seen: 0, of: NETWORKS }; invariants.len()];
+    for k in 0..NETWORKS {
+        let plan = shrink::on_network(plan, u64::from(k));
+        // A run that fails on the other engine shows nothing, and is counted as such.
+        let Ok(run) = check::check(Engine::TURMOIL, design, plan) else { continue };
+        for (count, invariant) in counts.iter_mut().zip(invariants) {
+            count.seen += u32::from(run.violates(invariant));
+        }
+    }
+    counts
 }
 
 /// A run as a capsule.
@@ -157,7 +202,7 @@ pub fn capsule(design: &Design, scenario: &str, engine: Engine, run: &Checked) -
 
 /// A run as a story about one of the invariants that it violates.
 #[must_use]
-pub fn story(design: &Design, scenario: &str, invariant: &str, run: Checked) -> Story {
+pub fn story(design: &Design, scenario: &str, invariant: &str, run: &Checked) -> Story {
     let findings = run.violations().find(|(violated, _)| violated.name == invariant);
     let findings = findings.map(|(_, findings)| findings.to_vec()).unwrap_or_default();
     Story {
@@ -165,8 +210,8 @@ pub fn story(design: &Design, scenario: &str, invariant: &str, run: Checked) -> 
         scenario: scenario.to_owned(),
         invariant: invariant.to_owned(),
         findings,
-        plan: run.plan,
-        trace: run.trace,
+        plan: run.plan.clone(),
+        trace: run.trace.clone(),
     }
 }
 

@@ -50,14 +50,19 @@ pub(crate) fn scenarios(selection: &Selection) -> Result<Vec<Scenario>, Failure>
     let mut scenarios = if selection.scenario.is_empty() {
         suite
     } else {
-        let mut chosen: Vec<Scenario> = Vec::new();
+        let mut chosen: Vec<(Scenario, &String)> = Vec::new();
         for name in &selection.scenario {
             let scenario = named(&suite, name)?;
-            if chosen.iter().all(|other| other.name() != scenario.name()) {
-                chosen.push(scenario);
+            match chosen.iter().find(|other| other.0.name() == scenario.name()) {
+                None => chosen.push((scenario, name)),
+                Some((_, other)) if *other == name => {}
+                Some((_, other)) => {
+                    let message = format!("`{other}` and `{name}` have the same name, and a report could not tell them apart; rename one");
+                    return Err(Failure::Input(message));
+                }
             }
         }
-        chosen
+        chosen.into_iter().map(|(scenario, _)| scenario).collect()
     };
     set(&mut scenarios, &selection.set)?;
     Ok(scenarios)
@@ -73,7 +78,7 @@ pub(crate) fn suite(directory: Option<&Path>) -> Result<Vec<Scenario>, Failure> 
 
 /// A scenario of a suite by name, or one in a file of its own.
 pub(crate) fn named(suite: &[Scenario], name: &str) -> Result<Scenario, Failure> {
-    if Path::new(name).extension().is_some_and(|ending| ending == "toml") {
+    if is_file(name) {
         return Scenario::load(Path::new(name)).map_err(Failure::input);
     }
     let found = suite.iter().find(|scenario| scenario.name() == name);
@@ -82,6 +87,11 @@ pub(crate) fn named(suite: &[Scenario], name: &str) -> Result<Scenario, Failure>
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         Failure::Input(format!("there is no scenario `{name}`{hint}; `picklock list scenarios` shows them all"))
     })
+}
+
+/// True if a scenario of this name is a file of its own, not one of a suite.
+pub(crate) fn is_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending == "toml")
 }
 
 /// Sets parameters on all scenarios that have them. One that no scenario has is an error.

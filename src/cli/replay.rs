@@ -50,6 +50,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     let seed: u64 = seed.parse().map_err(|_| {
         Failure::Input(format!("`{seed}` is not a seed: a seed is a whole number from 0 to {}", u64::MAX))
     })?;
+    let asked = quoted(scenario);
     let mut scenarios = [choose::named(&choose::suite(args.suite.as_deref())?, scenario)?];
     choose::set(&mut scenarios, &args.set)?;
     let [scenario] = scenarios;
@@ -60,7 +61,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     let engine = args.engine.unwrap_or_default();
     let plan = check::draw(&design, &scenario, Seed(seed)).map_err(failed)?;
     let run = check::check(engine, &design, plan).map_err(failed)?;
-    let mut line = format!("picklock replay {name} {} {seed}", scenario.name());
+    let mut line = format!("picklock replay {name} {asked} {seed}");
     if engine != Engine::Event {
         line.push_str(&format!(" --engine {engine}"));
     }
@@ -143,7 +144,7 @@ fn as_text(replayed: Replayed, args: &ReplayArgs) -> String {
     let first = run.violations().next().map_or("none", |(invariant, _)| invariant.name);
     let detail = if args.full { Detail::Full } else { Detail::Relevant };
     let digest = run.trace.digest;
-    let story = tell::story(&design, &scenario, first, run);
+    let story = tell::story(&design, &scenario, first, &run);
     let mut text = timeline::tell(&story, &line, &screen::style(args.look), detail);
     let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
     text.push_str(&format!("violations: {violations}\nengine: {engine}\ndigest: {digest}\n"));

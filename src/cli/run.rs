@@ -29,7 +29,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         ..campaign(selection)?
     };
     let summary = make(&campaign)?;
-    report(&summary, selection, &formats)?;
+    report(&summary, selection, &formats, picklock_reports::ALL)?;
     Ok(exit(&summary))
 }
 
@@ -44,6 +44,7 @@ pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
         jobs: selection.jobs.unwrap_or(cores),
         budget: selection.budget,
         fail_fast: false,
+        tell: true,
         confirm: false,
         expectations: None,
         out: selection.out.as_deref(),
@@ -92,7 +93,12 @@ pub(crate) fn formats(selection: &Selection, all: &'static [Format]) -> Result<V
 }
 
 /// Prints the one format asked for. With a directory, writes all formats and the JSON there and prints the text.
-pub(crate) fn report(summary: &Summary, selection: &Selection, formats: &[&Format]) -> Result<(), Failure> {
+pub(crate) fn report(
+    summary: &Summary,
+    selection: &Selection,
+    formats: &[&Format],
+    all: &[Format],
+) -> Result<(), Failure> {
     let printed = screen::style(selection.look);
     let Some(out) = selection.out.as_deref() else {
         return formats.iter().try_for_each(|format| screen::print(&render(format, summary, &printed)?));
@@ -103,7 +109,7 @@ pub(crate) fn report(summary: &Summary, selection: &Selection, formats: &[&Forma
             screen::print(&render(format, summary, &printed)?)?;
         }
     }
-    match picklock_reports::find("json") {
+    match all.iter().find(|format| format.name == "json") {
         Some(json) => write(out, json, summary),
         None => Ok(()),
     }
@@ -119,10 +125,12 @@ fn write(out: &Path, format: &Format, summary: &Summary) -> Result<(), Failure> 
     write_whole(&path, &text).map_err(|error| Failure::Input(format!("failed to write {}: {error}", path.display())))
 }
 
-/// Expectations hold for the built-in suite as it is: with anything set from outside, only a file named on the command
-/// line is used.
+/// Expectations hold for the built-in suite as it is: with anything set from outside, or a scenario from a file that
+/// may share its name with a built-in one, only a file named on the command line is used.
 fn expectations(args: &RunArgs) -> Result<Option<Expectations>, Failure> {
-    let changed = !args.selection.set.is_empty() || args.selection.suite.is_some();
+    let selection = &args.selection;
+    let own = selection.scenario.iter().any(|name| choose::is_file(name));
+    let changed = own || !selection.set.is_empty() || selection.suite.is_some();
     match args.expect.as_deref() {
         Some("none") => Ok(None),
         Some(file) => Expectations::load(Path::new(file)).map(Some).map_err(Failure::input),

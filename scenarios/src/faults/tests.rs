@@ -217,7 +217,6 @@ fn a_fault_says_why_it_does_not_apply() {
     assert!(why("[[fault]]\nkind = 'node-restart'", 0, false).contains("has none"));
     assert!(why("[[fault]]\nkind = 'delay'\nlinks = 'lock'", 0, false).contains("has none"));
     assert!(why("[[fault]]\nkind = 'clock-step'\nheld = 4", 3, false).contains("`held` is 4"));
-    assert!(why("[[fault]]\nkind = 'clock-step'\nheld = 2\nstepped = 3", 5, false).contains("only 2 nodes"));
     assert!(why("[[fault]]\nkind = 'partition'\nservers = 'minority'", 1, false).contains("no minority"));
     assert!(why("store = 'replicated'", 5, false).contains("5 independent ones"));
     let mixed = scenario("[[fault]]\nkind = 'failover'\n[[fault]]\nkind = 'pause'");

@@ -1,0 +1,226 @@
+//! The same seed, the same run: twice in a process, over threads, over processes, over builds and machines.
+
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use picklock_scenarios::campaign::{Campaign, Silent};
+use picklock_scenarios::suite;
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::trace::Digest;
+use serde_json::Value;
+
+#[path = "support/binary.rs"]
+mod binary;
+#[path = "support/cells.rs"]
+mod cells;
+
+use binary::{directory, run_in};
+use cells::{Cell, design, scenario};
+
+fn designs() -> Vec<Design> {
+    picklock_impls::families().iter().map(|family| family.design()).collect()
+}
+
+/// Every built-in design under every built-in scenario that says something of it.
+fn all() -> Vec<Cell> {
+    let designs = designs();
+    let under =
+        |scenario| designs.iter().filter_map(|design| Cell::of(design, Clone::clone(&scenario))).collect();
+    let cells: Vec<Cell> = suite::builtin().into_iter().flat_map::<Vec<Cell>, _>(under).collect();
+    assert!(cells.len() > 100, "the suite has shrunk to {} cells", cells.len());
+    cells
+}
+
+#[test]
+fn every_design_under_every_scenario_repeats_itself() {
+    for cell in all() {
+        let mut digests = Vec::new();
+        for seed in [0, 1, u64::MAX] {
+            let (first, second) = (cell.run(Engine::Event, seed), cell.run(Engine::Event, seed));
+            let what = format!("picklock replay '{}' {} {seed}", cell.name, cell.scenario.name());
+            assert_eq!(first.plan, second.plan, "{what} has two plans");
+            if let Some(at) = (0..first.trace.events.len())
+                .find(|at| first.trace.events.get(*at) != second.trace.events.get(*at))
+            {
+                panic!(
+                    "{what} differs from itself: {:?}, {:?}",
+                    first.trace.events[at],
+                    second.trace.events.get(at)
+                );
+            }
+            assert_eq!(first.trace, second.trace, "{what}");
+            assert_eq!(first.outcomes_by_name(), second.outcomes_by_name(), "{what}");
+            digests.push(first.trace.digest.to_string());
+        }
+        digests.sort();
+        digests.dedup();
+        assert_eq!(digests.len(), 3, "{} under {}: seeds do not matter", cell.name, cell.scenario.name());
+    }
+}
+
+/// What the invariants say, in a form that can be compared.
+trait OutcomesByName {
+    fn outcomes_by_name(&self) -> Vec<(&'static str, String)>;
+}
+
+impl OutcomesByName for picklock_scenarios::check::Checked {
+    fn outcomes_by_name(&self) -> Vec<(&'static str, String)> {
+        self.outcomes.iter().map(|(invariant, outcome)| (invariant.name, format!("{outcome:?}"))).collect()
+    }
+}
+
+#[test]
+fn what_other_threads_do_makes_no_difference() {
+    let cells = all();
+    let alone: Vec<Digest> = cells.iter().map(|cell| cell.run(Engine::Event, 5).trace.digest).collect();
+    let next = AtomicUsize::new(0);
+    let together = Mutex::new(vec![None; cells.len()]);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                // From the last to the first, so that neither order nor neighbours are those of the runs alone.
+                while let Some(at) = cells.len().checked_sub(1 + next.fetch_add(1, Ordering::Relaxed)) {
+                    let digest = cells[at].run(Engine::Event, 5).trace.digest;
+                    together.lock().unwrap()[at] = Some(digest);
+                }
+            });
+        }
+    });
+    let together = together.into_inner().unwrap();
+    for ((cell, alone), together) in cells.iter().zip(alone).zip(together) {
+        assert_eq!(Some(alone), together, "{} under {}", cell.name, cell.scenario.name());
+    }
+}
+
+#[test]
+fn a_campaign_has_the_same_results_on_any_number_of_threads() {
+    let results = |jobs: usize| {
+        let campaign = Campaign {
+            designs: designs(),
+            scenarios: suite::builtin(),
+            // More than the seeds that a thread takes at a time, and not a multiple of them.
+            seeds: 100..118,
+            engine: Engine::Event,
+            jobs: NonZero::new(jobs).unwrap(),
+            budget: None,
+            fail_fast: false,
+            tell: false,
+            confirm: false,
+            expectations: None,
+            out: None,
+            replay_args: String::new(),
+            command: String::new(),
+        };
+        let summary = campaign.run(&AtomicBool::new(false), &Silent).unwrap();
+        serde_json::to_string_pretty(&summary).unwrap()
+    };
+    let (one, four) = (results(1), results(4));
+    if let Some((one, four)) = one.lines().zip(four.lines()).find(|(one, four)| one != four) {
+        panic!("on one thread:\n{one}\non four:\n{four}");
+    }
+    assert_eq!(one.len(), four.len());
+}
+
+/// The digest of `picklock replay --format json` with these arguments.
+fn digest_of_process(args: &[&str]) -> String {
+    let ended = run_in(directory().path(), &[&["replay", "--format", "json"], args].concat());
+    assert!(ended.code.is_some_and(|code| code < 2), "{args:?}: {}", ended.stderr);
+    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
+    run["digest"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn another_process_makes_the_same_run() {
+    for cell in all() {
+        let here = cell.run(Engine::Event, 2).trace.digest.to_string();
+        let there = digest_of_process(&[&cell.name, cell.scenario.name(), "2"]);
+        assert_eq!(here, there, "{} under {}", cell.name, cell.scenario.name());
+    }
+}
+
+/// Every design once, and every scenario, on the slow engine.
+const ON_TURMOIL: [(&str, &str); 14] = [
+    ("no-lock", "calm"),
+    ("oracle", "pause"),
+    ("set-px-del", "long-work"),
+    ("single", "stall"),
+    ("watchdog", "clock-drift"),
+    ("replicated", "failover"),
+    ("redlock", "client-partition"),
+    ("redlock-naive", "delay"),
+    ("single-fenced", "client-crash"),
+    ("redlock-fenced", "node-restart"),
+    ("redlock-fenced-quorum", "clock-step"),
+    ("single", "lost-reply"),
+    ("single-fenced", "replication-lag"),
+    ("replicated", "storm"),
+];
+
+#[test]
+fn turmoil_repeats_itself_in_this_process_and_in_another() {
+    for design in designs() {
+        assert!(ON_TURMOIL.iter().any(|(name, _)| **name == *design.name), "{} is missing", design.name);
+    }
+    for (name, under) in ON_TURMOIL {
+        let cell = Cell::of(&design(name), scenario(under)).unwrap();
+        let digest = || cell.run(Engine::TURMOIL, 4).trace.digest.to_string();
+        let first = digest();
+        assert_eq!(first, digest(), "{name} under {under}");
+        assert_eq!(
+            first,
+            digest_of_process(&[name, under, "4", "--engine", "turmoil"]),
+            "{name} under {under}"
+        );
+    }
+}
+
+#[test]
+fn skipping_idle_time_on_turmoil_changes_nothing() {
+    let cell = Cell::of(&design("redlock{nodes=3}"), scenario("pause")).unwrap();
+    let digest = |idle_skip| cell.run(Engine::Turmoil { idle_skip }, 3).trace.digest;
+    assert_eq!(digest(true), digest(false));
+}
+
+/// Runs whose digests are kept: some of every fault, of every server shape, on both engines.
+const KEPT: [(&str, &str, u64, Engine); 16] = [
+    ("no-lock", "calm", 0, Engine::Event),
+    ("oracle", "storm", 1, Engine::Event),
+    ("set-px-del", "long-work", 2, Engine::Event),
+    ("single", "pause", 3, Engine::Event),
+    ("single", "storm", 4, Engine::Event),
+    ("watchdog", "stall", 5, Engine::Event),
+    ("watchdog", "clock-drift", 6, Engine::Event),
+    ("replicated", "failover", 7, Engine::Event),
+    ("replicated", "replication-lag", 8, Engine::Event),
+    ("redlock", "client-partition", 9, Engine::Event),
+    ("redlock{nodes=7,belief=trusting,clock=wall}", "clock-step", 10, Engine::Event),
+    ("redlock-naive", "delay", 11, Engine::Event),
+    ("single-fenced", "lost-reply", 12, Engine::Event),
+    ("redlock-fenced", "node-restart", 13, Engine::Event),
+    ("redlock-fenced-quorum", "client-crash", u64::MAX, Engine::Event),
+    ("single", "pause", 3, Engine::TURMOIL),
+];
+
+/// Debug and release builds, this machine and any other: all make the runs whose digests are committed. A digest
+/// changes with the designs, the scenarios, the drawing of faults and the simulator, so a changed one is no mistake by
+/// itself; one that differs between two builds of the same source is. To accept what this build makes:
+///
+///     INSTA_UPDATE=always cargo test --test determinism the_committed_digests
+#[test]
+fn the_committed_digests_come_out_on_every_machine_and_in_every_build() {
+    let line = |(name, under, seed, engine): (&str, &str, u64, Engine)| {
+        let cell = Cell::of(&design(name), scenario(under)).unwrap();
+        let run = cell.run(engine, seed);
+        let violated = run.violated().join(", ");
+        format!(
+            "{} {name} {under} {seed} {engine}: {} events; {violated}",
+            run.trace.digest,
+            run.trace.events.len()
+        )
+    };
+    let lines: Vec<String> =
+        KEPT.map(line).iter().map(|line| line.trim_end_matches("; ").to_owned()).collect();
+    insta::assert_snapshot!("digests", lines.join("\n"));
+}

@@ -1,0 +1,42 @@
+//! Built-in designs under built-in scenarios, run in this process.
+
+use picklock_scenarios::check::{self, Checked};
+use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::suite;
+use picklock_sim::design::{Design, spell};
+use picklock_sim::engine::Engine;
+use picklock_sim::seed::Seed;
+
+/// A design under a scenario that says something of it.
+pub(crate) struct Cell {
+    /// The design's spelling.
+    pub(crate) name: String,
+    /// The design as it stands in the scenario.
+    pub(crate) design: Design,
+    pub(crate) scenario: Scenario,
+}
+
+/// The design of a spelling.
+pub(crate) fn design(spelling: &str) -> Design {
+    spell(picklock_impls::families(), spelling).expect("the test spells a built-in design")
+}
+
+/// The built-in scenario of a name.
+pub(crate) fn scenario(name: &str) -> Scenario {
+    let found = suite::builtin().into_iter().find(|scenario| scenario.name() == name);
+    found.expect("the test names a built-in scenario")
+}
+
+impl Cell {
+    /// The cell of a design and a scenario; `None` if the scenario says nothing of the design.
+    pub(crate) fn of(design: &Design, scenario: Scenario) -> Option<Cell> {
+        let name = design.name.to_string();
+        scenario.applies(design).ok().map(|design| Cell { name, design, scenario })
+    }
+
+    /// One run.
+    pub(crate) fn run(&self, engine: Engine, seed: u64) -> Checked {
+        let run = check::seed(engine, &self.design, &self.scenario, Seed(seed));
+        run.unwrap_or_else(|error| panic!("{} under {}: {error}", self.name, self.scenario.name()))
+    }
+}
