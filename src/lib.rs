@@ -1,7 +1,81 @@
-//! picklock tries to break distributed locks.
+//! picklock tries to break distributed locks: the real client code of a lock runs in a simulated world of clocks,
+//! processes and networks that fail, and what happened is judged in true time. A run is a pure function of the lock, the
+//! scenario and the seed.
+//!
+//! This crate is the way in for a lock of your own. Write it with the redis crate against a [`Host`], which is all
+//! that it may touch: clocks, timers, tasks, connections, random numbers. [`on_redis`] makes a [`Design`] of it, and
+//! [`gate()`] tests that in a `#[test]`:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use picklock::{Connection, Design, Grant, Key, Lock, LockError, Seat, on_redis};
+//! use redis::cmd;
+//!
+//! /// SET NX PX to acquire, DEL to release: whoever comes late deletes the lock of somebody else.
+//! struct Hasty {
+//!     redis: Connection,
+//!     ttl: Duration,
+//! }
+//!
+//! impl Hasty {
+//!     async fn connect(seat: Seat) -> Result<Hasty, LockError> {
+//!         Ok(Hasty { redis: Connection::to(&seat, 0)?, ttl: seat.ttl })
+//!     }
+//! }
+//!
+//! impl Lock for Hasty {
+//!     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+//!         let mut set = cmd("SET");
+//!         set.arg(key.as_str()).arg("taken").arg("NX").arg("PX").arg(self.ttl.as_millis() as u64);
+//!         let granted: bool = set.query_async(&mut self.redis.clone()).await?;
+//!         Ok(granted.then(|| Grant::new(key, "taken")))
+//!     }
+//!
+//!     async fn release(&self, grant: Grant) -> Result<(), LockError> {
+//!         cmd("DEL").arg(grant.key.as_str()).query_async::<()>(&mut self.redis.clone()).await?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! fn hasty() -> Design {
+//!     on_redis("hasty", 1, Hasty::connect)
+//! }
+//!
+//! // As long as nothing goes wrong it is a lock.
+//! picklock::gate(hasty()).scenarios(["calm"]).seeds(20).assert_holds();
+//!
+//! // A client that stops for longer than its lease finds that it was not.
+//! let verdict = picklock::gate(hasty()).scenarios(["pause"]).seeds(40).assert_violates("mutual-exclusion");
+//! println!("{verdict}");
+//! ```
+//!
+//! The page that is printed tells, in the smallest run found, how two clients came to hold the lock at once. The same
+//! run is kept in a file, from which [`replay`] makes it again.
+//!
+//! # Where things are
+//!
+//! - [`sim`]: the world, and the contract of a design: [`Host`], [`Design`], [`Lock`], [`Grant`].
+//! - [`impls`]: the designs that come with picklock, the simulated Redis and the [`Connection`] to it.
+//! - [`scenarios`]: scenarios, faults, invariants, and the loops around a run: campaign, shrinking.
+//! - [`reports`]: text, JSON, JUnit and Markdown, and the timeline of one run.
+//!
+//! The command line (`picklock run`, `replay`, `compare`, `list`) is the feature `cli`, on by default; a crate that
+//! only tests its lock does without: `picklock = { version = "0.1", default-features = false }`.
 
-pub use picklock_impls::{Connection, on_redis};
-pub use picklock_sim as sim;
-pub use picklock_scenarios as scenarios;
+mod gate;
+
 pub use picklock_impls as impls;
 pub use picklock_reports as reports;
+pub use picklock_scenarios as scenarios;
+pub use picklock_sim as sim;
+
+pub use gate::{Gate, GateError, Seeds, Verdict, gate, replay};
+pub use impls::{Connection, on_redis};
+pub use sim::design::{Design, Seat, StoreAddress, Topology};
+pub use sim::engine::Engine;
+pub use sim::host::{Elapsed, Host};
+pub use sim::ids::{Key, Token};
+pub use sim::lock::{Belief, Client, Deadline, Direct, Grant, Lock, LockError, Retry};
+pub use sim::task::Task;
+pub use sim::time::{Monotonic, WallTime};

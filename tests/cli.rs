@@ -9,7 +9,7 @@ use serde_json::Value;
 #[path = "support/binary.rs"]
 mod binary;
 
-use binary::{Ended, directory, end, picklock, run_in, text_of};
+use binary::{Ended, directory, end, picklock, run_in};
 
 /// Names that scripts rely on.
 const SCENARIOS: [&str; 14] = [
@@ -49,6 +49,11 @@ const VIOLATING: [&str; 9] =
 /// Runs picklock where no file is read or written.
 fn run(args: &[&str]) -> Ended {
     run_in(directory().path(), args)
+}
+
+/// The text of a file that picklock wrote.
+fn text_of(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Arguments and some more.

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use picklock_scenarios::campaign::{Campaign, Silent};
+use picklock_scenarios::check::Checked;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -25,10 +26,11 @@ fn designs() -> Vec<Design> {
 
 /// Every built-in design under every built-in scenario that says something of it.
 fn all() -> Vec<Cell> {
-    let designs = designs();
-    let under =
-        |scenario| designs.iter().filter_map(|design| Cell::of(design, Clone::clone(&scenario))).collect();
-    let cells: Vec<Cell> = suite::builtin().into_iter().flat_map::<Vec<Cell>, _>(under).collect();
+    let scenarios = suite::builtin();
+    let mut cells = Vec::new();
+    for design in designs() {
+        cells.extend(scenarios.iter().filter_map(|scenario| Cell::of(&design, scenario.clone())));
+    }
     assert!(cells.len() > 100, "the suite has shrunk to {} cells", cells.len());
     cells
 }
@@ -37,38 +39,27 @@ fn all() -> Vec<Cell> {
 fn every_design_under_every_scenario_repeats_itself() {
     for cell in all() {
         let mut digests = Vec::new();
-        for seed in [0, 1, u64::MAX] {
+        for seed in [0, u64::MAX] {
             let (first, second) = (cell.run(Engine::Event, seed), cell.run(Engine::Event, seed));
             let what = format!("picklock replay '{}' {} {seed}", cell.name, cell.scenario.name());
             assert_eq!(first.plan, second.plan, "{what} has two plans");
-            if let Some(at) = (0..first.trace.events.len())
-                .find(|at| first.trace.events.get(*at) != second.trace.events.get(*at))
-            {
-                panic!(
-                    "{what} differs from itself: {:?}, {:?}",
-                    first.trace.events[at],
-                    second.trace.events.get(at)
-                );
+            let mut pairs = first.trace.events.iter().zip(&second.trace.events);
+            if let Some((event, other)) = pairs.find(|(event, other)| event != other) {
+                panic!("{what} differs from itself: {event:?}, {other:?}");
             }
             assert_eq!(first.trace, second.trace, "{what}");
-            assert_eq!(first.outcomes_by_name(), second.outcomes_by_name(), "{what}");
+            assert_eq!(verdicts(&first), verdicts(&second), "{what}");
             digests.push(first.trace.digest.to_string());
         }
         digests.sort();
         digests.dedup();
-        assert_eq!(digests.len(), 3, "{} under {}: seeds do not matter", cell.name, cell.scenario.name());
+        assert_eq!(digests.len(), 2, "{} under {}: seeds do not matter", cell.name, cell.scenario.name());
     }
 }
 
 /// What the invariants say, in a form that can be compared.
-trait OutcomesByName {
-    fn outcomes_by_name(&self) -> Vec<(&'static str, String)>;
-}
-
-impl OutcomesByName for picklock_scenarios::check::Checked {
-    fn outcomes_by_name(&self) -> Vec<(&'static str, String)> {
-        self.outcomes.iter().map(|(invariant, outcome)| (invariant.name, format!("{outcome:?}"))).collect()
-    }
+fn verdicts(run: &Checked) -> Vec<(&'static str, String)> {
+    run.outcomes.iter().map(|(invariant, outcome)| (invariant.name, format!("{outcome:?}"))).collect()
 }
 
 #[test]
@@ -98,8 +89,8 @@ fn what_other_threads_do_makes_no_difference() {
 fn a_campaign_has_the_same_results_on_any_number_of_threads() {
     let results = |jobs: usize| {
         let campaign = Campaign {
-            designs: designs(),
-            scenarios: suite::builtin(),
+            designs: ["oracle", "single", "replicated", "redlock{nodes=3}"].map(design).into(),
+            scenarios: ["calm", "pause", "failover", "storm"].map(scenario).into(),
             // More than the seeds that a thread takes at a time, and not a multiple of them.
             seeds: 100..118,
             engine: Engine::Event,

@@ -127,7 +127,11 @@ impl Campaign<'_> {
     fn pairings(&self) -> Vec<Pairing<'_>> {
         let of = |design: &Design| {
             let (design, name) = (design.clone(), design.name.to_string());
-            let pair = move |scenario| Pairing { design: Scenario::applies(scenario, &design), name: name.clone(), scenario };
+            let pair = move |scenario| Pairing {
+                design: Scenario::applies(scenario, &design),
+                name: name.clone(),
+                scenario,
+            };
             self.scenarios.iter().map(pair).collect::<Vec<_>>()
         };
         self.designs.iter().flat_map(of).collect()
@@ -173,9 +177,14 @@ impl Campaign<'_> {
             if over.interrupted() {
                 return Ok(());
             }
-            let checked = check::seed(self.engine, design, pairing.scenario, Seed(seed)).map_err(|source| {
-                CampaignError::Check { design: pairing.name.clone(), scenario: pairing.scenario.name().into(), source }
-            })?;
+            let checked =
+                check::seed(self.engine, design, pairing.scenario, Seed(seed)).map_err(|source| {
+                    CampaignError::Check {
+                        design: pairing.name.clone(),
+                        scenario: pairing.scenario.name().into(),
+                        source,
+                    }
+                })?;
             tally.add(&checked);
             observer.ran(1);
             if self.fail_fast && self.is_failure(pairing, tally) {
@@ -224,7 +233,8 @@ impl Campaign<'_> {
 
     /// The line that replays a seed of a cell.
     pub(crate) fn replay_line(&self, pairing: &Pairing<'_>, seed: u64) -> String {
-        let mut line = format!("picklock replay {} {} {seed}", quoted(&pairing.name), pairing.scenario.name());
+        let mut line =
+            format!("picklock replay {} {} {seed}", quoted(&pairing.name), pairing.scenario.name());
         if self.engine != Engine::Event {
             line.push_str(&format!(" --engine {}", self.engine));
         }
@@ -245,11 +255,18 @@ impl Campaign<'_> {
 #[must_use]
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// Runs the same work on several threads and waits for all.
-#[expect(clippy::disallowed_methods, reason = "each run stays on one thread; only whole runs are made in parallel")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "each run stays on one thread; only whole runs are made in parallel"
+)]
 pub(crate) fn in_parallel(jobs: NonZero<usize>, work: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 1..jobs.get() {
@@ -297,13 +314,21 @@ struct Over<'a> {
 }
 
 impl<'a> Over<'a> {
-    #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a budget is time of the machine")]
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "a budget is time of the machine"
+    )]
     fn new(budget: Option<Duration>, stop: &'a AtomicBool) -> Over<'a> {
         let deadline = budget.and_then(|budget| std::time::Instant::now().checked_add(budget));
         Over { deadline, stop, satisfied: AtomicBool::new(false) }
     }
 
-    #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a budget is time of the machine")]
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "a budget is time of the machine"
+    )]
     fn now(&self) -> bool {
         self.interrupted() || self.deadline.is_some_and(|deadline| std::time::Instant::now() >= deadline)
     }

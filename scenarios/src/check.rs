@@ -123,7 +123,8 @@ impl Checked {
     /// The names of the violated invariants, in name order.
     #[must_use]
     pub fn violated(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.violations().map(|(invariant, _)| invariant.name.to_owned()).collect();
+        let mut names: Vec<String> =
+            self.violations().map(|(invariant, _)| invariant.name.to_owned()).collect();
         names.sort();
         names
     }

@@ -1,4 +1,122 @@
-//! The simulated world of picklock.
+//! The simulated world of picklock, and the contract of a lock design.
+//!
+//! Both sides of a test meet here: what is tested (a [`Design`](design::Design) whose clients are a
+//! [`Lock`](lock::Lock), written against a [`Host`](host::Host)) and what is done to it (a [`Plan`](plan::Plan)). A
+//! run takes a design and a plan and leaves a [`Trace`](trace::Trace); nothing else decides what happens, so the same
+//! two give the same trace, to the last event.
+//!
+//! A lock that grants everything, one client that wants it, and a pause of two seconds before it writes:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! use picklock_sim::design::Design;
+//! use picklock_sim::engine::Engine;
+//! use picklock_sim::host::Host;
+//! use picklock_sim::ids::Key;
+//! use picklock_sim::lock::{Client, Grant, Lock, LockError};
+//! use picklock_sim::plan::{
+//!     Access, ClientPlan, Edge, Injection, Latency, Lever, Persistence, Phase, Plan, Point, SectionPlan, Target, When,
+//!     WorldSpec,
+//! };
+//! use picklock_sim::resource::Operation;
+//! use picklock_sim::run::{ClientSeat, Workload, run};
+//! use picklock_sim::seed::Seed;
+//! use picklock_sim::trace::What;
+//!
+//! /// What is tested: everything it knows of time, chance and the network comes from its host.
+//! struct Generous(Host);
+//!
+//! impl Lock for Generous {
+//!     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+//!         Ok(Some(Grant::new(key, self.0.rng().owner_id())))
+//!     }
+//!     async fn release(&self, _: Grant) -> Result<(), LockError> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let design = Design::new("generous", |seat| async move { Ok(Client::lock(Generous(seat.host))) });
+//!
+//! // What a client does with its lock: here one section that writes the guarded resource.
+//! let workload: Workload = Arc::new(|seat: ClientSeat| {
+//!     Box::pin(async move {
+//!         let ClientSeat { host, client, mut resource, plan, wait, .. } = seat;
+//!         let (Client::Lock(lock), witness, section) = (client, host.witness(), &plan.sections[0]) else { return };
+//!         witness.waiting(section.ordinal, &section.key);
+//!         let Ok(Some(grant)) = lock.acquire(&host, &section.key, wait).await else { return };
+//!         witness.acquired(&grant);
+//!         host.sleep(section.work).await;
+//!         witness.phase(section.ordinal, Phase::Write);
+//!         let _ = resource.apply(&section.key, Operation::Write(1), grant.token).await;
+//!         witness.finished();
+//!     })
+//! });
+//!
+//! // What goes wrong: the client stands still right before its first write to the resource.
+//! let write = Point {
+//!     host: "client-1".into(),
+//!     section: 1,
+//!     phase: Phase::Write,
+//!     access: Access::Write,
+//!     peer: "resource".into(),
+//!     nth: 0,
+//!     edge: Edge::Before,
+//! };
+//! let pause = Injection {
+//!     fault: "pause".into(),
+//!     when: When::Point { point: write, after: Duration::ZERO },
+//!     target: Target::host("client-1"),
+//!     lever: Lever::Pause { lasts: Duration::from_secs(2) },
+//! };
+//! let (ms, s) = (Duration::from_millis, Duration::from_secs);
+//! let section = SectionPlan { ordinal: 1, key: Key::new("stock"), think: ms(0), work: ms(50) };
+//! let plan = Plan {
+//!     seed: Seed(1),
+//!     network_seed: Seed(1),
+//!     world: WorldSpec {
+//!         ttl: s(1),
+//!         wait: s(1),
+//!         horizon: s(5),
+//!         latency: Latency { min: Duration::from_micros(200), max: ms(1) },
+//!         tcp_timeout: s(15),
+//!         replicas: 1,
+//!         persistence: Persistence::None,
+//!         down_after: ms(200),
+//!         stock: 100,
+//!     },
+//!     workload: "one write".into(),
+//!     clients: vec![ClientPlan { name: "client-1".into(), sections: vec![section] }],
+//!     injections: vec![pause],
+//! };
+//! plan.validate()?;
+//!
+//! let trace = run(Engine::Event, &design, &plan, &workload)?.trace;
+//! let written = |what: &What| matches!(what, What::ResourceWritten { .. });
+//! let write = trace.events.iter().find(|event| written(&event.what)).expect("the write arrives, late");
+//! assert!(write.at.as_millis() > 2_000);
+//! assert_eq!(run(Engine::Event, &design, &plan, &workload)?.trace.digest, trace.digest);
+//!
+//! // The second engine schedules in its own way, and the same point means the same there.
+//! let again = run(Engine::TURMOIL, &design, &plan, &workload)?.trace;
+//! assert!(again.events.iter().any(|event| written(&event.what) && event.at.as_millis() > 2_000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Plans are seldom written by hand: `picklock-scenarios` draws them from scenario files and seeds, and judges the
+//! traces.
+//!
+//! # Where things are
+//!
+//! - *The contract*: [`lock`] (what a client of a design can do), [`design`] (name, parameters, servers), [`host`] (what
+//!   a process may touch) with [`stream`], [`sleep`], [`task`] and [`disk`].
+//! - *What goes in*: [`plan`] as data, [`capsule`] as a file, [`seed`] for all randomness, [`probe`] for the protocol
+//!   points at which a plan can strike.
+//! - *What comes out*: [`trace`], with the three kinds of [`time`] and the small names of [`ids`].
+//! - *The controls*: [`resource`] is what locks guard, [`witness`] measures beliefs, [`oracle`] is a perfect lock.
+//! - *The machine*: [`run`](mod@run) and the two [`engine`]s; the world itself is private.
+
 pub mod capsule;
 pub mod clock;
 mod connect;

@@ -46,8 +46,3 @@ pub(crate) fn run_in(within: &Path, args: &[&str]) -> Ended {
     command.args(args);
     end(command)
 }
-
-/// The text of a file that picklock wrote.
-pub(crate) fn text_of(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}

@@ -38,7 +38,12 @@ pub(super) const CLOCK_STEP: Fault = Fault {
             default: "all",
             doc: "on how many nodes the lock is held",
         },
-        Param { name: "stepped", domain: Domain::Share, default: "quorum", doc: "how many nodes jump, the held ones first" },
+        Param {
+            name: "stepped",
+            domain: Domain::Share,
+            default: "quorum",
+            doc: "how many nodes jump, the held ones first",
+        },
         Param {
             name: "by",
             domain: Domain::spans(),

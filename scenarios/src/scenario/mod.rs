@@ -33,8 +33,8 @@ use picklock_sim::plan::{Injection, Plan};
 use picklock_sim::probe::Probe;
 use picklock_sim::seed::Seed;
 
-use crate::draw::Workload;
 use crate::faults::{Draw, Fault, Setting};
+use crate::workloads::Workload;
 
 mod error;
 pub mod param;

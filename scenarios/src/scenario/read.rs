@@ -11,8 +11,8 @@ use super::error::{Problem, ScenarioError, Spot};
 use super::param::{Args, clip};
 use super::toml_view::{Entry, MAX_BYTES, entries, table};
 use super::{FaultEntry, Group, Scenario, world};
-use crate::draw::{self, Workload};
 use crate::faults;
+use crate::workloads::{self, Workload};
 
 /// More faults than a scenario that anybody can follow has.
 const MAX_FAULTS: usize = 32;
@@ -79,10 +79,10 @@ fn read(name: String, text: &str) -> Result<Scenario, Spot> {
 
 fn workload_of(root: &DeTable<'_>) -> Result<&'static Workload, Spot> {
     let all = entries(root);
-    let Some(entry) = all.iter().find(|entry| entry.key == "workload") else { return Ok(draw::ALL[0]) };
+    let Some(entry) = all.iter().find(|entry| entry.key == "workload") else { return Ok(workloads::ALL[0]) };
     let name = entry.text()?;
-    let found = draw::ALL.iter().find(|workload| workload.name == name);
-    let names: Vec<&str> = draw::ALL.iter().map(|workload| workload.name).collect();
+    let found = workloads::ALL.iter().find(|workload| workload.name == name);
+    let names: Vec<&str> = workloads::ALL.iter().map(|workload| workload.name).collect();
     found.copied().ok_or_else(|| Spot::new(entry.value.span(), Problem::unknown("workload", name, &names)))
 }
 

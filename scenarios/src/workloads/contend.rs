@@ -1,118 +1,128 @@
-//! Clients contend for keys; each section reads a register, works, and writes the register plus one.
+//! Clients contend for keys: each section locks one, reads its register, works, and writes it.
 //!
-//! Read, work and write are three steps, so that a lost update shows. A holder with a deadline looks at its clock before
-//! each step and gives up when the deadline has passed; a naive one never looks. A design without a lock makes the same
-//! change in its own way. The outcome of a change whose answer never came stays unknown: the client goes on.
+//! Every choice of a section is an addressed draw, a function of the seed, the client and the section, so that one
+//! client or section more or less leaves all others as they were.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_sim::host::Host;
-use picklock_sim::lock::{Belief, Client, ErasedDirect, ErasedLock, Grant};
-use picklock_sim::plan::{Phase, SectionPlan};
-use picklock_sim::resource::{Operation, Resource, ResourceError};
-use picklock_sim::run::{ClientSeat, Workload};
-use picklock_sim::trace::What;
-use picklock_sim::witness::Witness;
+use picklock_sim::ids::Key;
+use picklock_sim::plan::{ClientPlan, SectionPlan};
+use picklock_sim::seed::{Seed, scale};
+use picklock_sim::time::nanos;
 
-use super::Kind;
+use super::{Workload, section};
+use crate::scenario::param::{Args, Domain, HOUR, Param};
 
-pub(super) const KIND: Kind = Kind {
+/// See the [module](self).
+pub(super) const CONTEND: Workload = Workload {
     name: "contend",
-    claim: "clients contend for keys; each section reads a register, works, writes it back increased",
-    program,
+    doc: "clients contend for keys; a section reads the resource, works, and writes it",
+    params: &[
+        Param { name: "clients", domain: Domain::Count(1, 64), default: "3", doc: "how many clients" },
+        Param {
+            name: "keys",
+            domain: Domain::Count(1, 1_000),
+            default: "1",
+            doc: "how many keys; a section draws one",
+        },
+        Param {
+            name: "sections",
+            domain: Domain::Count(1, 1_000),
+            default: "2",
+            doc: "sections of each client",
+        },
+        Param {
+            name: "think",
+            domain: Domain::spans(),
+            default: "0ms..50ms",
+            doc: "how long a client waits before it asks for the lock",
+        },
+        Param {
+            name: "work",
+            domain: Domain::spans(),
+            default: "20ms..200ms",
+            doc: "how long a section works between reading and writing",
+        },
+        Param {
+            name: "head_start",
+            domain: Domain::spans(),
+            default: "0ms",
+            doc: "client-1 asks at once, the others this much later than they would; 0: no head start",
+        },
+        Param {
+            name: "first_work",
+            domain: Domain::Spans { min: Duration::ZERO, max: HOUR, or: Some("work") },
+            default: "work",
+            doc: "how long client-1's first section works; `work`: as all others",
+        },
+    ],
+    draw,
+    program: section::program,
 };
 
-fn program() -> Workload {
-    Arc::new(|seat| Box::pin(client(seat)))
+fn draw(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
+    let range = |name| args.spans(name, ttl).unwrap_or_default();
+    let (think, work, head_start) = (range("think"), range("work"), range("head_start"));
+    let first_work = args.spans("first_work", ttl).unwrap_or(work);
+    let section = |client: u64, ordinal: u64| {
+        let drawn = |what: Choice| seed.at([WORKLOAD, what as u64, client, ordinal]);
+        let first = ordinal == 1;
+        let mut before = span(drawn(Choice::Think), think);
+        if first && head_start.1 > Duration::ZERO {
+            before = if client == 1 {
+                Duration::ZERO
+            } else {
+                before + span(drawn(Choice::HeadStart), head_start)
+            };
+        }
+        SectionPlan {
+            ordinal: ordinal as u32,
+            key: Key::new(&format!("lock:{}", 1 + scale(drawn(Choice::Key), args.count("keys")))),
+            // Each of the two is at most an hour, and a plan allows no more than that for both.
+            think: before.min(HOUR),
+            work: span(drawn(Choice::Work), if first && client == 1 { first_work } else { work }),
+        }
+    };
+    (1..=args.count("clients"))
+        .map(|client| ClientPlan {
+            name: format!("client-{client}"),
+            sections: (1..=args.count("sections")).map(|ordinal| section(client, ordinal)).collect(),
+        })
+        .collect()
 }
 
-/// Runs the sections that this client has not begun yet; a restarted client goes on with the next one.
-async fn client(seat: ClientSeat) {
-    let ClientSeat { host, client, resource, plan, wait, belief } = seat;
-    let witness = host.witness();
-    let done = witness.last_section();
-    let mut worker = Worker { host, witness, resource, wait, belief };
-    for section in plan.sections.iter().filter(|section| section.ordinal > done) {
-        worker.host.sleep(section.think).await;
-        worker.witness.waiting(section.ordinal, &section.key);
-        match &client {
-            Client::Lock(lock) => worker.locked(lock.as_ref(), section).await,
-            Client::Direct(direct) => worker.direct(direct.as_ref(), section).await,
-        }
-        worker.witness.idle(section.ordinal);
-    }
-    worker.witness.finished();
+/// The first coordinate of the workload's draws; others use the same seed with other coordinates.
+const WORKLOAD: u64 = u64::from_be_bytes(*b"workload");
+
+#[derive(Clone, Copy)]
+enum Choice {
+    Think,
+    Work,
+    Key,
+    HeadStart,
 }
 
-struct Worker {
-    host: Host,
-    witness: Witness,
-    resource: Resource,
-    wait: Duration,
-    belief: Belief,
+fn span(draw: u64, (min, max): (Duration, Duration)) -> Duration {
+    let width = nanos(max).saturating_sub(nanos(min));
+    min + Duration::from_nanos(scale(draw, width.saturating_add(1)))
 }
 
-impl Worker {
-    async fn locked(&mut self, lock: &dyn ErasedLock, section: &SectionPlan) {
-        match lock.acquire(&self.host, &section.key, self.wait).await {
-            Ok(Some(grant)) => {
-                self.witness.acquired(&grant);
-                self.section(&grant, section).await;
-                self.witness.releasing(section.ordinal, &section.key);
-                let error = lock.release(grant).await.err().map(|error| error.to_string());
-                self.witness.released(section.ordinal, &section.key, error);
-            }
-            Ok(None) => self.witness.not_acquired(&section.key, "the wait was over"),
-            Err(error) => self.witness.not_acquired(&section.key, &error.to_string()),
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Reads, works, writes; stops early when the grant may no longer be relied upon or a step fails.
-    async fn section(&mut self, grant: &Grant, plan: &SectionPlan) {
-        self.witness.phase(plan.ordinal, Phase::Read);
-        if self.over(grant) {
-            return;
-        }
-        let Ok(value) = self.resource.apply(&plan.key, Operation::Read, grant.token).await else { return };
-        self.witness.phase(plan.ordinal, Phase::Work);
-        if self.over(grant) {
-            return;
-        }
-        self.host.sleep(plan.work).await;
-        self.witness.phase(plan.ordinal, Phase::Write);
-        if self.over(grant) {
-            return;
-        }
-        let outcome = self.resource.apply(&plan.key, Operation::Write(value + 1), grant.token).await;
-        let key = plan.key.clone();
-        match outcome {
-            Ok(_) => self.witness.change(What::WriteAcknowledged { key }),
-            Err(ResourceError::Unknown) => self.witness.change(What::WriteUnknown { key }),
-            Err(ResourceError::Refused { .. } | ResourceError::SoldOut) => {
-                self.witness.change(What::WriteRefused { key });
-            }
-            Err(ResourceError::NotSent) => {}
-        }
-    }
-
-    /// True if the advertised deadline has passed. A naive holder does not look, and a grant without one is never over.
-    fn over(&self, grant: &Grant) -> bool {
-        if self.belief == Belief::Naive {
-            return false;
-        }
-        let passed = grant.deadline.is_some_and(|deadline| self.witness.has_passed(deadline));
-        if passed {
-            self.witness.aborted(&grant.key);
-        }
-        passed
-    }
-
-    async fn direct(&mut self, direct: &dyn ErasedDirect, section: &SectionPlan) {
-        let key = section.key.clone();
-        match direct.change(&section.key, 1, section.work).await {
-            Ok(()) => self.witness.change(What::WriteAcknowledged { key }),
-            Err(_) => self.witness.change(What::WriteUnknown { key }),
+    #[test]
+    fn fewer_clients_and_sections_leave_the_others_as_they_were() {
+        let drawn = |clients: &str, sections: &str| {
+            let text =
+                format!("summary = 's'\n[contend]\nclients = {clients}\nsections = {sections}\nkeys = 5");
+            let scenario = crate::scenario::Scenario::parse("s.toml", &text).unwrap();
+            scenario.calm_plan(&crate::faults::tests::design(1, false), Seed(7)).clients
+        };
+        let (many, few) = (drawn("5", "4"), drawn("3", "2"));
+        for (large, small) in many.iter().zip(&few) {
+            assert_eq!(large.name, small.name);
+            assert_eq!(large.sections[..2], small.sections[..]);
         }
     }
 }

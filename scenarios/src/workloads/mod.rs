@@ -1,24 +1,36 @@
-//! What clients do with their lock.
+//! Workloads: what each client does under one seed, and how it does it.
+
+use std::time::Duration;
+
+use picklock_sim::plan::ClientPlan;
+use picklock_sim::run;
+use picklock_sim::seed::Seed;
+
+use crate::scenario::param::{Args, Param};
 
 mod contend;
+mod section;
 
-use picklock_sim::run::Workload;
-
-/// One workload.
-pub struct Kind {
-    /// Its name, as scenario files spell it.
+/// A kind of work that clients do.
+#[derive(Debug)]
+pub struct Workload {
+    /// Its name: what a plan calls it, and the table of a scenario file that holds its parameters.
     pub name: &'static str,
-    /// What it does, in one line.
-    pub claim: &'static str,
-    /// Makes the program of its clients.
-    pub program: fn() -> Workload,
+    /// What clients do, in one line.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// What each client does, from parameters, lease time and seed.
+    pub draw: fn(&Args, Duration, Seed) -> Vec<ClientPlan>,
+    /// The program that carries it out.
+    pub program: fn() -> run::Workload,
 }
 
-/// All workloads.
-pub const ALL: &[Kind] = &[contend::KIND];
+/// The workloads; the first is the one of a scenario that names none.
+pub const ALL: &[&Workload] = &[&contend::CONTEND];
 
 /// The workload of this name.
 #[must_use]
-pub fn named(name: &str) -> Option<&'static Kind> {
-    ALL.iter().find(|kind| kind.name == name)
+pub fn named(name: &str) -> Option<&'static Workload> {
+    ALL.iter().copied().find(|workload| workload.name == name)
 }

@@ -1,0 +1,137 @@
+//! The two loads that speed is measured with: plans made by hand, always the same, with trace and invariants on.
+
+mod floor;
+
+use std::time::Duration;
+
+use picklock_scenarios::check::{Checked, check};
+use picklock_sim::design::{Design, spell};
+use picklock_sim::engine::Engine;
+use picklock_sim::ids::Key;
+use picklock_sim::plan::{ClientPlan, Latency, Persistence, Plan, SectionPlan, WorldSpec};
+use picklock_sim::seed::Seed;
+use picklock_sim::trace::{Role, What};
+
+use self::floor::Floor;
+
+/// What the program uses too; it favours no side of a ratio.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// A load: one run that is repeated.
+pub(crate) struct Load {
+    design: Design,
+    plan: Plan,
+    /// The same commands with nothing around them.
+    floor: Floor,
+    /// How many requests a run's clients send to its stores. What a client sends in one piece, such as the handshake of
+    /// a connection, counts as one.
+    pub(crate) commands: usize,
+}
+
+/// How a load's clients spend their time.
+struct Shape {
+    design: &'static str,
+    clients: u32,
+    sections: u32,
+    think: Duration,
+    horizon: Duration,
+    /// True if the design sends its release also to a store that has refused.
+    releases_refusals: bool,
+}
+
+impl Load {
+    /// Redlock on five nodes, three clients, 30 simulated seconds.
+    pub(crate) fn standard() -> Load {
+        Load::new(&Shape {
+            design: "redlock",
+            clients: 3,
+            sections: 46,
+            think: Duration::from_millis(550),
+            horizon: Duration::from_secs(30),
+            releases_refusals: true,
+        })
+    }
+
+    /// One store, two clients, three simulated seconds: about what a run of a campaign is.
+    pub(crate) fn small() -> Load {
+        Load::new(&Shape {
+            design: "single",
+            clients: 2,
+            sections: 35,
+            think: Duration::from_millis(30),
+            horizon: Duration::from_secs(3),
+            releases_refusals: false,
+        })
+    }
+
+    fn new(shape: &Shape) -> Load {
+        let design = spell(picklock_impls::families(), shape.design).expect("the design comes with picklock");
+        let plan = plan(shape);
+        let trace = run(Engine::Event, &design, &plan).trace;
+        let is = |host: picklock_sim::ids::HostId, role| trace.hosts[usize::from(host.0)].role == role;
+        let count = |wanted: &dyn Fn(&What) -> bool| trace.events.iter().filter(|event| wanted(&event.what)).count();
+        let to_stores = |peer| is(peer, Role::Store);
+        let commands = trace
+            .events
+            .iter()
+            .filter(|event| is(event.host, Role::Client))
+            .filter(|event| matches!(event.what, What::Sent { peer, .. } if to_stores(peer)))
+            .count();
+        let clients = shape.clients as usize;
+        let nodes = design.topology.stores as usize;
+        // Each connection begins with a handshake; each node is asked for a script in vain once, then given it.
+        let tries = commands - clients * nodes - 2 * nodes;
+        let granted = count(&|what| matches!(what, What::Created { .. }));
+        let refused = (tries - 2 * granted) / if shape.releases_refusals { 2 } else { 1 };
+        let floor = Floor { clients, nodes, granted, refused, releases_refusals: shape.releases_refusals };
+        Load { design, plan, floor, commands }
+    }
+
+    /// Makes the run on an engine and judges it.
+    pub(crate) fn run(&self, engine: Engine) -> Checked {
+        run(engine, &self.design, &self.plan)
+    }
+
+    /// Sends as many commands of the same kinds to nodes that answer at once. Returns how many there were, counted as
+    /// [`commands`](Load::commands) are.
+    pub(crate) fn run_floor(&self) -> usize {
+        self.floor.run()
+    }
+}
+
+fn run(engine: Engine, design: &Design, plan: &Plan) -> Checked {
+    check(engine, design, plan.clone()).expect("the designs that come with picklock do not panic")
+}
+
+fn plan(shape: &Shape) -> Plan {
+    let section = |client: u32, ordinal: u32| SectionPlan {
+        ordinal,
+        key: Key::new("stock"),
+        // Not in step: the clients' rhythms differ by a few parts in a hundred.
+        think: shape.think + shape.think * client / 50,
+        work: Duration::from_millis(10),
+    };
+    let client = |client: u32| ClientPlan {
+        name: format!("client-{client}"),
+        sections: (1..=shape.sections).map(|ordinal| section(client, ordinal)).collect(),
+    };
+    Plan {
+        seed: Seed(1),
+        network_seed: Seed(1),
+        world: WorldSpec {
+            ttl: Duration::from_secs(1),
+            wait: Duration::from_secs(10),
+            horizon: shape.horizon,
+            latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
+            tcp_timeout: Duration::from_secs(15),
+            replicas: 1,
+            persistence: Persistence::None,
+            down_after: Duration::from_millis(200),
+            stock: 0,
+        },
+        workload: "contend".to_owned(),
+        clients: (1..=shape.clients).map(client).collect(),
+        injections: Vec::new(),
+    }
+}

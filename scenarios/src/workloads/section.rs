@@ -1,0 +1,111 @@
+//! How a client carries its sections out: acquire, read a register, work, write the register plus one, release.
+//!
+//! Read, work and write are three steps, so that a lost update shows. A holder with a deadline looks at its clock before
+//! each step and gives up when the deadline has passed; a naive one never looks. A design without a lock makes the same
+//! change in its own way. The outcome of a change whose answer never came stays unknown: the client goes on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use picklock_sim::host::Host;
+use picklock_sim::lock::{Belief, Client, ErasedDirect, ErasedLock, Grant};
+use picklock_sim::plan::{Phase, SectionPlan};
+use picklock_sim::resource::{Operation, Resource, ResourceError};
+use picklock_sim::run::{ClientSeat, Workload};
+use picklock_sim::trace::What;
+use picklock_sim::witness::Witness;
+
+/// The program of a client that carries its sections out one after another.
+pub(super) fn program() -> Workload {
+    Arc::new(|seat| Box::pin(client(seat)))
+}
+
+/// Runs the sections that this client has not begun yet; a restarted client goes on with the next one.
+async fn client(seat: ClientSeat) {
+    let ClientSeat { host, client, resource, plan, wait, belief } = seat;
+    let witness = host.witness();
+    let done = witness.last_section();
+    let mut worker = Worker { host, witness, resource, wait, belief };
+    for section in plan.sections.iter().filter(|section| section.ordinal > done) {
+        worker.host.sleep(section.think).await;
+        worker.witness.waiting(section.ordinal, &section.key);
+        match &client {
+            Client::Lock(lock) => worker.locked(lock.as_ref(), section).await,
+            Client::Direct(direct) => worker.direct(direct.as_ref(), section).await,
+        }
+        worker.witness.idle(section.ordinal);
+    }
+    worker.witness.finished();
+}
+
+struct Worker {
+    host: Host,
+    witness: Witness,
+    resource: Resource,
+    wait: Duration,
+    belief: Belief,
+}
+
+impl Worker {
+    async fn locked(&mut self, lock: &dyn ErasedLock, section: &SectionPlan) {
+        match lock.acquire(&self.host, &section.key, self.wait).await {
+            Ok(Some(grant)) => {
+                self.witness.acquired(&grant);
+                self.section(&grant, section).await;
+                self.witness.releasing(section.ordinal, &section.key);
+                let error = lock.release(grant).await.err().map(|error| error.to_string());
+                self.witness.released(section.ordinal, &section.key, error);
+            }
+            Ok(None) => self.witness.not_acquired(&section.key, "the wait was over"),
+            Err(error) => self.witness.not_acquired(&section.key, &error.to_string()),
+        }
+    }
+
+    /// Reads, works, writes; stops early when the grant may no longer be relied upon or a step fails.
+    async fn section(&mut self, grant: &Grant, plan: &SectionPlan) {
+        self.witness.phase(plan.ordinal, Phase::Read);
+        if self.over(grant) {
+            return;
+        }
+        let Ok(value) = self.resource.apply(&plan.key, Operation::Read, grant.token).await else { return };
+        self.witness.phase(plan.ordinal, Phase::Work);
+        if self.over(grant) {
+            return;
+        }
+        self.host.sleep(plan.work).await;
+        self.witness.phase(plan.ordinal, Phase::Write);
+        if self.over(grant) {
+            return;
+        }
+        let outcome = self.resource.apply(&plan.key, Operation::Write(value + 1), grant.token).await;
+        let key = plan.key.clone();
+        match outcome {
+            Ok(_) => self.witness.change(What::WriteAcknowledged { key }),
+            Err(ResourceError::Unknown) => self.witness.change(What::WriteUnknown { key }),
+            Err(ResourceError::Refused { .. } | ResourceError::SoldOut) => {
+                self.witness.change(What::WriteRefused { key });
+            }
+            Err(ResourceError::NotSent) => {}
+        }
+    }
+
+    /// True if the advertised deadline has passed. A naive holder does not look, and a grant without one is never over.
+    fn over(&self, grant: &Grant) -> bool {
+        if self.belief == Belief::Naive {
+            return false;
+        }
+        let passed = grant.deadline.is_some_and(|deadline| self.witness.has_passed(deadline));
+        if passed {
+            self.witness.aborted(&grant.key);
+        }
+        passed
+    }
+
+    async fn direct(&mut self, direct: &dyn ErasedDirect, section: &SectionPlan) {
+        let key = section.key.clone();
+        match direct.change(&section.key, 1, section.work).await {
+            Ok(()) => self.witness.change(What::WriteAcknowledged { key }),
+            Err(_) => self.witness.change(What::WriteUnknown { key }),
+        }
+    }
+}

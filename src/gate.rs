@@ -1,0 +1,230 @@
+//! The gate: a lock of one's own against scenarios, as a test that passes or fails.
+//!
+//! It makes the runs that `picklock run` makes and is stricter with the lock. A run that violates something is made
+//! twice, and so are the first runs of every scenario: a lock that reads time or takes randomness past its [`Host`] gives
+//! itself away by the difference, and is told so instead of being judged. A scenario in which no run exercised
+//! anything fails, too.
+//!
+//! Left out on purpose: expectations in a file and budgets of time. A test says in its own code what it expects, and
+//! makes the same runs on every machine.
+//!
+//! [`Host`]: crate::Host
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use picklock_scenarios::scenario::span::Span;
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+
+mod choose;
+mod error;
+mod replay;
+mod runs;
+mod tell;
+mod verdict;
+
+pub use error::GateError;
+pub use replay::replay;
+pub use verdict::Verdict;
+
+/// Enough to find what is common, in about a second.
+const SEEDS: Range<u64> = 0..200;
+
+/// Tests a lock; see [`Gate`].
+#[must_use]
+pub fn gate(design: Design) -> Gate {
+    Gate {
+        design,
+        asked: Vec::new(),
+        settings: Vec::new(),
+        seeds: SEEDS,
+        engine: Engine::Event,
+        jobs: std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN),
+        out: None,
+        confirm: true,
+    }
+}
+
+/// What is to be tested, and how; made by [`gate`].
+///
+/// Without scenarios it runs those of the built-in suite that apply to the design. It ends in
+/// [`assert_holds`](Gate::assert_holds), [`assert_violates`](Gate::assert_violates) or [`run`](Gate::run).
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use picklock::sim::design::spell;
+///
+/// let design = spell(picklock::impls::families(), "single-fenced{belief=honest}")?;
+/// picklock::gate(design)
+///     .scenarios(["calm", "client-crash"])
+///     .ttl(Duration::from_millis(500))
+///     .latency(Duration::from_millis(1), Duration::from_millis(8))
+///     .set("clients=4")
+///     .seeds(20)
+///     .assert_holds();
+/// # Ok::<(), picklock::sim::design::SpellingError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing is run before `assert_holds`, `assert_violates` or `run`"]
+pub struct Gate {
+    design: Design,
+    /// Empty: the built-in suite.
+    asked: Vec<Asked>,
+    settings: Vec<String>,
+    seeds: Range<u64>,
+    engine: Engine,
+    jobs: NonZero<usize>,
+    /// `None`: `picklock` in the build's target directory.
+    out: Option<PathBuf>,
+    confirm: bool,
+}
+
+/// A scenario asked for.
+#[derive(Clone, Debug)]
+enum Asked {
+    /// One of the built-in suite.
+    Named(String),
+    /// A file.
+    File(PathBuf),
+}
+
+/// Which seeds are run: so many from 0 on, or a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seeds(Range<u64>);
+
+impl From<u64> for Seeds {
+    fn from(count: u64) -> Seeds {
+        Seeds(0..count)
+    }
+}
+
+impl From<Range<u64>> for Seeds {
+    fn from(range: Range<u64>) -> Seeds {
+        Seeds(range)
+    }
+}
+
+impl Gate {
+    /// Adds scenarios: names of the built-in suite (`picklock list scenarios` shows them), or paths of files, which end
+    /// in `.toml`.
+    pub fn scenarios<S: Into<String>>(mut self, scenarios: impl IntoIterator<Item = S>) -> Gate {
+        self.asked.extend(scenarios.into_iter().map(|scenario| {
+            let scenario = scenario.into();
+            let is_file = Path::new(&scenario).extension().is_some_and(|ending| ending == "toml");
+            if is_file { Asked::File(scenario.into()) } else { Asked::Named(scenario) }
+        }));
+        self
+    }
+
+    /// Adds a scenario file. Tests run in the directory of their package, so the path may be relative to that.
+    pub fn scenario_file(mut self, path: impl Into<PathBuf>) -> Gate {
+        self.asked.push(Asked::File(path.into()));
+        self
+    }
+
+    /// Which seeds are run of every scenario: `.seeds(1_000)`, or `.seeds(17..18)`. 200 if not said.
+    pub fn seeds(mut self, seeds: impl Into<Seeds>) -> Gate {
+        self.seeds = seeds.into().0;
+        self
+    }
+
+    /// The lease time that clients ask for, from 10 ms to 300 s; `1s` if neither this nor the scenario says otherwise.
+    pub fn ttl(self, ttl: Duration) -> Gate {
+        self.set(format!("ttl={}", Span::Fixed(ttl)))
+    }
+
+    /// One-way latency of a message. Half of the messages take no longer than an eighth of the way from `min` to `max`.
+    pub fn latency(self, min: Duration, max: Duration) -> Gate {
+        self.set(format!("latency={}..{}", Span::Fixed(min), Span::Fixed(max)))
+    }
+
+    /// How long a section works while it holds the lock.
+    pub fn work(self, min: Duration, max: Duration) -> Gate {
+        self.set(format!("work={}..{}", Span::Fixed(min), Span::Fixed(max)))
+    }
+
+    /// Sets any parameter of the scenarios that have it, as `--set` of the command line does: `clients=5`,
+    /// `pause.for=1s..2s`. One that no scenario has is an error.
+    pub fn set(mut self, setting: impl Into<String>) -> Gate {
+        self.settings.push(setting.into());
+        self
+    }
+
+    /// The engine of the runs; [`Engine::Event`] if not said.
+    pub fn engine(mut self, engine: Engine) -> Gate {
+        self.engine = engine;
+        self
+    }
+
+    /// How many threads make the runs, at least one; one for each core if not said. The result is the same.
+    pub fn jobs(mut self, jobs: usize) -> Gate {
+        self.jobs = NonZero::new(jobs).unwrap_or(NonZero::<usize>::MIN);
+        self
+    }
+
+    /// Where violating runs are kept, as files in `capsules`; `picklock` in the build's target directory if not said.
+    pub fn out(mut self, directory: impl Into<PathBuf>) -> Gate {
+        self.out = Some(directory.into());
+        self
+    }
+
+    /// Whether violations are tried on the turmoil engine, too, under 16 networks; they are if not said. The result is
+    /// shown and changes no verdict.
+    pub fn confirm(mut self, confirm: bool) -> Gate {
+        self.confirm = confirm;
+        self
+    }
+
+    /// Makes the runs.
+    ///
+    /// # Errors
+    /// When there is nothing to judge: see [`GateError`]. A violation is a result, not an error.
+    pub fn try_run(&self) -> Result<Verdict, GateError> {
+        if self.seeds.is_empty() {
+            return Err(GateError::NoSeeds { from: self.seeds.start, until: self.seeds.end });
+        }
+        let scenarios = choose::scenarios(&self.asked, &self.settings)?;
+        let mut verdict = Verdict::new(!self.asked.is_empty());
+        for scenario in &scenarios {
+            let applied = scenario.applies(&self.design);
+            let tally = match &applied {
+                Ok(design) => runs::all(self, design, scenario)?,
+                Err(_) => Default::default(),
+            };
+            verdict.add(tell::cell(self, applied, scenario, &tally)?);
+        }
+        Ok(verdict)
+    }
+
+    /// As [`try_run`](Gate::try_run), for tests.
+    ///
+    /// # Panics
+    /// With the error, when there is nothing to judge.
+    #[track_caller]
+    pub fn run(&self) -> Verdict {
+        self.try_run().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Makes the runs and fails if anything is violated, or a scenario exercised nothing; see
+    /// [`Verdict::assert_holds`].
+    ///
+    /// # Panics
+    /// With what happened, when it fails.
+    #[track_caller]
+    pub fn assert_holds(&self) -> Verdict {
+        self.run().assert_holds()
+    }
+
+    /// Makes the runs and fails unless this invariant is violated in one of them; see [`Verdict::assert_violates`].
+    ///
+    /// # Panics
+    /// With what happened, when it fails.
+    #[track_caller]
+    pub fn assert_violates(&self, invariant: &str) -> Verdict {
+        self.run().assert_violates(invariant)
+    }
+}

@@ -1,0 +1,56 @@
+//! From what a test asks for to scenarios.
+
+use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::suite;
+use picklock_sim::text::nearest;
+
+use super::{Asked, GateError};
+
+/// The scenarios asked for, or the built-in suite, with everything set.
+pub(super) fn scenarios(asked: &[Asked], settings: &[String]) -> Result<Vec<Scenario>, GateError> {
+    let suite = suite::builtin();
+    let mut scenarios = match asked {
+        [] => suite,
+        asked => asked.iter().map(|asked| one(&suite, asked)).collect::<Result<_, _>>()?,
+    };
+    set(&mut scenarios, settings)?;
+    Ok(scenarios)
+}
+
+fn one(suite: &[Scenario], asked: &Asked) -> Result<Scenario, GateError> {
+    match asked {
+        Asked::File(path) => Ok(Scenario::load(path)?),
+        Asked::Named(name) => {
+            let found = suite.iter().find(|scenario| scenario.name() == name).cloned();
+            found.ok_or_else(|| GateError::NoScenario {
+                name: name.clone(),
+                nearest: nearest(name, suite.iter().map(Scenario::name)).map(str::to_owned),
+                known: suite.iter().map(|scenario| scenario.name().to_owned()).collect(),
+            })
+        }
+    }
+}
+
+/// Sets parameters on all scenarios that have them. One that no scenario has is an error.
+fn set(scenarios: &mut [Scenario], settings: &[String]) -> Result<(), GateError> {
+    for setting in settings {
+        if !scenarios.iter().any(|scenario| knows(scenario, setting))
+            && let Some(first) = scenarios.first_mut()
+        {
+            return Ok(first.set(setting)?);
+        }
+    }
+    for scenario in scenarios {
+        let known: Vec<&String> = settings.iter().filter(|setting| knows(scenario, setting)).collect();
+        scenario.set_all(&known)?;
+    }
+    Ok(())
+}
+
+fn knows(scenario: &Scenario, setting: &str) -> bool {
+    let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
+    scenario.settable().iter().any(|settable| {
+        let own = settable.param.name;
+        name == own || name.split_once('.').is_some_and(|(group, name)| group == settable.group && name == own)
+    })
+}

@@ -1,0 +1,155 @@
+//! Why a gate has no verdict, said so that whoever wrote the test knows what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+use picklock_scenarios::check::CheckError;
+use picklock_scenarios::scenario::ScenarioError;
+use picklock_scenarios::tell::TellError;
+use picklock_sim::capsule::CapsuleError;
+use picklock_sim::run::Panicked;
+
+/// Why a gate has no verdict.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GateError {
+    /// There is no scenario of this name.
+    #[error(
+        "there is no scenario `{name}`{}; there are {}, and a file is named with its ending .toml",
+        hint(.nearest), .known.join(", ")
+    )]
+    NoScenario {
+        /// What was asked for.
+        name: String,
+        /// The most similar name, if one is near.
+        nearest: Option<String>,
+        /// The names of the built-in suite.
+        known: Vec<String>,
+    },
+    /// A scenario file or a setting is wrong.
+    #[error("{}", setting(.0))]
+    Scenario(#[from] ScenarioError),
+    /// The range of seeds is empty.
+    #[error("there are no seeds in {from}..{until}: nothing would be run")]
+    NoSeeds {
+        /// The start of the range.
+        from: u64,
+        /// Its end.
+        until: u64,
+    },
+    /// The code of the lock panicked.
+    #[error("the lock `{design}` panicked under scenario `{scenario}`, seed {seed}: {message}{}", remedy(.message))]
+    Panicked {
+        /// The design's name.
+        design: String,
+        /// The scenario's name.
+        scenario: String,
+        /// The seed.
+        seed: u64,
+        /// What it said.
+        message: String,
+    },
+    /// The same seed gave two different runs.
+    #[error(
+        "the lock `{design}` is not a function of its seed: scenario `{scenario}`, seed {seed}, was run twice and \
+         gave two different runs.\n{difference}\n{STRAY}"
+    )]
+    Stray {
+        /// The design's name.
+        design: String,
+        /// The scenario's name.
+        scenario: String,
+        /// The seed.
+        seed: u64,
+        /// Where the two runs part, in lines.
+        difference: String,
+    },
+    /// A file cannot be read or is no capsule.
+    #[error("{}: {why}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: FileError,
+    },
+    /// A violation could not be told.
+    #[error(transparent)]
+    Tell(#[from] TellError),
+}
+
+/// What is wrong with a file.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It cannot be read.
+    #[error("cannot be read: {0}")]
+    Read(#[from] io::Error),
+    /// It is not a capsule.
+    #[error(transparent)]
+    Capsule(#[from] CapsuleError),
+    /// It is larger than any capsule.
+    #[error("{bytes} bytes are too many: a capsule has at most {limit}")]
+    TooLarge {
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// It holds a run of another design.
+    #[error("it holds a run of `{kept}`, not of `{given}`")]
+    OtherDesign {
+        /// The design in the file.
+        kept: String,
+        /// The design given.
+        given: String,
+    },
+    /// It names something that this picklock does not have.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+const STRAY: &str = "Something reached it past its Host: a clock of the machine (std::time), randomness (rand, Uuid), the \
+                     order of a HashMap, a thread, or state that outlives a run (a static, or something that its connect \
+                     function shares). Take time from Host::monotonic and Host::wall, waiting from Host::sleep and \
+                     Host::timeout, randomness from Host::rng, tasks from Host::spawn, and keep state in the client.";
+
+impl GateError {
+    /// An error of a run of `scenario`.
+    pub(super) fn of(error: CheckError, design: &str, scenario: &str) -> GateError {
+        match error {
+            CheckError::Panicked(Panicked { seed, message, .. }) => {
+                GateError::Panicked { design: design.to_owned(), scenario: scenario.to_owned(), seed, message }
+            }
+            source => GateError::Tell(TellError::Check {
+                design: design.to_owned(),
+                scenario: scenario.to_owned(),
+                source,
+            }),
+        }
+    }
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+/// A test has no `--set`.
+fn setting(error: &ScenarioError) -> String {
+    match error {
+        ScenarioError::Set { setting, scenario, problem } => {
+            format!("setting `{setting}` of scenario `{scenario}`: {problem}")
+        }
+        error => error.to_string(),
+    }
+}
+
+/// What to do about a panic that picklock knows: the simulated world has no timers and sockets of tokio.
+fn remedy(message: &str) -> &'static str {
+    if message.contains("timers are disabled") {
+        "\nIt waits on tokio::time, which does not follow its host's clock and has no place in a simulated world: use \
+         Host::sleep, Host::sleep_until and Host::timeout."
+    } else if message.contains("IO is disabled") || message.contains("is not running") {
+        "\nIt opens a socket of tokio, which leads out of the simulated world: use Connection::to or Host::connect."
+    } else {
+        "\nWhere it panicked stands in the output of the test, above this."
+    }
+}
