@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use picklock_scenarios::scenario::span::Span;
+use picklock_scenarios::summary::Cell;
+use picklock_scenarios::tally::Tally;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
@@ -190,12 +192,10 @@ impl Gate {
         let scenarios = choose::scenarios(&self.asked, &self.settings)?;
         let mut verdict = Verdict::new(!self.asked.is_empty());
         for scenario in &scenarios {
-            let applied = scenario.applies(&self.design);
-            let tally = match &applied {
-                Ok(design) => runs::all(self, design, scenario)?,
-                Err(_) => Default::default(),
-            };
-            verdict.add(tell::cell(self, applied, scenario, &tally)?);
+            verdict.add(match scenario.applies(&self.design) {
+                Ok(design) => tell::cell(self, scenario, &runs::all(self, &design, scenario)?)?,
+                Err(why) => Cell { skipped: Some(why), ..tell::cell(self, scenario, &Tally::default())? },
+            });
         }
         Ok(verdict)
     }

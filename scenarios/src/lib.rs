@@ -46,8 +46,8 @@
 //!
 //! # Where things are
 //!
-//! - *What can be asked for*: [`scenario`] (the files), [`suite`] (those that come with picklock), [`draw`] (workloads as
-//!   data), [`faults`], [`workloads`] (what clients do with their lock).
+//! - *What can be asked for*: [`scenario`] (the files), [`suite`] (those that come with picklock), [`faults`],
+//!   [`workloads`] (what clients do with their lock).
 //! - *What is said of a run*: [`history`] (a trace sorted by section, record and operation), [`invariants`], [`outcome`],
 //!   [`metrics`].
 //! - *What is said of many*: [`tally`], [`summary`] (what every report reads), [`expect`] (what is known of the built-in

@@ -5,7 +5,7 @@
 //! run takes a design and a plan and leaves a [`Trace`](trace::Trace); nothing else decides what happens, so the same
 //! two give the same trace, to the last event.
 //!
-//! A lock that grants everything, one client that wants it, and a pause of two seconds before it writes:
+//! A lock that grants everything, one client that wants it, and a pause of a second right before it writes:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -68,7 +68,7 @@
 //!     fault: "pause".into(),
 //!     when: When::Point { point: write, after: Duration::ZERO },
 //!     target: Target::host("client-1"),
-//!     lever: Lever::Pause { lasts: Duration::from_secs(2) },
+//!     lever: Lever::Pause { lasts: Duration::from_secs(1) },
 //! };
 //! let (ms, s) = (Duration::from_millis, Duration::from_secs);
 //! let section = SectionPlan { ordinal: 1, key: Key::new("stock"), think: ms(0), work: ms(50) };
@@ -95,12 +95,12 @@
 //! let trace = run(Engine::Event, &design, &plan, &workload)?.trace;
 //! let written = |what: &What| matches!(what, What::ResourceWritten { .. });
 //! let write = trace.events.iter().find(|event| written(&event.what)).expect("the write arrives, late");
-//! assert!(write.at.as_millis() > 2_000);
+//! assert!(write.at.as_millis() > 1_000);
 //! assert_eq!(run(Engine::Event, &design, &plan, &workload)?.trace.digest, trace.digest);
 //!
 //! // The second engine schedules in its own way, and the same point means the same there.
 //! let again = run(Engine::TURMOIL, &design, &plan, &workload)?.trace;
-//! assert!(again.events.iter().any(|event| written(&event.what) && event.at.as_millis() > 2_000));
+//! assert!(again.events.iter().any(|event| written(&event.what) && event.at.as_millis() > 1_000));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -94,6 +94,9 @@ fn execute(
     let end = state.now;
     let points = state.take_points();
     let (events, digest) = std::mem::take(&mut state.log).finish();
+    let remains = state.dissolve();
+    drop(state);
+    drop(remains);
     let trace = Trace {
         hosts,
         belief: design.belief,

@@ -51,6 +51,7 @@ fn knows(scenario: &Scenario, setting: &str) -> bool {
     let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
     scenario.settable().iter().any(|settable| {
         let own = settable.param.name;
-        name == own || name.split_once('.').is_some_and(|(group, name)| group == settable.group && name == own)
+        name == own
+            || name.split_once('.').is_some_and(|(group, name)| group == settable.group && name == own)
     })
 }

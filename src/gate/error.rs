@@ -116,9 +116,12 @@ impl GateError {
     /// An error of a run of `scenario`.
     pub(super) fn of(error: CheckError, design: &str, scenario: &str) -> GateError {
         match error {
-            CheckError::Panicked(Panicked { seed, message, .. }) => {
-                GateError::Panicked { design: design.to_owned(), scenario: scenario.to_owned(), seed, message }
-            }
+            CheckError::Panicked(Panicked { seed, message, .. }) => GateError::Panicked {
+                design: design.to_owned(),
+                scenario: scenario.to_owned(),
+                seed,
+                message,
+            },
             source => GateError::Tell(TellError::Check {
                 design: design.to_owned(),
                 scenario: scenario.to_owned(),

@@ -61,13 +61,14 @@ fn verdict(design: &Design, scenario: &str, engine: Engine, run: Checked, file: 
     let mut cell = counted(design, scenario, engine, &tally);
     for name in run.violated() {
         let replay = replay_line(file);
-        cell.violations.insert(name, Violation { runs: 1, first_seed: run.plan.seed.0, replay, ..Violation::default() });
+        cell.violations
+            .insert(name, Violation { runs: 1, first_seed: run.plan.seed.0, replay, ..Violation::default() });
     }
     let first = run.violations().next().map(|(invariant, _)| invariant.name);
     if let Some(name) = first
         && let Some(violation) = cell.violations.get_mut(name)
     {
-        violation.story = Some(Box::new(tell::story(design, scenario, name, run)));
+        violation.story = Some(Box::new(tell::story(design, scenario, name, &run)));
     }
     let mut verdict = Verdict::new(true);
     verdict.add(cell);
@@ -79,7 +80,8 @@ fn compare(capsule: &Capsule, run: &Checked) -> String {
     if capsule.digest == run.trace.digest {
         return "compared with the capsule: the same run to the last event".to_owned();
     }
-    let violations = if capsule.violations == run.violated() { "the same violations" } else { "other violations" };
+    let violations =
+        if capsule.violations == run.violated() { "the same violations" } else { "other violations" };
     let (then, here) = (&capsule.picklock, env!("CARGO_PKG_VERSION"));
     format!(
         "compared with the capsule: another run, {violations}; the lock has changed since, or picklock has \

@@ -60,7 +60,12 @@ fn one(gate: &Gate, design: &Design, scenario: &Scenario, seed: u64) -> Result<C
 }
 
 /// Checks that two runs of the same seed are the same.
-pub(super) fn same(design: &Design, scenario: &str, first: &Checked, again: &Checked) -> Result<(), GateError> {
+pub(super) fn same(
+    design: &Design,
+    scenario: &str,
+    first: &Checked,
+    again: &Checked,
+) -> Result<(), GateError> {
     if first.trace.digest == again.trace.digest && first.plan == again.plan {
         return Ok(());
     }
@@ -85,7 +90,10 @@ fn difference(first: &Checked, again: &Checked) -> String {
 }
 
 /// Runs the same work on several threads and waits for all.
-#[expect(clippy::disallowed_methods, reason = "each run stays on one thread; only whole runs are made in parallel")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "each run stays on one thread; only whole runs are made in parallel"
+)]
 pub(super) fn in_parallel(jobs: NonZero<usize>, work: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 1..jobs.get() {

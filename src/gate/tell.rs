@@ -1,34 +1,34 @@
-//! Violations made worth reading: each is drawn again from its lowest seed, reduced, tried on the second engine and kept
-//! in a file.
+//! Violations made worth reading: a campaign of the one seed in which each was first seen reduces it, tries it on the
+//! second engine and keeps it in a file.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use picklock_scenarios::check;
+use picklock_scenarios::campaign::{Campaign, CampaignError, Silent};
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::shrink::shrink;
 use picklock_scenarios::summary::{Cell, Violation};
-use picklock_scenarios::tally::{Seen, Tally};
-use picklock_scenarios::tell::{self, TellError, write_whole};
+use picklock_scenarios::tally::Tally;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::seed::Seed;
 
 use super::{Gate, GateError};
 
-/// The results of one scenario, its violations told. `applied` is what [`Scenario::applies`] said.
-pub(super) fn cell(
-    gate: &Gate,
-    applied: Result<Design, String>,
-    scenario: &Scenario,
-    tally: &Tally,
-) -> Result<Cell, GateError> {
+/// The results of one scenario, its violations told.
+pub(super) fn cell(gate: &Gate, scenario: &Scenario, tally: &Tally) -> Result<Cell, GateError> {
     let mut cell = counted(&gate.design, scenario.name(), gate.engine, tally);
-    match applied {
-        Err(why) => cell.skipped = Some(why),
-        Ok(design) => {
-            for (invariant, seen) in &tally.violations {
-                cell.violations.insert((*invariant).to_owned(), told(gate, &design, scenario, invariant, *seen)?);
+    let seeds: BTreeSet<u64> = tally.violations.values().map(|seen| seen.first_seed).collect();
+    // What a later seed violates besides was first seen under an earlier one: the file of that must stay.
+    for seed in seeds.into_iter().rev() {
+        let mut told = told(gate, scenario, seed)?;
+        for (name, seen) in tally.violations.iter().filter(|(_, seen)| seen.first_seed == seed) {
+            let mut violation = told.remove(*name).unwrap_or_default();
+            violation.runs = seen.runs;
+            violation.replay = format!(".seeds({seed}..{})", seed.saturating_add(1));
+            if let Some(capsule) = &violation.capsule {
+                violation.replay = format!("{}; the whole run: {}", replay_line(capsule), violation.replay);
             }
+            cell.violations.insert((*name).to_owned(), violation);
         }
     }
     Ok(cell)
@@ -49,38 +49,34 @@ pub(super) fn counted(design: &Design, scenario: &str, engine: Engine, tally: &T
     }
 }
 
-fn told(
-    gate: &Gate,
-    design: &Design,
-    scenario: &Scenario,
-    invariant: &str,
-    seen: Seen,
-) -> Result<Violation, GateError> {
-    let Seen { runs, first_seed } = seen;
-    let failed = |error| GateError::of(error, &design.name, scenario.name());
-    let plan = check::draw(design, scenario, Seed(first_seed)).map_err(failed)?;
-    let small = shrink(gate.engine, design, &plan, invariant);
-    let run = check::check(gate.engine, design, small).map_err(failed)?;
-    let confirmed = gate.confirm.then(|| tell::confirm(design, &run.plan, invariant));
-    let capsule = capsule_path(gate, scenario.name(), invariant);
-    let text = tell::capsule(design, scenario.name(), gate.engine, &run).to_text();
-    write_whole(&capsule, &text).map_err(|source| TellError::Write { path: capsule.clone(), source })?;
-    let replay =
-        format!("{}; the whole run: .seeds({first_seed}..{})", replay_line(&capsule), first_seed.saturating_add(1));
-    let story = Some(Box::new(tell::story(design, scenario.name(), invariant, run)));
-    Ok(Violation { runs, first_seed, replay, capsule: Some(capsule), confirmed, story })
-}
-
 /// The line that makes the run in a file again.
 pub(super) fn replay_line(capsule: &Path) -> String {
     format!("picklock::replay(design, {:?})", capsule.display().to_string())
 }
 
-fn capsule_path(gate: &Gate, scenario: &str, invariant: &str) -> PathBuf {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    let design: String = gate.design.name.chars().map(plain).collect();
+/// All that one seed violates.
+fn told(gate: &Gate, scenario: &Scenario, seed: u64) -> Result<BTreeMap<String, Violation>, GateError> {
     let out = gate.out.clone().unwrap_or_else(default_out);
-    out.join("capsules").join(format!("{design}.{scenario}.{invariant}.json"))
+    let campaign = Campaign {
+        designs: vec![gate.design.clone()],
+        scenarios: vec![scenario.clone()],
+        seeds: seed..seed.saturating_add(1),
+        engine: gate.engine,
+        jobs: gate.jobs,
+        budget: None,
+        fail_fast: false,
+        tell: true,
+        confirm: gate.confirm,
+        expectations: None,
+        out: Some(&out),
+        replay_args: String::new(),
+        command: String::new(),
+    };
+    let summary = campaign.run(&AtomicBool::new(false), &Silent).map_err(|error| match error {
+        CampaignError::Check { design, scenario, source } => GateError::of(source, &design, &scenario),
+        CampaignError::Tell(error) => GateError::Tell(error),
+    })?;
+    Ok(summary.cells.into_iter().flat_map(|cell| cell.violations).collect())
 }
 
 /// `picklock` in the target directory that the test was built in, which is the directory above it that cargo has

@@ -21,7 +21,8 @@ pub struct Verdict {
 
 impl Verdict {
     pub(super) fn new(asked: bool) -> Verdict {
-        let summary = Summary { schema: SCHEMA, command: "cargo test".to_owned(), partial: false, cells: Vec::new() };
+        let summary =
+            Summary { schema: SCHEMA, command: "cargo test".to_owned(), partial: false, cells: Vec::new() };
         Verdict { summary, asked, note: None }
     }
 
@@ -102,7 +103,10 @@ impl Verdict {
         }
         if !violations.is_empty() {
             let names: Vec<&str> = violations.keys().map(String::as_str).collect();
-            return Some(format!("`{design}` does not hold under scenario `{scenario}`: {} violated", names.join(", ")));
+            return Some(format!(
+                "`{design}` does not hold under scenario `{scenario}`: {} violated",
+                names.join(", ")
+            ));
         }
         (unknown == runs).then(|| {
             format!(
@@ -117,7 +121,10 @@ impl Verdict {
     fn brief(&self) -> Summary {
         let mut brief = self.summary.clone();
         for cell in &mut brief.cells {
-            let leading = invariants::ALL.iter().map(|known| known.name).find(|name| cell.violations.contains_key(*name));
+            let leading = invariants::ALL
+                .iter()
+                .map(|known| known.name)
+                .find(|name| cell.violations.contains_key(*name));
             for (name, violation) in &mut cell.violations {
                 if Some(name.as_str()) != leading {
                     violation.story = None;

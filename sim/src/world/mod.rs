@@ -235,6 +235,13 @@ impl State {
         self.points_seen.take().unwrap_or_default()
     }
 
+    /// Takes out everything that refers to tasks. Their wakers lead back to the world, which would otherwise keep itself
+    /// alive; they are dropped outside of its lock, because the last of them drops a task.
+    pub(crate) fn dissolve(&mut self) -> impl Sized + use<> {
+        self.processes.iter_mut().for_each(Process::dissolve);
+        (std::mem::take(&mut self.timers), std::mem::take(&mut self.oracle), self.network.dissolve())
+    }
+
     pub(crate) fn grant_of(&self, host: HostId) -> Option<GrantId> {
         self.processes[usize::from(host.0)].grant()
     }

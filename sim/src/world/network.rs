@@ -197,6 +197,11 @@ impl Network {
         self.unstick(|_, _| true)
     }
 
+    /// Takes out what refers to tasks: those that wait for a connection, a message or an end.
+    pub(super) fn dissolve(&mut self) -> impl Sized + use<> {
+        (std::mem::take(&mut self.conns), std::mem::take(&mut self.listening))
+    }
+
     fn unstick(&mut self, which: impl Fn(HostId, HostId) -> bool) -> Vec<(ConnId, Direction)> {
         let mut freed = Vec::new();
         for (index, conn) in self.conns.iter_mut().enumerate() {

@@ -130,6 +130,12 @@ impl Process {
         self.deadline.is_some()
     }
 
+    /// Forgets the tasks that wait for the process to resume.
+    pub(super) fn dissolve(&mut self) {
+        self.halted = None;
+        self.stalled = None;
+    }
+
     fn park(&mut self, waker: &Waker) -> Option<u32> {
         let stalled = if self.in_worker { self.stalled.as_mut() } else { None };
         let halt = self.halted.as_mut().or(stalled)?;

@@ -24,6 +24,9 @@ const BULK_MAX: i64 = 512 * 1024 * 1024;
 /// The most arguments of a request.
 const ARGS_MAX: i64 = i32::MAX as i64;
 
+/// What a short bulk string takes besides its bytes: its header and the ends of both lines.
+const HEADER_LEN: usize = 8;
+
 /// What a peer sent is not Redis's protocol. The text is the one that Redis answers with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Protocol error: {0}")]
@@ -47,11 +50,14 @@ pub fn integer(text: &[u8]) -> Option<i64> {
     if !strict {
         return None;
     }
-    std::str::from_utf8(text).ok()?.parse().ok()
+    // Nineteen digits cannot overflow this.
+    let magnitude = digits.iter().fold(0, |number: u64, digit| number * 10 + u64::from(digit - b'0'));
+    if digits.len() == text.len() { i64::try_from(magnitude).ok() } else { 0_i64.checked_sub_unsigned(magnitude) }
 }
 
 /// Appends a request of bulk strings.
 pub fn request(out: &mut Vec<u8>, args: &[&[u8]]) {
+    out.reserve(args.iter().map(|arg| arg.len() + HEADER_LEN).sum::<usize>() + HEADER_LEN);
     header(out, b'*', args.len());
     for arg in args {
         bulk(out, arg);

@@ -1,0 +1,600 @@
+//! What each lever does to real designs on the event engine, in runs written by hand; and that the faults of the suite,
+//! which pull these levers, make a difference.
+//!
+//! The stage is always the same: `client-1` takes the lock at once and works, `client-2` asks for it meanwhile. The
+//! lease lasts a second.
+
+use std::num::NonZero;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use picklock_scenarios::campaign::{Campaign, Silent};
+use picklock_scenarios::check::{self, Checked};
+use picklock_scenarios::suite;
+use picklock_sim::engine::Engine;
+use picklock_sim::ids::Key;
+use picklock_sim::plan::{
+    Access, ClientPlan, Edge, Injection, Latency, Lever, Persistence, Phase, Plan, Point, SectionPlan,
+    Target, When, WorldSpec,
+};
+use picklock_sim::seed::Seed;
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Disconnect, Event, What};
+
+#[path = "support/cells.rs"]
+mod cells;
+
+use cells::{Cell, design};
+
+const LEASE: Duration = Duration::from_secs(1);
+
+fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+/// The instant so many milliseconds after the beginning.
+fn at_ms(count: u64) -> TrueTime {
+    TrueTime(0) + ms(count)
+}
+
+/// A client that waits, then holds the lock for its work, so many times.
+fn client(name: &str, think: Duration, work: Duration, sections: u32) -> ClientPlan {
+    let section = |ordinal| SectionPlan { ordinal, key: Key::new("stock"), think, work };
+    ClientPlan { name: name.to_owned(), sections: (1..=sections).map(section).collect() }
+}
+
+/// The stage, with this going wrong.
+fn stage(injections: impl IntoIterator<Item = Injection>) -> Plan {
+    Plan {
+        seed: Seed(1),
+        network_seed: Seed(1),
+        world: WorldSpec {
+            ttl: LEASE,
+            wait: ms(10_000),
+            horizon: ms(8_000),
+            latency: Latency { min: Duration::from_micros(200), max: ms(1) },
+            tcp_timeout: ms(15_000),
+            replicas: 1,
+            persistence: Persistence::None,
+            down_after: ms(200),
+            stock: 0,
+        },
+        workload: "contend".to_owned(),
+        clients: vec![client("client-1", ms(0), ms(300), 1), client("client-2", ms(100), ms(50), 1)],
+        injections: injections.into_iter().collect(),
+    }
+}
+
+fn injection(when: When, target: Target, lever: Lever) -> Injection {
+    Injection { fault: "test".to_owned(), when, target, lever }
+}
+
+fn at(millis: u64) -> When {
+    When::At { at_ns: at_ms(millis) }
+}
+
+/// When client-1 comes to the first such access of its section.
+fn point(phase: Phase, access: Access, peer: &str, edge: Edge) -> When {
+    let host = "client-1".to_owned();
+    let point = Point { host, section: 1, phase, access, peer: peer.to_owned(), nth: 0, edge };
+    When::Point { point, after: Duration::ZERO }
+}
+
+/// Right before client-1 writes to the resource: it has looked at its deadline for the last time.
+fn before_the_write() -> When {
+    point(Phase::Write, Access::Write, "resource", Edge::Before)
+}
+
+fn first() -> Target {
+    Target::host("client-1")
+}
+
+fn run_on(engine: Engine, spelling: &str, plan: Plan) -> Checked {
+    plan.validate().expect("the test's plan can be run");
+    check::check(engine, &design(spelling), plan).expect("built-in designs do not panic")
+}
+
+fn run(spelling: &str, plan: Plan) -> Checked {
+    run_on(Engine::Event, spelling, plan)
+}
+
+/// What a host did, with the times.
+fn of<'a>(run: &'a Checked, host: &'a str) -> impl Iterator<Item = &'a Event> {
+    run.trace.events.iter().filter(move |event| run.trace.host_name(event.host) == host)
+}
+
+/// When such a thing first happened on a host.
+fn when(run: &Checked, host: &str, what: impl Fn(&What) -> bool) -> Option<TrueTime> {
+    of(run, host).find(|event| what(&event.what)).map(|event| event.at)
+}
+
+fn granted(run: &Checked, client: &str) -> Option<TrueTime> {
+    when(run, client, |what| matches!(what, What::Acquired { .. }))
+}
+
+fn expired(run: &Checked, store: &str) -> Option<TrueTime> {
+    when(run, store, |what| matches!(what, What::Expired { .. }))
+}
+
+/// Writes of a client that the resource applied.
+fn written(run: &Checked, client: &str) -> Vec<TrueTime> {
+    let by = |event: &&Event| event.grant.is_some_and(|grant| run.trace.host_name(grant.client) == client);
+    let applied =
+        of(run, "resource").filter(by).filter(|event| matches!(event.what, What::ResourceWritten { .. }));
+    applied.map(|event| event.at).collect()
+}
+
+fn bit(run: &Checked) -> bool {
+    run.bit.contains("test")
+}
+
+/// Both clients had their turn and nothing was violated.
+fn assert_sound(run: &Checked) {
+    assert_eq!(run.violated(), [""; 0], "{:?}", run.violations().map(|(_, found)| found).collect::<Vec<_>>());
+    let writes = [written(run, "client-1"), written(run, "client-2")].concat();
+    assert_eq!(writes.len(), 2, "both clients write");
+}
+
+mod halts {
+    use super::*;
+
+    /// Far longer than the lease, and than any time limit that the client has set itself.
+    fn paused_before_the_write() -> Plan {
+        stage([injection(before_the_write(), first(), Lever::Pause { lasts: 3 * LEASE })])
+    }
+
+    #[test]
+    fn a_paused_holder_writes_over_its_successor_without_a_fence() {
+        for naive in ["single", "watchdog", "redlock-naive", "set-px-del"] {
+            let run = run(naive, paused_before_the_write());
+            assert!(run.violates("mutual-exclusion") && run.violates("effective-exclusion"), "{naive}");
+            assert!(bit(&run));
+            assert!(
+                written(&run, "client-1") > written(&run, "client-2"),
+                "{naive}: the late write comes last"
+            );
+        }
+    }
+
+    #[test]
+    fn a_paused_holder_cannot_write_after_takeover_when_fenced() {
+        for fenced in ["single-fenced", "redlock-fenced-quorum"] {
+            let run = run(fenced, paused_before_the_write());
+            assert!(!run.violates("effective-exclusion") && !run.violates("no-lost-update"), "{fenced}");
+            assert_eq!(written(&run, "client-1"), [], "{fenced}");
+            assert_eq!(written(&run, "client-2").len(), 1, "{fenced}");
+            let refused =
+                when(&run, "resource", |what| matches!(what, What::ResourceRefused { .. })).unwrap();
+            assert!(refused > at_ms(2_000), "{fenced}");
+        }
+        // The fence protects the resource; it does not end the belief of a holder that never looks.
+        assert!(run("single-fenced", paused_before_the_write()).violates("mutual-exclusion"));
+    }
+
+    #[test]
+    fn an_honest_holder_has_no_double_belief_but_its_write_is_late_all_the_same() {
+        let run = run("redlock", paused_before_the_write());
+        assert!(
+            !run.violates("mutual-exclusion") && run.violates("effective-exclusion"),
+            "{:?}",
+            run.violated()
+        );
+    }
+
+    #[test]
+    fn an_honest_holder_that_was_paused_at_work_gives_up() {
+        let plan = stage([injection(at(200), first(), Lever::Pause { lasts: 2 * LEASE })]);
+        let run = run("redlock", plan);
+        assert_eq!(run.violated(), [""; 0]);
+        assert_eq!(written(&run, "client-1"), []);
+        assert!(when(&run, "client-1", |what| matches!(what, What::Aborted { .. })) >= Some(at_ms(2_200)));
+    }
+
+    #[test]
+    fn nobody_overtakes_a_paused_holder_of_the_oracle() {
+        let run = run("oracle", paused_before_the_write());
+        assert_sound(&run);
+        assert!(granted(&run, "client-2") > Some(at_ms(2_300)));
+    }
+
+    #[test]
+    fn a_stall_leaves_the_watchdog_running_and_a_pause_does_not() {
+        let halted = |lever| run("watchdog", stage([injection(at(150), first(), lever)]));
+        let stalled = halted(Lever::Stall { lasts: 3 * LEASE });
+        assert_sound(&stalled);
+        let renewals = of(&stalled, "node-1").filter(|event| matches!(event.what, What::Extended { .. }));
+        assert!(renewals.count() >= 8, "three renewals for each lease");
+        assert!(written(&stalled, "client-1")[0] >= at_ms(3_150));
+        let paused = halted(Lever::Pause { lasts: 3 * LEASE });
+        assert!(expired(&paused, "node-1").is_some() && paused.violates("mutual-exclusion"));
+    }
+
+    #[test]
+    fn a_suspended_host_trusts_a_monotonic_clock_that_stood_still() {
+        let plan = || stage([injection(at(200), first(), Lever::Suspend { lasts: 2 * LEASE })]);
+        assert!(run("redlock", plan()).violates("mutual-exclusion"));
+        // The wall clock goes on while the host is suspended.
+        assert_eq!(run("redlock{clock=wall}", plan()).violated(), [""; 0]);
+    }
+
+    #[test]
+    fn nothing_happens_in_a_paused_process_until_it_resumes() {
+        let run = run("watchdog", stage([injection(at(200), first(), Lever::Pause { lasts: ms(700) })]));
+        let stood_still = at_ms(200)..at_ms(900);
+        let during: Vec<&Event> =
+            of(&run, "client-1").filter(|event| stood_still.contains(&event.at)).collect();
+        let passive = |what: &What| {
+            matches!(
+                what,
+                What::Paused { .. } | What::Injected { .. } | What::Delivered { .. } | What::Bit { .. }
+            )
+        };
+        assert!(during.iter().all(|event| passive(&event.what)), "{during:?}");
+        assert_eq!(when(&run, "client-1", |what| matches!(what, What::Resumed)), Some(stood_still.end));
+    }
+}
+
+mod crashes {
+    use super::*;
+
+    fn crash(restart_after: Option<Duration>, power_loss: bool) -> Lever {
+        Lever::Crash { power_loss, restart_after }
+    }
+
+    #[test]
+    fn the_lock_of_a_dead_client_is_free_when_its_lease_has_run_out_and_not_earlier() {
+        for spelling in ["single", "watchdog", "redlock", "single-fenced"] {
+            for power_loss in [false, true] {
+                let run = run(spelling, stage([injection(at(200), first(), crash(None, power_loss))]));
+                assert_eq!(run.violated(), [""; 0], "{spelling}");
+                assert_eq!(written(&run, "client-1"), []);
+                let next = granted(&run, "client-2").unwrap();
+                assert!((at_ms(1_000)..at_ms(2_000)).contains(&next), "{spelling}: {next}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_killed_process_closes_its_connections_and_a_lost_power_does_not() {
+        let noticed = |power_loss| {
+            let run = run("single", stage([injection(at(200), first(), crash(None, power_loss))]));
+            let from_client = |event: &&Event| match event.what {
+                What::Disconnected { peer, .. } => run.trace.host_name(peer) == "client-1",
+                _ => false,
+            };
+            of(&run, "node-1").find(from_client).map(|event| event.at)
+        };
+        assert!((at_ms(200)..at_ms(202)).contains(&noticed(false).unwrap()));
+        assert_eq!(noticed(true), None);
+    }
+
+    #[test]
+    fn a_restarted_client_goes_on_with_its_next_section() {
+        let mut plan = stage([injection(at(200), first(), crash(Some(ms(100)), false))]);
+        plan.clients[0] = client("client-1", ms(0), ms(300), 2);
+        let run = run("single", plan);
+        assert_eq!(run.violated(), [""; 0]);
+        assert_eq!(when(&run, "client-1", |what| matches!(what, What::Restarted)), Some(at_ms(300)));
+        assert_eq!(written(&run, "client-1").len(), 1, "the section that it died in is not taken up again");
+    }
+
+    #[test]
+    fn a_store_that_restarts_keeps_what_it_wrote_to_disk_and_nothing_else() {
+        let restarted = |persistence| {
+            let mut plan = stage([injection(at(150), Target::host("node-1"), crash(Some(ms(20)), true))]);
+            plan.world.persistence = persistence;
+            run("single", plan)
+        };
+        let forgetful = restarted(Persistence::None);
+        assert!(forgetful.violates("mutual-exclusion"));
+        assert!(when(&forgetful, "node-1", |what| matches!(what, What::Lost { .. })).is_some());
+        let careful = restarted(Persistence::Always);
+        assert!(when(&careful, "node-1", |what| matches!(what, What::Lost { .. })).is_none());
+        assert!(granted(&careful, "client-2") > Some(written(&careful, "client-1")[0]));
+        assert!(!careful.violates("mutual-exclusion") && !careful.violates("effective-exclusion"));
+    }
+
+    #[test]
+    fn redlock_does_without_a_minority_of_its_stores_and_not_without_a_majority() {
+        let without = |nodes: &[&str]| {
+            let dead = Target::Hosts(nodes.iter().map(|name| (*name).to_owned()).collect());
+            run("redlock", stage([injection(at(0), dead, crash(None, true))]))
+        };
+        assert_sound(&without(&["node-2", "node-4"]));
+        let too_few = without(&["node-1", "node-2", "node-4"]);
+        assert_eq!((granted(&too_few, "client-1"), granted(&too_few, "client-2")), (None, None));
+    }
+
+    #[test]
+    fn a_replica_takes_over_from_a_dead_primary() {
+        let plan = stage([injection(at(50), Target::Primary, crash(None, true))]);
+        let run = run("replicated", plan);
+        let promoted = when(&run, "replica-1-1", |what| matches!(what, What::Promoted)).unwrap();
+        assert!(promoted > at_ms(250), "a primary is silent for 200 ms before it is given up");
+        assert!(granted(&run, "client-2") > Some(promoted));
+        assert_eq!(run.violated(), [""; 0], "the grant had been replicated when the primary died");
+    }
+}
+
+mod network {
+    use super::*;
+
+    fn cut(both: bool, lasts: Duration, from: &str, to: &str) -> Injection {
+        injection(before_the_write(), Target::host(from), Lever::Cut { to: Target::host(to), both, lasts })
+    }
+
+    /// When the resource applied the write of client-1, and when that client learned of it.
+    fn write_and_answer(run: &Checked) -> (TrueTime, TrueTime) {
+        let answered = when(run, "client-1", |what| matches!(what, What::WriteAcknowledged { .. }));
+        (written(run, "client-1")[0], answered.unwrap())
+    }
+
+    #[test]
+    fn a_cut_holds_what_is_sent_into_it_until_it_heals() {
+        let lasts = ms(600);
+        let calm = run("oracle", stage([]));
+        let (written, answered) = write_and_answer(&calm);
+        let (soon, late) = (written + ms(2), written + lasts - ms(2));
+
+        let (request, answer) =
+            write_and_answer(&run("oracle", stage([cut(false, lasts, "client-1", "resource")])));
+        assert!(request > late && answer > late, "the request waits: {request} {answer}");
+        let (request, answer) =
+            write_and_answer(&run("oracle", stage([cut(false, lasts, "resource", "client-1")])));
+        assert!(request < soon && answer > late, "the answer waits: {request} {answer}");
+        let (request, answer) =
+            write_and_answer(&run("oracle", stage([cut(true, lasts, "client-1", "resource")])));
+        assert!(request > late && answer > late);
+        let elsewhere = run("oracle", stage([cut(true, lasts, "client-2", "resource")]));
+        assert_eq!(write_and_answer(&elsewhere), (written, answered), "other links are not touched");
+    }
+
+    #[test]
+    fn a_write_that_was_held_in_the_net_lands_on_the_next_holder_unless_fenced() {
+        let plan = || stage([cut(true, ms(1_500), "client-1", "resource")]);
+        assert!(run("single", plan()).violates("effective-exclusion"));
+        assert!(run("redlock", plan()).violates("effective-exclusion"));
+        assert!(!run("single-fenced", plan()).violates("effective-exclusion"));
+        assert!(!run("redlock-fenced-quorum", plan()).violates("effective-exclusion"));
+    }
+
+    #[test]
+    fn a_cut_between_client_and_stores_delays_the_lock_and_breaks_nothing() {
+        let nodes = Target::Hosts((1..=5).map(|node| format!("node-{node}")).collect());
+        let lever = Lever::Cut { to: nodes, both: true, lasts: ms(700) };
+        for spelling in ["single", "redlock", "watchdog"] {
+            let run = run(spelling, stage([injection(at(0), Target::host("client-2"), lever.clone())]));
+            assert_sound(&run);
+            assert!(granted(&run, "client-2") > Some(at_ms(700)), "{spelling}");
+            assert!(bit(&run), "{spelling}");
+        }
+    }
+
+    #[test]
+    fn a_delay_strikes_so_many_messages_and_no_more() {
+        let delayed = |messages| {
+            let to = Target::host("resource");
+            let lever = Lever::Delay { to, by: ms(500), lasts: ms(5_000), messages };
+            run("oracle", stage([injection(at(0), first(), lever)]))
+        };
+        let calm = written(&run("oracle", stage([])), "client-1")[0];
+        // The connection is opened, then the register is read, then it is written.
+        let none = written(&delayed(Some(0)), "client-1")[0];
+        let one = written(&delayed(Some(1)), "client-1")[0];
+        let all = written(&delayed(None), "client-1")[0];
+        assert_eq!(none, calm);
+        assert!((calm + ms(490)..calm + ms(510)).contains(&one), "{calm} {one}");
+        assert!(all > one + ms(490), "{one} {all}");
+    }
+
+    #[test]
+    fn a_lost_reply_hides_a_request_that_was_carried_out() {
+        let asks = point(Phase::Acquire, Access::Write, "node-1", Edge::Before);
+        let lever = Lever::LoseReply { from: Target::host("node-1") };
+        let run = run("single", stage([injection(asks, first(), lever)]));
+        assert_sound(&run);
+        assert!(bit(&run));
+        let created = of(&run, "node-1").filter(|event| matches!(event.what, What::Created { .. }));
+        assert_eq!(created.count(), 3, "the first one is taken back: its client never heard of it");
+    }
+
+    #[test]
+    fn dropped_connections_are_reset_at_both_ends_and_opened_again() {
+        let lever = Lever::DropConnections { to: Target::host("node-1") };
+        let run = run("single", stage([injection(at(150), first(), lever)]));
+        assert_sound(&run);
+        let reset = |host: &str, by: &str| {
+            let is = |what: &What| match what {
+                What::Disconnected { peer, why: Disconnect::Reset } => run.trace.host_name(*peer) == by,
+                _ => false,
+            };
+            when(&run, host, is)
+        };
+        assert!(reset("client-1", "node-1").is_some() && reset("node-1", "client-1").is_some());
+        assert_eq!(reset("client-2", "node-1"), None);
+    }
+}
+
+mod clocks {
+    use super::*;
+
+    fn step(by: i64) -> Lever {
+        Lever::StepClock { by_ns: by * 1_000_000 }
+    }
+
+    /// How long a record of a client that dies at work lasts, in milliseconds, under such an act upon the store's clock
+    /// so many milliseconds after its creation.
+    fn lease_under(lever: Lever, after: u64) -> u64 {
+        let dies = injection(at(100), first(), Lever::Crash { power_loss: true, restart_after: None });
+        let calm = run("single", stage([dies.clone()]));
+        let created = when(&calm, "node-1", |what| matches!(what, What::Created { .. })).unwrap();
+        let acted = When::At { at_ns: created + ms(after) };
+        let run = run("single", stage([dies, injection(acted, Target::host("node-1"), lever)]));
+        assert_eq!(run.violated(), [""; 0]);
+        u64::try_from(expired(&run, "node-1").unwrap().since(created).as_millis()).unwrap()
+    }
+
+    #[test]
+    fn a_store_counts_leases_on_its_wall_clock() {
+        let lasts = [step(0), step(300), step(5_000), step(-700)].map(|lever| lease_under(lever, 150));
+        assert_eq!(lasts, [1_000, 700, 150, 1_700]);
+        // Fast by one part in a hundred: 990.1 ms of true time are a second to it.
+        assert_eq!(lease_under(Lever::SetDrift { ppm: 10_000 }, 0), 990);
+    }
+
+    #[test]
+    fn a_step_of_as_many_stores_as_two_majorities_share_makes_two_holders() {
+        let stepped = |nodes: u32| {
+            let hosts = Target::Hosts((1..=nodes).map(|node| format!("node-{node}")).collect());
+            let mut plan = stage([injection(at(150), hosts, step(2_000))]);
+            // A holder that works for most of its lease.
+            plan.clients[0] = client("client-1", ms(0), ms(800), 1);
+            run("redlock", plan).violates("mutual-exclusion")
+        };
+        // All five stores were asked and gave their vote, so three of them must give it again.
+        assert!(!stepped(2));
+        assert!(stepped(3));
+    }
+
+    #[test]
+    fn the_step_of_a_clients_clock_matters_only_to_who_keeps_deadlines_on_it() {
+        let mut plan = stage([injection(at(200), first(), step(-3_000))]);
+        plan.clients[0] = client("client-1", ms(0), ms(1_500), 1);
+        assert!(!run("redlock", plan.clone()).violates("mutual-exclusion"));
+        assert!(run("redlock{clock=wall}", plan).violates("mutual-exclusion"));
+    }
+}
+
+mod bites {
+    use super::*;
+
+    #[test]
+    fn a_lever_that_finds_nothing_to_change_does_not_bite() {
+        let pause = Lever::Pause { lasts: LEASE };
+        let cut = |to| Lever::Cut { to, both: true, lasts: ms(100) };
+        for (what, lever) in [
+            ("a pause after the end of all work", injection(at(5_000), first(), pause.clone())),
+            ("a pause of nobody", injection(at(5_000), Target::Holder, pause.clone())),
+            (
+                "a pause of a host that is not there",
+                injection(at(100), Target::host("client-9"), pause.clone()),
+            ),
+            (
+                "a pause at a point that never comes",
+                injection(point(Phase::Write, Access::Write, "node-1", Edge::Before), first(), pause),
+            ),
+            ("a cut that nothing is sent into", injection(at(3_000), first(), cut(Target::host("resource")))),
+            ("a cut between clients", injection(at(100), first(), cut(Target::host("client-2")))),
+            (
+                "a crash of a client that is done",
+                injection(at(3_000), first(), Lever::Crash { power_loss: true, restart_after: None }),
+            ),
+            (
+                "a step of the clock of a store without records",
+                injection(at(3_000), Target::host("node-1"), Lever::StepClock { by_ns: 1 << 40 }),
+            ),
+        ] {
+            let run = run("single", stage([lever]));
+            assert!(!bit(&run), "{what} bit");
+            assert_sound(&run);
+        }
+    }
+
+    #[test]
+    fn the_holder_is_who_holds_the_lock_when_the_lever_is_pulled() {
+        let paused = |millis: u64| {
+            let run = run(
+                "single",
+                stage([injection(at(millis), Target::Holder, Lever::Pause { lasts: ms(100) })]),
+            );
+            let is = |client: &str| when(&run, client, |what| matches!(what, What::Paused { .. })).is_some();
+            (is("client-1"), is("client-2"))
+        };
+        assert_eq!(paused(150), (true, false));
+        let second = granted(&run("single", stage([])), "client-2").unwrap();
+        assert_eq!(paused(second.as_millis() + 10), (false, true));
+    }
+
+    #[test]
+    fn a_run_is_the_calm_run_until_its_first_lever_is_pulled() {
+        for scenario in suite::builtin() {
+            for spelling in ["single", "redlock{nodes=3}", "single-fenced{store=replicated}", "watchdog"] {
+                let Some(cell) = Cell::of(&design(spelling), scenario.clone()) else { continue };
+                let faulty = cell.run(Engine::Event, 11);
+                let calm = cell.scenario.calm_plan(&cell.design, Seed(11));
+                let calm = check::check(Engine::Event, &cell.design, calm).unwrap();
+                let events = &faulty.trace.events;
+                let pulled = events.iter().position(|event| matches!(event.what, What::Injected { .. }));
+                let until = pulled.unwrap_or(events.len());
+                assert_eq!(
+                    events[..until],
+                    calm.trace.events[..until],
+                    "{spelling} under {}",
+                    scenario.name()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_fault_of_the_suite_bites_in_a_fair_share_of_runs() {
+        let campaign = Campaign {
+            designs: ["single", "redlock"].map(design).into(),
+            scenarios: suite::builtin(),
+            seeds: 0..60,
+            engine: Engine::Event,
+            jobs: NonZero::new(2).unwrap(),
+            budget: None,
+            fail_fast: false,
+            tell: false,
+            confirm: false,
+            expectations: None,
+            out: None,
+            replay_args: String::new(),
+            command: String::new(),
+        };
+        let summary = campaign.run(&AtomicBool::new(false), &Silent).unwrap();
+        for cell in summary.cells.iter().filter(|cell| cell.skipped.is_none()) {
+            let scenario =
+                suite::builtin().into_iter().find(|scenario| scenario.name() == cell.scenario).unwrap();
+            let single_store = cell.design == "single";
+            // A scenario with one fault is there to show it; one with many draws some of them for each run.
+            let share = if scenario.faults().len() == 1 { cell.runs / 3 } else { 1 };
+            for entry in scenario.faults() {
+                // The storm leaves every design on the stores that it has: nothing fails over there.
+                if entry.fault.name == "failover" && cell.scenario == "storm" {
+                    continue;
+                }
+                let bit = cell.bit.get(entry.fault.name).copied().unwrap_or(0);
+                let what = format!(
+                    "{} bit in {bit} of {} runs of {} under {}",
+                    entry.fault.name, cell.runs, cell.design, cell.scenario
+                );
+                assert!(bit >= share.max(1), "{what}");
+            }
+            assert!(single_store || cell.unknown < cell.runs, "{} under {}", cell.design, cell.scenario);
+            assert!(
+                cell.unknown <= cell.runs / 2,
+                "{} of {} runs of {} under {} tell nothing",
+                cell.unknown,
+                cell.runs,
+                cell.design,
+                cell.scenario
+            );
+        }
+    }
+}
+
+#[test]
+fn the_stage_alone_is_sound_for_every_design_but_the_one_without_a_lock() {
+    for family in picklock_impls::families() {
+        for engine in [Engine::Event, Engine::TURMOIL] {
+            let run = run_on(engine, family.name, stage([]));
+            if family.name == "no-lock" {
+                assert!(run.violates("mutual-exclusion"));
+            } else {
+                assert_sound(&run);
+            }
+        }
+    }
+}
