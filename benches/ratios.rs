@@ -35,7 +35,8 @@ fn report(title: &str, load: &Load, measured: bool) {
         commands: load.commands,
         run: Box::new(move || drop(load.run(engine))),
     };
-    let floor = Variant { name: "floor", commands: load.run_floor(), run: Box::new(|| drop(load.run_floor())) };
+    let floor =
+        Variant { name: "floor", commands: load.run_floor(), run: Box::new(|| drop(load.run_floor())) };
     let variants = [
         engine("event", Engine::Event),
         engine("turmoil", Engine::TURMOIL),
@@ -81,7 +82,11 @@ fn seconds_per_run(variant: &Variant<'_>) -> f64 {
 }
 
 /// How long it takes to do something that may look at the time spent so far.
-#[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "what is measured here is the machine's time")]
+#[expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "what is measured here is the machine's time"
+)]
 fn time(act: impl FnOnce(&dyn Fn() -> Duration)) -> Duration {
     let start = std::time::Instant::now();
     act(&|| start.elapsed());

@@ -18,10 +18,16 @@ mod binary;
 mod cells;
 
 use binary::{directory, run_in};
-use cells::{Cell, design, scenario};
+use cells::{Cell, design};
 
 fn designs() -> Vec<Design> {
     picklock_impls::families().iter().map(|family| family.design()).collect()
+}
+
+/// The built-in scenario of a name.
+fn scenario(name: &str) -> Scenario {
+    let found = suite::builtin().into_iter().find(|scenario| scenario.name() == name);
+    found.expect("the test names a built-in scenario")
 }
 
 /// Every built-in design under every built-in scenario that says something of it.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use picklock_scenarios::check;
 use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::suite;
 use picklock_scenarios::tell;
 use picklock_sim::capsule::Capsule;
 use picklock_sim::engine::Engine;
@@ -19,7 +20,7 @@ mod binary;
 mod cells;
 
 use binary::{Ended, directory, run_in};
-use cells::{Cell, design, scenario};
+use cells::{Cell, design};
 
 /// More than a message should need.
 const MESSAGE_MAX: usize = 2_000;
@@ -293,7 +294,8 @@ mod capsules {
 
     /// A capsule as a campaign writes it, of the smallest run there is.
     fn small() -> Capsule {
-        let mut scenario = scenario("long-work");
+        let mut scenario =
+            suite::builtin().into_iter().find(|scenario| scenario.name() == "long-work").unwrap();
         scenario.set("contend.sections=1").unwrap();
         let cell = Cell::of(&design("no-lock"), scenario).unwrap();
         let run = cell.run(Engine::Event, 1);

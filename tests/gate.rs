@@ -64,7 +64,8 @@ fn plain() -> Design {
 
 /// What a test says that fails.
 fn message<T>(run: impl FnOnce() -> T) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).err().expect("the gate should fail");
+    let panic =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).err().expect("the gate should fail");
     panic.downcast_ref::<String>().cloned().expect("the gate panics with a message")
 }
 

@@ -51,7 +51,11 @@ fn every_cell_of_the_matrix_is_as_expected() {
     for cell in summary.cells {
         let name = format!("{} under {}", cell.design, cell.scenario);
         assert_ne!(cell.met, Some(false), "{name}: {:?}", cell.unmet_because);
-        assert_eq!(cell.expected.is_some(), cell.skipped.is_none(), "{name}: an expectation for every cell that runs");
+        assert_eq!(
+            cell.expected.is_some(),
+            cell.skipped.is_none(),
+            "{name}: an expectation for every cell that runs"
+        );
         assert!(cell.runs == 0 || cell.unknown < cell.runs, "{name}: nothing was exercised");
     }
 }
@@ -109,7 +113,9 @@ fn the_highest_of_independent_counters_is_no_order_and_a_written_back_one_is() {
     let scenario = scenario("delay", &[]);
     let violated = |name: &str| {
         let design = scenario.applies(&design(name)).unwrap();
-        let violates = |seed| check::seed(Engine::Event, &design, &scenario, Seed(seed)).unwrap().violates("token-order");
+        let violates = |seed| {
+            check::seed(Engine::Event, &design, &scenario, Seed(seed)).unwrap().violates("token-order")
+        };
         (0..100).filter(|seed| violates(*seed)).count()
     };
     assert!(violated("redlock-fenced") > 0);

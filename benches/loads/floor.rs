@@ -58,7 +58,8 @@ impl Floor {
     }
 
     async fn talk(&self, runtime: &Runtime) -> RedisResult<Vec<Arc<Mutex<Served>>>> {
-        let nodes: Vec<Arc<Mutex<Served>>> = (0..self.nodes).map(|_| Arc::new(Mutex::new(holding(TAKEN)))).collect();
+        let nodes: Vec<Arc<Mutex<Served>>> =
+            (0..self.nodes).map(|_| Arc::new(Mutex::new(holding(TAKEN)))).collect();
         let mut connections = Vec::with_capacity(self.clients * self.nodes);
         for _ in 0..self.clients {
             for node in &nodes {

@@ -70,7 +70,8 @@ impl Load {
         let plan = plan(shape);
         let trace = run(Engine::Event, &design, &plan).trace;
         let is = |host: picklock_sim::ids::HostId, role| trace.hosts[usize::from(host.0)].role == role;
-        let count = |wanted: &dyn Fn(&What) -> bool| trace.events.iter().filter(|event| wanted(&event.what)).count();
+        let count =
+            |wanted: &dyn Fn(&What) -> bool| trace.events.iter().filter(|event| wanted(&event.what)).count();
         let to_stores = |peer| is(peer, Role::Store);
         let commands = trace
             .events

@@ -110,7 +110,8 @@ impl Connection {
         {
             return Ok(link);
         }
-        let connecting = async {
+        // Boxed since it is rare and large: every command's future would be as large.
+        let connecting = Box::pin(async {
             let mut slot = inner.slot.lock().await;
             if let Some(link) = usable(&slot) {
                 return Ok(link);
@@ -120,7 +121,7 @@ impl Connection {
             let link = Arc::new(inner.reach().await?);
             *slot = Some(Arc::clone(&link));
             Ok(link)
-        };
+        });
         inner
             .host
             .timeout(inner.timeout, connecting)

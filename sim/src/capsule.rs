@@ -43,10 +43,14 @@ pub struct Capsule {
 #[derive(Debug, thiserror::Error)]
 pub enum CapsuleError {
     /// It does not end with a checksum.
-    #[error("it does not end with a checksum: the file is cut short or is not a capsule; write it anew with `picklock run --out DIR`")]
+    #[error(
+        "it does not end with a checksum: the file is cut short or is not a capsule; write it anew with `picklock run --out DIR`"
+    )]
     NoChecksum,
     /// Its bytes are not those that were written.
-    #[error("its checksum does not match: the file was damaged or edited; write it anew with `picklock run --out DIR`")]
+    #[error(
+        "its checksum does not match: the file was damaged or edited; write it anew with `picklock run --out DIR`"
+    )]
     Checksum,
     /// Its JSON does not have a capsule's form.
     #[error("line {line}, column {column}: {message}")]
@@ -59,7 +63,9 @@ pub enum CapsuleError {
         message: String,
     },
     /// It was written by a later picklock.
-    #[error("its form is {0}, and this picklock reads forms up to {FORMAT}; use the picklock that wrote it or a later one")]
+    #[error(
+        "its form is {0}, and this picklock reads forms up to {FORMAT}; use the picklock that wrote it or a later one"
+    )]
     Later(u32),
     /// Its plan asks for something that no world has.
     #[error("its plan cannot be run: {0}")]

@@ -180,8 +180,7 @@ impl Family {
             })?;
             values.insert(param.name, value);
         }
-        let spelled =
-            self.params.iter().filter(|p| values[p.name] != p.default).map(|p| p.name).collect();
+        let spelled = self.params.iter().filter(|p| values[p.name] != p.default).map(|p| p.name).collect();
         Ok(Args { values, spelled })
     }
 
@@ -318,7 +317,10 @@ impl Design {
 
 impl fmt::Debug for Design {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Design").field("name", &self.name).field("topology", &self.topology).finish_non_exhaustive()
+        f.debug_struct("Design")
+            .field("name", &self.name)
+            .field("topology", &self.topology)
+            .finish_non_exhaustive()
     }
 }
 

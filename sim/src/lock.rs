@@ -173,7 +173,12 @@ pub trait Direct: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the change was not made, or its outcome is not known.
-    fn change(&self, key: &Key, delta: i64, work: Duration) -> impl Future<Output = Result<(), LockError>> + Send;
+    fn change(
+        &self,
+        key: &Key,
+        delta: i64,
+        work: Duration,
+    ) -> impl Future<Output = Result<(), LockError>> + Send;
 }
 
 /// [`Lock`] with boxed futures, so that designs of different types can stand in one list.
@@ -208,11 +213,17 @@ impl<L: Lock> ErasedLock for L {
 /// [`Direct`] with boxed futures.
 pub trait ErasedDirect: Send + Sync {
     /// See [`Direct::change`].
-    fn change<'a>(&'a self, key: &'a Key, delta: i64, work: Duration) -> BoxFuture<'a, Result<(), LockError>>;
+    fn change<'a>(&'a self, key: &'a Key, delta: i64, work: Duration)
+    -> BoxFuture<'a, Result<(), LockError>>;
 }
 
 impl<D: Direct> ErasedDirect for D {
-    fn change<'a>(&'a self, key: &'a Key, delta: i64, work: Duration) -> BoxFuture<'a, Result<(), LockError>> {
+    fn change<'a>(
+        &'a self,
+        key: &'a Key,
+        delta: i64,
+        work: Duration,
+    ) -> BoxFuture<'a, Result<(), LockError>> {
         Box::pin(Direct::change(self, key, delta, work))
     }
 }

@@ -253,7 +253,12 @@ pub enum Lever {
         /// True: its connections are not closed, and its unsynced disk writes are lost.
         power_loss: bool,
         /// It is started anew after this long; never if absent.
-        #[serde(rename = "restart_after_ns", with = "optional_ns", default, skip_serializing_if = "Option::is_none")]
+        #[serde(
+            rename = "restart_after_ns",
+            with = "optional_ns",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
         restart_after: Option<Duration>,
     },
     /// No message passes from the target to `to`; segments wait for the end of the cut as TCP's do.
@@ -373,7 +378,11 @@ fn span(
     max: Duration,
     must: &'static str,
 ) -> Result<(), PlanError> {
-    if (min..=max).contains(&span) { Ok(()) } else { Err(PlanError { field, value: format!("{span:?}"), must }) }
+    if (min..=max).contains(&span) {
+        Ok(())
+    } else {
+        Err(PlanError { field, value: format!("{span:?}"), must })
+    }
 }
 
 fn count(field: &'static str, count: usize, max: usize, must: &'static str) -> Result<(), PlanError> {

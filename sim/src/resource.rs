@@ -121,7 +121,8 @@ pub async fn serve(host: Host, stock: i64) {
 async fn attend(host: Host, mut stream: Stream, shelves: Arc<Mutex<Shelves>>) {
     while let Ok(request) = Request::read(&mut stream).await {
         let origin = stream.origin();
-        let reply = shelves.lock().expect("nothing panics while it holds this lock").apply(&host, origin, &request);
+        let reply =
+            shelves.lock().expect("nothing panics while it holds this lock").apply(&host, origin, &request);
         if stream.write_all(&reply.encode()).await.is_err() {
             return;
         }

@@ -49,7 +49,9 @@ fn workload() -> Workload {
             for section in &seat.plan.sections {
                 seat.host.sleep(section.think).await;
                 witness.waiting(section.ordinal, &section.key);
-                let Ok(Some(grant)) = lock.acquire(&seat.host, &section.key, seat.wait).await else { continue };
+                let Ok(Some(grant)) = lock.acquire(&seat.host, &section.key, seat.wait).await else {
+                    continue;
+                };
                 witness.acquired(&grant);
                 let value = resource.apply(&section.key, Operation::Read, None).await.unwrap();
                 seat.host.sleep(section.work).await;
@@ -86,7 +88,10 @@ fn plan(seed: u64) -> Plan {
         },
         workload: "contend".to_owned(),
         clients: (1..=3)
-            .map(|client| ClientPlan { name: format!("client-{client}"), sections: vec![section(1), section(2)] })
+            .map(|client| ClientPlan {
+                name: format!("client-{client}"),
+                sections: vec![section(1), section(2)],
+            })
             .collect(),
         injections: Vec::new(),
     }
@@ -128,6 +133,8 @@ fn the_same_plan_gives_the_same_digest_twice_on_each_engine() {
 
 #[test]
 fn skipping_idle_time_changes_nothing_in_the_trace_of_the_turmoil_engine() {
-    let digest = |idle_skip| run(Engine::Turmoil { idle_skip }, &oracle(), &plan(3), &workload()).unwrap().trace.digest;
+    let digest = |idle_skip| {
+        run(Engine::Turmoil { idle_skip }, &oracle(), &plan(3), &workload()).unwrap().trace.digest
+    };
     assert_eq!(digest(true), digest(false));
 }

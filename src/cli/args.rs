@@ -188,7 +188,8 @@ pub(crate) struct CompareArgs {
 }
 
 fn seeds(text: &str) -> Result<Range<u64>, String> {
-    let number = |part: &str| part.parse::<u64>().map_err(|_| format!("`{part}` is not a whole number from 0 up"));
+    let number =
+        |part: &str| part.parse::<u64>().map_err(|_| format!("`{part}` is not a whole number from 0 up"));
     let range = match text.split_once("..") {
         None => 0..number(text)?,
         Some((from, until)) => number(from)?..number(until)?,

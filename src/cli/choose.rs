@@ -57,7 +57,9 @@ pub(crate) fn scenarios(selection: &Selection) -> Result<Vec<Scenario>, Failure>
                 None => chosen.push((scenario, name)),
                 Some((_, other)) if *other == name => {}
                 Some((_, other)) => {
-                    let message = format!("`{other}` and `{name}` have the same name, and a report could not tell them apart; rename one");
+                    let message = format!(
+                        "`{other}` and `{name}` have the same name, and a report could not tell them apart; rename one"
+                    );
                     return Err(Failure::Input(message));
                 }
             }
@@ -85,7 +87,9 @@ pub(crate) fn named(suite: &[Scenario], name: &str) -> Result<Scenario, Failure>
     found.cloned().ok_or_else(|| {
         let near = nearest(name, suite.iter().map(Scenario::name));
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-        Failure::Input(format!("there is no scenario `{name}`{hint}; `picklock list scenarios` shows them all"))
+        Failure::Input(format!(
+            "there is no scenario `{name}`{hint}; `picklock list scenarios` shows them all"
+        ))
     })
 }
 
@@ -114,7 +118,8 @@ fn knows(scenario: &Scenario, setting: &str) -> bool {
     let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
     scenario.settable().iter().any(|settable| {
         let own = settable.param.name;
-        name == own || name.split_once('.').is_some_and(|(group, name)| group == settable.group && name == own)
+        name == own
+            || name.split_once('.').is_some_and(|(group, name)| group == settable.group && name == own)
     })
 }
 
@@ -124,6 +129,9 @@ mod tests {
 
     #[test]
     fn commas_inside_braces_do_not_separate_designs() {
-        assert_eq!(split("single,redlock{nodes=7,clock=wall},oracle"), ["single", "redlock{nodes=7,clock=wall}", "oracle"]);
+        assert_eq!(
+            split("single,redlock{nodes=7,clock=wall},oracle"),
+            ["single", "redlock{nodes=7,clock=wall}", "oracle"]
+        );
     }
 }

@@ -30,7 +30,10 @@ struct Replayed {
 
 pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
     if !["text", "json"].contains(&args.format.as_str()) {
-        return Err(Failure::Input(format!("there is no format `{}` for one run; there are text, json", args.format)));
+        return Err(Failure::Input(format!(
+            "there is no format `{}` for one run; there are text, json",
+            args.format
+        )));
     }
     let replayed = match args.run.as_slice() {
         [file] => from_capsule(args, Path::new(file))?,
@@ -85,7 +88,9 @@ fn reduced(mut replayed: Replayed) -> Result<Replayed, Failure> {
 
 fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     if !args.set.is_empty() || args.suite.is_some() {
-        return Err(Failure::Input("a capsule holds its whole plan: --set and --suite do not go with it".to_owned()));
+        return Err(Failure::Input(
+            "a capsule holds its whole plan: --set and --suite do not go with it".to_owned(),
+        ));
     }
     let input = |error: &dyn std::fmt::Display| Failure::Input(format!("{}: {error}", file.display()));
     let size = std::fs::metadata(file).map_err(|error| input(&format!("cannot be read: {error}")))?.len();
@@ -109,7 +114,8 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
 }
 
 fn compare(capsule: &Capsule, run: &Checked, same_engine: bool) -> String {
-    let violations = if capsule.violations == run.violated() { "the same violations" } else { "other violations" };
+    let violations =
+        if capsule.violations == run.violated() { "the same violations" } else { "other violations" };
     if !same_engine {
         return format!("compared with the capsule: {violations}; digests differ from engine to engine");
     }

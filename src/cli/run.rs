@@ -72,7 +72,10 @@ pub(crate) fn make(campaign: &Campaign<'_>) -> Result<Summary, Failure> {
 }
 
 /// The formats asked for. Several need a directory to go to.
-pub(crate) fn formats(selection: &Selection, all: &'static [Format]) -> Result<Vec<&'static Format>, Failure> {
+pub(crate) fn formats(
+    selection: &Selection,
+    all: &'static [Format],
+) -> Result<Vec<&'static Format>, Failure> {
     let mut formats: Vec<&'static Format> = Vec::new();
     for name in &selection.format {
         let found = all.iter().find(|format| format.name == name).ok_or_else(|| {
@@ -122,7 +125,8 @@ fn render(format: &Format, summary: &Summary, style: &Style) -> Result<String, F
 fn write(out: &Path, format: &Format, summary: &Summary) -> Result<(), Failure> {
     let path = out.join(format.file);
     let text = render(format, summary, &screen::file_style())?;
-    write_whole(&path, &text).map_err(|error| Failure::Input(format!("failed to write {}: {error}", path.display())))
+    write_whole(&path, &text)
+        .map_err(|error| Failure::Input(format!("failed to write {}: {error}", path.display())))
 }
 
 /// Expectations hold for the built-in suite as it is: with anything set from outside, or a scenario from a file that
@@ -144,7 +148,8 @@ fn exit(summary: &Summary) -> Exit {
     if summary.partial {
         return Exit::Interrupted;
     }
-    let failed = |cell: &Cell| cell.met == Some(false) || (cell.expected.is_none() && !cell.violations.is_empty());
+    let failed =
+        |cell: &Cell| cell.met == Some(false) || (cell.expected.is_none() && !cell.violations.is_empty());
     let runs: u64 = summary.cells.iter().map(|cell| cell.runs).sum();
     let unknown: u64 = summary.cells.iter().map(|cell| cell.unknown).sum();
     if summary.cells.iter().any(failed) {

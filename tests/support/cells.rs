@@ -2,7 +2,6 @@
 
 use picklock_scenarios::check::{self, Checked};
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::suite;
 use picklock_sim::design::{Design, spell};
 use picklock_sim::engine::Engine;
 use picklock_sim::seed::Seed;
@@ -19,12 +18,6 @@ pub(crate) struct Cell {
 /// The design of a spelling.
 pub(crate) fn design(spelling: &str) -> Design {
     spell(picklock_impls::families(), spelling).expect("the test spells a built-in design")
-}
-
-/// The built-in scenario of a name.
-pub(crate) fn scenario(name: &str) -> Scenario {
-    let found = suite::builtin().into_iter().find(|scenario| scenario.name() == name);
-    found.expect("the test names a built-in scenario")
 }
 
 impl Cell {

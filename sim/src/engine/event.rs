@@ -121,7 +121,8 @@ impl<'a> Executor<'a> {
     fn boot(&mut self, host: HostId) {
         let worker = self.world.hosts()[usize::from(host.0)].role == Role::Client;
         let spawner: Arc<dyn Spawner> = Arc::<Queue>::clone(&self.queue);
-        let program = (self.boots[usize::from(host.0)])(Host { id: host, world: Arc::clone(self.world), spawner });
+        let program =
+            (self.boots[usize::from(host.0)])(Host { id: host, world: Arc::clone(self.world), spawner });
         self.add(host, worker, program);
     }
 
@@ -168,7 +169,10 @@ impl<'a> Executor<'a> {
         let Some(entry) = &mut self.tasks[slot] else { return };
         entry.token.queued.store(false, Ordering::Relaxed);
         self.polls += 1;
-        assert!(self.polls < POLLS_IN_AN_INSTANT, "the lock spins: it is polled again and again without any time passing");
+        assert!(
+            self.polls < POLLS_IN_AN_INSTANT,
+            "the lock spins: it is polled again and again without any time passing"
+        );
         let mut context = Context::from_waker(&entry.waker);
         if entry.guard.as_mut().poll(&mut context).is_ready() {
             self.tasks[slot] = None;

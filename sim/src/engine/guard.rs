@@ -18,7 +18,12 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn new(world: Arc<World>, host: HostId, worker: bool, future: BoxFuture<'static, ()>) -> Guard {
+    pub(crate) fn new(
+        world: Arc<World>,
+        host: HostId,
+        worker: bool,
+        future: BoxFuture<'static, ()>,
+    ) -> Guard {
         Guard { world, host, worker, future }
     }
 }

@@ -75,7 +75,8 @@ impl<'a> Hosts<'a> {
                 }
             });
         }
-        let addresses: Vec<IpAddr> = world.hosts().iter().map(|info| sim.lookup(info.name.as_str())).collect();
+        let addresses: Vec<IpAddr> =
+            world.hosts().iter().map(|info| sim.lookup(info.name.as_str())).collect();
         for (index, a) in addresses.iter().enumerate() {
             addresses[index + 1..].iter().for_each(|b| sim.hold(*a, *b));
         }

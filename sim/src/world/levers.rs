@@ -147,7 +147,8 @@ impl State {
             Lever::Stall { lasts } => format!("stall the section of {who} for {lasts:?}"),
             Lever::Crash { power_loss, restart_after } => {
                 let how = if *power_loss { "cut the power of" } else { "kill the process of" };
-                let then = restart_after.map(|after| format!(", restart after {after:?}")).unwrap_or_default();
+                let then =
+                    restart_after.map(|after| format!(", restart after {after:?}")).unwrap_or_default();
                 format!("{how} {who}{then}")
             }
             Lever::Cut { to, both, lasts } => {

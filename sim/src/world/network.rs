@@ -351,7 +351,12 @@ impl State {
     }
 
     /// The first segment of a direction arrives, unless its link is cut, its receiver has no power, or it moved.
-    pub(super) fn arrival(&mut self, conn: ConnId, direction: Direction, sockets: Option<&mut Vec<(Side, Flight)>>) {
+    pub(super) fn arrival(
+        &mut self,
+        conn: ConnId,
+        direction: Direction,
+        sockets: Option<&mut Vec<(Side, Flight)>>,
+    ) {
         let now = self.now;
         let entry = self.network.conn(conn);
         let (from, to, port) = (entry.end(direction).host, entry.end(direction.reverse()).host, entry.port);

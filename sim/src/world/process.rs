@@ -232,7 +232,13 @@ impl State {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    pub(super) fn crash(&mut self, host: HostId, power_loss: bool, restart_after: Option<Duration>, injection: u32) {
+    pub(super) fn crash(
+        &mut self,
+        host: HostId,
+        power_loss: bool,
+        restart_after: Option<Duration>,
+        injection: u32,
+    ) {
         let now = self.now;
         let owns_records = self.records.get(&host).is_some_and(|count| *count > 0);
         let client = self.role(host) == Role::Client;

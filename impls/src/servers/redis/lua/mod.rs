@@ -18,7 +18,7 @@ mod random;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use mlua::{Function, HookTriggers, Lua, LuaOptions, LuaString, MultiValue, StdLib, Table, Value, VmState};
+use mlua::{Either, Function, HookTriggers, IntoLua, Lua, LuaOptions, LuaString, MultiValue, StdLib, Table, Value, VmState};
 
 use self::convert::{format_17g, reply, text_field, value};
 use self::random::Random;
@@ -184,8 +184,16 @@ impl Engine {
         // Setting the hook anew starts its count anew: how far an endless script gets must not depend on earlier ones.
         let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_MAX);
         self.lua.set_global_hook(triggers, |lua, _| kill(lua))?;
-        let list = |items: &[&[u8]]| self.lua.create_sequence_from(items.iter().map(LuaString::wrap));
+        let list = |items: &[&[u8]]| self.lua.create_sequence_from(items.iter().map(|item| string(item)));
         self.runner.call((function, list(keys)?, list(args)?))
+    }
+}
+
+/// Bytes on their way to Lua. UTF-8, which nearly all are, takes a shorter way there.
+fn string(bytes: &[u8]) -> Either<&str, impl IntoLua> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Either::Left(text),
+        Err(_) => Either::Right(LuaString::wrap(bytes)),
     }
 }
 

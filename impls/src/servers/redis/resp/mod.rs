@@ -52,7 +52,11 @@ pub fn integer(text: &[u8]) -> Option<i64> {
     }
     // Nineteen digits cannot overflow this.
     let magnitude = digits.iter().fold(0, |number: u64, digit| number * 10 + u64::from(digit - b'0'));
-    if digits.len() == text.len() { i64::try_from(magnitude).ok() } else { 0_i64.checked_sub_unsigned(magnitude) }
+    if digits.len() == text.len() {
+        i64::try_from(magnitude).ok()
+    } else {
+        0_i64.checked_sub_unsigned(magnitude)
+    }
 }
 
 /// Appends a request of bulk strings.
