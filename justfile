@@ -1,0 +1,30 @@
+# Shortcuts. Each is a plain command that also works without just.
+
+# Shows what there is.
+default:
+    @just --list
+
+# Runs what CI runs.
+check:
+    .ci/run
+
+# Runs the tests.
+test *args:
+    cargo test --workspace {{ args }}
+
+# Measures the engines.
+bench *args:
+    cargo bench {{ args }}
+
+# Runs the suite, as in `just run --design single --scenario pause`.
+run *args:
+    cargo run --release -- run {{ args }}
+
+# Runs the suite on seeds that begin with today's date for as long as given, and keeps reports and counterexamples.
+nightly budget="1h":
+    cargo run --release -- run --seeds "$(date -u +%Y%m%d)000000000..$(date -u +%Y%m%d)999999999" \
+        --budget {{ budget }} --format text,json,junit --out "picklock-out/nightly-$(date -u +%Y%m%d)"
+
+# Builds the documentation of the crates.
+docs:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
