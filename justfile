@@ -8,9 +8,9 @@ default:
 check:
     .ci/run
 
-# Runs the tests.
-test *args:
-    cargo test --workspace {{ args }}
+# Runs the tests, all of them or as given, as in `just test -p picklock-sim`.
+test *args="--workspace":
+    cargo test {{ args }}
 
 # Measures the engines.
 bench *args:

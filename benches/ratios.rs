@@ -35,8 +35,7 @@ fn report(title: &str, load: &Load, measured: bool) {
         commands: load.commands,
         run: Box::new(move || drop(load.run(engine))),
     };
-    let floor =
-        Variant { name: "floor", commands: load.run_floor(), run: Box::new(|| drop(load.run_floor())) };
+    let floor = Variant { name: "floor", commands: load.run_floor(), run: Box::new(|| _ = load.run_floor()) };
     let variants = [
         engine("event", Engine::Event),
         engine("turmoil", Engine::TURMOIL),

@@ -36,7 +36,6 @@ pub use verdict::Verdict;
 const SEEDS: Range<u64> = 0..200;
 
 /// Tests a lock; see [`Gate`].
-#[must_use]
 pub fn gate(design: Design) -> Gate {
     Gate {
         design,

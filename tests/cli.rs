@@ -1,5 +1,7 @@
 //! The command line, as scripts rely on it: exit codes, files, lines that can be copied and run again.
 
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,11 +1,14 @@
 //! The same seed, the same run: twice in a process, over threads, over processes, over builds and machines.
 
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use picklock_scenarios::campaign::{Campaign, Silent};
 use picklock_scenarios::check::Checked;
+use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;

@@ -1,5 +1,7 @@
 //! Damaged, hostile and nonsensical input: refused with exit code 2 and a message that names place and remedy.
 
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -4,6 +4,8 @@
 //! The stage is always the same: `client-1` takes the lock at once and works, `client-2` asks for it meanwhile. The
 //! lease lasts a second.
 
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -1,6 +1,8 @@
 //! The verdict matrix: every built-in design under every built-in scenario does what the reviewed expectations say, and
 //! the arithmetic behind the verdicts holds where it can be stated.
 
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 

@@ -1,5 +1,7 @@
 //! What the formats print, as reviewed pages, and what holds for every page: its width, its colours, its syntax.
 
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
 use std::collections::BTreeMap;
 
 use picklock_reports::json::{Run, run_json};

@@ -262,11 +262,7 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Runs the same work on several threads and waits for all.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "each run stays on one thread; only whole runs are made in parallel"
-)]
+/// Runs the same work on several threads and waits for all. Each run stays on one thread.
 pub(crate) fn in_parallel(jobs: NonZero<usize>, work: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 1..jobs.get() {

@@ -1,5 +1,7 @@
 //! The two engines: they end, they repeat themselves, and they agree on what matters.
 
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

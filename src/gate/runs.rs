@@ -90,10 +90,6 @@ fn difference(first: &Checked, again: &Checked) -> String {
 }
 
 /// Runs the same work on several threads and waits for all.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "each run stays on one thread; only whole runs are made in parallel"
-)]
 pub(super) fn in_parallel(jobs: NonZero<usize>, work: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 1..jobs.get() {

@@ -18,7 +18,10 @@ mod random;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use mlua::{Either, Function, HookTriggers, IntoLua, Lua, LuaOptions, LuaString, MultiValue, StdLib, Table, Value, VmState};
+use mlua::{
+    Either, Function, HookTriggers, IntoLua, Lua, LuaOptions, LuaString, MultiValue, StdLib, Table, Value,
+    VmState,
+};
 
 use self::convert::{format_17g, reply, text_field, value};
 use self::random::Random;
