@@ -231,9 +231,8 @@ fn a_lock_with_state_that_outlives_a_run_is_told_so() {
         message(|| gate(design("counting", FromStatic)).scenarios(["calm"]).seeds(5).jobs(1).assert_holds());
     for part in [
         "the lock `counting` is not a function of its seed: scenario `calm`, seed 0, was run twice",
-        "The first 6 events are the same, then\n  once:  0.",
-        "bytes: 64",
-        "bytes: 65",
+        "events are the same, then\n  once:  0.",
+        "\n  again: 0.",
         "a static",
         "Host::rng",
     ] {

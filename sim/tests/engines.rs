@@ -109,11 +109,11 @@ fn no_lock() -> Design {
 
 fn final_value(design: &Design, engine: Engine) -> i64 {
     let run = run(engine, design, &plan(7), &workload()).unwrap();
-    let written = run.trace.events.iter().filter_map(|event| match event.what {
+    let mut written = run.trace.events.iter().filter_map(|event| match event.what {
         What::ResourceWritten { value, .. } => Some(value),
         _ => None,
     });
-    written.last().unwrap()
+    written.next_back().unwrap()
 }
 
 #[test]
