@@ -110,6 +110,7 @@ fn a_campaign_has_the_same_results_on_any_number_of_threads() {
             confirm: false,
             expectations: None,
             out: None,
+            files: std::collections::BTreeMap::new(),
             replay_args: String::new(),
             command: String::new(),
         };
@@ -127,8 +128,8 @@ fn a_campaign_has_the_same_results_on_any_number_of_threads() {
 fn digest_of_process(args: &[&str]) -> String {
     let ended = run_in(directory().path(), &[&["replay", "--format", "json"], args].concat());
     assert!(ended.code.is_some_and(|code| code < 2), "{args:?}: {}", ended.stderr);
-    let run: Value = serde_json::from_str(&ended.stdout).unwrap();
-    run["digest"].as_str().unwrap().to_owned()
+    let run: Value = serde_json::from_str(&ended.stdout).expect("a run is one JSON object");
+    run["digest"].as_str().expect("a run has a digest").to_owned()
 }
 
 #[test]

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use picklock_scenarios::check;
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::suite;
 use picklock_scenarios::tell;
 use picklock_sim::capsule::Capsule;
 use picklock_sim::engine::Engine;
@@ -296,10 +295,10 @@ mod capsules {
 
     /// A capsule as a campaign writes it, of the smallest run there is.
     fn small() -> Capsule {
-        let mut scenario =
-            suite::builtin().into_iter().find(|scenario| scenario.name() == "long-work").unwrap();
-        scenario.set("contend.sections=1").unwrap();
-        let cell = Cell::of(&design("no-lock"), scenario).unwrap();
+        let scenario =
+            Scenario::parse("small.toml", "summary = 'small'\n[contend]\nclients = 2\nsections = 1")
+                .expect("this is a scenario");
+        let cell = Cell::of(&design("no-lock"), scenario).expect("clients contend under any design");
         let run = cell.run(Engine::Event, 1);
         tell::capsule(&cell.design, cell.scenario.name(), Engine::Event, &run)
     }
@@ -312,14 +311,14 @@ mod capsules {
 
     /// The capsule with one part replaced, sealed again.
     fn with(capsule: &Capsule, pointer: &str, value: Value) -> String {
-        let mut json = serde_json::to_value(capsule).unwrap();
+        let mut json = serde_json::to_value(capsule).expect("a capsule goes into JSON");
         *json.pointer_mut(pointer).unwrap_or_else(|| panic!("a capsule has no {pointer}")) = value;
-        sealed(&serde_json::to_string_pretty(&json).unwrap())
+        sealed(&format!("{json:#}"))
     }
 
     fn replay(text: impl AsRef<[u8]>) -> Ended {
         let here = directory();
-        std::fs::write(here.path().join("kept.json"), text).unwrap();
+        std::fs::write(here.path().join("kept.json"), text).expect("the machine has room for a file");
         run_in(here.path(), &["replay", "kept.json"])
     }
 

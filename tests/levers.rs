@@ -328,7 +328,7 @@ mod network {
     /// When the resource applied the write of client-1, and when that client learned of it.
     fn write_and_answer(run: &Checked) -> (TrueTime, TrueTime) {
         let answered = when(run, "client-1", |what| matches!(what, What::WriteAcknowledged { .. }));
-        (written(run, "client-1")[0], answered.unwrap())
+        (written(run, "client-1")[0], answered.expect("the client learns what became of its write"))
     }
 
     #[test]
@@ -429,11 +429,13 @@ mod clocks {
     fn lease_under(lever: Lever, after: u64) -> u64 {
         let dies = injection(at(100), first(), Lever::Crash { power_loss: true, restart_after: None });
         let calm = run("single", stage([dies.clone()]));
-        let created = when(&calm, "node-1", |what| matches!(what, What::Created { .. })).unwrap();
+        let created = when(&calm, "node-1", |what| matches!(what, What::Created { .. }));
+        let created = created.expect("the first client finds the lock free");
         let acted = When::At { at_ns: created + ms(after) };
         let run = run("single", stage([dies, injection(acted, Target::host("node-1"), lever)]));
         assert_eq!(run.violated(), [""; 0]);
-        u64::try_from(expired(&run, "node-1").unwrap().since(created).as_millis()).unwrap()
+        let expired = expired(&run, "node-1").expect("nobody deletes the record");
+        expired.as_millis() - created.as_millis()
     }
 
     #[test]
@@ -565,6 +567,7 @@ mod bites {
             confirm: false,
             expectations: None,
             out: None,
+            files: std::collections::BTreeMap::new(),
             replay_args: String::new(),
             command: String::new(),
         };

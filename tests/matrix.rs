@@ -39,6 +39,7 @@ fn campaign(designs: Vec<Design>, scenarios: Vec<Scenario>, seeds: u64, expect: 
         confirm: false,
         expectations: Some(expect),
         out: None,
+        files: std::collections::BTreeMap::new(),
         replay_args: String::new(),
         command: String::new(),
     };

@@ -50,6 +50,8 @@ pub struct Campaign<'a> {
     pub expectations: Option<&'a Expectations>,
     /// Where capsules are written.
     pub out: Option<&'a Path>,
+    /// How scenarios that are files of their own are asked for, by name.
+    pub files: BTreeMap<String, String>,
     /// Arguments that a replay line needs beside design, scenario and seed, such as `--set ttl=2s`.
     pub replay_args: String,
     /// The command line, for the report.
@@ -233,8 +235,9 @@ impl Campaign<'_> {
 
     /// The line that replays a seed of a cell.
     pub(crate) fn replay_line(&self, pairing: &Pairing<'_>, seed: u64) -> String {
-        let mut line =
-            format!("picklock replay {} {} {seed}", quoted(&pairing.name), pairing.scenario.name());
+        let name = pairing.scenario.name();
+        let scenario = self.files.get(name).map_or(name, String::as_str);
+        let mut line = format!("picklock replay {} {} {seed}", quoted(&pairing.name), quoted(scenario));
         if self.engine != Engine::Event {
             line.push_str(&format!(" --engine {}", self.engine));
         }

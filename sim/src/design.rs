@@ -209,7 +209,9 @@ impl Domain {
 /// # Errors
 /// When the text is malformed or names an unknown design, parameter or value.
 pub fn spell(families: &[&Family], text: &str) -> Result<Design, SpellingError> {
-    let form = || SpellingError::Form(text.to_owned());
+    // A message repeats what was given, but not a whole file of it.
+    let clipped = |text: &str| text.chars().take(80).collect::<String>();
+    let form = || SpellingError::Form(clipped(text));
     let text = text.trim();
     let (name, inner) = match text.split_once('{') {
         None => (text, ""),
@@ -225,7 +227,7 @@ pub fn spell(families: &[&Family], text: &str) -> Result<Design, SpellingError> 
         .collect::<Result<_, _>>()?;
     let family = families.iter().find(|family| family.name == name);
     let family = family.ok_or_else(|| SpellingError::Unknown {
-        name: name.to_owned(),
+        name: clipped(name),
         nearest: crate::text::nearest(name, families.iter().map(|family| family.name)).map(Into::into),
     })?;
     family.with(&given)

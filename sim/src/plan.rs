@@ -356,14 +356,44 @@ impl Plan {
         count("replicas", world.replicas as usize, 9, "at most 9")?;
         count("clients", self.clients.len(), 1_000, "at most 1000")?;
         count("injections", self.injections.len(), 10_000, "at most 10000")?;
-        for client in &self.clients {
+        for (at, client) in self.clients.iter().enumerate() {
+            let number = client.name.strip_prefix("client-").and_then(|number| number.parse::<u32>().ok());
+            let earlier = self.clients[..at].iter().any(|other| other.name == client.name);
+            if number.is_none_or(|number| client.name != format!("client-{number}")) || earlier {
+                let value = client.name.chars().take(40).collect();
+                return Err(PlanError { field: "name", value, must: "client-1, client-2, ..., each once" });
+            }
             count("sections", client.sections.len(), 10_000, "at most 10000 for each client")?;
             for section in &client.sections {
                 span("think_ns", section.think, Duration::ZERO, HOUR, "at most 1 h")?;
                 span("work_ns", section.work, Duration::ZERO, HOUR, "at most 1 h")?;
             }
         }
-        Ok(())
+        self.injections.iter().try_for_each(Injection::validate)
+    }
+}
+
+impl Injection {
+    fn validate(&self) -> Result<(), PlanError> {
+        let bounded = |field, value| span(field, value, Duration::ZERO, HOUR, "at most 1 h");
+        match &self.when {
+            When::At { at_ns } => bounded("at_ns", Duration::from_nanos(at_ns.0))?,
+            When::Point { after, .. } => bounded("after_ns", *after)?,
+        }
+        match &self.lever {
+            Lever::Pause { lasts }
+            | Lever::Suspend { lasts }
+            | Lever::Stall { lasts }
+            | Lever::Cut { lasts, .. } => bounded("lasts_ns", *lasts),
+            Lever::Crash { restart_after, .. } => {
+                bounded("restart_after_ns", restart_after.unwrap_or_default())
+            }
+            Lever::Delay { by, lasts, .. } => bounded("by_ns", *by).and(bounded("lasts_ns", *lasts)),
+            Lever::StepClock { .. }
+            | Lever::SetDrift { .. }
+            | Lever::DropConnections { .. }
+            | Lever::LoseReply { .. } => Ok(()),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `picklock run`: designs against scenarios, held against what is expected.
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::Path;
@@ -48,6 +49,7 @@ pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
         confirm: false,
         expectations: None,
         out: selection.out.as_deref(),
+        files: files(selection),
         replay_args: replay_args(selection),
         command: command(),
     })
@@ -159,6 +161,13 @@ fn exit(summary: &Summary) -> Exit {
     } else {
         Exit::Expected
     }
+}
+
+/// Scenarios given as files, by the names that they have.
+fn files(selection: &Selection) -> BTreeMap<String, String> {
+    let stem = |file: &String| Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let files = selection.scenario.iter().filter(|scenario| choose::is_file(scenario));
+    files.filter_map(|file| Some((stem(file)?, file.clone()))).collect()
 }
 
 fn replay_args(selection: &Selection) -> String {

@@ -69,6 +69,7 @@ fn told(gate: &Gate, scenario: &Scenario, seed: u64) -> Result<BTreeMap<String, 
         confirm: gate.confirm,
         expectations: None,
         out: Some(&out),
+        files: std::collections::BTreeMap::new(),
         replay_args: String::new(),
         command: String::new(),
     };
