@@ -189,7 +189,7 @@ impl Gate {
             return Err(GateError::NoSeeds { from: self.seeds.start, until: self.seeds.end });
         }
         let scenarios = choose::scenarios(&self.asked, &self.settings)?;
-        let mut verdict = Verdict::new(!self.asked.is_empty());
+        let mut verdict = Verdict::new(self.said(), !self.asked.is_empty());
         for scenario in &scenarios {
             verdict.add(match scenario.applies(&self.design) {
                 Ok(design) => tell::cell(self, scenario, &runs::all(self, &design, scenario)?)?,
@@ -197,6 +197,13 @@ impl Gate {
             });
         }
         Ok(verdict)
+    }
+
+    /// What is run, for the head of the page.
+    fn said(&self) -> String {
+        let Range { start, end } = self.seeds;
+        let settings: String = self.settings.iter().map(|setting| format!(", {setting}")).collect();
+        format!("picklock::gate({}) on {}, seeds {start}..{end}{settings}", self.design.name, self.engine)
     }
 
     /// As [`try_run`](Gate::try_run), for tests.

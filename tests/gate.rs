@@ -153,8 +153,23 @@ fn what_is_set_reaches_the_runs() {
     let slow = cell(&gate.clone().latency(ms(20), ms(30)));
     assert!(slow.metrics.latency.percentile(50) > usual.metrics.latency.percentile(50));
     // Work that outlasts the lease lets a second holder in.
-    let long = gate.ttl(ms(50)).work(ms(100), ms(200)).confirm(false).run();
+    let out = tempfile::tempdir().unwrap();
+    let long = gate.ttl(ms(50)).work(ms(100), ms(200)).confirm(false).out(out.path()).run();
     assert!(long.violates("mutual-exclusion"));
+}
+
+#[test]
+fn a_long_lease_is_tested_for_as_many_leases_as_a_short_one() {
+    let gate = gate(plain()).scenarios(["pause"]).seeds(40).confirm(false);
+    let found = |gate: picklock::Gate| {
+        let out = tempfile::tempdir().unwrap();
+        gate.out(out.path()).run().summary().cells[0]
+            .violations
+            .get("mutual-exclusion")
+            .map_or(0, |it| it.runs)
+    };
+    let (short, long) = (found(gate.clone()), found(gate.ttl(Duration::from_secs(60))));
+    assert!(short > 4 && long > 4, "{short} of 40 runs with a lease of 1 s, {long} with one of 60 s");
 }
 
 #[test]

@@ -146,7 +146,6 @@ mod halts {
     }
 
     #[test]
-    #[ignore = "a write that is pending when the client's own time limit has passed is not seen at the resource: to be understood"]
     fn a_paused_holder_writes_over_its_successor_without_a_fence() {
         for naive in ["single", "watchdog", "redlock-naive", "set-px-del"] {
             let run = run(naive, paused_before_the_write());
@@ -160,7 +159,6 @@ mod halts {
     }
 
     #[test]
-    #[ignore = "a write that is pending when the client's own time limit has passed is not seen at the resource: to be understood"]
     fn a_paused_holder_cannot_write_after_takeover_when_fenced() {
         for fenced in ["single-fenced", "redlock-fenced-quorum"] {
             let run = run(fenced, paused_before_the_write());
@@ -176,7 +174,6 @@ mod halts {
     }
 
     #[test]
-    #[ignore = "a write that is pending when the client's own time limit has passed is not seen at the resource: to be understood"]
     fn an_honest_holder_has_no_double_belief_but_its_write_is_late_all_the_same() {
         let run = run("redlock", paused_before_the_write());
         assert!(
@@ -196,7 +193,6 @@ mod halts {
     }
 
     #[test]
-    #[ignore = "a write that is pending when the client's own time limit has passed is not seen at the resource: to be understood"]
     fn nobody_overtakes_a_paused_holder_of_the_oracle() {
         let run = run("oracle", paused_before_the_write());
         assert_sound(&run);
@@ -216,7 +212,6 @@ mod halts {
     }
 
     #[test]
-    #[ignore = "a write that is pending when the client's own time limit has passed is not seen at the resource: to be understood"]
     fn a_suspended_host_trusts_a_monotonic_clock_that_stood_still() {
         let plan = || stage([injection(at(200), first(), Lever::Suspend { lasts: 2 * LEASE })]);
         assert!(run("redlock", plan()).violates("mutual-exclusion"));

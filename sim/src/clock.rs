@@ -18,6 +18,8 @@ pub struct Clock {
     since: TrueTime,
     monotonic_ns: u64,
     wall_ns: i128,
+    /// The monotonic clock stands still until then; the wall clock does not.
+    stands_until: TrueTime,
     drift_ppm: i64,
 }
 
@@ -29,6 +31,7 @@ impl Clock {
             since: TrueTime(0),
             monotonic_ns: zero.0,
             wall_ns: i128::from(EPOCH_NS) + i128::from(offset_ns),
+            stands_until: TrueTime(0),
             drift_ppm: drift_ppm.clamp(-DRIFT_PPM_MAX, DRIFT_PPM_MAX),
         }
     }
@@ -36,19 +39,22 @@ impl Clock {
     /// What the monotonic clock shows at `now`.
     #[must_use]
     pub fn monotonic(&self, now: TrueTime) -> Monotonic {
-        Monotonic(self.monotonic_ns + self.ticked(now))
+        Monotonic(self.monotonic_ns + self.ticked(self.runs_from(), now))
     }
 
     /// What the wall clock shows at `now`; a clock stepped before 1970 shows 1970.
     #[must_use]
     pub fn wall(&self, now: TrueTime) -> WallTime {
-        WallTime(u64::try_from(self.wall_ns + i128::from(self.ticked(now))).unwrap_or(0))
+        WallTime(u64::try_from(self.wall_ns + i128::from(self.ticked(self.since, now))).unwrap_or(0))
     }
 
     /// The first true time at which the monotonic clock shows `reading` or more, as the clock runs now.
     #[must_use]
     pub fn true_time_of(&self, reading: Monotonic) -> TrueTime {
-        self.since + self.true_span(reading.0.saturating_sub(self.monotonic_ns))
+        match reading.0.checked_sub(self.monotonic_ns) {
+            Some(ahead) if ahead > 0 => self.runs_from() + self.true_span(ahead),
+            _ => self.since,
+        }
     }
 
     /// The first true time at which the wall clock shows `reading` or more, as the clock runs now.
@@ -71,23 +77,24 @@ impl Clock {
     }
 
     /// Takes `span` of true time out of the monotonic clock: it stands still from `now` until `now + span`.
-    /// Readings between the two are not defined; a suspended host takes none.
     pub fn suspend(&mut self, now: TrueTime, span: Duration) {
         self.rebase(now);
-        let lost = Duration::from_nanos(self.local_span(nanos(span)));
-        self.since = now + span;
-        self.wall_ns += i128::from(nanos(lost));
+        self.stands_until = self.stands_until.max(now + span);
     }
 
     fn rebase(&mut self, now: TrueTime) {
-        let ticked = self.ticked(now);
-        self.monotonic_ns += ticked;
-        self.wall_ns += i128::from(ticked);
+        self.monotonic_ns += self.ticked(self.runs_from(), now);
+        self.wall_ns += i128::from(self.ticked(self.since, now));
         self.since = self.since.max(now);
     }
 
-    fn ticked(&self, now: TrueTime) -> u64 {
-        self.local_span(nanos(now.since(self.since)))
+    /// From when on the monotonic clock has run at its present rate.
+    fn runs_from(&self) -> TrueTime {
+        self.since.max(self.stands_until)
+    }
+
+    fn ticked(&self, from: TrueTime, now: TrueTime) -> u64 {
+        self.local_span(nanos(now.since(from)))
     }
 
     fn local_span(&self, true_ns: u64) -> u64 {
@@ -145,6 +152,10 @@ mod tests {
     fn a_suspension_stops_the_monotonic_clock_but_not_the_wall_clock() {
         let mut clock = Clock::new(Monotonic(0), 0, 0);
         clock.suspend(TrueTime(1_000), Duration::from_nanos(500));
+        assert_eq!(clock.monotonic(TrueTime(1_200)), Monotonic(1_000));
+        assert_eq!(clock.wall(TrueTime(1_200)), WallTime(EPOCH_NS + 1_200));
+        assert_eq!(clock.true_time_of_wall(WallTime(EPOCH_NS + 1_200)), TrueTime(1_200));
+        assert_eq!(clock.true_time_of(Monotonic(1_001)), TrueTime(1_501));
         assert_eq!(clock.monotonic(TrueTime(1_500)), Monotonic(1_000));
         assert_eq!(clock.wall(TrueTime(1_500)), WallTime(EPOCH_NS + 1_500));
         assert_eq!(clock.monotonic(TrueTime(1_600)), Monotonic(1_100));

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use crate::host::Host;
 use crate::time::Monotonic;
-use crate::world::TimerKey;
+use crate::world::{Admission, TimerKey};
 
 /// Waits until a host's monotonic clock shows a deadline; made by [`Host::sleep`].
 pub struct Sleep {
@@ -27,6 +27,10 @@ impl Future for Sleep {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
         let mut state = this.host.world.state();
+        // Who was stopped in this very poll, at a write beside this timer, does nothing until the pause is over.
+        if state.gate(this.host.id(), cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
         if state.monotonic(this.host.id()) >= this.deadline {
             if let Some(timer) = this.timer.take() {
                 state.clear_timer(timer);

@@ -70,7 +70,7 @@ fn verdict(design: &Design, scenario: &str, engine: Engine, run: Checked, file: 
     {
         violation.story = Some(Box::new(tell::story(design, scenario, name, &run)));
     }
-    let mut verdict = Verdict::new(true);
+    let mut verdict = Verdict::new(replay_line(file), true);
     verdict.add(cell);
     verdict
 }

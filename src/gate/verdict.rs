@@ -20,9 +20,9 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn new(asked: bool) -> Verdict {
-        let summary =
-            Summary { schema: SCHEMA, command: "cargo test".to_owned(), partial: false, cells: Vec::new() };
+    /// A verdict on nothing yet. `made_by` says how its numbers are made again.
+    pub(super) fn new(made_by: String, asked: bool) -> Verdict {
+        let summary = Summary { schema: SCHEMA, command: made_by, partial: false, cells: Vec::new() };
         Verdict { summary, asked, note: None }
     }
 

@@ -11,7 +11,9 @@ pub struct Hasty(Lease);
 
 /// The lock as picklock tests it.
 pub fn hasty() -> Design {
-    on_redis("hasty", 1, async |seat| Ok(Hasty(Lease::connect(seat).await?))).believing(Belief::Honest).fenced()
+    on_redis("hasty", 1, async |seat| Ok(Hasty(Lease::connect(seat).await?)))
+        .believing(Belief::Honest)
+        .fenced()
 }
 
 impl Lock for Hasty {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use picklock::{Belief, Connection, Deadline, Design, Grant, Host, Key, Lock, LockError, Seat, Token, on_redis};
+use picklock::{
+    Belief, Connection, Deadline, Design, Grant, Host, Key, Lock, LockError, Seat, Token, on_redis,
+};
 use redis::Script;
 
 const ACQUIRE: &str = "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then

@@ -31,7 +31,7 @@ pub const PARAMS: &[Param] = &[
     Param {
         name: "horizon",
         domain: Domain::Span { min: MILLISECOND, max: HOUR },
-        default: "5s",
+        default: "5 x ttl",
         doc: "the run ends here at the latest",
     },
     Param {
