@@ -34,6 +34,9 @@ pub(super) fn type_of(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
         match store.get(args[1]).map(|entry| &entry.value) {
             None => "none",
             Some(Value::String(_)) => "string",
+            Some(Value::List(_)) => "list",
+            Some(Value::Set(_)) => "set",
+            Some(Value::SortedSet(_)) => "zset",
             Some(Value::Hash(_)) => "hash",
         }
         .into(),

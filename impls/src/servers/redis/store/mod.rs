@@ -11,40 +11,15 @@
 
 use std::collections::BTreeMap;
 
+mod value;
+
+pub use value::{Entry, Fields, List, Members, SortedSet, Value};
+
 use picklock_sim::ids::Key;
 use picklock_sim::time::WallTime;
 use picklock_sim::trace::What;
 
 use super::resp::{self, Reply};
-
-/// The fields of a hash and their values.
-pub type Fields = BTreeMap<Vec<u8>, Vec<u8>>;
-
-/// What a key holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// A string of bytes.
-    String(Vec<u8>),
-    /// Fields and their values.
-    Hash(Fields),
-}
-
-/// A key's value and lease.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// What it holds.
-    pub value: Value,
-    /// When it ends, in milliseconds of the Unix epoch by the node's wall clock.
-    pub expires: Option<i64>,
-    /// True if store events tell of it.
-    pub record: bool,
-}
-
-impl Entry {
-    fn is_dead(&self, now_ms: i64) -> bool {
-        self.expires.is_some_and(|when| now_ms > when)
-    }
-}
 
 /// What executing commands did besides replying.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,24 +94,24 @@ impl Store {
     /// The live string of a key.
     ///
     /// # Errors
-    /// The reply to give when the key holds a hash.
+    /// The reply to give when the key holds another type.
     pub fn string(&mut self, key: &[u8]) -> Result<Option<&Vec<u8>>, Reply> {
         match self.get(key).map(|entry| &entry.value) {
             None => Ok(None),
             Some(Value::String(bytes)) => Ok(Some(bytes)),
-            Some(Value::Hash(_)) => Err(WRONG_TYPE),
+            Some(_) => Err(WRONG_TYPE),
         }
     }
 
     /// The live hash of a key.
     ///
     /// # Errors
-    /// The reply to give when the key holds a string.
+    /// The reply to give when the key holds another type.
     pub fn hash(&mut self, key: &[u8]) -> Result<Option<&Fields>, Reply> {
         match self.get(key).map(|entry| &entry.value) {
             None => Ok(None),
             Some(Value::Hash(fields)) => Ok(Some(fields)),
-            Some(Value::String(_)) => Err(WRONG_TYPE),
+            Some(_) => Err(WRONG_TYPE),
         }
     }
 
@@ -273,6 +248,7 @@ impl Store {
                     args.extend(fields.iter().flat_map(|(field, value)| [field.as_slice(), value]));
                     resp::request(&mut out, &args);
                 }
+                (Value::List(_) | Value::Set(_) | Value::SortedSet(_), _) => {}
             }
             if let Some(when) = when {
                 resp::request(&mut out, &[b"PEXPIREAT", key, when.as_bytes()]);

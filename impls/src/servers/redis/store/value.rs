@@ -1,0 +1,114 @@
+//! What keys hold.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The fields of a hash and their values.
+pub type Fields = BTreeMap<Vec<u8>, Vec<u8>>;
+/// The elements of a list, from its head.
+pub type List = VecDeque<Vec<u8>>;
+/// The members of a set.
+pub type Members = BTreeSet<Vec<u8>>;
+
+/// What a key holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A string of bytes.
+    String(Vec<u8>),
+    /// Elements in order.
+    List(List),
+    /// Members without order.
+    Set(Members),
+    /// Members by score.
+    SortedSet(SortedSet),
+    /// Fields and their values.
+    Hash(Fields),
+}
+
+/// A key's value and lease.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// What it holds.
+    pub value: Value,
+    /// When it ends, in milliseconds of the Unix epoch by the node's wall clock.
+    pub expires: Option<i64>,
+    /// True if store events tell of it.
+    pub record: bool,
+}
+
+impl Entry {
+    pub(super) fn is_dead(&self, now_ms: i64) -> bool {
+        self.expires.is_some_and(|when| now_ms > when)
+    }
+}
+
+/// Members with scores, in the order of their scores, equal scores in the order of their bytes. No score is NaN.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SortedSet {
+    scores: BTreeMap<Vec<u8>, f64>,
+    order: BTreeSet<Ranked>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Ranked {
+    score: f64,
+    member: Vec<u8>,
+}
+
+impl Eq for Ranked {}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Ranked) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ranked {
+    /// Zero and minus zero are one score.
+    fn cmp(&self, other: &Ranked) -> Ordering {
+        let scores = self.score.partial_cmp(&other.score).unwrap_or(Ordering::Equal);
+        scores.then_with(|| self.member.cmp(&other.member))
+    }
+}
+
+impl SortedSet {
+    /// The number of members.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// True without members.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.scores.is_empty()
+    }
+
+    /// A member's score.
+    #[must_use]
+    pub fn score(&self, member: &[u8]) -> Option<f64> {
+        self.scores.get(member).copied()
+    }
+
+    /// Sets a member's score, which is not NaN; returns the one that it had.
+    pub fn insert(&mut self, member: &[u8], score: f64) -> Option<f64> {
+        let old = self.scores.insert(member.to_vec(), score);
+        if let Some(old) = old {
+            self.order.remove(&Ranked { score: old, member: member.to_vec() });
+        }
+        self.order.insert(Ranked { score, member: member.to_vec() });
+        old
+    }
+
+    /// Takes a member out; returns the score that it had.
+    pub fn remove(&mut self, member: &[u8]) -> Option<f64> {
+        let old = self.scores.remove(member)?;
+        self.order.remove(&Ranked { score: old, member: member.to_vec() });
+        Some(old)
+    }
+
+    /// The members and their scores, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&[u8], f64)> + ExactSizeIterator {
+        self.order.iter().map(|ranked| (ranked.member.as_slice(), ranked.score))
+    }
+}
