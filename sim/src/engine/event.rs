@@ -54,12 +54,26 @@ struct Entry {
 struct Queue {
     world: Arc<World>,
     ready: Mutex<VecDeque<usize>>,
-    new: Mutex<Vec<(HostId, bool, BoxFuture<'static, ()>)>>,
+    new: Mutex<Vec<NewTask>>,
+    /// True while `new` may hold something: it is empty far more often than not.
+    has_new: AtomicBool,
+}
+
+type NewTask = (HostId, bool, BoxFuture<'static, ()>);
+
+impl Queue {
+    fn take_new(&self) -> Vec<NewTask> {
+        if !self.has_new.swap(false, Ordering::Relaxed) {
+            return Vec::new();
+        }
+        std::mem::take(&mut *self.new.lock().expect(UNPOISONED))
+    }
 }
 
 impl Spawner for Queue {
     fn spawn(&self, host: HostId, worker: bool, future: BoxFuture<'static, ()>) {
         self.new.lock().expect(UNPOISONED).push((host, worker, future));
+        self.has_new.store(true, Ordering::Relaxed);
     }
 
     fn sockets(&self) -> Option<Arc<Directory>> {
@@ -94,6 +108,7 @@ impl<'a> Executor<'a> {
             world: Arc::clone(world),
             ready: Mutex::new(VecDeque::new()),
             new: Mutex::new(Vec::new()),
+            has_new: AtomicBool::new(false),
         });
         Executor { world, boots, queue, tasks: Vec::new(), polls: 0 }
     }
@@ -155,7 +170,7 @@ impl<'a> Executor<'a> {
 
     fn add_new(&mut self) {
         loop {
-            let new = std::mem::take(&mut *self.queue.new.lock().expect(UNPOISONED));
+            let new = self.queue.take_new();
             if new.is_empty() {
                 return;
             }
