@@ -64,6 +64,11 @@ impl Clock {
         self.since + self.true_span(ahead)
     }
 
+    /// Lets the wall clock show `reading` at the beginning of true time.
+    pub(crate) fn set_wall(&mut self, reading: WallTime) {
+        self.wall_ns = i128::from(reading.0);
+    }
+
     /// Moves the wall clock by `by_ns` at `now`.
     pub fn step_wall(&mut self, now: TrueTime, by_ns: i64) {
         self.rebase(now);

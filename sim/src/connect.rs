@@ -21,11 +21,19 @@ pub(crate) struct Connect<'a> {
     /// In the turmoil engine, the socket that connects beside the model.
     dialing: Option<Dialing>,
     sockets: Option<(SocketReader, SocketWriter)>,
+    /// The real address in whose name this is done.
+    client: Option<Box<str>>,
 }
 
 impl<'a> Connect<'a> {
     pub(crate) fn new(host: &'a Host, target: HostId, port: u16) -> Connect<'a> {
-        Connect { host, target, port, conn: None, dialing: None, sockets: None }
+        Connect { host, target, port, conn: None, dialing: None, sockets: None, client: None }
+    }
+
+    /// The same in the name of a real client.
+    pub(crate) fn for_client(mut self, address: &str) -> Connect<'a> {
+        self.client = Some(address.into());
+        self
     }
 
     fn side(conn: ConnId) -> Side {
@@ -44,6 +52,7 @@ impl Future for Connect<'_> {
         }
         let conn = *this.conn.get_or_insert_with(|| {
             let conn = state.open(this.host.id(), this.target, this.port);
+            state.network.conn_mut(conn).client = this.client.take();
             if let Some(directory) = this.host.spawner.sockets() {
                 let target = &this.host.world.hosts()[usize::from(this.target.0)].name;
                 directory.dialed(this.host.id(), this.target, conn);

@@ -8,6 +8,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::AsyncWriteExt as _;
+
 use crate::connect::Connect;
 use crate::disk::Disk;
 use crate::engine::sockets::Directory;
@@ -19,7 +21,7 @@ use crate::task::Task;
 use crate::time::{Monotonic, WallTime};
 use crate::trace::What;
 use crate::witness::Witness;
-use crate::world::World;
+use crate::world::{Route, WAY_OUT, World};
 
 pub use crate::sleep::Elapsed;
 
@@ -30,6 +32,9 @@ pub struct Host {
     pub(crate) world: Arc<World>,
     pub(crate) spawner: Arc<dyn Spawner>,
 }
+
+/// The longest name of a real host, in bytes (RFC 1035).
+const HOST_NAME_MAX: usize = 255;
 
 /// How an engine takes on a host's task.
 pub(crate) trait Spawner: Send + Sync {
@@ -114,11 +119,17 @@ impl Host {
     /// When nobody listens there, the host is unknown or is this one, or the connection breaks meanwhile. There is no
     /// timeout but TCP's own: wrap it in [`timeout`](Host::timeout).
     pub async fn connect(&self, peer: &str, port: u16) -> io::Result<Stream> {
-        let target = self.world.host_named(peer).filter(|target| *target != self.id);
-        let target = target.ok_or_else(|| {
-            io::Error::new(io::ErrorKind::NotFound, format!("no other host is named `{peer}`"))
-        })?;
-        Connect::new(self, target, port).await
+        match self.world.route(peer, port) {
+            Some(Route::Host(target, port)) if target != self.id => Connect::new(self, target, port).await,
+            Some(Route::Out(outside)) if peer.len() <= HOST_NAME_MAX => {
+                let mut stream = Connect::new(self, outside, WAY_OUT).await?;
+                stream.write_all(format!("{peer}:{port}\n").as_bytes()).await?;
+                Ok(stream)
+            }
+            Some(Route::Host(..) | Route::Out(_)) | None => {
+                Err(io::Error::new(io::ErrorKind::NotFound, format!("no other host is named `{peer}`")))
+            }
+        }
     }
 
     /// Listens on a port.

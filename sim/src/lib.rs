@@ -115,6 +115,7 @@
 //!   points at which a plan can strike.
 //! - *What comes out*: [`trace`], with the three kinds of [`time`] and the small names of [`ids`].
 //! - *The controls*: [`resource`] is what locks guard, [`witness`] measures beliefs, [`oracle`] is a perfect lock.
+//! - *A world to talk to*: [`live`] runs the servers of a world in real time and opens doors to them.
 //! - *The machine*: [`run`](mod@run) and the two [`engine`]s; the world itself is private.
 
 pub mod capsule;
@@ -125,6 +126,7 @@ pub mod disk;
 pub mod engine;
 pub mod host;
 pub mod ids;
+pub mod live;
 pub mod lock;
 pub mod oracle;
 pub mod plan;

@@ -64,7 +64,8 @@ impl Listener {
         Listener { host, port, socket }
     }
 
-    /// The next connection, and the name of the host that it comes from.
+    /// The next connection, and the name of the host that it comes from; in a served world the address of a real
+    /// client.
     ///
     /// # Errors
     /// When the socket is gone, which happens only to a process that is itself gone.
@@ -77,7 +78,9 @@ impl Listener {
             }
         };
         let stream = Stream::new(&self.host, Side { conn, sends: Direction::Back }, sockets);
-        let name = self.host.world.hosts()[usize::from(stream.read.handle.peer.0)].name.clone();
+        let client = self.host.world.state().network.conn(conn).client.as_deref().map(str::to_owned);
+        let name = client
+            .unwrap_or_else(|| self.host.world.hosts()[usize::from(stream.read.handle.peer.0)].name.clone());
         Ok((stream, name))
     }
 

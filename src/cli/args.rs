@@ -1,5 +1,6 @@
 //! The arguments, as clap reads them.
 
+use std::net::IpAddr;
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -8,6 +9,9 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use picklock_scenarios::scenario::span::Span;
 use picklock_sim::engine::Engine;
+
+use super::serve::LOOPBACK;
+use super::serve::topology::Topology;
 
 /// Tries to break distributed locks.
 ///
@@ -28,6 +32,7 @@ Examples:
   picklock replay single pause 17                       tell one run
   picklock compare --design single,redlock --seeds 2000
   picklock list designs                                 what there is
+  picklock serve --topology sentinel --port 7001        the simulated servers, for your own client
 
 Exit codes: 0 as expected, 1 violation or an expected one not found, 2 usage or bad input, 3 nothing was
 exercised, 101 internal fault, 130 interrupted; the first of 101, 2, 130, 1, 3 that applies.";
@@ -42,6 +47,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Run designs against scenarios and lay their figures side by side
     Compare(CompareArgs),
+    /// Serve the simulated Redis on real sockets, for clients in any language
+    Serve(ServeArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -187,6 +194,66 @@ pub(crate) struct CompareArgs {
     pub(crate) selection: Selection,
 }
 
+#[derive(Args)]
+#[command(after_help = "\
+Faults (each may be given several times, and repeated with `every TIME`):
+  pause|suspend HOST at TIME for TIME
+  kill|power-loss HOST at TIME [restart TIME]
+  cut HOST to|from|and HOST at TIME for TIME
+  delay HOST to HOST by TIME at TIME for TIME
+  drop HOST and HOST at TIME
+  lose-reply HOST to HOST at TIME
+  step HOST by TIME|-TIME at TIME
+  drift HOST by PPM at TIME
+TIME counts from the start; the host `clients` is everybody who connects from outside.
+
+Examples:
+  picklock serve --port 7001
+  picklock serve --topology redlock:5 --fault 'pause node-2 at 10s for 3s every 30s'
+  picklock serve --topology sentinel --fault 'cut node-1 and clients at 20s for 10s'")]
+pub(crate) struct ServeArgs {
+    /// single, replicated, sentinel, or redlock:N
+    #[arg(long, default_value_t = Topology::Single)]
+    pub(crate) topology: Topology,
+    /// The port of the first server; the others take the next ones
+    #[arg(long, default_value_t = 7001, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: u16,
+    /// The address to listen at
+    #[arg(long, default_value_t = LOOPBACK, value_name = "ADDRESS")]
+    pub(crate) bind: IpAddr,
+    /// Allow an address that other machines can reach
+    #[arg(long)]
+    pub(crate) expose: bool,
+    /// The seed of all random choices
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// What goes wrong and when, as in 'pause node-1 at 5s for 2s'; may be repeated
+    #[arg(long, value_name = "FAULT")]
+    pub(crate) fault: Vec<String>,
+    /// One-way latency of messages, a time or a range A..B, on top of the machine's own
+    #[arg(long, default_value = "0ms", value_name = "TIME", value_parser = latency)]
+    pub(crate) latency: Range<Duration>,
+    /// How long a primary may be silent before it is failed over
+    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = time)]
+    pub(crate) down_after: Duration,
+    /// Keep the data over a restart
+    #[arg(long)]
+    pub(crate) persistent: bool,
+    /// Do not tell of faults and changes of role on standard error
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+fn latency(text: &str) -> Result<Range<Duration>, String> {
+    match text.split_once("..") {
+        None => time(text).map(|time| time..time),
+        Some((min, max)) => {
+            let (min, max) = (time(min)?, time(max)?);
+            if min <= max { Ok(min..max) } else { Err(format!("`{text}` is empty; A..B needs A below B")) }
+        }
+    }
+}
+
 fn seeds(text: &str) -> Result<Range<u64>, String> {
     let number =
         |part: &str| part.parse::<u64>().map_err(|_| format!("`{part}` is not a whole number from 0 up"));
@@ -200,7 +267,7 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
 fn time(text: &str) -> Result<Duration, String> {
     match text.parse::<Span>() {
         Ok(Span::Fixed(time)) => Ok(time),
-        Ok(Span::Leases { .. }) => Err("a budget is a time like 60s or 5m".to_owned()),
+        Ok(Span::Leases { .. }) => Err("there is no lease here: write a time like 60s or 5m".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }

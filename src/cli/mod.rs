@@ -10,6 +10,7 @@ mod progress;
 mod replay;
 mod run;
 mod screen;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Serve(args) => serve::serve(&args),
         Command::Completions { shell } => completions::print(shell),
     };
     match outcome {

@@ -30,7 +30,7 @@ pub(crate) fn run(world: &Arc<World>, boots: &[Boot], horizon: TrueTime) {
     }));
 }
 
-struct Executor<'a> {
+pub(super) struct Executor<'a> {
     world: &'a Arc<World>,
     boots: &'a [Boot],
     queue: Arc<Queue>,
@@ -103,7 +103,7 @@ impl Wake for Token {
 }
 
 impl<'a> Executor<'a> {
-    fn new(world: &'a Arc<World>, boots: &'a [Boot]) -> Executor<'a> {
+    pub(super) fn new(world: &'a Arc<World>, boots: &'a [Boot]) -> Executor<'a> {
         let queue = Arc::new(Queue {
             world: Arc::clone(world),
             ready: Mutex::new(VecDeque::new()),
@@ -114,9 +114,7 @@ impl<'a> Executor<'a> {
     }
 
     async fn run(&mut self, horizon: TrueTime) {
-        for index in 0..self.boots.len() {
-            self.boot(HostId(index as u16));
-        }
+        self.boot_all();
         loop {
             self.run_ready().await;
             let mut state = self.world.state();
@@ -128,17 +126,31 @@ impl<'a> Executor<'a> {
                 return;
             }
             drop(state);
-            self.polls = 0;
-            self.turn_over();
+            self.time_moved();
+        }
+    }
+
+    pub(super) fn boot_all(&mut self) {
+        for index in 0..self.boots.len() {
+            self.boot(HostId(index as u16));
         }
     }
 
     fn boot(&mut self, host: HostId) {
         let worker = self.world.hosts()[usize::from(host.0)].role == Role::Client;
-        let spawner: Arc<dyn Spawner> = Arc::<Queue>::clone(&self.queue);
-        let program =
-            (self.boots[usize::from(host.0)])(Host { id: host, world: Arc::clone(self.world), spawner });
+        let program = (self.boots[usize::from(host.0)])(self.host(host));
         self.add(host, worker, program);
+    }
+
+    pub(super) fn host(&self, id: HostId) -> Host {
+        let spawner: Arc<dyn Spawner> = Arc::<Queue>::clone(&self.queue);
+        Host { id, world: Arc::clone(self.world), spawner }
+    }
+
+    /// True time has moved, so polls are counted anew.
+    pub(super) fn time_moved(&mut self) {
+        self.polls = 0;
+        self.turn_over();
     }
 
     fn add(&mut self, host: HostId, worker: bool, future: BoxFuture<'static, ()>) {
@@ -151,7 +163,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Polls tasks until none wants to run.
-    async fn run_ready(&mut self) {
+    pub(super) async fn run_ready(&mut self) {
         loop {
             self.add_new();
             let next = self.queue.ready.lock().expect(UNPOISONED).pop_front();

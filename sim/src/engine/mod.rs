@@ -2,6 +2,7 @@
 
 pub(crate) mod event;
 pub(crate) mod guard;
+pub(crate) mod live;
 pub(crate) mod sockets;
 pub(crate) mod turmoil;
 

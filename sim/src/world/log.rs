@@ -8,9 +8,18 @@ use crate::trace::{Digest, DigestTaker, Event, What};
 pub(crate) struct Log {
     events: Vec<Event>,
     digest: DigestTaker,
+    /// A served world has no end: its events are told, not kept.
+    sink: Option<(u32, EventSink)>,
 }
 
+/// Whom a served world tells what happens in it.
+pub(crate) type EventSink = Box<dyn FnMut(&Event) + Send>;
+
 impl Log {
+    pub(super) fn telling(sink: EventSink) -> Log {
+        Log { sink: Some((0, sink)), ..Log::default() }
+    }
+
     pub(super) fn push(
         &mut self,
         at: TrueTime,
@@ -20,6 +29,13 @@ impl Log {
         grant: Option<GrantId>,
         what: What,
     ) -> EventId {
+        if let Some((made, sink)) = &mut self.sink {
+            // Nothing refers to an event of long ago, so the numbers may begin anew.
+            *made = made.wrapping_add(1);
+            let id = EventId(*made);
+            sink(&Event { at, id, host, cause, conn, grant, what });
+            return id;
+        }
         let id = EventId(self.events.len() as u32);
         let event = Event { at, id, host, cause, conn, grant, what };
         self.digest.take(&event);

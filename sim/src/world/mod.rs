@@ -24,7 +24,7 @@ use crate::ids::{EventId, GrantId, HostId};
 use crate::lock::BoxFuture;
 use crate::plan::{Injection, Plan};
 use crate::probe::PointSeen;
-use crate::time::{Monotonic, TrueTime};
+use crate::time::{Monotonic, TrueTime, WallTime};
 use crate::trace::{HostInfo, Role, What};
 
 pub(crate) use network::{Chunk, Direction, Flight, Listening, Side};
@@ -34,6 +34,7 @@ pub(crate) use timers::TimerKey;
 use agenda::Due;
 
 use agenda::Agenda;
+pub(crate) use log::EventSink;
 use log::Log;
 use network::Network;
 use oracle::Oracle;
@@ -43,7 +44,29 @@ use timers::Timers;
 /// The world of one run, shared by its hosts.
 pub(crate) struct World {
     hosts: Vec<HostInfo>,
+    /// Where a served world meets the real one.
+    outside: Option<Outside>,
     state: Mutex<State>,
+}
+
+/// The way out of a served world and into it.
+pub(crate) struct Outside {
+    /// The host in whose name real peers speak.
+    pub(crate) host: HostId,
+    /// The real addresses that are doors to a port of a host.
+    pub(crate) doors: BTreeMap<(String, u16), (HostId, u16)>,
+}
+
+/// The port of the outside host on which connections to real addresses are taken.
+pub(crate) const WAY_OUT: u16 = 1;
+
+/// Where an address leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// A port of a host of the world.
+    Host(HostId, u16),
+    /// Out of the world, through this host.
+    Out(HostId),
 }
 
 /// Starts a host's program; called again when the host restarts.
@@ -52,15 +75,39 @@ pub(crate) type Boot = Arc<dyn Fn(crate::host::Host) -> BoxFuture<'static, ()> +
 impl World {
     pub(crate) fn new(plan: &Plan, hosts: Vec<HostInfo>, probing: bool) -> World {
         let state = State::new(plan, &hosts, probing);
-        World { hosts, state: Mutex::new(state) }
+        World { hosts, outside: None, state: Mutex::new(state) }
+    }
+
+    /// A world that runs beside the real one: its clocks show real time, and what happens is told to `sink` instead of
+    /// being kept.
+    pub(crate) fn served(
+        plan: &Plan,
+        hosts: Vec<HostInfo>,
+        outside: Outside,
+        unix_ns: u64,
+        sink: EventSink,
+    ) -> World {
+        let mut state = State::new(plan, &hosts, false);
+        state.log = Log::telling(sink);
+        for process in &mut state.processes {
+            process.clock.set_wall(WallTime(unix_ns));
+        }
+        World { hosts, outside: Some(outside), state: Mutex::new(state) }
+    }
+
+    /// Where an address leads to, as a host of this world sees it; `None` if there is no such host.
+    pub(crate) fn route(&self, peer: &str, port: u16) -> Option<Route> {
+        let named = self.hosts.iter().position(|host| host.name == peer);
+        if let Some(index) = named {
+            return Some(Route::Host(HostId(index as u16), port));
+        }
+        let outside = self.outside.as_ref()?;
+        let door = outside.doors.get(&(peer.to_owned(), port));
+        Some(door.map_or(Route::Out(outside.host), |(host, port)| Route::Host(*host, *port)))
     }
 
     pub(crate) fn hosts(&self) -> &[HostInfo] {
         &self.hosts
-    }
-
-    pub(crate) fn host_named(&self, name: &str) -> Option<HostId> {
-        self.hosts.iter().position(|host| host.name == name).map(|index| HostId(index as u16))
     }
 
     /// The state, for one short operation. Nothing that can call back into the world runs while it is held: futures

@@ -92,6 +92,8 @@ pub(crate) struct End {
 
 pub(crate) struct Conn {
     pub(crate) port: u16,
+    /// The real address of the client, for one that came in from outside.
+    pub(crate) client: Option<Box<str>>,
     /// Which connection between these two hosts it is, from 0: part of the address of its latencies.
     ordinal: u32,
     ends: [End; 2],
@@ -256,7 +258,7 @@ impl State {
             stuck: false,
         });
         let id = ConnId(self.network.conns.len() as u32);
-        self.network.conns.push(Conn { port, ordinal: *ordinal, ends });
+        self.network.conns.push(Conn { port, client: None, ordinal: *ordinal, ends });
         *ordinal += 1;
         let (at, grant, cause) = (self.local_now(from), self.grant_of(from), self.process(from).context);
         self.log.push(at, from, cause, Some(id), grant, What::Connecting { peer: to });

@@ -1,0 +1,250 @@
+//! Faults of a served world, one line each: `pause node-1 at 5s for 2s`.
+//!
+//! Each is one lever of the simulator, pulled at an instant counted from the start, or again and again with `every`.
+
+use std::time::Duration;
+
+use picklock_scenarios::scenario::span::Span;
+use picklock_sim::plan::{Injection, Lever, Target, When};
+use picklock_sim::text::nearest;
+use picklock_sim::time::TrueTime;
+
+/// What can be asked for, for messages and help.
+pub(crate) const FORMS: &[&str] = &[
+    "pause HOST at TIME for TIME",
+    "suspend HOST at TIME for TIME",
+    "kill HOST at TIME [restart TIME]",
+    "power-loss HOST at TIME [restart TIME]",
+    "cut HOST to|from|and HOST at TIME for TIME",
+    "delay HOST to HOST by TIME at TIME for TIME",
+    "drop HOST and HOST at TIME",
+    "lose-reply HOST to HOST at TIME",
+    "step HOST by TIME|-TIME at TIME",
+    "drift HOST by PPM at TIME",
+];
+
+/// How often `every` repeats at most.
+const REPEATS_MAX: u32 = 1_000;
+
+/// Why a fault was not understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--fault `{text}`: {why}")]
+pub(crate) struct FaultError {
+    text: String,
+    why: String,
+}
+
+/// The injections that a text asks for, in a world with these hosts.
+pub(super) fn parse(text: &str, hosts: &[&str]) -> Result<Vec<Injection>, FaultError> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut reader = Reader { words: &words, hosts };
+    reader.fault().map_err(|why| FaultError { text: text.chars().take(120).collect(), why })
+}
+
+struct Reader<'a> {
+    words: &'a [&'a str],
+    hosts: &'a [&'a str],
+}
+
+impl Reader<'_> {
+    fn fault(&mut self) -> Result<Vec<Injection>, String> {
+        let kind = self.next("a fault")?.to_owned();
+        let (target, lever) = self.act(&kind)?;
+        let at = self.after("at")?.ok_or("it needs `at TIME`, counted from the start")?;
+        let lever = self.rest(lever)?;
+        let every = self.after("every")?;
+        if let Some(word) = self.words.first() {
+            return Err(format!("`{word}` is not understood here; the forms are: {}", FORMS.join("; ")));
+        }
+        let repeats = if every.is_some() { REPEATS_MAX } else { 1 };
+        let every = every.unwrap_or_default();
+        if repeats > 1 && every.is_zero() {
+            return Err("`every` needs a time above 0".to_owned());
+        }
+        let instants = (0..repeats).map(|nth| TrueTime(0) + at + every * nth);
+        Ok(instants
+            .map(|at_ns| Injection {
+                fault: kind.clone(),
+                when: When::At { at_ns },
+                target: target.clone(),
+                lever: lever.clone(),
+            })
+            .collect())
+    }
+
+    /// What is done to whom; what `for` and `restart` say comes after `at`.
+    fn act(&mut self, kind: &str) -> Result<(Target, Lever), String> {
+        let lasts = Duration::ZERO;
+        Ok(match kind {
+            "pause" => (self.host()?, Lever::Pause { lasts }),
+            "suspend" => (self.host()?, Lever::Suspend { lasts }),
+            "kill" => (self.host()?, Lever::Crash { power_loss: false, restart_after: None }),
+            "power-loss" => (self.host()?, Lever::Crash { power_loss: true, restart_after: None }),
+            "cut" => {
+                let one = self.host()?;
+                let way = self.next("`to`, `from` or `and`")?.to_owned();
+                let other = self.host()?;
+                match way.as_str() {
+                    "to" => (one, Lever::Cut { to: other, both: false, lasts }),
+                    "from" => (other, Lever::Cut { to: one, both: false, lasts }),
+                    "and" => (one, Lever::Cut { to: other, both: true, lasts }),
+                    _ => return Err(format!("`{way}` should be `to`, `from` or `and`")),
+                }
+            }
+            "delay" => {
+                let from = self.host()?;
+                self.word("to")?;
+                let to = self.host()?;
+                let by = self.after("by")?.ok_or("it needs `by TIME`")?;
+                (from, Lever::Delay { to, by, lasts, messages: None })
+            }
+            "drop" => {
+                let one = self.host()?;
+                self.word("and")?;
+                (one, Lever::DropConnections { to: self.host()? })
+            }
+            "lose-reply" => {
+                let from = self.host()?;
+                self.word("to")?;
+                (self.host()?, Lever::LoseReply { from })
+            }
+            "step" => {
+                let host = self.host()?;
+                self.word("by")?;
+                let by = self.next("how far to step")?;
+                let (sign, size) = by.strip_prefix('-').map_or((1, by), |size| (-1, size));
+                let size = i64::try_from(time(size)?.as_nanos()).map_err(|_| format!("`{by}` is too far"))?;
+                (host, Lever::StepClock { by_ns: sign * size })
+            }
+            "drift" => {
+                let host = self.host()?;
+                self.word("by")?;
+                let ppm = self.next("parts per million")?;
+                let number =
+                    ppm.parse().ok().filter(|ppm: &i64| ppm.abs() <= picklock_sim::clock::DRIFT_PPM_MAX);
+                let number = number.ok_or_else(|| {
+                    format!("`{ppm}` is not a drift: whole parts per million, at most {} either way", 10_000)
+                })?;
+                (host, Lever::SetDrift { ppm: number })
+            }
+            _ => {
+                let kinds = FORMS.iter().filter_map(|form| form.split(' ').next());
+                let hint = nearest(kind, kinds).map(|near| format!(" (did you mean `{near}`?)"));
+                return Err(format!(
+                    "there is no fault `{kind}`{}; the forms are: {}",
+                    hint.unwrap_or_default(),
+                    FORMS.join("; ")
+                ));
+            }
+        })
+    }
+
+    /// Fills in how long it lasts, or when the process is started anew.
+    fn rest(&mut self, mut lever: Lever) -> Result<Lever, String> {
+        match &mut lever {
+            Lever::Pause { lasts }
+            | Lever::Suspend { lasts }
+            | Lever::Cut { lasts, .. }
+            | Lever::Delay { lasts, .. } => {
+                *lasts = self.after("for")?.ok_or("it needs `for TIME`")?;
+            }
+            Lever::Crash { restart_after, .. } => *restart_after = self.after("restart")?,
+            _ => {}
+        }
+        Ok(lever)
+    }
+
+    fn next(&mut self, what: &str) -> Result<&str, String> {
+        let (word, rest) =
+            self.words.split_first().ok_or_else(|| format!("it ends where {what} is needed"))?;
+        self.words = rest;
+        Ok(word)
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), String> {
+        let found = self.next(&format!("`{word}`"))?;
+        if found == word { Ok(()) } else { Err(format!("`{found}` should be `{word}`")) }
+    }
+
+    fn host(&mut self) -> Result<Target, String> {
+        let hosts = self.hosts;
+        let name = self.next("a host")?;
+        if hosts.contains(&name) {
+            return Ok(Target::host(name));
+        }
+        let hint = nearest(name, hosts.iter().copied()).map(|near| format!(" (did you mean `{near}`?)"));
+        Err(format!("there is no host `{name}`{}; there are {}", hint.unwrap_or_default(), hosts.join(", ")))
+    }
+
+    /// The time behind a word, if the word comes next.
+    fn after(&mut self, word: &str) -> Result<Option<Duration>, String> {
+        if self.words.first() != Some(&word) {
+            return Ok(None);
+        }
+        self.next(word)?;
+        time(self.next(&format!("a time after `{word}`"))?).map(Some)
+    }
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    match text.parse::<Span>() {
+        Ok(Span::Fixed(time)) => Ok(time),
+        Ok(Span::Leases { .. }) => Err("there is no lease here: write a time like `5s`".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTS: &[&str] = &["node-1", "node-2", "clients"];
+
+    fn one(text: &str) -> Injection {
+        let mut injections = parse(text, HOSTS).expect("the text is well formed");
+        assert_eq!(injections.len(), 1);
+        injections.remove(0)
+    }
+
+    fn seconds(count: u64) -> Duration {
+        Duration::from_secs(count)
+    }
+
+    #[test]
+    fn every_form_is_understood() {
+        assert_eq!(one("pause node-1 at 5s for 2s").lever, Lever::Pause { lasts: seconds(2) });
+        assert_eq!(one("pause node-1 at 5s for 2s").when, When::At { at_ns: TrueTime(0) + seconds(5) });
+        let killed = Lever::Crash { power_loss: false, restart_after: Some(seconds(3)) };
+        assert_eq!(one("kill node-2 at 1s restart 3s").lever, killed);
+        let cut = one("cut node-1 from clients at 1s for 2s");
+        assert_eq!(cut.target, Target::host("clients"));
+        assert_eq!(cut.lever, Lever::Cut { to: Target::host("node-1"), both: false, lasts: seconds(2) });
+        assert_eq!(one("step node-1 by -2s at 1s").lever, Lever::StepClock { by_ns: -2_000_000_000 });
+        assert_eq!(one("drift node-1 by -200 at 1s").lever, Lever::SetDrift { ppm: -200 });
+        assert_eq!(one("lose-reply node-1 to clients at 1s").target, Target::host("clients"));
+        one("delay node-1 to node-2 by 50ms at 1s for 2s");
+        one("drop node-1 and clients at 1s");
+        one("suspend node-1 at 1s for 1s");
+        one("power-loss node-1 at 1s");
+    }
+
+    #[test]
+    fn a_fault_can_strike_again_and_again() {
+        let pauses = parse("pause node-1 at 1s for 2s every 10s", HOSTS).expect("the text is well formed");
+        assert_eq!(pauses[2].when, When::At { at_ns: TrueTime(0) + seconds(21) });
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let why = |text: &str| parse(text, HOSTS).expect_err("the text is wrong").to_string();
+        assert!(why("puse node-1 at 5s for 2s").contains("did you mean `pause`"));
+        assert!(why("pause node-3 at 5s for 2s").contains("there are node-1, node-2, clients"));
+        assert!(why("pause node-1 for 2s").contains("`at TIME`"));
+        assert!(why("pause node-1 at 5s").contains("`for TIME`"));
+        assert!(why("pause node-1 at 5 for 2s").contains("no unit"));
+        assert!(why("pause node-1 at 5s for 2s twice").contains("`twice`"));
+        assert!(why("").contains("it ends"));
+        assert!(why("drift node-1 by 99999 at 1s").contains("parts per million"));
+        assert!(why("pause node-1 at 1s for 1s every 0s").contains("above 0"));
+    }
+}

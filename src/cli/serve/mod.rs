@@ -1,0 +1,123 @@
+//! `picklock serve`: the simulated servers on real sockets, for clients in any language, with faults if asked for.
+
+mod fault;
+pub(crate) mod topology;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use picklock_impls::servers::redis;
+use picklock_sim::design::StartServer;
+use picklock_sim::live::{self, ServeError};
+use picklock_sim::plan::{Latency, Persistence, Plan, WorldSpec};
+use picklock_sim::seed::Seed;
+use picklock_sim::trace::{Event, HostInfo, What};
+use tokio::sync::Notify;
+
+use super::args::ServeArgs;
+use super::exit::{Exit, Failure};
+use super::screen;
+use topology::Server;
+
+pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
+    if !args.bind.is_loopback() && !args.expose {
+        return Err(Failure::Input(format!(
+            "{} can be reached from other machines, and these servers have no password: add --expose if that is meant",
+            args.bind
+        )));
+    }
+    let servers = topology::servers(args.topology);
+    let ports = ports(args.port, servers.len())?;
+    let names: Vec<&str> = servers.iter().map(|server| server.name.as_str()).chain([live::CLIENTS]).collect();
+    let mut plan = plan(args);
+    for fault in &args.fault {
+        plan.injections.extend(fault::parse(fault, &names).map_err(Failure::input)?);
+    }
+    let doors: Vec<SocketAddr> = ports.iter().map(|port| SocketAddr::new(args.bind, *port)).collect();
+    let welcome = welcome(&servers, &doors);
+    let served = topology::seats(servers, &doors, args, plan.world.down_after);
+    let stop = stop_on_signal()?;
+    let start: StartServer = Arc::new(|seat| Box::pin(redis::serve(seat)));
+    let ready = || {
+        // Whoever closed standard output does not want to know.
+        let _ = screen::print(&welcome);
+    };
+    let quiet = args.quiet;
+    let tell = Box::new(move |event: &Event, hosts: &[HostInfo]| {
+        if !quiet && let Some(text) = news(event) {
+            let seconds = event.at.as_nanos() as f64 / 1e9;
+            eprintln!("{seconds:10.3}s  {:<12} {text}", hosts[usize::from(event.host.0)].name);
+        }
+    });
+    live::serve(&plan, &start, served, tell, ready, async move { stop.notified().await })
+        .map_err(|error| match error {
+            ServeError::Door { .. } => Failure::Input(format!("{error}; choose another with --port")),
+            ServeError::Runtime(_) => Failure::internal(error),
+        })
+        .map(|()| Exit::Expected)
+}
+
+/// The ports of so many servers, in a row.
+fn ports(first: u16, count: usize) -> Result<Vec<u16>, Failure> {
+    let last = usize::from(first) + count - 1;
+    if last > usize::from(u16::MAX) {
+        return Err(Failure::Input(format!(
+            "{count} servers from port {first} on would need ports up to {last}; the last one is {}",
+            u16::MAX
+        )));
+    }
+    Ok((0..count as u16).map(|offset| first + offset).collect())
+}
+
+fn plan(args: &ServeArgs) -> Plan {
+    let second = std::time::Duration::from_secs(1);
+    Plan {
+        seed: Seed(args.seed),
+        network_seed: Seed(args.seed),
+        world: WorldSpec {
+            ttl: 10 * second,
+            wait: 10 * second,
+            horizon: second,
+            latency: Latency { min: args.latency.start, max: args.latency.end },
+            tcp_timeout: 15 * second,
+            replicas: 0,
+            persistence: Persistence::None,
+            down_after: args.down_after,
+            stock: 0,
+        },
+        workload: String::new(),
+        clients: Vec::new(),
+        injections: Vec::new(),
+    }
+}
+
+fn welcome(servers: &[Server], doors: &[SocketAddr]) -> String {
+    let mut text = String::new();
+    for (server, door) in servers.iter().zip(doors) {
+        text.push_str(&format!("{:<12} {door:<21} {}\n", server.name, server.what));
+    }
+    text.push_str("ready; stop with Ctrl-C\n");
+    text
+}
+
+/// What is worth a line: faults and changes of role, not traffic.
+fn news(event: &Event) -> Option<String> {
+    Some(match &event.what {
+        What::Injected { text, .. } => format!("fault: {text}"),
+        What::Healed { .. } => "the fault is over".to_owned(),
+        What::Restarted => "starts again".to_owned(),
+        What::Promoted => "becomes a primary".to_owned(),
+        What::Demoted => "becomes a replica".to_owned(),
+        _ => return None,
+    })
+}
+
+fn stop_on_signal() -> Result<Arc<Notify>, Failure> {
+    let stop = Arc::new(Notify::new());
+    let told = Arc::clone(&stop);
+    ctrlc::set_handler(move || told.notify_one()).map_err(Failure::internal)?;
+    Ok(stop)
+}
+
+/// Where servers may listen without being asked twice.
+pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
