@@ -1,0 +1,134 @@
+//! What two replies may differ in: the order of what has none, random choices, times, and what names the server.
+
+use super::wire::Frame;
+
+/// How a command's replies are made comparable.
+enum Rule {
+    /// They are the same as they are.
+    Exact,
+    /// The parts come in any order.
+    Unordered,
+    /// Pairs come in any order.
+    Pairs,
+    /// A cursor, then parts in any order.
+    Scan,
+    /// A cursor, then pairs in any order.
+    ScanPairs,
+    /// A number that is near.
+    Near,
+    /// Only the kind of reply and, for parts, how many there are.
+    Shape,
+    /// Only whether it is an error, and which.
+    Kind,
+}
+
+fn rule(words: &[Vec<u8>]) -> Rule {
+    let word = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
+    match word(0).as_slice() {
+        b"KEYS" | b"SMEMBERS" | b"SUNION" | b"SINTER" | b"SDIFF" | b"HKEYS" | b"HVALS" => Rule::Unordered,
+        b"SPOP" if words.len() > 2 => Rule::Unordered,
+        b"HGETALL" => Rule::Pairs,
+        b"SCAN" | b"SSCAN" => Rule::Scan,
+        b"HSCAN" | b"ZSCAN" => Rule::ScanPairs,
+        b"TTL" | b"PTTL" | b"EXPIRETIME" | b"PEXPIRETIME" => Rule::Near,
+        b"SRANDMEMBER" | b"HRANDFIELD" | b"ZRANDMEMBER" | b"TIME" => Rule::Shape,
+        b"RANDOMKEY" | b"INFO" | b"LASTSAVE" | b"MEMORY" | b"SLOWLOG" | b"ROLE" | b"HELLO" | b"ACL"
+        | b"LOLWUT" => Rule::Kind,
+        b"CLIENT" if matches!(word(1).as_slice(), b"ID" | b"INFO" | b"LIST") => Rule::Kind,
+        b"OBJECT" if matches!(word(1).as_slice(), b"IDLETIME" | b"FREQ") => Rule::Kind,
+        b"COMMAND" => match word(1).as_slice() {
+            b"LIST" => Rule::Unordered,
+            b"GETKEYS" => Rule::Exact,
+            _ => Rule::Kind,
+        },
+        b"CONFIG" if word(1) == b"GET" => Rule::Pairs,
+        b"PUBSUB" if word(1).ends_with(b"CHANNELS") => Rule::Unordered,
+        b"DEBUG" if matches!(word(1).as_slice(), b"HELP" | b"JMAP") => Rule::Kind,
+        _ => Rule::Exact,
+    }
+}
+
+/// Times that far apart are the same: both servers got the command one after the other.
+const NEAR: i64 = 3_000;
+
+/// True if two servers answered this command alike.
+pub(crate) fn alike(words: &[Vec<u8>], real: &Frame, ours: &Frame) -> bool {
+    if real == ours {
+        return true;
+    }
+    if real.is_error() || ours.is_error() {
+        return false;
+    }
+    match rule(words) {
+        Rule::Exact => false,
+        Rule::Unordered => sorted(real) == sorted(ours),
+        Rule::Pairs => paired(real) == paired(ours),
+        Rule::Scan => scanned(real, sorted) == scanned(ours, sorted),
+        Rule::ScanPairs => scanned(real, paired) == scanned(ours, paired),
+        Rule::Near => match (number(real), number(ours)) {
+            (Some(real), Some(ours)) => real > 0 && ours > 0 && (real - ours).abs() <= NEAR,
+            _ => false,
+        },
+        Rule::Shape => shape(real) == shape(ours),
+        Rule::Kind => kind(real) == kind(ours),
+    }
+}
+
+fn number(frame: &Frame) -> Option<i64> {
+    match frame {
+        Frame::Line(b':', text) => std::str::from_utf8(text).ok()?.parse().ok(),
+        _ => None,
+    }
+}
+
+fn kind(frame: &Frame) -> u8 {
+    match frame {
+        Frame::Line(kind, _) | Frame::Bytes(kind, _) | Frame::Parts(kind, _) => *kind,
+    }
+}
+
+fn shape(frame: &Frame) -> (u8, Option<usize>) {
+    match frame {
+        Frame::Parts(kind, parts) => (*kind, parts.as_ref().map(Vec::len)),
+        Frame::Bytes(kind, bytes) => (*kind, bytes.as_ref().map(|_| 0)),
+        Frame::Line(kind, _) => (*kind, None),
+    }
+}
+
+fn sorted(frame: &Frame) -> Frame {
+    match frame {
+        Frame::Parts(kind, Some(parts)) => {
+            let mut parts = parts.clone();
+            parts.sort();
+            Frame::Parts(*kind, Some(parts))
+        }
+        other => other.clone(),
+    }
+}
+
+fn paired(frame: &Frame) -> Frame {
+    match frame {
+        Frame::Parts(kind, Some(parts)) => {
+            let mut pairs: Vec<Vec<Frame>> = parts.chunks(2).map(<[Frame]>::to_vec).collect();
+            pairs.sort();
+            Frame::Parts(*kind, Some(pairs.concat()))
+        }
+        other => other.clone(),
+    }
+}
+
+fn scanned(frame: &Frame, order: fn(&Frame) -> Frame) -> Frame {
+    match frame {
+        Frame::Parts(kind, Some(parts)) => Frame::Parts(
+            *kind,
+            Some(
+                parts
+                    .iter()
+                    .enumerate()
+                    .map(|(at, part)| if at == 1 { order(part) } else { part.clone() })
+                    .collect(),
+            ),
+        ),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,223 @@
+//! Sends the same steps to both servers and compares what comes back.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use proptest::test_runner::TestCaseError;
+
+use super::CONNECTIONS;
+use super::compare::alike;
+use super::servers::{self, Server};
+use super::template::Words;
+use super::wire::{Conn, Frame};
+
+/// How long a server that has to answer may take.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// After so long without a reply a command is taken to wait.
+const SILENCE: Duration = Duration::from_millis(5);
+
+/// One command on one connection.
+#[derive(Clone)]
+pub(crate) struct Step {
+    pub(crate) conn: usize,
+    pub(crate) words: Words,
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.conn)?;
+        self.words.iter().try_for_each(|word| write!(f, " \"{}\"", word.escape_ascii()))
+    }
+}
+
+/// A stream of commands over several connections.
+#[derive(Clone)]
+pub(crate) struct Case {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) resp3: bool,
+    /// True if commands may wait, or connections may be sent something unasked.
+    pub(crate) waits: bool,
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", if self.resp3 { "RESP3" } else { "RESP2" })?;
+        self.steps.iter().try_for_each(|step| writeln!(f, "  {step:?}"))
+    }
+}
+
+/// Both servers, and what has been compared so far.
+pub(crate) struct Driver {
+    real: Server,
+    ours: Server,
+    compared: RefCell<BTreeMap<String, u64>>,
+}
+
+impl Driver {
+    /// Starts both servers; `None` without a redis-server.
+    ///
+    /// # Panics
+    /// When `CI` is set and there is no redis-server.
+    pub(crate) fn start() -> Option<Driver> {
+        let Some(real) = servers::real() else {
+            assert!(
+                std::env::var_os("CI").is_none(),
+                "no redis-server to compare with: install redis-server"
+            );
+            println!("no redis-server to compare with: nothing was compared");
+            return None;
+        };
+        Some(Driver { real, ours: servers::ours(), compared: RefCell::new(BTreeMap::new()) })
+    }
+
+    pub(crate) fn addresses(&self) -> [SocketAddr; 2] {
+        [self.real.address, self.ours.address]
+    }
+
+    /// How many replies were compared, by command.
+    pub(crate) fn summary(&self) -> String {
+        let compared = self.compared.borrow();
+        let total: u64 = compared.values().sum();
+        let mut text = format!("{total} commands compared, 0 differences\n");
+        for (name, count) in compared.iter() {
+            text.push_str(&format!("{count:>9}  {name}\n"));
+        }
+        text
+    }
+
+    /// Compares one stream of commands on fresh connections and empty servers.
+    pub(crate) fn check(&self, case: &Case) -> Result<(), TestCaseError> {
+        let count = if case.waits { CONNECTIONS } else { 1 };
+        let mut pairs: Vec<Pair> = (0..count).map(|_| Pair::open(self.addresses())).collect();
+        let text = |text: &str| text.split(' ').map(|word| word.as_bytes().to_vec()).collect::<Words>();
+        for command in ["FLUSHALL SYNC", "SCRIPT FLUSH SYNC", "CONFIG SET notify-keyspace-events "] {
+            pairs[0].clean(&text(command));
+        }
+        if case.resp3 {
+            pairs.iter_mut().for_each(|pair| pair.clean(&text("HELLO 3")));
+        }
+        for step in &case.steps {
+            let pair = &mut pairs[step.conn];
+            pair.send(&step.words);
+            pair.exchange(case.waits).map_err(|why| TestCaseError::fail(format!("{step:?}\n{why}")))?;
+            self.count(&step.words);
+        }
+        for (conn, pair) in pairs.iter_mut().enumerate() {
+            pair.settle(case.waits)
+                .map_err(|why| TestCaseError::fail(format!("connection {conn}\n{why}")))?;
+        }
+        Ok(())
+    }
+
+    fn count(&self, words: &Words) {
+        let mut name = String::from_utf8_lossy(&words[0]).to_uppercase();
+        if matches!(name.as_str(), "CLIENT" | "CONFIG" | "SCRIPT" | "OBJECT" | "COMMAND" | "PUBSUB")
+            && let Some(sub) = words.get(1)
+        {
+            name.push(' ');
+            name.push_str(&String::from_utf8_lossy(sub).to_uppercase());
+        }
+        *self.compared.borrow_mut().entry(name).or_default() += 1;
+    }
+}
+
+/// The same connection to both servers.
+struct Pair {
+    real: Conn,
+    ours: Conn,
+    /// Commands whose replies have not come, oldest first.
+    asked: Vec<Words>,
+    /// Commands queued by MULTI.
+    queued: Vec<Words>,
+}
+
+impl Pair {
+    fn open([real, ours]: [SocketAddr; 2]) -> Pair {
+        let open = |address| Conn::open(address).expect("the server listens");
+        let (real, ours) = (open(real), open(ours));
+        Pair { real, ours, asked: Vec::new(), queued: Vec::new() }
+    }
+
+    fn send(&mut self, words: &Words) {
+        self.real.send(words);
+        self.ours.send(words);
+        self.asked.push(words.clone());
+    }
+
+    /// Sends a command that both answer with one frame, whatever it is.
+    fn clean(&mut self, words: &Words) {
+        self.real.send(words);
+        self.ours.send(words);
+        for conn in [&mut self.real, &mut self.ours] {
+            conn.next(PATIENCE).expect("the command is answered");
+        }
+    }
+
+    /// Takes what comes back for the last command.
+    fn exchange(&mut self, waits: bool) -> Result<(), String> {
+        if !waits {
+            let real = self.real.next(PATIENCE);
+            let ours = self.ours.next(PATIENCE);
+            return self.judge(real, ours);
+        }
+        loop {
+            let real = self.real.next(SILENCE);
+            let ours = self.ours.next(if real.is_some() { PATIENCE } else { SILENCE });
+            match (real, ours) {
+                (None, None) => return Ok(()),
+                // It was slower than it seemed.
+                (None, Some(ours)) => {
+                    let real = self.real.next(PATIENCE);
+                    self.judge(real, Some(ours))?;
+                }
+                (real, ours) => self.judge(real, ours)?,
+            }
+        }
+    }
+
+    /// Takes whatever has come unasked meanwhile.
+    fn settle(&mut self, waits: bool) -> Result<(), String> {
+        if waits { self.exchange(true) } else { Ok(()) }
+    }
+
+    fn judge(&mut self, real: Option<Frame>, ours: Option<Frame>) -> Result<(), String> {
+        let (Some(real), Some(ours)) = (&real, &ours) else {
+            return Err(format!("redis-server: {real:?}\nthe node:     {ours:?}"));
+        };
+        let words = self.answered(real);
+        let same = match (words.first().map(|word| word.to_ascii_uppercase()).as_deref(), real, ours) {
+            (Some(b"EXEC"), Frame::Parts(_, Some(reals)), Frame::Parts(_, Some(oursies))) => {
+                let queued = std::mem::take(&mut self.queued);
+                reals.len() == oursies.len()
+                    && reals
+                        .iter()
+                        .zip(oursies)
+                        .zip(&queued)
+                        .all(|((real, ours), words)| alike(words, real, ours))
+            }
+            _ => alike(&words, real, ours),
+        };
+        if same { Ok(()) } else { Err(format!("redis-server: {real:?}\nthe node:     {ours:?}")) }
+    }
+
+    /// The command that a frame answers; pushes answer none.
+    fn answered(&mut self, frame: &Frame) -> Words {
+        if matches!(frame, Frame::Parts(b'>', _)) || self.asked.is_empty() {
+            return self.asked.first().cloned().unwrap_or_default();
+        }
+        let words = self.asked.remove(0);
+        if *frame == Frame::Line(b'+', b"QUEUED".to_vec()) {
+            self.queued.push(words.clone());
+        }
+        if words
+            .first()
+            .is_some_and(|word| word.eq_ignore_ascii_case(b"MULTI") || word.eq_ignore_ascii_case(b"DISCARD"))
+        {
+            self.queued.clear();
+        }
+        words
+    }
+}

@@ -1,0 +1,115 @@
+//! Differential conformance: the same commands to a real redis-server and to the served node, and the same replies.
+//!
+//! Streams of commands are made by proptest, so that a difference is reduced to the few commands that show it. Without a
+//! redis-server there is nothing to compare with: then the tests pass and say so, unless `CI` is set.
+//!
+//! `just conformance` runs long; a run of the tests takes a small share.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "a test against real servers in real time"
+)]
+
+mod compare;
+mod driver;
+mod golden;
+mod scripts;
+mod servers;
+mod surface;
+mod template;
+mod values;
+mod wire;
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
+
+use driver::{Case, Driver, Step};
+
+/// How many connections a stream of commands is spread over.
+const CONNECTIONS: usize = 3;
+
+/// The patterns of the commands that `CONFORMANCE_ONLY` names by how they begin, as in `Z,OBJECT`; all without it.
+fn chosen(patterns: &'static [&'static str]) -> Vec<&'static str> {
+    let only = std::env::var("CONFORMANCE_ONLY").unwrap_or_default();
+    patterns
+        .iter()
+        .copied()
+        .filter(|pattern| only.split(',').any(|begin| pattern.starts_with(begin)))
+        .collect()
+}
+
+fn plain() -> impl Strategy<Value = Case> {
+    let command = prop::sample::select(chosen(surface::PLAIN)).prop_flat_map(template::strategy);
+    let steps = prop::collection::vec(command.prop_map(|words| Step { conn: 0, words }), 1..60);
+    (steps, any::<bool>()).prop_map(|(steps, resp3)| Case { steps, resp3, waits: false })
+}
+
+fn stateful() -> impl Strategy<Value = Case> {
+    let command = prop_oneof![
+        3 => prop::sample::select(surface::STATEFUL).prop_flat_map(template::strategy),
+        1 => prop::sample::select(surface::PLAIN).prop_flat_map(template::strategy),
+    ];
+    let step = (0..CONNECTIONS, command).prop_map(|(conn, words)| Step { conn, words });
+    let steps = prop::collection::vec(step, 1..40);
+    (steps, any::<bool>()).prop_map(|(steps, resp3)| Case { steps, resp3, waits: true })
+}
+
+/// Compares for as long, with other streams for each seed.
+fn run(driver: &mut Driver, seed: u64, lasts: Duration) {
+    let began = Instant::now();
+    for round in 0_u64.. {
+        let config = Config {
+            cases: 20,
+            failure_persistence: None,
+            max_shrink_iters: 2_000,
+            rng_seed: RngSeed::Fixed(seed.wrapping_add(round)),
+            ..Config::default()
+        };
+        // One stream in five waits, and waiting takes time.
+        let outcome = if round % 5 == 4 {
+            TestRunner::new(config).run(&stateful(), |case| driver.check(&case))
+        } else {
+            TestRunner::new(config).run(&plain(), |case| driver.check(&case))
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(TestError::Fail(why, case)) => panic!("seed {}:\n{case:?}\n{why}", seed.wrapping_add(round)),
+            Err(TestError::Abort(why)) => panic!("seed {}: {why}", seed.wrapping_add(round)),
+        }
+        if began.elapsed() >= lasts {
+            return;
+        }
+    }
+}
+
+#[test]
+#[ignore = "the node does not know all commands yet"]
+fn the_node_answers_as_redis_server_does() {
+    if let Some(mut driver) = Driver::start() {
+        run(&mut driver, 1, Duration::from_secs(10));
+        println!("{}", driver.summary());
+    }
+}
+
+#[test]
+#[ignore = "runs for minutes: just conformance"]
+fn the_node_answers_as_redis_server_does_for_long() {
+    let seconds = std::env::var("CONFORMANCE_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(600);
+    let seed = std::env::var("CONFORMANCE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
+    if let Some(mut driver) = Driver::start() {
+        run(&mut driver, seed, Duration::from_secs(seconds));
+        println!("{}", driver.summary());
+    }
+}
+
+#[test]
+#[ignore = "the node does not know all commands yet"]
+fn golden_scripts_are_answered_alike() {
+    if let Some(mut driver) = Driver::start() {
+        golden::check(&mut driver);
+    }
+}
