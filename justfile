@@ -12,6 +12,12 @@ check:
 test *args="--workspace":
     cargo test {{ args }}
 
+# Compares the node with a redis-server for as many seconds.
+conformance seconds="600" seed="1000000":
+    CONFORMANCE_SECONDS={{ seconds }} CONFORMANCE_SEED={{ seed }} \
+        cargo test --release --test conformance -- --ignored --exact --nocapture \
+        the_node_answers_as_redis_server_does_for_long
+
 # Measures the engines.
 bench *args:
     cargo bench {{ args }}
