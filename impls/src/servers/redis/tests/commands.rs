@@ -85,9 +85,9 @@ fn shown(reply: &Reply) -> String {
         Reply::Error(text) => format!("-{text}"),
         Reply::Integer(number) => format!(":{number}"),
         Reply::Bulk(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Reply::Nil => "nil".into(),
+        Reply::Nil | Reply::NilArray => "nil".into(),
         Reply::Array(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(" ")),
-        Reply::Map(_) => unreachable!("RESP2 has no maps"),
+        _ => unreachable!("RESP2 has no such type"),
     }
 }
 
