@@ -13,6 +13,7 @@
 pub mod node;
 pub mod resp;
 pub mod store;
+pub mod version;
 
 mod commands;
 mod journal;

@@ -2,24 +2,27 @@
 
 use super::{count, digits, number, wrong_arity};
 use crate::servers::redis::resp::{self, Reply};
-use crate::servers::redis::store::Store;
+use crate::servers::redis::store::{Fields, Store};
 
 pub(super) fn hset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     if args.len() % 2 == 1 {
         return Err(wrong_arity("hset"));
     }
-    store.hash(args[1])?;
-    let new = args[2..].chunks_exact(2).filter(|pair| store.set_field(args[1], pair[0], pair[1])).count();
+    let mut hash = store.make::<Fields>(args[1])?;
+    let new = args[2..].chunks_exact(2).filter(|pair| hash.set(pair[0], pair[1])).count();
+    store.changed(b'h', "hset", args[1]);
     store.propagate(args);
     Ok(count(new))
 }
 
 pub(super) fn hsetnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    if store.hash(args[1])?.is_some_and(|fields| fields.contains_key(args[2])) {
+    let mut hash = store.make::<Fields>(args[1])?;
+    if hash.value.contains_key(args[2]) {
         return Ok(Reply::Integer(0));
     }
-    store.set_field(args[1], args[2], args[3]);
-    store.propagate(&[b"HSET", args[1], args[2], args[3]]);
+    hash.set(args[2], args[3]);
+    store.changed(b'h', "hset", args[1]);
+    store.propagate(args);
     Ok(Reply::Integer(1))
 }
 
@@ -51,9 +54,11 @@ pub(super) fn hgetall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
 }
 
 pub(super) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    store.hash(args[1])?;
-    let removed = args[2..].iter().filter(|field| store.remove_field(args[1], field)).count();
+    let Some(hash) = store.edit::<Fields>(args[1])? else { return Ok(Reply::Integer(0)) };
+    let removed = args[2..].iter().filter(|field| hash.value.remove(**field).is_some()).count();
     if removed > 0 {
+        store.changed(b'h', "hdel", args[1]);
+        store.tidy::<Fields>(args[1]);
         store.propagate(args);
     }
     Ok(count(removed))
@@ -66,7 +71,8 @@ pub(super) fn hincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
         None => 0,
     };
     let sum = value.checked_add(by).ok_or(Reply::error("ERR increment or decrement would overflow"))?;
-    store.set_field(args[1], args[2], &digits(sum));
+    store.make::<Fields>(args[1])?.set(args[2], &digits(sum));
+    store.changed(b'h', "hincrby", args[1]);
     store.propagate(args);
     Ok(Reply::Integer(sum))
 }

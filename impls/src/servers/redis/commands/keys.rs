@@ -14,17 +14,6 @@ pub(super) fn del(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(removed))
 }
 
-/// A client's UNLINK is a DEL. In the replication stream, UNLINK says that keys expired.
-pub(super) fn unlink(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    if store.access != Access::Stream {
-        return del(store, args);
-    }
-    for key in &args[1..] {
-        store.remove_expired(key);
-    }
-    Ok(Reply::OK)
-}
-
 pub(super) fn exists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(args[1..].iter().filter(|key| store.get(key).is_some()).count()))
 }

@@ -124,7 +124,7 @@ static TABLE: &[Command] = &[
     read("time", 1, connection::time),
     read("ttl", 2, keys::ttl),
     read("type", 2, keys::type_of),
-    write("unlink", -2, keys::unlink),
+    write("unlink", -2, keys::del),
     serve("wait", 3, server::wait),
 ];
 

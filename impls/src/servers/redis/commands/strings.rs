@@ -162,7 +162,10 @@ fn add(store: &mut Store, key: &[u8], by: i64) -> Result<Reply, Reply> {
         None => 0,
     };
     let sum = value.checked_add(by).ok_or(Reply::error("ERR increment or decrement would overflow"))?;
-    store.set_counter(key, digits(sum));
+    let mut counter = store.make::<Vec<u8>>(key)?;
+    *counter.value = digits(sum);
+    counter.replaced();
+    store.changed(b'$', "incrby", key);
     store.propagate(&[b"INCRBY", key, &digits(by)]);
     Ok(Reply::Integer(sum))
 }
