@@ -3,6 +3,7 @@
 //! Names, arities and error texts are those of Redis 7.0.15 (`src/commands/*.json`). A command is either about data and
 //! then also callable from scripts, or about the server or the connection.
 
+pub(super) mod catalogue;
 mod connection;
 mod hashes;
 mod keys;
@@ -12,14 +13,15 @@ mod strings;
 
 pub(super) use connection::hello;
 
-use super::node::{Answer, Node, Session};
+use self::catalogue::flags;
+use super::node::{Answer, Node, SessionId};
 use super::resp::{self, Reply};
 use super::store::Store;
 
 /// A command about data: the arguments include the name.
 pub(super) type OnData = fn(&mut Store, &[&[u8]]) -> Result<Reply, Reply>;
-/// A command about the server or the connection.
-pub(super) type OnServer = fn(&mut Node, &mut Session, &[&[u8]]) -> Result<Answer, Reply>;
+/// A command about the server or the connection, and the session that sent it.
+pub(super) type OnServer = fn(&mut Node, SessionId, &[&[u8]]) -> Result<Answer, Reply>;
 
 /// One row of the table.
 #[derive(Clone, Copy)]
@@ -30,6 +32,8 @@ pub(super) struct Command {
     number: u128,
     /// How many arguments it takes with its name; at least so many if negative.
     arity: i32,
+    /// What kind of command it is: bits of [`flags`].
+    pub(super) flags: u32,
     /// True if it may change data.
     pub(super) writes: bool,
     /// What executes it.
@@ -43,15 +47,26 @@ pub(super) enum Run {
 }
 
 const fn read(name: &'static str, arity: i32, run: OnData) -> Command {
-    Command { name, number: number_of(name.as_bytes()), arity, writes: false, run: Run::Data(run) }
+    row(name, arity, false, Run::Data(run))
 }
 
 const fn write(name: &'static str, arity: i32, run: OnData) -> Command {
-    Command { writes: true, ..read(name, arity, run) }
+    row(name, arity, true, Run::Data(run))
 }
 
 const fn serve(name: &'static str, arity: i32, run: OnServer) -> Command {
-    Command { name, number: number_of(name.as_bytes()), arity, writes: false, run: Run::Server(run) }
+    row(name, arity, false, Run::Server(run))
+}
+
+/// What is not said here is in the catalogue; what is said twice must agree.
+const fn row(name: &'static str, arity: i32, writes: bool, run: Run) -> Command {
+    let mut flags = if writes { flags::WRITE } else { 0 };
+    if let Some(fact) = catalogue::find(name) {
+        assert!(fact.arity == arity, "the arity is Redis's");
+        assert!(!writes || fact.flags & flags::WRITE != 0, "it writes in Redis as well");
+        flags |= fact.flags;
+    }
+    Command { name, number: number_of(name.as_bytes()), arity, flags, writes, run }
 }
 
 /// No name is longer than this.
@@ -137,6 +152,11 @@ impl Command {
         let at = TABLE.binary_search_by_key(&number_of(name), |command| command.number).ok()?;
         // A name that ends with zero bytes has the number of the name without them.
         Some(&TABLE[at]).filter(|command| command.name.len() == name.len())
+    }
+
+    /// True if it has any of these flags.
+    pub(super) fn is(&self, flags: u32) -> bool {
+        self.flags & flags != 0
     }
 
     /// True if it takes this many arguments, its name included.
