@@ -33,7 +33,7 @@ pub(super) fn value(lua: &Lua, reply: Reply) -> mlua::Result<Value> {
             }
             Value::Table(table)
         }
-        Reply::Map(pairs) => {
+        Reply::Map(pairs) | Reply::Pairs(pairs) => {
             let table = lua.create_table_with_capacity(pairs.len() * 2, 0)?;
             for (name, item) in pairs {
                 table.raw_push(value(lua, name)?)?;

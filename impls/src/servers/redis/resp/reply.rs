@@ -36,6 +36,8 @@ pub enum Reply {
     Array(Vec<Reply>),
     /// Pairs: a map in RESP3, a flat list in RESP2.
     Map(Vec<(Reply, Reply)>),
+    /// Pairs in order: a list of lists of two in RESP3, a flat list in RESP2.
+    Pairs(Vec<(Reply, Reply)>),
     /// Items without order: a list in RESP2.
     Set(Vec<Reply>),
     /// A number with a fraction: a string of bytes in RESP2.
@@ -102,6 +104,18 @@ impl Reply {
     /// Appends what most replies hold nothing of.
     fn encode_rare(&self, protocol: Protocol, out: &mut Vec<u8>) {
         match (self, protocol) {
+            (Reply::Pairs(items), Protocol::Two) => {
+                header(out, b'*', items.len() * 2);
+                pairs(out, items, protocol);
+            }
+            (Reply::Pairs(items), Protocol::Three) => {
+                header(out, b'*', items.len());
+                for (first, second) in items {
+                    header(out, b'*', 2);
+                    first.encode(protocol, out);
+                    second.encode(protocol, out);
+                }
+            }
             (Reply::Set(items), Protocol::Two) => list(out, b'*', items, protocol),
             (Reply::Set(items), Protocol::Three) => list(out, b'~', items, protocol),
             (Reply::Push(items), Protocol::Two) => list(out, b'*', items, protocol),

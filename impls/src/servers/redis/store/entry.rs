@@ -192,6 +192,11 @@ impl Slot<'_, Members> {
 }
 
 impl Slot<'_, SortedSet> {
+    /// Takes the set out of its compact encoding.
+    pub fn unpack(&mut self) {
+        *self.grown = true;
+    }
+
     /// Sets a member's score; returns the one that it had.
     pub fn set(&mut self, member: &[u8], score: f64) -> Option<f64> {
         let old = self.value.insert(member, score);
