@@ -89,9 +89,9 @@ impl Floor {
 /// A node on which somebody else has a key.
 fn holding(key: &str) -> Served {
     let mut node = Node::default();
-    let mut session = node.session();
+    let session = node.connect("client");
     let set: [&[u8]; 3] = [b"SET", key.as_bytes(), b"somebody"];
-    let _ = node.execute(WallTime(0), &mut session, &set, &mut Vec::new());
+    let _ = node.execute(WallTime(0), session, &set, &mut Vec::new());
     Served { node, requests: 0 }
 }
 
@@ -107,7 +107,7 @@ async fn connect(runtime: &Runtime, node: &Arc<Mutex<Served>>) -> RedisResult<Mu
 
 /// Answers one connection. Everything that arrives together counts as one request.
 async fn serve(served: Arc<Mutex<Served>>, mut pipe: DuplexStream) {
-    let mut session = lock(&served).node.session();
+    let session = lock(&served).node.connect("client");
     let mut requests = Requests::default();
     let mut reply = Vec::new();
     while pipe.read_buf(requests.room()).await.is_ok_and(|len| len > 0) {
@@ -115,7 +115,7 @@ async fn serve(served: Arc<Mutex<Served>>, mut pipe: DuplexStream) {
             let served = &mut *lock(&served);
             served.requests += 1;
             while let Ok(Some(request)) = requests.take() {
-                let _ = served.node.execute(WallTime(0), &mut session, &request.args, &mut reply);
+                let _ = served.node.execute(WallTime(0), session, &request.args, &mut reply);
             }
         }
         if pipe.write_all(&reply).await.is_err() {

@@ -13,8 +13,10 @@
 pub mod node;
 pub mod resp;
 pub mod store;
+pub mod version;
 
 mod commands;
+mod glob;
 mod journal;
 mod lua;
 mod monitor;

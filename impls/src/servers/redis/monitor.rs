@@ -15,7 +15,7 @@ use picklock_sim::stream::Stream;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::commands;
-use super::node::Session;
+use super::node::{Session, SessionId};
 use super::resp::{self, Reply, Requests};
 use super::{MONITOR_PORT, PORT, PORT_TEXT};
 
@@ -166,7 +166,7 @@ impl Monitor {
         {
             let mut state = self.state();
             state.sessions += 1;
-            session.id = state.sessions;
+            session.id = SessionId(state.sessions);
         }
         let mut requests = Requests::default();
         let mut out = Vec::new();

@@ -1,10 +1,10 @@
 //! Puts a node on a host: connections, the active expiry cycle, the effects on disk and on replicas.
 //!
 //! All tasks of a node share it behind one lock, which is never held across an await: like Redis, a node does one
-//! thing at a time. Commands that arrive in one segment are executed in order and answered in one write.
-//!
-//! Left out on purpose: the deadline of WAIT follows the monotonic clock, in Redis the wall clock.
+//! thing at a time. Commands that arrive in one segment are executed in order and answered in one write. What a command
+//! of one connection makes the node send to another goes into that one's outbox.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -18,13 +18,13 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{Notify, mpsc};
 
 use super::journal::Journal;
-use super::node::{FedReplica, Next, Node, Session};
-use super::resp::{Protocol, Reply, Request, Requests};
+use super::node::{FedReplica, Next, Node, SessionId, Then};
+use super::resp::{Reply, Request, Requests};
 use super::store::{Effects, Store};
 use super::{PORT, monitor, replication};
 
-/// How often a primary looks for dead keys while it has keys that can die.
-const EXPIRY_CYCLE: Duration = Duration::from_millis(100);
+/// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Runs the server that this seat is for until its host stops.
 pub async fn serve(seat: ServerSeat) {
@@ -39,16 +39,15 @@ pub async fn serve(seat: ServerSeat) {
     for event in events {
         seat.host.record(Origin::default(), event);
     }
-    let shared = Shared { node: Node::new(store, primary), feeds: Vec::new() };
+    let shared = Shared { node: Node::new(store, primary), outboxes: BTreeMap::new() };
     let server = Arc::new(Server {
         host: seat.host,
         journal,
         shared: Mutex::new(shared),
-        volatile: Notify::new(),
-        acknowledged: Notify::new(),
+        ticks: Notify::new(),
         role_changed: Notify::new(),
     });
-    server.host.spawn(expire(Arc::clone(&server)));
+    server.host.spawn(tick(Arc::clone(&server)));
     server.host.spawn(replication::follow(Arc::clone(&server)));
     // The port is free: a host runs one node, and this is its start.
     let Ok(listener) = server.host.bind(PORT).await else { return };
@@ -62,10 +61,8 @@ pub(super) struct Server {
     pub(super) host: Host,
     pub(super) journal: Journal,
     shared: Mutex<Shared>,
-    /// Told when keys that can expire appear.
-    volatile: Notify,
-    /// Told when a replica has acknowledged something.
-    acknowledged: Notify,
+    /// Told when the node has something to look at every so often.
+    ticks: Notify,
     /// Told when the node has a new role or a new primary.
     pub(super) role_changed: Notify,
 }
@@ -73,21 +70,16 @@ pub(super) struct Server {
 /// What the tasks of a node share.
 pub(super) struct Shared {
     pub(super) node: Node,
-    /// The links to replicas, by session.
-    pub(super) feeds: Vec<Feed>,
+    /// Where to put what goes to a connection besides its replies.
+    outboxes: BTreeMap<SessionId, mpsc::UnboundedSender<Parcel>>,
 }
 
-/// A link to a replica.
-pub(super) struct Feed {
-    session: u64,
-    segments: mpsc::UnboundedSender<Segment>,
-}
-
-/// The effects of one command, and the message that the command came with.
+/// What goes over a connection besides its replies, and the message that the command that had it came with.
 #[derive(Clone)]
-pub(super) struct Segment {
-    pub(super) origin: Origin,
-    pub(super) bytes: Arc<[u8]>,
+struct Parcel {
+    origin: Origin,
+    bytes: Arc<[u8]>,
+    then: Then,
 }
 
 impl Server {
@@ -95,197 +87,196 @@ impl Server {
         self.shared.lock().expect("nothing panics while it holds the node")
     }
 
-    /// Makes effects known: to the trace, to the disk, to the replicas.
+    /// Makes effects known: to the trace, to the disk, to the replicas; and sends what goes to other connections.
     pub(super) fn publish(&self, shared: &mut Shared, origin: Origin, effects: Effects) {
         for event in effects.events {
             // Nobody asked for an expiry.
             let origin = if matches!(event, What::Expired { .. }) { Origin::default() } else { origin };
             self.host.record(origin, event);
         }
+        let Shared { node, outboxes } = shared;
         if !effects.writes.is_empty() {
-            self.journal.append(&effects.writes, &shared.node.store);
-            if !shared.feeds.is_empty() {
-                let segment = Segment { origin, bytes: effects.writes.into() };
-                shared.feeds.retain(|feed| feed.segments.send(segment.clone()).is_ok());
+            self.journal.append(&effects.writes, &node.store);
+            if !node.replicas.is_empty() {
+                let parcel = Parcel { origin, bytes: effects.writes.into(), then: Then::Same };
+                for replica in &node.replicas {
+                    send(outboxes, replica.session, parcel.clone());
+                }
             }
         }
-    }
-
-    /// Tells the expiry cycle if it has to run.
-    fn wake_expiry(&self, shared: &Shared) {
-        if shared.node.may_expire() {
-            self.volatile.notify_one();
+        for delivery in node.take_deliveries() {
+            let parcel = Parcel { origin, bytes: delivery.bytes, then: delivery.then };
+            send(outboxes, delivery.session, parcel);
         }
     }
 
     /// Executes a client's command.
-    fn execute(
-        &self,
-        origin: Origin,
-        session: &mut Session,
-        request: &Request<'_>,
-        reply: &mut Vec<u8>,
-    ) -> Next {
+    fn execute(&self, origin: Origin, id: SessionId, request: &Request<'_>, reply: &mut Vec<u8>) -> Next {
         let now = self.host.wall();
         let mut shared = self.shared();
-        let could_expire = shared.node.may_expire();
-        let outcome = shared.node.execute(now, session, &request.args, reply);
+        let ticked = shared.node.needs_ticks();
+        let outcome = shared.node.execute(now, id, &request.args, reply);
         self.publish(&mut shared, origin, outcome.effects);
         match outcome.next {
-            Next::Acknowledged => self.acknowledged.notify_waiters(),
             Next::RoleChanged => {
-                shared.feeds.clear();
+                shared.cut_feeds();
                 self.role_changed.notify_one();
             }
             Next::RewriteConfig => self.journal.keep_role(shared.node.primary()),
-            Next::Continue | Next::Close | Next::Wait { .. } | Next::Feed => {}
+            Next::Feed => {
+                let node = &mut shared.node;
+                let name = node.session(id).peer.clone();
+                node.replicas.retain(|replica| replica.session != id);
+                node.replicas.push(FedReplica { session: id, name, acked: 0 });
+                replication::full_copy(node, reply);
+            }
+            Next::Continue | Next::Close | Next::Blocked => {}
         }
-        if !could_expire {
-            self.wake_expiry(&shared);
+        if !ticked && shared.node.needs_ticks() {
+            self.ticks.notify_one();
         }
         outcome.next
     }
+}
 
-    /// Waits until enough replicas have acknowledged what a connection wrote, and says how many have.
-    async fn wait(&self, wrote: u64, replicas: usize, timeout_ms: u64) -> usize {
-        let enough = async {
-            loop {
-                // Made before looking, so that no acknowledgement slips through between the two.
-                let acknowledged = self.acknowledged.notified();
-                if self.shared().node.acknowledged(wrote) >= replicas {
-                    return;
-                }
-                acknowledged.await;
-            }
-        };
-        if timeout_ms == 0 {
-            enough.await;
-        } else {
-            // Whether the time ran out does not matter: the answer is how many there are now.
-            let _ = self.host.timeout(Duration::from_millis(timeout_ms), enough).await;
-        }
-        self.shared().node.acknowledged(wrote)
-    }
-
-    /// Makes a connection a replica's link: what it gets first is a full copy.
-    fn feed(&self, session: u64, peer: &str, reply: &mut Vec<u8>) -> mpsc::UnboundedReceiver<Segment> {
-        let (segments, effects) = mpsc::unbounded_channel();
-        let mut shared = self.shared();
-        let Shared { node, feeds } = &mut *shared;
-        node.replicas.retain(|replica| replica.session != session);
-        node.replicas.push(FedReplica { session, name: peer.to_owned(), acked: 0 });
-        feeds.push(Feed { session, segments });
-        replication::full_copy(node, reply);
-        effects
-    }
-
-    fn drop_feed(&self, session: u64) {
-        let mut shared = self.shared();
-        shared.node.replicas.retain(|replica| replica.session != session);
-        shared.feeds.retain(|feed| feed.session != session);
+fn send(outboxes: &BTreeMap<SessionId, mpsc::UnboundedSender<Parcel>>, to: SessionId, parcel: Parcel) {
+    if let Some(outbox) = outboxes.get(&to) {
+        // Who has just gone gets nothing.
+        let _ = outbox.send(parcel);
     }
 }
 
-/// The active expiry cycle: on the node's tick while something can expire, else asleep.
-async fn expire(server: Arc<Server>) {
+/// The node's ticks: while it has something to look at, else asleep.
+async fn tick(server: Arc<Server>) {
     loop {
-        if !server.shared().node.may_expire() {
-            server.volatile.notified().await;
+        if !server.shared().node.needs_ticks() {
+            server.ticks.notified().await;
             continue;
         }
-        let cycle = EXPIRY_CYCLE.as_nanos() as u64;
-        let tick = server.host.monotonic().as_nanos() / cycle + 1;
-        server.host.sleep_until(Monotonic(tick * cycle)).await;
+        let span = TICK.as_nanos() as u64;
+        let nth = server.host.monotonic().as_nanos() / span + 1;
+        server.host.sleep_until(Monotonic(nth * span)).await;
         let now = server.host.wall();
         let mut shared = server.shared();
-        let effects = shared.node.expire(now);
+        let effects = shared.node.tick(now);
         server.publish(&mut shared, Origin::default(), effects);
     }
 }
 
 /// Serves one client until it goes. An error on its stream concerns nobody else.
 async fn connection(server: Arc<Server>, stream: Stream, peer: String) {
-    let mut session = server.shared().node.session();
-    let id = session.id;
-    let _ = converse(&server, &mut session, stream, &peer).await;
-    server.drop_feed(id);
+    let (outbox, parcels) = mpsc::unbounded_channel();
+    let id = {
+        let mut shared = server.shared();
+        let id = shared.node.connect(&peer);
+        shared.outboxes.insert(id, outbox);
+        id
+    };
+    let (read, write) = stream.into_split();
+    let mut connection = Connection {
+        id,
+        read,
+        write,
+        parcels,
+        requests: Requests::default(),
+        reply: Vec::new(),
+        waiting: false,
+        answers_others: false,
+    };
+    let _ = connection.converse(&server).await;
+    let mut shared = server.shared();
+    shared.outboxes.remove(&id);
+    shared.node.disconnect(id);
 }
 
-async fn converse(server: &Server, session: &mut Session, stream: Stream, peer: &str) -> io::Result<()> {
-    let (mut read, mut write) = stream.into_split();
-    let mut requests = Requests::default();
-    let mut reply = Vec::new();
-    while read.read_buf(requests.room()).await? > 0 {
-        let origin = read.origin();
+/// One client's connection.
+struct Connection {
+    id: SessionId,
+    read: ReadHalf,
+    write: WriteHalf,
+    parcels: mpsc::UnboundedReceiver<Parcel>,
+    requests: Requests,
+    reply: Vec<u8>,
+    /// True while its session waits: what it sends is kept.
+    waiting: bool,
+    /// True if the last thing written was in the service of another connection's command.
+    answers_others: bool,
+}
+
+impl Connection {
+    async fn converse(&mut self, server: &Server) -> io::Result<()> {
         loop {
-            let request = match requests.take() {
-                Ok(Some(request)) => request,
-                Ok(None) => break,
-                Err(error) => {
-                    Reply::Error(format!("ERR {error}").into()).encode(session.protocol, &mut reply);
-                    return write.write_all(&reply).await;
+            tokio::select! {
+                biased;
+                parcel = self.parcels.recv() => {
+                    let Some(parcel) = parcel else { return Ok(()) };
+                    if self.hand_over(parcel).await? == Then::Close {
+                        return Ok(());
+                    }
                 }
-            };
-            match server.execute(origin, session, &request, &mut reply) {
-                Next::Close => return write.write_all(&reply).await,
-                Next::Wait { replicas, timeout_ms } => {
-                    write.write_all(&reply).await?;
-                    reply.clear();
-                    let acked = server.wait(session.wrote, replicas, timeout_ms).await;
-                    let acked = Reply::Integer(i64::try_from(acked).unwrap_or(i64::MAX));
-                    acked.encode(Protocol::Two, &mut reply);
+                len = self.read.read_buf(self.requests.room()) => {
+                    if len? == 0 {
+                        return Ok(());
+                    }
                 }
-                Next::Feed => {
-                    let effects = server.feed(session.id, peer, &mut reply);
-                    write.write_all(&reply).await?;
-                    return feed(server, session, requests, (read, write), effects).await;
-                }
-                Next::Continue | Next::Acknowledged | Next::RoleChanged | Next::RewriteConfig => {}
             }
-        }
-        if !reply.is_empty() {
-            write.write_all(&reply).await?;
-            reply.clear();
+            if !self.waiting && self.execute(server).await? == Next::Close {
+                return Ok(());
+            }
         }
     }
-    Ok(())
-}
 
-/// Sends effects to a replica, each in the service of the command that had it, and takes its acknowledgements.
-async fn feed(
-    server: &Server,
-    session: &mut Session,
-    mut requests: Requests,
-    (mut read, mut write): (ReadHalf, WriteHalf),
-    mut effects: mpsc::UnboundedReceiver<Segment>,
-) -> io::Result<()> {
-    let mut ignored = Vec::new();
-    loop {
-        tokio::select! {
-            biased;
-            segment = effects.recv() => {
-                let Some(segment) = segment else { return Ok(()) };
-                write.answer_to(segment.origin);
-                write.write_all(&segment.bytes).await?;
-            }
-            len = read.read_buf(requests.room()) => {
-                if len? == 0 {
-                    return Ok(());
-                }
-                let origin = read.origin();
-                while let Ok(Some(request)) = requests.take() {
-                    server.execute(origin, session, &request, &mut ignored);
-                    ignored.clear();
-                }
-            }
+    /// Writes what came from elsewhere.
+    async fn hand_over(&mut self, parcel: Parcel) -> io::Result<Then> {
+        self.write.answer_to(parcel.origin);
+        self.answers_others = true;
+        self.write.write_all(&parcel.bytes).await?;
+        if parcel.then == Then::Resume {
+            self.waiting = false;
         }
+        Ok(parcel.then)
+    }
+
+    /// Executes all requests that are complete, or those up to one that has to wait.
+    async fn execute(&mut self, server: &Server) -> io::Result<Next> {
+        let origin = self.read.origin();
+        let mut next = Next::Continue;
+        while !matches!(next, Next::Close | Next::Blocked) {
+            next = match self.requests.take() {
+                Ok(Some(request)) => server.execute(origin, self.id, &request, &mut self.reply),
+                Ok(None) => break,
+                Err(error) => {
+                    let protocol = server.shared().node.session(self.id).protocol;
+                    Reply::Error(format!("ERR {error}").into()).encode(protocol, &mut self.reply);
+                    Next::Close
+                }
+            };
+        }
+        self.waiting = next == Next::Blocked;
+        if !self.reply.is_empty() {
+            if std::mem::take(&mut self.answers_others) {
+                self.write.answer_to(origin);
+            }
+            self.write.write_all(&self.reply).await?;
+            self.reply.clear();
+        }
+        Ok(next)
     }
 }
 
 impl Shared {
+    /// Closes the links to replicas.
+    fn cut_feeds(&mut self) {
+        let nothing: Arc<[u8]> = Arc::default();
+        for replica in std::mem::take(&mut self.node.replicas) {
+            let parcel = Parcel { origin: Origin::default(), bytes: Arc::clone(&nothing), then: Then::Close };
+            send(&self.outboxes, replica.session, parcel);
+        }
+    }
+
     /// Replaces the dataset by a primary's full copy; replicas of this replica have to begin anew as well.
     pub(super) fn resync(&mut self, copy: Store, offset: u64) -> Effects {
-        self.feeds.clear();
+        self.cut_feeds();
         self.node.resync(copy, offset)
     }
 }

@@ -5,7 +5,7 @@
 //! one does.
 
 use super::{number, unknown_subcommand, wrong_arity};
-use crate::servers::redis::node::{Answer, Next, Node, Session};
+use crate::servers::redis::node::{Answer, Next, Node, Session, SessionId};
 use crate::servers::redis::resp::{self, Protocol, Reply};
 use crate::servers::redis::store::Store;
 
@@ -32,18 +32,19 @@ pub(super) fn time(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Array(vec![Reply::text(&seconds.to_string()), Reply::text(&rest.to_string())]))
 }
 
-pub(super) fn quit(_: &mut Node, _: &mut Session, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn quit(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     Ok(Answer { reply: Some(Reply::OK), next: Next::Close })
 }
 
-pub(super) fn reset(_: &mut Node, session: &mut Session, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn reset(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+    let session = node.session_mut(id);
     session.protocol = Protocol::Two;
     session.name.clear();
     Ok(Reply::Status("RESET".into()).into())
 }
 
 /// Clients ask for the table to route commands in a cluster; an empty one is an answer.
-pub(super) fn command(_: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn command(_: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     match args.get(1) {
         Some(sub) if sub.eq_ignore_ascii_case(b"COUNT") => {
             Ok(Reply::Integer(super::TABLE.len() as i64).into())
@@ -53,14 +54,15 @@ pub(super) fn command(_: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result<A
     }
 }
 
-pub(super) fn client(_: &mut Node, session: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn client(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    let session = node.session_mut(id);
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let exactly =
         |count: usize, name: &str| if args.len() == count { Ok(()) } else { Err(wrong_arity(name)) };
     let reply = match () {
         () if is(b"ID") => {
             exactly(2, "client|id")?;
-            Reply::Integer(i64::try_from(session.id).unwrap_or(i64::MAX))
+            Reply::Integer(session.id.number())
         }
         () if is(b"GETNAME") => {
             exactly(2, "client|getname")?;
@@ -88,9 +90,9 @@ fn set_name(session: &mut Session, name: &[u8]) -> Result<(), Reply> {
     Ok(())
 }
 
-pub(super) fn hello_command(node: &mut Node, session: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn hello_command(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let role = if node.primary().is_some() { "replica" } else { "master" };
-    hello(session, args, "standalone", role).map(Answer::from)
+    hello(node.session_mut(id), args, "standalone", role).map(Answer::from)
 }
 
 /// Answers HELLO for a server in this mode and role.
@@ -137,7 +139,7 @@ pub(in super::super) fn hello(
         pair("server", Reply::text("redis")),
         pair("version", Reply::text("7.0.15")),
         pair("proto", Reply::Integer(version)),
-        pair("id", Reply::Integer(i64::try_from(session.id).unwrap_or(i64::MAX))),
+        pair("id", Reply::Integer(session.id.number())),
         pair("mode", Reply::text(mode)),
         pair("role", Reply::text(role)),
         pair("modules", Reply::Array(Vec::new())),

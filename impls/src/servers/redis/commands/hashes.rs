@@ -1,31 +1,57 @@
-//! Hashes, as reentrant locks use them (Redis 7.0 `t_hash.c`).
+//! Hashes (Redis 7.0 `t_hash.c`).
+//!
+//! Fields come in the order of their bytes here, in Redis in no order that can be relied on.
 
-use super::{count, digits, number, wrong_arity};
+use super::extended::Extended;
+use super::numbers::{Sample, is_infinity};
+use super::{SYNTAX, count, digits, number, wrong_arity};
 use crate::servers::redis::resp::{self, Reply};
-use crate::servers::redis::store::Store;
+use crate::servers::redis::store::{Fields, Store};
 
 pub(super) fn hset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    if args.len() % 2 == 1 {
+    if !args.len().is_multiple_of(2) {
         return Err(wrong_arity("hset"));
     }
-    store.hash(args[1])?;
-    let new = args[2..].chunks_exact(2).filter(|pair| store.set_field(args[1], pair[0], pair[1])).count();
+    set_all(store, args).map(count)
+}
+
+pub(super) fn hmset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    if !args.len().is_multiple_of(2) {
+        return Err(wrong_arity("hmset"));
+    }
+    set_all(store, args).map(|_| Reply::OK)
+}
+
+fn set_all(store: &mut Store, args: &[&[u8]]) -> Result<usize, Reply> {
+    let mut hash = store.make::<Fields>(args[1])?;
+    let new = args[2..].chunks_exact(2).filter(|pair| hash.set(pair[0], pair[1])).count();
+    store.changed(b'h', "hset", args[1]);
     store.propagate(args);
-    Ok(count(new))
+    Ok(new)
 }
 
 pub(super) fn hsetnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    if store.hash(args[1])?.is_some_and(|fields| fields.contains_key(args[2])) {
+    let mut hash = store.make::<Fields>(args[1])?;
+    if hash.value.contains_key(args[2]) {
         return Ok(Reply::Integer(0));
     }
-    store.set_field(args[1], args[2], args[3]);
-    store.propagate(&[b"HSET", args[1], args[2], args[3]]);
+    hash.set(args[2], args[3]);
+    store.changed(b'h', "hset", args[1]);
+    store.propagate(args);
     Ok(Reply::Integer(1))
 }
 
+fn value(hash: Option<&Fields>, field: &[u8]) -> Reply {
+    hash.and_then(|fields| fields.get(field)).cloned().map_or(Reply::Nil, Reply::Bulk)
+}
+
 pub(super) fn hget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let value = store.hash(args[1])?.and_then(|fields| fields.get(args[2]));
-    Ok(value.cloned().map_or(Reply::Nil, Reply::Bulk))
+    Ok(value(store.hash(args[1])?, args[2]))
+}
+
+pub(super) fn hmget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let hash = store.hash(args[1])?;
+    Ok(Reply::Array(args[2..].iter().map(|field| value(hash, field)).collect()))
 }
 
 pub(super) fn hexists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
@@ -37,23 +63,34 @@ pub(super) fn hlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.hash(args[1])?.map_or(0, |fields| fields.len())))
 }
 
-/// The fields come in their own order here, in Redis in no order that can be relied on.
+pub(super) fn hstrlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    Ok(count(store.hash(args[1])?.and_then(|fields| fields.get(args[2])).map_or(0, Vec::len)))
+}
+
 pub(super) fn hkeys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let fields = store.hash(args[1])?.into_iter().flatten();
     Ok(Reply::Array(fields.map(|(field, _)| Reply::Bulk(field.clone())).collect()))
 }
 
-pub(super) fn hgetall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(super) fn hvals(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let fields = store.hash(args[1])?.into_iter().flatten();
-    let pair =
-        |(field, value): (&Vec<u8>, &Vec<u8>)| (Reply::Bulk(field.clone()), Reply::Bulk(value.clone()));
-    Ok(Reply::Map(fields.map(pair).collect()))
+    Ok(Reply::Array(fields.map(|(_, value)| Reply::Bulk(value.clone())).collect()))
+}
+
+fn pair((field, value): (&Vec<u8>, &Vec<u8>)) -> (Reply, Reply) {
+    (Reply::Bulk(field.clone()), Reply::Bulk(value.clone()))
+}
+
+pub(super) fn hgetall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    Ok(Reply::Map(store.hash(args[1])?.into_iter().flatten().map(pair).collect()))
 }
 
 pub(super) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    store.hash(args[1])?;
-    let removed = args[2..].iter().filter(|field| store.remove_field(args[1], field)).count();
+    let Some(hash) = store.edit::<Fields>(args[1])? else { return Ok(Reply::Integer(0)) };
+    let removed = args[2..].iter().filter(|field| hash.value.remove(**field).is_some()).count();
     if removed > 0 {
+        store.changed(b'h', "hdel", args[1]);
+        store.tidy::<Fields>(args[1]);
         store.propagate(args);
     }
     Ok(count(removed))
@@ -61,12 +98,60 @@ pub(super) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 
 pub(super) fn hincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let by = number(args[3])?;
-    let value = match store.hash(args[1])?.and_then(|fields| fields.get(args[2])) {
-        Some(text) => resp::integer(text).ok_or(Reply::error("ERR hash value is not an integer"))?,
-        None => 0,
+    let mut hash = store.make::<Fields>(args[1])?;
+    let sum = match hash.value.get(args[2]) {
+        Some(text) => {
+            let value = resp::integer(text).ok_or(Reply::error("ERR hash value is not an integer"))?;
+            value.checked_add(by).ok_or(Reply::error("ERR increment or decrement would overflow"))?
+        }
+        None => by,
     };
-    let sum = value.checked_add(by).ok_or(Reply::error("ERR increment or decrement would overflow"))?;
-    store.set_field(args[1], args[2], &digits(sum));
+    hash.set(args[2], &digits(sum));
+    store.changed(b'h', "hincrby", args[1]);
     store.propagate(args);
     Ok(Reply::Integer(sum))
+}
+
+pub(super) fn hincrbyfloat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    if is_infinity(args[3]) {
+        return Err(Reply::error("ERR value is NaN or Infinity"));
+    }
+    let by = Extended::parse(args[3]).ok_or(Reply::error("ERR value is not a valid float"))?;
+    let mut hash = store.make::<Fields>(args[1])?;
+    let value = match hash.value.get(args[2]) {
+        Some(text) => Extended::parse(text).ok_or(Reply::error("ERR hash value is not a float"))?,
+        None => Extended::ZERO,
+    };
+    let sum = value.plus(by).ok_or(Reply::error("ERR increment would produce NaN or Infinity"))?;
+    let text = sum.text().into_bytes();
+    hash.set(args[2], &text);
+    store.changed(b'h', "hincrbyfloat", args[1]);
+    store.propagate(&[b"HSET", args[1], args[2], &text]);
+    Ok(Reply::Bulk(text))
+}
+
+pub(super) fn hrandfield(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let Some(asked) = args.get(2) else {
+        let len = store.hash(args[1])?.map_or(0, |fields| fields.len());
+        let at = store.random_below(len);
+        let field = store.hash(args[1])?.and_then(|fields| fields.keys().nth(at));
+        return Ok(field.cloned().map_or(Reply::Nil, Reply::Bulk));
+    };
+    let values = args.len() > 3;
+    let asked = Sample::parse(asked, false)?;
+    if args.len() > 4 || values && !args[3].eq_ignore_ascii_case(b"WITHVALUES") {
+        return Err(SYNTAX);
+    }
+    let asked = if values { Sample::parse(args[2], true)? } else { asked };
+    let fields: Vec<(Vec<u8>, Vec<u8>)> = match store.hash(args[1])? {
+        Some(fields) => fields.iter().map(|(field, value)| (field.clone(), value.clone())).collect(),
+        None => Vec::new(),
+    };
+    let chosen = asked.draw(store, fields.len());
+    let chosen = chosen.into_iter().map(|at| (&fields[at].0, &fields[at].1));
+    Ok(if values {
+        Reply::Pairs(chosen.map(pair).collect())
+    } else {
+        Reply::Array(chosen.map(|(field, _)| Reply::Bulk(field.clone())).collect())
+    })
 }

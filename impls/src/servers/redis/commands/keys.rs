@@ -1,186 +1,263 @@
-//! Keys of any type and their expiry (Redis 7.0 `db.c`, `expire.c`).
+//! Keys of any type: deleting, renaming, copying, and what OBJECT tells (Redis 7.0 `db.c`, `object.c`).
 
-use super::{SYNTAX, count, digits, number};
-use crate::servers::redis::resp::Reply;
-use crate::servers::redis::store::{Access, Store, Value};
+use super::{NOT_AN_INTEGER, SYNTAX, count, number, unknown_subcommand, wrong_arity};
+use crate::servers::redis::glob;
+use crate::servers::redis::resp::{self, Reply};
+use crate::servers::redis::store::{DATABASES, Store, Value};
+
+/// Numbers below this are one object for all keys that hold them.
+const SHARED_INTEGERS: i64 = 10_000;
+
+/// Deletes a key. True if it was there.
+pub(super) fn delete(store: &mut Store, key: &[u8]) -> bool {
+    let removed = store.remove(key);
+    if removed {
+        store.changed(b'g', "del", key);
+    }
+    removed
+}
 
 pub(super) fn del(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let removed = args[1..].iter().filter(|key| store.remove(key)).count();
+    let removed = args[1..].iter().filter(|key| delete(store, key)).count();
     if removed > 0 {
-        let mut effect = vec![b"DEL".as_slice()];
-        effect.extend(&args[1..]);
-        store.propagate(&effect);
+        store.propagate(args);
     }
     Ok(count(removed))
 }
 
-/// A client's UNLINK is a DEL. In the replication stream, UNLINK says that keys expired.
-pub(super) fn unlink(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    if store.access != Access::Stream {
-        return del(store, args);
-    }
-    for key in &args[1..] {
-        store.remove_expired(key);
-    }
-    Ok(Reply::OK)
+pub(super) fn exists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    Ok(count(args[1..].iter().filter(|key| store.peek(key).is_some()).count()))
 }
 
-pub(super) fn exists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(super) fn touch(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(args[1..].iter().filter(|key| store.get(key).is_some()).count()))
 }
 
+/// The name of a value's type.
+pub(super) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "string",
+        Value::List(_) => "list",
+        Value::Set(_) => "set",
+        Value::SortedSet(_) => "zset",
+        Value::Hash(_) => "hash",
+    }
+}
+
 pub(super) fn type_of(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(Reply::Status(
-        match store.get(args[1]).map(|entry| &entry.value) {
-            None => "none",
-            Some(Value::String(_)) => "string",
-            Some(Value::List(_)) => "list",
-            Some(Value::Set(_)) => "set",
-            Some(Value::SortedSet(_)) => "zset",
-            Some(Value::Hash(_)) => "hash",
-        }
-        .into(),
-    ))
+    Ok(Reply::Status(store.peek(args[1]).map_or("none", |entry| type_name(&entry.value)).into()))
 }
 
 pub(super) fn dbsize(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.len()))
 }
 
-pub(super) fn flushall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+fn flush_mode(args: &[&[u8]]) -> Result<(), Reply> {
     let word = |arg: &[u8]| arg.eq_ignore_ascii_case(b"ASYNC") || arg.eq_ignore_ascii_case(b"SYNC");
     match args {
-        [_] => {}
-        [_, arg] if word(arg) => {}
-        _ => return Err(SYNTAX),
+        [_] => Ok(()),
+        [_, arg] if word(arg) => Ok(()),
+        _ => Err(SYNTAX),
     }
+}
+
+pub(super) fn flushall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    flush_mode(args)?;
     store.clear();
-    store.propagate(&[b"FLUSHALL"]);
+    store.propagate(args);
     Ok(Reply::OK)
 }
 
-pub(super) fn pttl(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(Reply::Integer(left(store, args[1]).unwrap_or_else(|missing| missing)))
+pub(super) fn flushdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    flush_mode(args)?;
+    store.clear_selected();
+    store.propagate(args);
+    Ok(Reply::OK)
 }
 
-/// Rounded to the nearest second, not down.
-pub(super) fn ttl(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(Reply::Integer(left(store, args[1]).map_or_else(|missing| missing, |ms| (ms + 500) / 1000)))
-}
-
-pub(super) fn pexpiretime(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(Reply::Integer(end(store, args[1]).unwrap_or_else(|missing| missing)))
-}
-
-pub(super) fn expiretime(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(Reply::Integer(
-        end(store, args[1]).map_or_else(|missing| missing, |ms| (ms.saturating_add(500)) / 1000),
-    ))
-}
-
-/// When a key ends, or what to answer if it does not.
-fn end(store: &mut Store, key: &[u8]) -> Result<i64, i64> {
-    store.get(key).ok_or(-2)?.expires.ok_or(-1)
-}
-
-fn left(store: &mut Store, key: &[u8]) -> Result<i64, i64> {
-    end(store, key).map(|when| when.saturating_sub(store.now_ms()).max(0))
-}
-
-pub(super) fn persist(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    if store.get(args[1]).is_none_or(|entry| entry.expires.is_none()) {
-        return Ok(Reply::Integer(0));
+pub(super) fn randomkey(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
+    let len = store.live_keys().count();
+    if len == 0 {
+        return Ok(Reply::Nil);
     }
-    store.expire_at(args[1], None);
-    store.propagate(&[b"PERSIST", args[1]]);
-    Ok(Reply::Integer(1))
+    let at = store.random_below(len);
+    Ok(store.live_keys().nth(at).map_or(Reply::Nil, |(key, _)| Reply::Bulk(key.to_vec())))
 }
 
-pub(super) fn expire(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let base = store.now_ms();
-    expire_generic(store, args, "expire", 1000, base)
+pub(super) fn keys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let fitting = store.live_keys().filter(|(key, _)| glob::fits(args[1], key));
+    Ok(Reply::Array(fitting.map(|(key, _)| Reply::Bulk(key.to_vec())).collect()))
 }
 
-pub(super) fn pexpire(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let base = store.now_ms();
-    expire_generic(store, args, "pexpire", 1, base)
+const NO_KEY: Reply = Reply::error("ERR no such key");
+
+pub(super) fn rename(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    rename_key(store, args, true).map(|_| Reply::OK)
 }
 
-pub(super) fn expireat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    expire_generic(store, args, "expireat", 1000, 0)
+pub(super) fn renamenx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    rename_key(store, args, false).map(|renamed| Reply::Integer(i64::from(renamed)))
 }
 
-pub(super) fn pexpireat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    expire_generic(store, args, "pexpireat", 1, 0)
+fn rename_key(store: &mut Store, args: &[&[u8]], replace: bool) -> Result<bool, Reply> {
+    let (from, to) = (args[1], args[2]);
+    if store.find(from).is_none() {
+        return Err(NO_KEY);
+    }
+    if from == to || !replace && store.find(to).is_some() {
+        return Ok(false);
+    }
+    store.remove(to);
+    if let Some(entry) = store.take(from) {
+        store.put(to, entry);
+    }
+    store.changed(b'g', "rename_from", from);
+    store.changed(b'g', "rename_to", to);
+    store.propagate(args);
+    Ok(true)
 }
 
-fn expire_generic(
-    store: &mut Store,
-    args: &[&[u8]],
-    name: &str,
-    unit_ms: i64,
-    base_ms: i64,
-) -> Result<Reply, Reply> {
-    let condition = Condition::parse(&args[3..])?;
-    let invalid = || Reply::Error(format!("ERR invalid expire time in '{name}' command").into());
-    let when = number(args[2])?.checked_mul(unit_ms).and_then(|span| span.checked_add(base_ms));
-    let when = when.ok_or_else(invalid)?;
+/// The number of a database.
+fn database(arg: &[u8]) -> Result<usize, Reply> {
+    let index = resp::integer(arg).and_then(|index| i32::try_from(index).ok()).ok_or(NOT_AN_INTEGER)?;
+    let index = usize::try_from(index).ok().filter(|index| *index < DATABASES);
+    index.ok_or(Reply::error("ERR DB index is out of range"))
+}
+
+const SAME_OBJECT: Reply = Reply::error("ERR source and destination objects are the same");
+
+pub(super) fn move_key(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let key = args[1];
-    let Some(entry) = store.get(key) else { return Ok(Reply::Integer(0)) };
-    if !condition.admits(entry.expires, when) {
+    let (source, target) = (store.selected, database(args[2])?);
+    if source == target {
+        return Err(SAME_OBJECT);
+    }
+    if store.find(key).is_none() {
         return Ok(Reply::Integer(0));
     }
-    // A replica sets even a time that has passed: deleting is its primary's business.
-    if when <= store.now_ms() && store.access != Access::Stream {
-        store.remove(key);
-        store.propagate(&[b"DEL", key]);
-    } else {
-        store.expire_at(key, Some(when));
-        store.propagate(&[b"PEXPIREAT", key, &digits(when)]);
+    store.selected = target;
+    let taken = store.find(key).is_some();
+    store.selected = source;
+    if taken {
+        return Ok(Reply::Integer(0));
     }
+    if let Some(entry) = store.take(key) {
+        store.selected = target;
+        store.put(key, entry);
+        store.selected = source;
+    }
+    store.changed(b'g', "move_from", key);
+    store.propagate(args);
+    store.selected = target;
+    store.changed(b'g', "move_to", key);
+    store.selected = source;
     Ok(Reply::Integer(1))
 }
 
-/// When EXPIRE and its kin apply.
-#[derive(Default)]
-struct Condition {
-    without_expiry: bool,
-    with_expiry: bool,
-    later: bool,
-    earlier: bool,
+pub(super) fn copy(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let (from, to) = (args[1], args[2]);
+    let source = store.selected;
+    let (mut target, mut replace) = (source, false);
+    let mut rest = args[3..].iter();
+    while let Some(option) = rest.next() {
+        match () {
+            () if option.eq_ignore_ascii_case(b"REPLACE") => replace = true,
+            () if option.eq_ignore_ascii_case(b"DB") => target = database(rest.next().ok_or(SYNTAX)?)?,
+            () => return Err(SYNTAX),
+        }
+    }
+    if source == target && from == to {
+        return Err(SAME_OBJECT);
+    }
+    let Some(entry) = store.get(from).cloned() else { return Ok(Reply::Integer(0)) };
+    store.selected = target;
+    let copied = replace || store.find(to).is_none();
+    if copied {
+        store.remove(to);
+        store.put(to, entry);
+        store.changed(b'g', "copy_to", to);
+    }
+    store.selected = source;
+    if copied {
+        store.propagate(args);
+    }
+    Ok(Reply::Integer(i64::from(copied)))
 }
 
-impl Condition {
-    fn parse(options: &[&[u8]]) -> Result<Condition, Reply> {
-        let mut condition = Condition::default();
-        for option in options {
-            let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
-            match () {
-                () if is(b"NX") => condition.without_expiry = true,
-                () if is(b"XX") => condition.with_expiry = true,
-                () if is(b"GT") => condition.later = true,
-                () if is(b"LT") => condition.earlier = true,
-                () => {
-                    let option = String::from_utf8_lossy(option);
-                    return Err(Reply::Error(format!("ERR Unsupported option {option}").into()));
-                }
-            }
-        }
-        let Condition { without_expiry, with_expiry, later, earlier } = condition;
-        if without_expiry && (with_expiry || later || earlier) {
-            return Err(Reply::error("ERR NX and XX, GT or LT options at the same time are not compatible"));
-        }
-        if later && earlier {
-            return Err(Reply::error("ERR GT and LT options at the same time are not compatible"));
-        }
-        Ok(condition)
-    }
+pub(super) fn swapdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let index = |arg: &[u8], invalid| {
+        let index =
+            resp::integer(arg).and_then(|index| i32::try_from(index).ok()).ok_or(Reply::error(invalid))?;
+        let index = usize::try_from(index).ok().filter(|index| *index < DATABASES);
+        index.ok_or(Reply::error("ERR DB index is out of range"))
+    };
+    let invalid = ["ERR invalid first DB index", "ERR invalid second DB index"];
+    number(args[1]).map_err(|_| Reply::error(invalid[0]))?;
+    number(args[2]).map_err(|_| Reply::error(invalid[1]))?;
+    let (a, b) = (index(args[1], invalid[0])?, index(args[2], invalid[1])?);
+    store.swap_databases(a, b);
+    store.propagate(args);
+    Ok(Reply::OK)
+}
 
-    /// A key without expiry counts as one that never ends.
-    fn admits(&self, expires: Option<i64>, when: i64) -> bool {
-        !(self.without_expiry && expires.is_some()
-            || self.with_expiry && expires.is_none()
-            || self.later && expires.is_none_or(|expires| when <= expires)
-            || self.earlier && expires.is_some_and(|expires| when >= expires))
+const OBJECT_HELP: [&str; 15] = [
+    "OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+    "ENCODING <key>",
+    "    Return the kind of internal representation used in order to store the value",
+    "    associated with a <key>.",
+    "FREQ <key>",
+    "    Return the access frequency index of the <key>. The returned integer is",
+    "    proportional to the logarithm of the recent access frequency of the key.",
+    "IDLETIME <key>",
+    "    Return the idle time of the <key>, that is the approximated number of",
+    "    seconds elapsed since the last access to the key.",
+    "REFCOUNT <key>",
+    "    Return the number of references of the value associated with the specified",
+    "    <key>.",
+    "HELP",
+    "    Prints this help.",
+];
+
+pub(super) fn object(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let subcommands = ["ENCODING", "REFCOUNT", "IDLETIME", "FREQ"];
+    if args[1].eq_ignore_ascii_case(b"HELP") {
+        if args.len() != 2 {
+            return Err(wrong_arity("object|help"));
+        }
+        return Ok(Reply::Array(OBJECT_HELP.iter().map(|line| Reply::Status((*line).into())).collect()));
     }
+    let named = subcommands.iter().find(|name| args[1].eq_ignore_ascii_case(name.as_bytes()));
+    let Some(name) = named else { return Err(unknown_subcommand("OBJECT", args[1])) };
+    if args.len() != 3 {
+        return Err(wrong_arity(&format!("object|{}", name.to_lowercase())));
+    }
+    let Some(entry) = store.peek(args[2]).cloned() else { return Ok(Reply::Nil) };
+    let lfu = store.policy.is_lfu();
+    Ok(match *name {
+        "ENCODING" => Reply::text(entry.encoding()),
+        "REFCOUNT" => match &entry.value {
+            Value::String(bytes) if entry.encoding() == "int" && is_shared(bytes) => {
+                Reply::Integer(i64::from(i32::MAX))
+            }
+            _ => Reply::Integer(1),
+        },
+        "IDLETIME" if lfu => {
+            return Err(Reply::error(
+                "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching \
+                 between policies at runtime LRU and LFU data will take some time to adjust.",
+            ));
+        }
+        "IDLETIME" => Reply::Integer(store.idle_seconds(&entry)),
+        _ if lfu => Reply::Integer(i64::from(store.frequency_of(&entry))),
+        _ => {
+            return Err(Reply::error(
+                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when \
+                 switching between policies at runtime LRU and LFU data will take some time to adjust.",
+            ));
+        }
+    })
+}
+
+fn is_shared(bytes: &[u8]) -> bool {
+    resp::integer(bytes).is_some_and(|number| (0..SHARED_INTEGERS).contains(&number))
 }

@@ -3,23 +3,40 @@
 //! Names, arities and error texts are those of Redis 7.0.15 (`src/commands/*.json`). A command is either about data and
 //! then also callable from scripts, or about the server or the connection.
 
+mod bitfield;
+mod bits;
+pub(super) mod catalogue;
 mod connection;
+mod counters;
+mod expiry;
+mod extended;
 mod hashes;
 mod keys;
+mod list_elements;
+pub(super) mod lists;
+mod numbers;
+mod ranges;
+mod scan;
 mod scripting;
 mod server;
+mod sets;
+mod sort;
+mod sorted_algebra;
+mod sorted_ranges;
+pub(super) mod sorted_sets;
 mod strings;
 
 pub(super) use connection::hello;
 
-use super::node::{Answer, Node, Session};
+use self::catalogue::flags;
+use super::node::{Answer, Node, SessionId};
 use super::resp::{self, Reply};
 use super::store::Store;
 
 /// A command about data: the arguments include the name.
 pub(super) type OnData = fn(&mut Store, &[&[u8]]) -> Result<Reply, Reply>;
-/// A command about the server or the connection.
-pub(super) type OnServer = fn(&mut Node, &mut Session, &[&[u8]]) -> Result<Answer, Reply>;
+/// A command about the server or the connection, and the session that sent it.
+pub(super) type OnServer = fn(&mut Node, SessionId, &[&[u8]]) -> Result<Answer, Reply>;
 
 /// One row of the table.
 #[derive(Clone, Copy)]
@@ -30,6 +47,8 @@ pub(super) struct Command {
     number: u128,
     /// How many arguments it takes with its name; at least so many if negative.
     arity: i32,
+    /// What kind of command it is: bits of [`flags`].
+    pub(super) flags: u32,
     /// True if it may change data.
     pub(super) writes: bool,
     /// What executes it.
@@ -43,15 +62,26 @@ pub(super) enum Run {
 }
 
 const fn read(name: &'static str, arity: i32, run: OnData) -> Command {
-    Command { name, number: number_of(name.as_bytes()), arity, writes: false, run: Run::Data(run) }
+    row(name, arity, false, Run::Data(run))
 }
 
 const fn write(name: &'static str, arity: i32, run: OnData) -> Command {
-    Command { writes: true, ..read(name, arity, run) }
+    row(name, arity, true, Run::Data(run))
 }
 
 const fn serve(name: &'static str, arity: i32, run: OnServer) -> Command {
-    Command { name, number: number_of(name.as_bytes()), arity, writes: false, run: Run::Server(run) }
+    row(name, arity, false, Run::Server(run))
+}
+
+/// What is not said here is in the catalogue; what is said twice must agree.
+const fn row(name: &'static str, arity: i32, writes: bool, run: Run) -> Command {
+    let mut flags = if writes { flags::WRITE } else { 0 };
+    if let Some(fact) = catalogue::find(name) {
+        assert!(fact.arity == arity, "the arity is Redis's");
+        assert!(!writes || fact.flags & flags::WRITE != 0, "it writes in Redis as well");
+        flags |= fact.flags;
+    }
+    Command { name, number: number_of(name.as_bytes()), arity, flags, writes, run }
 }
 
 /// No name is longer than this.
@@ -70,62 +100,165 @@ const fn number_of(name: &[u8]) -> u128 {
 
 /// All commands, in alphabetical order.
 static TABLE: &[Command] = &[
+    write("append", 3, ranges::append),
+    read("bitcount", -2, bits::bitcount),
+    write("bitfield", -2, bitfield::bitfield),
+    read("bitfield_ro", -2, bitfield::bitfield_ro),
+    write("bitop", -4, bits::bitop),
+    read("bitpos", -3, bits::bitpos),
     serve("client", -2, connection::client),
     serve("command", -1, connection::command),
     serve("config", -2, server::config),
+    write("copy", -3, keys::copy),
     read("dbsize", 1, keys::dbsize),
-    write("decr", 2, strings::decr),
-    write("decrby", 3, strings::decrby),
+    write("decr", 2, counters::decr),
+    write("decrby", 3, counters::decrby),
     write("del", -2, keys::del),
     read("echo", 2, connection::echo),
     serve("eval", -3, scripting::eval),
     serve("evalsha", -3, scripting::evalsha),
     read("exists", -2, keys::exists),
-    write("expire", -3, keys::expire),
-    write("expireat", -3, keys::expireat),
-    read("expiretime", 2, keys::expiretime),
+    write("expire", -3, expiry::expire),
+    write("expireat", -3, expiry::expireat),
+    read("expiretime", 2, expiry::expiretime),
     write("flushall", -1, keys::flushall),
-    write("flushdb", -1, keys::flushall),
+    write("flushdb", -1, keys::flushdb),
     read("get", 2, strings::get),
+    read("getbit", 3, bits::getbit),
     write("getdel", 2, strings::getdel),
+    write("getex", -2, strings::getex),
+    read("getrange", 4, ranges::getrange),
+    write("getset", 3, strings::getset),
     write("hdel", -3, hashes::hdel),
     serve("hello", -1, connection::hello_command),
     read("hexists", 3, hashes::hexists),
     read("hget", 3, hashes::hget),
     read("hgetall", 2, hashes::hgetall),
     write("hincrby", 4, hashes::hincrby),
+    write("hincrbyfloat", 4, hashes::hincrbyfloat),
     read("hkeys", 2, hashes::hkeys),
     read("hlen", 2, hashes::hlen),
+    read("hmget", -3, hashes::hmget),
+    write("hmset", -4, hashes::hmset),
+    read("hrandfield", -2, hashes::hrandfield),
+    read("hscan", -3, scan::hscan),
     write("hset", -4, hashes::hset),
     write("hsetnx", 4, hashes::hsetnx),
-    write("incr", 2, strings::incr),
-    write("incrby", 3, strings::incrby),
+    read("hstrlen", 3, hashes::hstrlen),
+    read("hvals", 2, hashes::hvals),
+    write("incr", 2, counters::incr),
+    write("incrby", 3, counters::incrby),
+    write("incrbyfloat", 3, counters::incrbyfloat),
     serve("info", -1, server::info),
-    write("persist", 2, keys::persist),
-    write("pexpire", -3, keys::pexpire),
-    write("pexpireat", -3, keys::pexpireat),
-    read("pexpiretime", 2, keys::pexpiretime),
+    read("keys", 2, keys::keys),
+    read("lcs", -3, ranges::lcs),
+    read("lindex", 3, list_elements::lindex),
+    write("linsert", 5, list_elements::linsert),
+    read("llen", 2, list_elements::llen),
+    write("lmove", 5, lists::lmove),
+    write("lmpop", -4, lists::lmpop),
+    write("lpop", -2, lists::lpop),
+    read("lpos", -3, list_elements::lpos),
+    write("lpush", -3, lists::lpush),
+    write("lpushx", -3, lists::lpushx),
+    read("lrange", 4, list_elements::lrange),
+    write("lrem", 4, list_elements::lrem),
+    write("lset", 4, list_elements::lset),
+    write("ltrim", 4, list_elements::ltrim),
+    read("mget", -2, strings::mget),
+    write("move", 3, keys::move_key),
+    write("mset", -3, strings::mset),
+    write("msetnx", -3, strings::msetnx),
+    read("object", -2, keys::object),
+    write("persist", 2, expiry::persist),
+    write("pexpire", -3, expiry::pexpire),
+    write("pexpireat", -3, expiry::pexpireat),
+    read("pexpiretime", 2, expiry::pexpiretime),
     read("ping", -1, connection::ping),
     write("psetex", 4, strings::psetex),
     serve("psync", -3, server::psync),
-    read("pttl", 2, keys::pttl),
+    read("pttl", 2, expiry::pttl),
     serve("quit", -1, connection::quit),
+    read("randomkey", 1, keys::randomkey),
+    write("rename", 3, keys::rename),
+    write("renamenx", 3, keys::renamenx),
     serve("replconf", -1, server::replconf),
     serve("replicaof", 3, server::replicaof),
     serve("reset", 1, connection::reset),
     serve("role", 1, server::role),
+    write("rpop", -2, lists::rpop),
+    write("rpoplpush", 3, lists::rpoplpush),
+    write("rpush", -3, lists::rpush),
+    write("rpushx", -3, lists::rpushx),
+    write("sadd", -3, sets::sadd),
+    read("scan", -2, scan::scan),
+    read("scard", 2, sets::scard),
     serve("script", -2, scripting::script),
+    read("sdiff", -2, sets::sdiff),
+    write("sdiffstore", -3, sets::sdiffstore),
     read("select", 2, connection::select),
     write("set", -3, strings::set),
+    write("setbit", 4, bits::setbit),
     write("setex", 4, strings::setex),
     write("setnx", 3, strings::setnx),
+    write("setrange", 4, ranges::setrange),
+    read("sinter", -2, sets::sinter),
+    read("sintercard", -3, sets::sintercard),
+    write("sinterstore", -3, sets::sinterstore),
+    read("sismember", 3, sets::sismember),
     serve("slaveof", 3, server::replicaof),
+    read("smembers", 2, sets::smembers),
+    read("smismember", -3, sets::smismember),
+    write("smove", 4, sets::smove),
+    write("sort", -2, sort::sort),
+    read("sort_ro", -2, sort::sort_ro),
+    write("spop", -2, sets::spop),
+    read("srandmember", -2, sets::srandmember),
+    write("srem", -3, sets::srem),
+    read("sscan", -3, scan::sscan),
     read("strlen", 2, strings::strlen),
+    read("substr", 4, ranges::getrange),
+    read("sunion", -2, sets::sunion),
+    write("sunionstore", -3, sets::sunionstore),
+    write("swapdb", 3, keys::swapdb),
     read("time", 1, connection::time),
-    read("ttl", 2, keys::ttl),
+    read("touch", -2, keys::touch),
+    read("ttl", 2, expiry::ttl),
     read("type", 2, keys::type_of),
-    write("unlink", -2, keys::unlink),
+    write("unlink", -2, keys::del),
     serve("wait", 3, server::wait),
+    write("zadd", -4, sorted_sets::zadd),
+    read("zcard", 2, sorted_sets::zcard),
+    read("zcount", 4, sorted_ranges::zcount),
+    read("zdiff", -3, sorted_algebra::zdiff),
+    write("zdiffstore", -4, sorted_algebra::zdiffstore),
+    write("zincrby", 4, sorted_sets::zincrby),
+    read("zinter", -3, sorted_algebra::zinter),
+    read("zintercard", -3, sorted_algebra::zintercard),
+    write("zinterstore", -4, sorted_algebra::zinterstore),
+    read("zlexcount", 4, sorted_ranges::zlexcount),
+    write("zmpop", -4, sorted_sets::zmpop),
+    read("zmscore", -3, sorted_sets::zmscore),
+    write("zpopmax", -2, sorted_sets::zpopmax),
+    write("zpopmin", -2, sorted_sets::zpopmin),
+    read("zrandmember", -2, sorted_sets::zrandmember),
+    read("zrange", -4, sorted_ranges::zrange),
+    read("zrangebylex", -4, sorted_ranges::zrangebylex),
+    read("zrangebyscore", -4, sorted_ranges::zrangebyscore),
+    write("zrangestore", -5, sorted_ranges::zrangestore),
+    read("zrank", 3, sorted_sets::zrank),
+    write("zrem", -3, sorted_sets::zrem),
+    write("zremrangebylex", 4, sorted_ranges::zremrangebylex),
+    write("zremrangebyrank", 4, sorted_ranges::zremrangebyrank),
+    write("zremrangebyscore", 4, sorted_ranges::zremrangebyscore),
+    read("zrevrange", -4, sorted_ranges::zrevrange),
+    read("zrevrangebylex", -4, sorted_ranges::zrevrangebylex),
+    read("zrevrangebyscore", -4, sorted_ranges::zrevrangebyscore),
+    read("zrevrank", 3, sorted_sets::zrevrank),
+    read("zscan", -3, scan::zscan),
+    read("zscore", 3, sorted_sets::zscore),
+    read("zunion", -3, sorted_algebra::zunion),
+    write("zunionstore", -4, sorted_algebra::zunionstore),
 ];
 
 impl Command {
@@ -137,6 +270,11 @@ impl Command {
         let at = TABLE.binary_search_by_key(&number_of(name), |command| command.number).ok()?;
         // A name that ends with zero bytes has the number of the name without them.
         Some(&TABLE[at]).filter(|command| command.name.len() == name.len())
+    }
+
+    /// True if it has any of these flags.
+    pub(super) fn is(&self, flags: u32) -> bool {
+        self.flags & flags != 0
     }
 
     /// True if it takes this many arguments, its name included.

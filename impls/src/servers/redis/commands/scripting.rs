@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use super::{number, unknown_subcommand, wrong_arity};
 use crate::servers::redis::lua::{self, Script, Sha};
-use crate::servers::redis::node::{Answer, Node, Session};
+use crate::servers::redis::node::{Answer, Node, SessionId};
 use crate::servers::redis::resp::Reply;
 
 const NO_SCRIPT: Reply = Reply::error("NOSCRIPT No matching script. Please use EVAL.");
 
-pub(super) fn eval(node: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn eval(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = load(node, args[1])?;
     Ok(lua::run(&mut node.store, &script, keys, rest).into())
 }
 
-pub(super) fn evalsha(node: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn evalsha(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = Sha::parse(args[1]).and_then(|sha| node.scripts.get(&sha)).ok_or(NO_SCRIPT)?;
     let script = Arc::clone(script);
@@ -47,7 +47,7 @@ fn load(node: &mut Node, body: &[u8]) -> Result<Arc<Script>, Reply> {
     Ok(script)
 }
 
-pub(super) fn script(node: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn script(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let reply = match args {
         [_, _, body] if is(b"LOAD") => Reply::Bulk(load(node, body)?.sha.hex().to_vec()),

@@ -1,12 +1,12 @@
 //! The node as a member of a replicated store: roles, replication links, waiting for replicas.
 
-use super::{count, number, unknown_subcommand};
+use super::{number, unknown_subcommand};
 use crate::servers::redis::PORT;
-use crate::servers::redis::node::{Answer, Next, Node, Session};
+use crate::servers::redis::node::{Answer, Cause, Next, Node, SessionId, acknowledged};
 use crate::servers::redis::resp::{self, Reply};
 
 /// CONFIG GET knows no parameters, CONFIG SET takes all; CONFIG REWRITE makes the role survive a restart.
-pub(super) fn config(_: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn config(_: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     match () {
         () if is(b"GET") => Ok(Reply::Map(Vec::new()).into()),
@@ -17,7 +17,7 @@ pub(super) fn config(_: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result<An
 }
 
 /// Whatever section is asked for, the one on replication is the answer.
-pub(super) fn info(node: &mut Node, _: &mut Session, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn info(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     let mut text = String::from("# Replication\r\n");
     match node.primary() {
         None => text.push_str("role:master\r\n"),
@@ -37,7 +37,7 @@ pub(super) fn info(node: &mut Node, _: &mut Session, _: &[&[u8]]) -> Result<Answ
     Ok(Reply::text(&text).into())
 }
 
-pub(super) fn role(node: &mut Node, _: &mut Session, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn role(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     let offset = Reply::Integer(i64::try_from(node.offset()).unwrap_or(i64::MAX));
     let reply = match node.primary() {
         None => {
@@ -56,7 +56,7 @@ pub(super) fn role(node: &mut Node, _: &mut Session, _: &[&[u8]]) -> Result<Answ
     Ok(Reply::Array(reply).into())
 }
 
-pub(super) fn replicaof(node: &mut Node, _: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn replicaof(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if args[1].eq_ignore_ascii_case(b"NO") && args[2].eq_ignore_ascii_case(b"ONE") {
         let next = if node.promote() { Next::RoleChanged } else { Next::Continue };
         return Ok(Answer { reply: Some(Reply::OK), next });
@@ -73,26 +73,27 @@ pub(super) fn replicaof(node: &mut Node, _: &mut Session, args: &[&[u8]]) -> Res
 }
 
 /// What a replica says about itself: only its acknowledgements matter here, and they get no answer.
-pub(super) fn replconf(node: &mut Node, session: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn replconf(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     match args {
         [_, sub, offset, ..] if sub.eq_ignore_ascii_case(b"ACK") => {
             let offset = resp::integer(offset).and_then(|offset| u64::try_from(offset).ok());
-            let replica = node.replicas.iter_mut().find(|replica| replica.session == session.id);
+            let replica = node.replicas.iter_mut().find(|replica| replica.session == id);
             if let (Some(offset), Some(replica)) = (offset, replica) {
                 replica.acked = replica.acked.max(offset);
             }
-            Ok(Answer { reply: None, next: Next::Acknowledged })
+            node.serve_acknowledged();
+            Ok(Answer { reply: None, next: Next::Continue })
         }
         _ => Ok(Reply::OK.into()),
     }
 }
 
 /// Every replica gets a full copy: partial resynchronisation is not modelled.
-pub(super) fn psync(_: &mut Node, _: &mut Session, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn psync(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     Ok(Answer { reply: None, next: Next::Feed })
 }
 
-pub(super) fn wait(node: &mut Node, session: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn wait(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if node.primary().is_some() {
         return Err(Reply::error(
             "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is \
@@ -101,13 +102,25 @@ pub(super) fn wait(node: &mut Node, session: &mut Session, args: &[&[u8]]) -> Re
         ));
     }
     let replicas = number(args[1])?;
-    let timeout_ms =
-        resp::integer(args[2]).ok_or(Reply::error("ERR timeout is not an integer or out of range"))?;
-    let timeout_ms = u64::try_from(timeout_ms).map_err(|_| Reply::error("ERR timeout is negative"))?;
-    let replicas = usize::try_from(replicas).unwrap_or(0);
-    let acked = node.acknowledged(session.wrote);
-    if acked >= replicas {
-        return Ok(count(acked).into());
+    let deadline = deadline(node, args[2])?;
+    let count = usize::try_from(replicas).unwrap_or(0);
+    let offset = node.session(id).wrote;
+    let acked = node.acknowledged(offset);
+    if acked >= count {
+        return Ok(acknowledged(acked).into());
     }
-    Ok(Answer { reply: None, next: Next::Wait { replicas, timeout_ms } })
+    Ok(node.wait_for(id, Cause::Replicas { count, offset }, deadline))
+}
+
+/// The last millisecond of a wait of so many milliseconds; none if it is without limit.
+fn deadline(node: &Node, timeout: &[u8]) -> Result<Option<i64>, Reply> {
+    let span = resp::integer(timeout).ok_or(Reply::error("ERR timeout is not an integer or out of range"))?;
+    match span {
+        ..0 => Err(Reply::error("ERR timeout is negative")),
+        0 => Ok(None),
+        _ => {
+            let deadline = node.store.now_ms().checked_add(span);
+            deadline.map(Some).ok_or(Reply::error("ERR timeout is out of range"))
+        }
+    }
 }

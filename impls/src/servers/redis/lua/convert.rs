@@ -2,32 +2,11 @@
 
 use mlua::{Lua, Table, Value};
 
-use crate::servers::redis::resp::Reply;
+use crate::servers::redis::resp::{Reply, doubles};
 
 /// How deep the tables of a script's reply may nest, and how many values it may hold.
 const REPLY_DEPTH_MAX: u32 = 100;
 const REPLY_VALUES_MAX: u32 = 100_000;
-
-/// Formats a number as C's `%.17g` does.
-pub(super) fn format_17g(number: f64) -> String {
-    if !number.is_finite() {
-        let sign = if number.is_sign_negative() { "-" } else { "" };
-        return format!("{sign}{}", if number.is_nan() { "nan" } else { "inf" });
-    }
-    if number.fract() == 0.0 && number.abs() < 1e17 {
-        return format!("{number:.0}");
-    }
-    let scientific = format!("{number:.16e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let strip = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    if (-4..17).contains(&exponent) {
-        let decimals = usize::try_from(16 - exponent).unwrap_or(0);
-        return strip(&format!("{number:.decimals$}"));
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{}e{sign}{:02}", strip(digits), exponent.abs())
-}
 
 /// A reply as a Lua value.
 pub(super) fn value(lua: &Lua, reply: Reply) -> mlua::Result<Value> {
@@ -41,15 +20,20 @@ pub(super) fn value(lua: &Lua, reply: Reply) -> mlua::Result<Value> {
         Reply::Error(text) => field("err", &text)?,
         Reply::Integer(number) => Value::Number(number as f64),
         Reply::Bulk(bytes) => Value::String(lua.create_string(bytes)?),
-        Reply::Nil => Value::Boolean(false),
-        Reply::Array(items) => {
+        Reply::Nil | Reply::NilArray => Value::Boolean(false),
+        Reply::Boolean(yes) => Value::Number(f64::from(u8::from(yes))),
+        Reply::Double(number) => Value::String(lua.create_string(doubles::text(number))?),
+        Reply::BigNumber(digits) => Value::String(lua.create_string(digits.as_bytes())?),
+        Reply::Verbatim(_, text) => Value::String(lua.create_string(text)?),
+        Reply::Attribute(_) => Value::Nil,
+        Reply::Array(items) | Reply::Set(items) | Reply::Push(items) => {
             let table = lua.create_table_with_capacity(items.len(), 0)?;
             for item in items {
                 table.raw_push(value(lua, item)?)?;
             }
             Value::Table(table)
         }
-        Reply::Map(pairs) => {
+        Reply::Map(pairs) | Reply::Pairs(pairs) => {
             let table = lua.create_table_with_capacity(pairs.len() * 2, 0)?;
             for (name, item) in pairs {
                 table.raw_push(value(lua, name)?)?;

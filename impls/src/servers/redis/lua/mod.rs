@@ -23,11 +23,11 @@ use mlua::{
     VmState,
 };
 
-use self::convert::{format_17g, reply, text_field, value};
+use self::convert::{reply, text_field, value};
 use self::random::Random;
 use super::commands::{Command, Run};
 use super::node::READ_ONLY;
-use super::resp::Reply;
+use super::resp::{Reply, doubles};
 use super::store::{Access, Store};
 
 /// How many instructions a script may take: about as many as 10 ms allow.
@@ -277,8 +277,8 @@ impl Word {
     fn of(value: &Value) -> Option<Word> {
         match value {
             Value::String(text) => Some(Word::String(text.as_bytes())),
-            Value::Integer(number) => Some(Word::Number(format_17g(*number as f64))),
-            Value::Number(number) => Some(Word::Number(format_17g(*number))),
+            Value::Integer(number) => Some(Word::Number(doubles::text(*number as f64))),
+            Value::Number(number) => Some(Word::Number(doubles::text(*number))),
             _ => None,
         }
     }

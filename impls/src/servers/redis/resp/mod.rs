@@ -1,14 +1,15 @@
 //! Redis's wire protocol: requests as a server reads them, replies as it writes them.
 //!
 //! Requests are arrays of bulk strings, or a line of words as one would type it (an inline command). Limits and error
-//! texts are those of Redis 7.0 (`networking.c`). Replies are RESP2, and for a connection that said `HELLO 3` the parts
-//! of RESP3 that differ: null and map.
+//! texts are those of Redis 7.0 (`networking.c`). Replies are RESP2, or RESP3 for a connection that said `HELLO 3`.
 //!
-//! Left out on purpose: RESP3's other types, which no command here answers with, and streamed requests.
+//! Left out on purpose: streamed requests, which Redis does not take either; bytes in an error that are not UTF-8 become
+//! replacement characters.
 //! Source: <https://redis.io/docs/latest/develop/reference/protocol-spec/>.
 
 use std::borrow::Cow;
 
+pub mod doubles;
 mod reply;
 mod requests;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{ARGS_MAX, BULK_MAX, LINE_MAX, ProtocolError, bulk, decimal, header, integer};
+use super::{ARGS_MAX, BULK_MAX, LINE_MAX, ProtocolError, bulk, decimal, doubles, header, integer};
 
 /// How deep replies may nest when they are read.
 const DEPTH_MAX: u32 = 128;
@@ -17,8 +17,8 @@ pub enum Protocol {
     Three,
 }
 
-/// A reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A reply. What RESP2 has no type for takes the form there that Redis gives it.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// A simple string, such as `OK`.
     Status(Cow<'static, str>),
@@ -28,12 +28,30 @@ pub enum Reply {
     Integer(i64),
     /// A string of bytes.
     Bulk(Vec<u8>),
-    /// Nothing.
+    /// Nothing where a string would be.
     Nil,
+    /// Nothing where a list would be: RESP3 knows one kind of nothing only.
+    NilArray,
     /// A list.
     Array(Vec<Reply>),
     /// Pairs: a map in RESP3, a flat list in RESP2.
     Map(Vec<(Reply, Reply)>),
+    /// Pairs in order: a list of lists of two in RESP3, a flat list in RESP2.
+    Pairs(Vec<(Reply, Reply)>),
+    /// Items without order: a list in RESP2.
+    Set(Vec<Reply>),
+    /// A number with a fraction: a string of bytes in RESP2.
+    Double(f64),
+    /// Yes or no: one or zero in RESP2.
+    Boolean(bool),
+    /// An integer of any size, in decimal digits: a string of bytes in RESP2.
+    BigNumber(Cow<'static, str>),
+    /// A text and its format in three letters, such as `txt`: a string of bytes in RESP2.
+    Verbatim(&'static str, Vec<u8>),
+    /// A message that is no answer: a list in RESP2.
+    Push(Vec<Reply>),
+    /// What is said about the reply that follows; left out in RESP2.
+    Attribute(Vec<(Reply, Reply)>),
 }
 
 impl Reply {
@@ -67,22 +85,60 @@ impl Reply {
                 Protocol::Two => b"$-1\r\n".as_slice(),
                 Protocol::Three => b"_\r\n",
             }),
-            Reply::Array(items) => {
-                header(out, b'*', items.len());
-                for item in items {
-                    item.encode(protocol, out);
-                }
-            }
-            Reply::Map(pairs) => {
+            Reply::NilArray => out.extend_from_slice(match protocol {
+                Protocol::Two => b"*-1\r\n".as_slice(),
+                Protocol::Three => b"_\r\n",
+            }),
+            Reply::Array(items) => list(out, b'*', items, protocol),
+            Reply::Map(items) => {
                 match protocol {
-                    Protocol::Two => header(out, b'*', pairs.len() * 2),
-                    Protocol::Three => header(out, b'%', pairs.len()),
+                    Protocol::Two => header(out, b'*', items.len() * 2),
+                    Protocol::Three => header(out, b'%', items.len()),
                 }
-                for (name, value) in pairs {
-                    name.encode(protocol, out);
-                    value.encode(protocol, out);
+                pairs(out, items, protocol);
+            }
+            other => other.encode_rare(protocol, out),
+        }
+    }
+
+    /// Appends what most replies hold nothing of.
+    fn encode_rare(&self, protocol: Protocol, out: &mut Vec<u8>) {
+        match (self, protocol) {
+            (Reply::Pairs(items), Protocol::Two) => {
+                header(out, b'*', items.len() * 2);
+                pairs(out, items, protocol);
+            }
+            (Reply::Pairs(items), Protocol::Three) => {
+                header(out, b'*', items.len());
+                for (first, second) in items {
+                    header(out, b'*', 2);
+                    first.encode(protocol, out);
+                    second.encode(protocol, out);
                 }
             }
+            (Reply::Set(items), Protocol::Two) => list(out, b'*', items, protocol),
+            (Reply::Set(items), Protocol::Three) => list(out, b'~', items, protocol),
+            (Reply::Push(items), Protocol::Two) => list(out, b'*', items, protocol),
+            (Reply::Push(items), Protocol::Three) => list(out, b'>', items, protocol),
+            (Reply::Double(number), Protocol::Two) => bulk(out, doubles::text(*number).as_bytes()),
+            (Reply::Double(number), Protocol::Three) => line(out, b',', &doubles::text(*number)),
+            (Reply::Boolean(yes), Protocol::Two) => line(out, b':', if *yes { "1" } else { "0" }),
+            (Reply::Boolean(yes), Protocol::Three) => line(out, b'#', if *yes { "t" } else { "f" }),
+            (Reply::BigNumber(digits), Protocol::Two) => bulk(out, digits.as_bytes()),
+            (Reply::BigNumber(digits), Protocol::Three) => line(out, b'(', digits),
+            (Reply::Verbatim(_, text), Protocol::Two) => bulk(out, text),
+            (Reply::Verbatim(format, text), Protocol::Three) => {
+                header(out, b'=', format.len() + 1 + text.len());
+                out.extend_from_slice(format.as_bytes());
+                out.push(b':');
+                out.extend_from_slice(text);
+                out.extend_from_slice(b"\r\n");
+            }
+            (Reply::Attribute(items), Protocol::Three) => {
+                header(out, b'|', items.len());
+                pairs(out, items, protocol);
+            }
+            _ => {}
         }
     }
 
@@ -120,7 +176,7 @@ fn decode(bytes: &[u8], depth: u32) -> Result<Option<(Reply, usize)>, ProtocolEr
             _ => Err(ProtocolError::new("invalid bulk length")),
         },
         b'*' => match number()? {
-            -1 => Ok(Some((Reply::Nil, after))),
+            -1 => Ok(Some((Reply::NilArray, after))),
             count @ 0..=ARGS_MAX if depth > 0 => {
                 let mut items = Vec::new();
                 let mut at = after;
@@ -134,6 +190,20 @@ fn decode(bytes: &[u8], depth: u32) -> Result<Option<(Reply, usize)>, ProtocolEr
             _ => Err(ProtocolError::new("invalid multibulk length")),
         },
         _ => Err(ProtocolError::new("unknown kind of reply")),
+    }
+}
+
+fn list(out: &mut Vec<u8>, kind: u8, items: &[Reply], protocol: Protocol) {
+    header(out, kind, items.len());
+    for item in items {
+        item.encode(protocol, out);
+    }
+}
+
+fn pairs(out: &mut Vec<u8>, items: &[(Reply, Reply)], protocol: Protocol) {
+    for (name, value) in items {
+        name.encode(protocol, out);
+        value.encode(protocol, out);
     }
 }
 

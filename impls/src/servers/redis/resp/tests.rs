@@ -99,6 +99,32 @@ fn null_and_map_differ_between_the_protocols() {
     assert_eq!(encoded(Protocol::Three), b"%1\r\n$1\r\na\r\n_\r\n");
 }
 
+#[test]
+fn every_type_has_its_form_in_both_protocols() {
+    let pair = || vec![(Reply::text("a"), Reply::Integer(1))];
+    let cases: [(Reply, &str, &str); 12] = [
+        (Reply::NilArray, "*-1\r\n", "_\r\n"),
+        (Reply::Set(vec![Reply::Integer(1)]), "*1\r\n:1\r\n", "~1\r\n:1\r\n"),
+        (Reply::Push(vec![Reply::Nil]), "*1\r\n$-1\r\n", ">1\r\n_\r\n"),
+        (Reply::Double(3.5), "$3\r\n3.5\r\n", ",3.5\r\n"),
+        (Reply::Double(0.1), "$19\r\n0.10000000000000001\r\n", ",0.10000000000000001\r\n"),
+        (Reply::Double(f64::NEG_INFINITY), "$4\r\n-inf\r\n", ",-inf\r\n"),
+        (Reply::Boolean(true), ":1\r\n", "#t\r\n"),
+        (Reply::Boolean(false), ":0\r\n", "#f\r\n"),
+        (Reply::BigNumber("12".into()), "$2\r\n12\r\n", "(12\r\n"),
+        (Reply::Verbatim("txt", b"hi".to_vec()), "$2\r\nhi\r\n", "=6\r\ntxt:hi\r\n"),
+        (Reply::Attribute(pair()), "", "|1\r\n$1\r\na\r\n:1\r\n"),
+        (Reply::Map(pair()), "*2\r\n$1\r\na\r\n:1\r\n", "%1\r\n$1\r\na\r\n:1\r\n"),
+    ];
+    for (reply, two, three) in cases {
+        for (protocol, expected) in [(Protocol::Two, two), (Protocol::Three, three)] {
+            let mut out = Vec::new();
+            reply.encode(protocol, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "{reply:?}");
+        }
+    }
+}
+
 fn any_reply() -> impl Strategy<Value = Reply> {
     let leaf = prop_oneof![
         "[a-zA-Z ]{0,12}".prop_map(|text| Reply::Status(text.into())),

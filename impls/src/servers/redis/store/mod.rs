@@ -1,4 +1,4 @@
-//! The dataset of a node: keys, values, and when they end.
+//! The dataset of a node: databases of keys, values, and when they end.
 //!
 //! Expiry is in milliseconds of the node's wall clock; a key is dead when `now > when`. A primary deletes a dead key
 //! when it is touched, or in the active cycle; a replica answers as if it were gone and waits for its primary to say so.
@@ -6,29 +6,36 @@
 //! A **record** is a key that stands for a lock: a string written by SET with NX or with an expiry, or a hash. Records
 //! are told of by neutral store events; other keys (counters made by INCR, plain values) are not.
 //!
+//! A command says what it did in two ways: [`Store::propagate`] for replicas and the append-only file, and
+//! [`Store::changed`] for clients that watch keys, wait for them, or listen to keyspace notifications.
+//!
 //! Left out on purpose: Redis samples volatile keys to expire them, here all are looked at, since a simulated dataset
 //! is small.
 
 use std::collections::BTreeMap;
 
+mod effects;
+mod entry;
+mod evict;
+mod snapshot;
 mod value;
 
-pub use value::{Entry, Fields, List, Members, SortedSet, Value};
+pub use effects::{Change, Effects, Part};
+pub use entry::{Entry, Kind, Slot};
+pub use evict::Policy;
+pub use value::{Fields, List, Members, SortedSet, Value};
 
 use picklock_sim::ids::Key;
 use picklock_sim::time::WallTime;
 use picklock_sim::trace::What;
 
-use super::resp::{self, Reply};
+use super::resp::Reply;
+use super::version::Version;
 
-/// What executing commands did besides replying.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effects {
-    /// What happened to records.
-    pub events: Vec<What>,
-    /// The changes as commands with absolute times: what replicas and the append-only file get.
-    pub writes: Vec<u8>,
-}
+/// How many databases a node has.
+pub const DATABASES: usize = 16;
+
+type Entries = BTreeMap<Vec<u8>, Entry>;
 
 /// Whose commands are executed: that decides what becomes of dead keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,15 +52,31 @@ pub enum Access {
 /// The dataset, and what the command at hand needs around it.
 #[derive(Debug, Default)]
 pub struct Store {
-    entries: BTreeMap<Vec<u8>, Entry>,
-    /// How many entries have an expiry.
+    databases: [Entries; DATABASES],
+    /// How many entries of all databases have an expiry.
     volatile: usize,
+    /// The database of the command at hand, below [`DATABASES`].
+    pub selected: usize,
     /// The node's wall clock at the command at hand. It does not move while a script runs.
     pub now: WallTime,
     /// Whose command it is.
     pub access: Access,
     /// What was done so far.
     pub effects: Effects,
+    /// What happened to keys so far; nothing is noted while nobody is `watching`.
+    pub changes: Vec<Change>,
+    /// True while some client watches keys, waits for them, or may listen to keyspace notifications.
+    pub watching: bool,
+    /// Which version of Redis it behaves like.
+    pub version: Version,
+    /// What is evicted when memory is short; that also decides what is kept of a key's use.
+    pub policy: Policy,
+    /// How often a key that was read was there, and how often not.
+    pub hits: u64,
+    /// How often a key that was read was not there.
+    pub misses: u64,
+    /// Where the sequence of random choices is.
+    random: u64,
 }
 
 impl Store {
@@ -63,16 +86,16 @@ impl Store {
         i64::try_from(self.now.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// The number of keys, dead ones included.
+    /// The number of keys of the selected database, dead ones included.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.current().len()
     }
 
-    /// True without keys.
+    /// True if the selected database has no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.current().is_empty()
     }
 
     /// True while some key has an expiry.
@@ -81,14 +104,118 @@ impl Store {
         self.volatile > 0
     }
 
-    /// The entries, dead ones included, by key.
-    pub fn entries(&self) -> impl Iterator<Item = (&[u8], &Entry)> {
-        self.entries.iter().map(|(key, entry)| (key.as_slice(), entry))
+    /// The entries of all databases, dead ones included, by database and key.
+    pub fn all(&self) -> impl Iterator<Item = (usize, &[u8], &Entry)> {
+        let databases = self.databases.iter().enumerate();
+        databases
+            .flat_map(|(at, entries)| entries.iter().map(move |(key, entry)| (at, key.as_slice(), entry)))
     }
 
-    /// The live entry of a key.
+    /// The entries of all databases, dead ones included.
+    pub fn entries(&self) -> impl Iterator<Item = (&[u8], &Entry)> {
+        self.all().map(|(_, key, entry)| (key, entry))
+    }
+
+    /// The keys of the selected database that are not dead, in order.
+    pub fn live_keys(&self) -> impl Iterator<Item = (&[u8], &Entry)> {
+        let (now, judged) = (self.now_ms(), self.access != Access::Stream);
+        let live = move |entry: &Entry| !(judged && entry.is_dead(now));
+        self.current()
+            .iter()
+            .filter(move |(_, entry)| live(entry))
+            .map(|(key, entry)| (key.as_slice(), entry))
+    }
+
+    fn current(&self) -> &Entries {
+        &self.databases[self.selected]
+    }
+
+    fn current_mut(&mut self) -> &mut Entries {
+        &mut self.databases[self.selected]
+    }
+
+    /// The live entry of a key that a command reads: the key counts as used.
     pub fn get(&mut self, key: &[u8]) -> Option<&Entry> {
-        if self.look(key) { self.entries.get(key) } else { None }
+        if !self.read_live(key) {
+            return None;
+        }
+        self.use_key(key)
+    }
+
+    /// The live entry of a key that a command asks about without using the value.
+    pub fn peek(&mut self, key: &[u8]) -> Option<&Entry> {
+        if self.read_live(key) { self.current().get(key) } else { None }
+    }
+
+    /// The live entry of a key that a command is about to write.
+    pub fn find(&mut self, key: &[u8]) -> Option<&Entry> {
+        if !self.live(key) {
+            return None;
+        }
+        self.use_key(key)
+    }
+
+    /// The live value of a key that a command reads.
+    ///
+    /// # Errors
+    /// The reply to give when the key holds another type.
+    pub fn read<T: Kind>(&mut self, key: &[u8]) -> Result<Option<&T>, Reply> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(entry) => T::of(&entry.value).map(Some).ok_or(WRONG_TYPE),
+        }
+    }
+
+    /// The live value of a key that a command is about to write, as it is.
+    ///
+    /// # Errors
+    /// The reply to give when the key holds another type.
+    pub fn found<T: Kind>(&mut self, key: &[u8]) -> Result<Option<&T>, Reply> {
+        match self.find(key) {
+            None => Ok(None),
+            Some(entry) => T::of(&entry.value).map(Some).ok_or(WRONG_TYPE),
+        }
+    }
+
+    /// The live value of a key, to be changed. Who may have taken the last element of a collection calls
+    /// [`Store::tidy`] afterwards.
+    ///
+    /// # Errors
+    /// The reply to give when the key holds another type.
+    pub fn edit<T: Kind>(&mut self, key: &[u8]) -> Result<Option<Slot<'_, T>>, Reply> {
+        if !self.live(key) {
+            return Ok(None);
+        }
+        self.slot(key).map(Some)
+    }
+
+    /// The live value of a key, to be changed; an empty one is made if there is none.
+    ///
+    /// # Errors
+    /// The reply to give when the key holds another type.
+    pub fn make<T: Kind>(&mut self, key: &[u8]) -> Result<Slot<'_, T>, Reply> {
+        if !self.live(key) {
+            self.put(key, Entry::new(T::empty(), None, T::RECORD));
+        }
+        self.slot(key)
+    }
+
+    fn slot<T: Kind>(&mut self, key: &[u8]) -> Result<Slot<'_, T>, Reply> {
+        self.use_key(key);
+        let entry = self.current_mut().get_mut(key).ok_or(WRONG_TYPE)?;
+        let value = T::of_mut(&mut entry.value).ok_or(WRONG_TYPE)?;
+        Ok(Slot { value, grown: &mut entry.grown })
+    }
+
+    /// Deletes a collection that has become empty. True if it had.
+    pub fn tidy<T: Kind>(&mut self, key: &[u8]) -> bool {
+        let empty = |entry: &Entry| T::of(&entry.value).is_some_and(Kind::is_void);
+        if !self.current().get(key).is_some_and(empty) {
+            return false;
+        }
+        self.delete(key);
+        self.changed(b'g', "del", key);
+        true
     }
 
     /// The live string of a key.
@@ -96,11 +223,7 @@ impl Store {
     /// # Errors
     /// The reply to give when the key holds another type.
     pub fn string(&mut self, key: &[u8]) -> Result<Option<&Vec<u8>>, Reply> {
-        match self.get(key).map(|entry| &entry.value) {
-            None => Ok(None),
-            Some(Value::String(bytes)) => Ok(Some(bytes)),
-            Some(_) => Err(WRONG_TYPE),
-        }
+        self.read(key)
     }
 
     /// The live hash of a key.
@@ -108,74 +231,70 @@ impl Store {
     /// # Errors
     /// The reply to give when the key holds another type.
     pub fn hash(&mut self, key: &[u8]) -> Result<Option<&Fields>, Reply> {
-        match self.get(key).map(|entry| &entry.value) {
-            None => Ok(None),
-            Some(Value::Hash(fields)) => Ok(Some(fields)),
-            Some(_) => Err(WRONG_TYPE),
-        }
+        self.read(key)
     }
 
     /// Sets a key to a string, replacing whatever it held. It is a record if it was one or `record` says so.
     pub fn set(&mut self, key: &[u8], value: Vec<u8>, expires: Option<i64>, record: bool) {
-        let record = match self.entries.get_mut(key) {
-            Some(entry) => {
-                let record = record || entry.record;
-                let old = std::mem::replace(entry, Entry { value: Value::String(value), expires, record });
+        self.put(key, Entry::new(Value::String(value), expires, record));
+    }
+
+    /// Sets a key, replacing whatever it held. A record stays one.
+    pub fn put(&mut self, key: &[u8], mut entry: Entry) {
+        entry.used = self.first_use();
+        self.volatile += usize::from(entry.expires.is_some());
+        let record = match self.databases[self.selected].get_mut(key) {
+            Some(old) => {
+                entry.record |= old.record;
+                let record = entry.record;
+                let old = std::mem::replace(old, entry);
                 self.volatile -= usize::from(old.expires.is_some());
                 record
             }
             None => {
-                self.entries.insert(key.to_vec(), Entry { value: Value::String(value), expires, record });
+                let record = entry.record;
+                self.current_mut().insert(key.to_vec(), entry);
+                self.noticed(b'n', "new", key);
                 record
             }
         };
-        self.volatile += usize::from(expires.is_some());
         if record {
             self.effects.events.push(What::Created { key: name(key) });
         }
     }
 
-    /// Changes a live string in place, or makes one without an expiry: a counter.
-    pub fn set_counter(&mut self, key: &[u8], value: Vec<u8>) {
-        match self.entries.get_mut(key) {
-            Some(entry) => entry.value = Value::String(value),
-            None => {
-                let entry = Entry { value: Value::String(value), expires: None, record: false };
-                self.entries.insert(key.to_vec(), entry);
-            }
+    /// Takes a live key out, as RENAME and MOVE do.
+    pub fn take(&mut self, key: &[u8]) -> Option<Entry> {
+        if !self.live(key) {
+            return None;
         }
-    }
-
-    /// Sets a field of a live hash, or makes the hash. True if the field is new.
-    pub fn set_field(&mut self, key: &[u8], field: &[u8], value: &[u8]) -> bool {
-        match self.entries.get_mut(key).map(|entry| &mut entry.value) {
-            Some(Value::Hash(fields)) => fields.insert(field.to_vec(), value.to_vec()).is_none(),
-            _ => {
-                let fields = BTreeMap::from([(field.to_vec(), value.to_vec())]);
-                let entry = Entry { value: Value::Hash(fields), expires: None, record: true };
-                self.entries.insert(key.to_vec(), entry);
-                self.effects.events.push(What::Created { key: name(key) });
-                true
-            }
+        let entry = self.current_mut().remove(key)?;
+        self.volatile -= usize::from(entry.expires.is_some());
+        if entry.record {
+            self.effects.events.push(What::Deleted { key: name(key) });
         }
-    }
-
-    /// Removes a field of a live hash, and the hash with its last field. True if it was there.
-    pub fn remove_field(&mut self, key: &[u8], field: &[u8]) -> bool {
-        let Some(Entry { value: Value::Hash(fields), .. }) = self.entries.get_mut(key) else { return false };
-        let removed = fields.remove(field).is_some();
-        if fields.is_empty() {
-            self.remove(key);
-        }
-        removed
+        Some(entry)
     }
 
     /// Deletes a live key because somebody asked. True if it was there.
+    ///
+    /// The stream says DEL of deleted and of expired keys alike: a key that is dead by now has expired.
     pub fn remove(&mut self, key: &[u8]) -> bool {
-        if !self.look(key) {
+        if !self.live(key) {
             return false;
         }
-        if self.take(key) {
+        let now = self.now_ms();
+        if self.access == Access::Stream && self.current().get(key).is_some_and(|entry| entry.is_dead(now)) {
+            self.remove_expired(key);
+            return true;
+        }
+        self.delete(key)
+    }
+
+    fn delete(&mut self, key: &[u8]) -> bool {
+        let Some(entry) = self.current_mut().remove(key) else { return false };
+        self.volatile -= usize::from(entry.expires.is_some());
+        if entry.record {
             self.effects.events.push(What::Deleted { key: name(key) });
         }
         true
@@ -183,17 +302,19 @@ impl Store {
 
     /// Deletes a key because its time is over, as a primary says or finds.
     pub fn remove_expired(&mut self, key: &[u8]) {
-        if self.take(key) {
+        let Some(entry) = self.current_mut().remove(key) else { return };
+        self.volatile -= usize::from(entry.expires.is_some());
+        if entry.record {
             self.effects.events.push(What::Expired { key: name(key) });
         }
     }
 
     /// Sets when a live key ends. False if there is no such key.
     pub fn expire_at(&mut self, key: &[u8], when: Option<i64>) -> bool {
-        if !self.look(key) {
+        if !self.live(key) {
             return false;
         }
-        let Some(entry) = self.entries.get_mut(key) else { return false };
+        let Some(entry) = self.databases[self.selected].get_mut(key) else { return false };
         self.volatile -= usize::from(entry.expires.is_some());
         self.volatile += usize::from(when.is_some());
         entry.expires = when;
@@ -203,81 +324,114 @@ impl Store {
         true
     }
 
-    /// Deletes everything.
-    pub fn clear(&mut self) {
-        for (key, entry) in std::mem::take(&mut self.entries) {
+    /// Deletes all keys of the selected database; their number.
+    pub fn clear_selected(&mut self) -> usize {
+        let entries = std::mem::take(self.current_mut());
+        let count = entries.len();
+        for (key, entry) in entries {
+            self.volatile -= usize::from(entry.expires.is_some());
             if entry.record {
                 self.effects.events.push(What::Deleted { key: name(&key) });
             }
+            self.touched(self.selected, &key);
         }
-        self.volatile = 0;
+        count
+    }
+
+    /// Deletes everything; how many keys that were.
+    pub fn clear(&mut self) -> usize {
+        let selected = self.selected;
+        let mut count = 0;
+        for database in 0..DATABASES {
+            self.selected = database;
+            count += self.clear_selected();
+        }
+        self.selected = selected;
+        count
+    }
+
+    /// Swaps the contents of two databases. All their keys count as changed.
+    pub fn swap_databases(&mut self, a: usize, b: usize) {
+        if self.watching {
+            let keys: Vec<Vec<u8>> =
+                self.databases[a].keys().chain(self.databases[b].keys()).cloned().collect();
+            for key in keys {
+                self.touched(a, &key);
+                self.touched(b, &key);
+            }
+        }
+        self.databases.swap(a, b);
     }
 
     /// The active expiry cycle of a primary: deletes every dead key.
     pub fn expire_dead(&mut self) {
         let now = self.now_ms();
-        let dead: Vec<Vec<u8>> =
-            self.entries.iter().filter(|(_, entry)| entry.is_dead(now)).map(|(key, _)| key.clone()).collect();
-        for key in dead {
-            self.expire(&key);
-        }
-    }
-
-    /// Notes a change for replicas and the append-only file.
-    pub fn propagate(&mut self, args: &[&[u8]]) {
-        resp::request(&mut self.effects.writes, args);
-    }
-
-    /// The whole dataset as commands that make it.
-    #[must_use]
-    pub fn snapshot(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        for (key, entry) in &self.entries {
-            let when = entry.expires.map(|when| when.to_string());
-            match (&entry.value, &when) {
-                (Value::String(value), Some(when)) if entry.record => {
-                    resp::request(&mut out, &[b"SET", key, value, b"PXAT", when.as_bytes()]);
-                    continue;
-                }
-                (Value::String(value), _) if entry.record => {
-                    resp::request(&mut out, &[b"SET", key, value, b"NX"])
-                }
-                (Value::String(value), _) => resp::request(&mut out, &[b"SET", key, value]),
-                (Value::Hash(fields), _) => {
-                    let mut args: Vec<&[u8]> = vec![b"HSET", key];
-                    args.extend(fields.iter().flat_map(|(field, value)| [field.as_slice(), value]));
-                    resp::request(&mut out, &args);
-                }
-                (Value::List(_) | Value::Set(_) | Value::SortedSet(_), _) => {}
-            }
-            if let Some(when) = when {
-                resp::request(&mut out, &[b"PEXPIREAT", key, when.as_bytes()]);
+        let selected = self.selected;
+        for database in 0..DATABASES {
+            let dead = self.databases[database].iter().filter(|(_, entry)| entry.is_dead(now));
+            let dead: Vec<Vec<u8>> = dead.map(|(key, _)| key.clone()).collect();
+            self.selected = database;
+            for key in dead {
+                self.expire(&key);
             }
         }
-        out
+        self.selected = selected;
     }
 
     /// Takes another dataset's entries instead of its own, as a full resynchronisation does. Records that vanish or
     /// change are lost; those that appear or change are created.
     pub fn replace(&mut self, other: Store) {
-        let old = std::mem::replace(&mut self.entries, other.entries);
+        let old = std::mem::replace(&mut self.databases, other.databases);
         self.volatile = other.volatile;
         let differs = |a: &Entry, b: Option<&Entry>| b.is_none_or(|b| a.value != b.value);
-        for (key, entry) in &old {
-            if entry.record && differs(entry, self.entries.get(key)) {
-                self.effects.events.push(What::Lost { key: name(key) });
+        for (old, new) in old.iter().zip(&self.databases) {
+            for (key, entry) in old {
+                if entry.record && differs(entry, new.get(key)) {
+                    self.effects.events.push(What::Lost { key: name(key) });
+                }
+            }
+            for (key, entry) in new {
+                if entry.record && differs(entry, old.get(key)) {
+                    self.effects.events.push(What::Created { key: name(key) });
+                }
             }
         }
-        for (key, entry) in &self.entries {
-            if entry.record && differs(entry, old.get(key)) {
-                self.effects.events.push(What::Created { key: name(key) });
+        if self.watching {
+            let keys = |entries: &Entries| entries.keys().cloned().collect::<Vec<_>>();
+            for (database, old) in old.iter().enumerate() {
+                for key in keys(old).into_iter().chain(keys(&self.databases[database])) {
+                    self.touched(database, &key);
+                }
             }
         }
     }
 
+    /// A number from 0 to, but not including, `below`, which is not 0. The sequence is the same in every run.
+    pub fn random_below(&mut self, below: usize) -> usize {
+        // SplitMix64.
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        usize::try_from(mixed % below.max(1) as u64).unwrap_or(0)
+    }
+
+    /// True if the key that a command reads is live; says so if it is not.
+    fn read_live(&mut self, key: &[u8]) -> bool {
+        let live = self.live(key);
+        if live {
+            self.hits += 1;
+        } else {
+            self.misses += 1;
+            self.noticed(b'm', "keymiss", key);
+        }
+        live
+    }
+
     /// True if the key is live. A primary deletes it if it is dead.
-    fn look(&mut self, key: &[u8]) -> bool {
-        let Some(entry) = self.entries.get(key) else { return false };
+    fn live(&mut self, key: &[u8]) -> bool {
+        let Some(entry) = self.current().get(key) else { return false };
         if self.access == Access::Stream || !entry.is_dead(self.now_ms()) {
             return true;
         }
@@ -287,18 +441,11 @@ impl Store {
         false
     }
 
-    /// Deletes a dead key and tells the replicas, by UNLINK as with `lazyfree-lazy-expire`, so that they can tell expiry
-    /// from deletion.
+    /// Deletes a dead key and tells the replicas.
     fn expire(&mut self, key: &[u8]) {
         self.remove_expired(key);
-        self.propagate(&[b"UNLINK", key]);
-    }
-
-    /// Takes a key out. True if it was a record.
-    fn take(&mut self, key: &[u8]) -> bool {
-        let Some(entry) = self.entries.remove(key) else { return false };
-        self.volatile -= usize::from(entry.expires.is_some());
-        entry.record
+        self.propagate(&[b"DEL", key]);
+        self.changed(b'x', "expired", key);
     }
 }
 

@@ -25,23 +25,6 @@ pub enum Value {
     Hash(Fields),
 }
 
-/// A key's value and lease.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// What it holds.
-    pub value: Value,
-    /// When it ends, in milliseconds of the Unix epoch by the node's wall clock.
-    pub expires: Option<i64>,
-    /// True if store events tell of it.
-    pub record: bool,
-}
-
-impl Entry {
-    pub(super) fn is_dead(&self, now_ms: i64) -> bool {
-        self.expires.is_some_and(|when| now_ms > when)
-    }
-}
-
 /// Members with scores, in the order of their scores, equal scores in the order of their bytes. No score is NaN.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SortedSet {

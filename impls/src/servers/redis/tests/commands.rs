@@ -6,14 +6,14 @@ use picklock_sim::ids::Key;
 use picklock_sim::time::{EPOCH_NS, WallTime};
 use picklock_sim::trace::What;
 
-use super::super::node::{Next, Node, Outcome, Session};
+use super::super::node::{Delivery, Next, Node, Outcome, SessionId, Then};
 use super::super::resp::{Reply, Requests};
 use super::super::store::{Effects, Store};
 
 /// A node, one client of it, and a wall clock.
 struct Bench {
     node: Node,
-    session: Session,
+    session: SessionId,
     now: WallTime,
     last: Outcome,
 }
@@ -24,13 +24,13 @@ impl Bench {
     }
 
     fn of(mut node: Node) -> Bench {
-        let session = node.session();
+        let session = node.connect("client");
         Bench { node, session, now: WallTime(EPOCH_NS), last: Outcome::default() }
     }
 
     fn call(&mut self, args: &[&[u8]]) -> Reply {
         let mut out = Vec::new();
-        self.last = self.node.execute(self.now, &mut self.session, args, &mut out);
+        self.last = self.node.execute(self.now, self.session, args, &mut out);
         let (reply, len) = Reply::decode(&out).unwrap().unwrap();
         assert_eq!(len, out.len(), "one command, one reply");
         reply
@@ -85,9 +85,9 @@ fn shown(reply: &Reply) -> String {
         Reply::Error(text) => format!("-{text}"),
         Reply::Integer(number) => format!(":{number}"),
         Reply::Bulk(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Reply::Nil => "nil".into(),
+        Reply::Nil | Reply::NilArray => "nil".into(),
         Reply::Array(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(" ")),
-        Reply::Map(_) => unreachable!("RESP2 has no maps"),
+        _ => unreachable!("RESP2 has no such type"),
     }
 }
 
@@ -107,7 +107,7 @@ fn a_key_lives_through_its_last_millisecond_and_is_dead_after_it() {
     bench.pass(1);
     assert_eq!(bench.run("SET k w NX PX 100"), "+OK");
     assert_eq!(bench.events(), [What::Expired { key: key("k") }, What::Created { key: key("k") }]);
-    assert_eq!(bench.writes(), ["UNLINK k".to_owned(), format!("SET k w PXAT {}", EPOCH_MS + 201)]);
+    assert_eq!(bench.writes(), ["DEL k".to_owned(), format!("SET k w PXAT {}", EPOCH_MS + 201)]);
 }
 
 #[test]
@@ -123,11 +123,11 @@ fn a_clock_that_jumps_ahead_ends_a_lease_at_the_next_cycle() {
     let mut bench = Bench::new();
     bench.run("SET k v PX 10000");
     bench.run("INCR counter");
-    assert!(bench.node.may_expire());
+    assert!(bench.node.needs_ticks());
     bench.pass(20_000);
-    let effects = bench.node.expire(bench.now);
+    let effects = bench.node.tick(bench.now);
     assert_eq!(effects.events, [What::Expired { key: key("k") }]);
-    assert!(!bench.node.may_expire());
+    assert!(!bench.node.needs_ticks());
     assert_eq!(bench.run("DBSIZE"), ":1");
 }
 
@@ -221,12 +221,12 @@ fn counters_are_no_records() {
     }
     bench.run("SETNX lock v");
     assert_eq!(bench.events(), [What::Created { key: key("lock") }]);
-    assert_eq!(bench.writes(), ["SET lock v NX"]);
+    assert_eq!(bench.writes(), ["SETNX lock v"]);
     bench.run("SET lock w");
     assert_eq!(bench.events(), [What::Created { key: key("lock") }]);
     bench.run("UNLINK lock plain");
     assert_eq!(bench.events(), [What::Deleted { key: key("lock") }]);
-    assert_eq!(bench.writes(), ["DEL lock plain"]);
+    assert_eq!(bench.writes(), ["UNLINK lock plain"]);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn connecting_clients_get_their_answers() {
     assert_eq!(bench.run("QUIT"), "+OK");
     assert_eq!(bench.last.next, Next::Close);
     let mut out = Vec::new();
-    let _ = bench.node.execute(bench.now, &mut bench.session, &[b"HELLO", b"3"], &mut out);
+    let _ = bench.node.execute(bench.now, bench.session, &[b"HELLO", b"3"], &mut out);
     assert!(out.starts_with(b"%7\r\n"));
 }
 
@@ -497,7 +497,7 @@ fn compare_and_delete_deletes_only_for_the_owner() {
     assert_eq!(bench.eval(script, &["lock"], &["you"]), ":0");
     assert_eq!(bench.eval(script, &["lock"], &["me"]), ":1");
     assert_eq!(bench.events(), [What::Deleted { key: key("lock") }]);
-    assert_eq!(bench.writes(), ["DEL lock"]);
+    assert_eq!(bench.writes(), ["del lock"]);
 }
 
 /// A primary and a replica that gets its effects.
@@ -513,7 +513,7 @@ fn apply(replica: &mut Bench, bytes: &[u8]) -> Vec<What> {
     requests.room().extend_from_slice(bytes);
     let mut events = Vec::new();
     while let Some(request) = requests.take().unwrap() {
-        let Effects { events: new, writes } = replica.node.apply(replica.now, &request);
+        let Effects { events: new, writes, .. } = replica.node.apply(replica.now, &request);
         assert_eq!(writes, request.raw, "replicas of replicas count the same bytes");
         events.extend(new);
     }
@@ -550,10 +550,10 @@ fn a_replica_hides_dead_keys_but_leaves_them_to_its_primary() {
     replica.pass(101);
     assert_eq!(replica.run("GET lock"), "nil");
     assert_eq!(replica.run("DBSIZE"), ":1");
-    assert!(!replica.node.may_expire());
-    assert_eq!(replica.node.expire(replica.now), Effects::default());
+    assert!(!replica.node.needs_ticks());
+    assert_eq!(replica.node.tick(replica.now), Effects::default());
     primary.pass(101);
-    let effects = primary.node.expire(primary.now);
+    let effects = primary.node.tick(primary.now);
     assert_eq!(apply(&mut replica, &effects.writes), [What::Expired { key: key("lock") }]);
     assert_eq!(replica.run("DBSIZE"), ":0");
 }
@@ -600,25 +600,56 @@ fn a_demoted_primary_loses_what_only_it_knew() {
 #[test]
 fn wait_counts_replicas_that_have_the_connections_last_write() {
     let mut bench = Bench::new();
-    let mut link = bench.node.session();
+    let link = bench.node.connect("replica-1");
     bench.node.replicas.push(super::super::node::FedReplica {
-        session: link.id,
+        session: link,
         name: "replica-1".into(),
         acked: 0,
     });
     assert_eq!(bench.run("WAIT 1 0"), ":1", "a fresh connection has nothing to wait for");
     bench.run("SET k v");
     let mut out = Vec::new();
-    let outcome = bench.node.execute(bench.now, &mut bench.session, &[b"WAIT", b"1", b"50"], &mut out);
-    assert_eq!(outcome.next, Next::Wait { replicas: 1, timeout_ms: 50 });
+    let outcome = bench.node.execute(bench.now, bench.session, &[b"WAIT", b"1", b"50"], &mut out);
+    assert_eq!(outcome.next, Next::Blocked);
     assert!(out.is_empty(), "the answer comes later");
     let offset = bench.node.offset().to_string();
-    let outcome =
-        bench.node.execute(bench.now, &mut link, &[b"REPLCONF", b"ACK", offset.as_bytes()], &mut out);
-    assert_eq!((outcome.next, out.as_slice()), (Next::Acknowledged, b"".as_slice()));
+    let _ = bench.node.execute(bench.now, link, &[b"REPLCONF", b"ACK", offset.as_bytes()], &mut out);
+    assert!(out.is_empty(), "an acknowledgement has no answer");
+    let answer = Delivery { session: bench.session, bytes: b":1\r\n".as_slice().into(), then: Then::Resume };
+    assert_eq!(bench.node.take_deliveries(), [answer]);
     assert_eq!(bench.run("WAIT 1 50"), ":1");
     assert_eq!(bench.run("WAIT 1 -1"), "-ERR timeout is negative");
     assert_eq!(bench.run("ROLE"), format!("[master :{offset} [[replica-1 6379 {offset}]]]"));
+}
+
+#[test]
+fn the_deadline_of_wait_is_on_the_wall_clock() {
+    let mut bench = Bench::new();
+    bench.run("SET k v");
+    let mut out = Vec::new();
+    let outcome = bench.node.execute(bench.now, bench.session, &[b"WAIT", b"1", b"50"], &mut out);
+    assert_eq!(outcome.next, Next::Blocked);
+    assert!(bench.node.needs_ticks());
+    bench.pass(50);
+    let _ = bench.node.tick(bench.now);
+    assert_eq!(bench.node.take_deliveries(), [], "the last millisecond has not passed");
+    bench.pass(1);
+    let _ = bench.node.tick(bench.now);
+    let answer = Delivery { session: bench.session, bytes: b":0\r\n".as_slice().into(), then: Then::Resume };
+    assert_eq!(bench.node.take_deliveries(), [answer]);
+    assert!(!bench.node.needs_ticks());
+}
+
+#[test]
+fn who_waits_when_a_primary_is_demoted_is_told_and_closed() {
+    let mut bench = Bench::new();
+    bench.run("SET k v");
+    let other = bench.node.connect("other");
+    let _ = bench.node.execute(bench.now, bench.session, &[b"WAIT", b"1", b"0"], &mut Vec::new());
+    let _ = bench.node.execute(bench.now, other, &[b"REPLICAOF", b"node-2", b"6379"], &mut Vec::new());
+    let told = bench.node.take_deliveries();
+    assert_eq!((told.len(), told[0].session, told[0].then), (1, bench.session, Then::Close));
+    assert!(told[0].bytes.starts_with(b"-UNBLOCKED "));
 }
 
 #[test]

@@ -1,4 +1,15 @@
 //! A node: it executes commands and touches nothing else, neither clock nor socket nor disk.
+//!
+//! It knows all its sessions, since a command of one may concern others: those are told by deliveries, which the server
+//! takes and sends. The reply to the session itself is appended to what the server hands in.
+
+mod delivery;
+mod session;
+mod waiting;
+
+pub use delivery::{Delivery, Then};
+pub use session::{Session, SessionId};
+pub(super) use waiting::{Cause, acknowledged};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,8 +19,9 @@ use picklock_sim::trace::What;
 
 use super::commands::{self, Command, Run};
 use super::lua::{Script, Sha};
-use super::resp::{Protocol, Reply, Request};
+use super::resp::{Reply, Request};
 use super::store::{Access, Effects, Store};
+use waiting::Queues;
 
 /// The state of a node.
 #[derive(Debug, Default)]
@@ -26,32 +38,29 @@ pub struct Node {
     offset: u64,
     /// The replicas that this node feeds.
     pub(super) replicas: Vec<FedReplica>,
-    /// How many connections there were so far.
-    sessions: u64,
+    /// The connections that there are.
+    sessions: BTreeMap<SessionId, Session>,
+    /// The number of the last connection.
+    last_session: u64,
+    /// The session whose command is executed.
+    current: Option<SessionId>,
+    /// What goes to that session.
+    out: Vec<u8>,
+    /// What goes to other sessions.
+    deliveries: Vec<Delivery>,
+    /// Who waits for what.
+    queues: Queues,
 }
 
 /// A replica as its primary sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FedReplica {
     /// The session of its link.
-    pub(super) session: u64,
+    pub(super) session: SessionId,
     /// The name of its host.
     pub(super) name: String,
     /// The offset up to which it has applied the effects.
     pub(super) acked: u64,
-}
-
-/// What a node keeps of one connection.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Session {
-    /// Its number, from 1.
-    pub id: u64,
-    /// The protocol that it speaks.
-    pub protocol: Protocol,
-    /// The name that the client gave itself; empty if none.
-    pub name: Vec<u8>,
-    /// The offset of the effects of its last write.
-    pub wrote: u64,
 }
 
 /// What executing one command came to, besides the reply.
@@ -70,17 +79,10 @@ pub enum Next {
     /// Nothing special.
     #[default]
     Continue,
-    /// Close the connection.
+    /// Close the connection after the reply.
     Close,
-    /// Reply when so many replicas have acknowledged what this connection wrote, or the time is up.
-    Wait {
-        /// How many replicas.
-        replicas: usize,
-        /// For how long, in milliseconds; 0 without limit.
-        timeout_ms: u64,
-    },
-    /// Look at waiting connections again: a replica has acknowledged something.
-    Acknowledged,
+    /// Execute nothing more for the connection until a delivery resumes it.
+    Blocked,
     /// Make the connection a replica's link, beginning with a full copy.
     Feed,
     /// Cut the replicas' links and follow the new primary, if there is one.
@@ -110,34 +112,60 @@ impl Node {
         Node { store, primary, ..Node::default() }
     }
 
-    /// The state of a new connection.
-    pub fn session(&mut self) -> Session {
-        self.sessions += 1;
-        Session { id: self.sessions, ..Session::default() }
+    /// A new connection from this host.
+    pub fn connect(&mut self, peer: &str) -> SessionId {
+        self.last_session += 1;
+        let id = SessionId(self.last_session);
+        self.sessions.insert(id, Session { id, peer: peer.to_owned(), ..Session::default() });
+        id
     }
 
-    /// Executes a client's command when the wall clock shows `now`, and appends the reply to `reply`.
-    pub fn execute(
-        &mut self,
-        now: WallTime,
-        session: &mut Session,
-        args: &[&[u8]],
-        reply: &mut Vec<u8>,
-    ) -> Outcome {
-        self.store.now = now;
-        self.store.access = if self.primary.is_some() { Access::Replica } else { Access::Primary };
-        let answer = self.dispatch(session, args).unwrap_or_else(Answer::from);
+    /// The end of a connection.
+    pub fn disconnect(&mut self, id: SessionId) {
+        self.stop_waiting(id);
+        self.sessions.remove(&id);
+        self.replicas.retain(|replica| replica.session != id);
+    }
+
+    /// The state of a connection that there is.
+    pub(super) fn session(&self, id: SessionId) -> &Session {
+        self.sessions.get(&id).expect("a session is used only while it is connected")
+    }
+
+    pub(super) fn session_mut(&mut self, id: SessionId) -> &mut Session {
+        self.sessions.get_mut(&id).expect("a session is used only while it is connected")
+    }
+
+    /// Executes a command of a connection when the wall clock shows `now`, and appends the reply to `reply`. What others
+    /// get is taken with [`Node::take_deliveries`].
+    ///
+    /// # Panics
+    /// When there is no such connection.
+    pub fn execute(&mut self, now: WallTime, id: SessionId, args: &[&[u8]], reply: &mut Vec<u8>) -> Outcome {
+        self.at(now);
+        self.current = Some(id);
+        std::mem::swap(reply, &mut self.out);
+        let answer = self.dispatch(id, args).unwrap_or_else(Answer::from);
         if let Some(answer) = answer.reply {
-            answer.encode(session.protocol, reply);
+            answer.encode(self.session(id).protocol, &mut self.out);
         }
+        std::mem::swap(reply, &mut self.out);
+        self.current = None;
         let effects = self.take_effects();
-        if !effects.writes.is_empty() {
-            session.wrote = self.offset;
+        self.session_mut(id).wrote = self.offset;
+        if self.has_deadlines() {
+            self.end_overdue();
         }
         Outcome { effects, next: answer.next }
     }
 
-    fn dispatch(&mut self, session: &mut Session, args: &[&[u8]]) -> Result<Answer, Reply> {
+    /// Sets the time, and whose commands follow.
+    fn at(&mut self, now: WallTime) {
+        self.store.now = now;
+        self.store.access = if self.primary.is_some() { Access::Replica } else { Access::Primary };
+    }
+
+    fn dispatch(&mut self, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
         let Some(name) = args.first() else { return Ok(Answer { reply: None, next: Next::Continue }) };
         let command = Command::find(name).ok_or_else(|| commands::unknown(args))?;
         if !command.takes(args.len()) {
@@ -148,7 +176,7 @@ impl Node {
         }
         match command.run {
             Run::Data(run) => run(&mut self.store, args).map(Answer::from),
-            Run::Server(run) => run(self, session, args),
+            Run::Server(run) => run(self, id, args),
         }
     }
 
@@ -162,19 +190,21 @@ impl Node {
         effects
     }
 
-    /// Deletes the keys that are dead when the wall clock shows `now`. A replica leaves that to its primary.
-    pub fn expire(&mut self, now: WallTime) -> Effects {
+    /// What a node does every so often when the wall clock shows `now`: it deletes the keys that are dead, unless it is a
+    /// replica, and answers those who have waited long enough.
+    pub fn tick(&mut self, now: WallTime) -> Effects {
+        self.at(now);
         if self.primary.is_none() {
-            self.store.now = now;
             self.store.expire_dead();
         }
+        self.end_overdue();
         self.take_effects()
     }
 
-    /// True while it has to look for dead keys.
+    /// True while it has something to look at every so often.
     #[must_use]
-    pub fn may_expire(&self) -> bool {
-        self.primary.is_none() && self.store.has_volatile()
+    pub fn needs_ticks(&self) -> bool {
+        self.has_deadlines() || self.primary.is_none() && self.store.has_volatile()
     }
 
     /// Takes over a primary's full copy, which stands for all effects up to `offset`.
@@ -182,7 +212,6 @@ impl Node {
         self.store.replace(copy);
         self.offset = offset;
         self.linked = true;
-        self.replicas.clear();
         std::mem::take(&mut self.store.effects)
     }
 
@@ -215,7 +244,6 @@ impl Node {
         let promoted = self.primary.take().is_some();
         if promoted {
             self.store.effects.events.push(What::Promoted);
-            self.replicas.clear();
         }
         promoted
     }
@@ -226,7 +254,7 @@ impl Node {
             self.store.effects.events.push(What::Demoted);
         }
         self.linked = false;
-        self.replicas.clear();
+        self.unblock_all();
     }
 
     fn take_effects(&mut self) -> Effects {

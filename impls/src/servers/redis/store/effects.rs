@@ -1,0 +1,83 @@
+//! What commands do besides replying: events of records, effects for replicas, changes for those who watch keys.
+
+use picklock_sim::trace::What;
+
+use super::Store;
+use crate::servers::redis::resp;
+
+/// What executing commands did besides replying.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// What happened to records.
+    pub events: Vec<What>,
+    /// The changes as commands with absolute times: what replicas and the append-only file get.
+    pub writes: Vec<u8>,
+    /// Where each command of `writes` ends, and which database it is about.
+    pub parts: Vec<Part>,
+}
+
+/// One command of the effects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The database that it is about.
+    pub database: usize,
+    /// Where it ends among the bytes of the effects; it begins where the one before it ends.
+    pub end: usize,
+}
+
+/// What happened to a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The database that it is in.
+    pub database: usize,
+    /// The key.
+    pub key: Vec<u8>,
+    /// True if the key was changed: that wakes who waits for it, and fails who watches it.
+    pub touched: bool,
+    /// The class of the notification, a letter of `notify-keyspace-events`, and its name.
+    pub event: Option<(u8, &'static str)>,
+}
+
+impl Store {
+    /// Notes a change for replicas and the append-only file.
+    pub fn propagate(&mut self, args: &[&[u8]]) {
+        self.propagate_in(self.selected, args);
+    }
+
+    /// The same, for a key that is not in the selected database.
+    pub(super) fn propagate_in(&mut self, database: usize, args: &[&[u8]]) {
+        resp::request(&mut self.effects.writes, args);
+        self.effects.parts.push(Part { database, end: self.effects.writes.len() });
+    }
+
+    /// Says what a command did to a key.
+    pub fn changed(&mut self, class: u8, event: &'static str, key: &[u8]) {
+        if self.watching {
+            self.note(self.selected, key, true, Some((class, event)));
+        }
+    }
+
+    /// Says what happened around a key that was not changed by it.
+    pub fn noticed(&mut self, class: u8, event: &'static str, key: &[u8]) {
+        if self.watching {
+            self.note(self.selected, key, false, Some((class, event)));
+        }
+    }
+
+    /// Says that a key was changed in a way that has no notification.
+    pub fn touched(&mut self, database: usize, key: &[u8]) {
+        if self.watching {
+            self.note(database, key, true, None);
+        }
+    }
+
+    pub(super) fn note(
+        &mut self,
+        database: usize,
+        key: &[u8],
+        touched: bool,
+        event: Option<(u8, &'static str)>,
+    ) {
+        self.changes.push(Change { database, key: key.to_vec(), touched, event });
+    }
+}
