@@ -28,6 +28,8 @@ fn rule(words: &[Vec<u8>]) -> Rule {
         b"KEYS" | b"SMEMBERS" | b"SUNION" | b"SINTER" | b"SDIFF" | b"HKEYS" | b"HVALS" => Rule::Unordered,
         b"SPOP" if words.len() > 2 => Rule::Unordered,
         b"HGETALL" => Rule::Pairs,
+        // Where a scan stands at a cursor that was made up is nobody's promise.
+        b"SCAN" if word(1) != b"0" => Rule::Kind,
         b"SCAN" | b"SSCAN" => Rule::Scan,
         b"HSCAN" | b"ZSCAN" => Rule::ScanPairs,
         b"TTL" | b"PTTL" | b"EXPIRETIME" | b"PEXPIRETIME" => Rule::Near,
