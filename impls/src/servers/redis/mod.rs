@@ -16,6 +16,7 @@ pub mod store;
 pub mod version;
 
 mod commands;
+mod glob;
 mod journal;
 mod lua;
 mod monitor;
