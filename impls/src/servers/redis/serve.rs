@@ -39,20 +39,28 @@ pub async fn serve(seat: ServerSeat) {
     for event in events {
         seat.host.record(Origin::default(), event);
     }
-    let shared = Shared { node: Node::new(store, primary), outboxes: BTreeMap::new() };
+    let shared = Shared { node: Node::new(store, primary), outboxes: BTreeMap::new(), stalled_until: None };
     let server = Arc::new(Server {
         host: seat.host,
         journal,
         shared: Mutex::new(shared),
         ticks: Notify::new(),
+        down: Notify::new(),
         role_changed: Notify::new(),
     });
     server.host.spawn(tick(Arc::clone(&server)));
     server.host.spawn(replication::follow(Arc::clone(&server)));
     // The port is free: a host runs one node, and this is its start.
     let Ok(listener) = server.host.bind(PORT).await else { return };
-    while let Ok((stream, peer)) = listener.accept().await {
-        server.host.spawn(connection(Arc::clone(&server), stream, peer));
+    loop {
+        tokio::select! {
+            biased;
+            accepted = listener.accept() => {
+                let Ok((stream, peer)) = accepted else { return };
+                server.host.spawn(connection(Arc::clone(&server), stream, peer));
+            }
+            () = server.down.notified() => return server.shared().close_all(),
+        }
     }
 }
 
@@ -63,6 +71,8 @@ pub(super) struct Server {
     shared: Mutex<Shared>,
     /// Told when the node has something to look at every so often.
     ticks: Notify,
+    /// Told when the node is to stop.
+    down: Notify,
     /// Told when the node has a new role or a new primary.
     pub(super) role_changed: Notify,
 }
@@ -72,6 +82,8 @@ pub(super) struct Shared {
     pub(super) node: Node,
     /// Where to put what goes to a connection besides its replies.
     outboxes: BTreeMap<SessionId, mpsc::UnboundedSender<Parcel>>,
+    /// Until when the node does nothing at all: DEBUG SLEEP, or a script that takes too long.
+    stalled_until: Option<Monotonic>,
 }
 
 /// What goes over a connection besides its replies, and the message that the command that had it came with.
@@ -94,7 +106,7 @@ impl Server {
             let origin = if matches!(event, What::Expired { .. }) { Origin::default() } else { origin };
             self.host.record(origin, event);
         }
-        let Shared { node, outboxes } = shared;
+        let Shared { node, outboxes, .. } = shared;
         if !effects.writes.is_empty() {
             self.journal.append(&effects.writes, &node.store);
             if !node.replicas.is_empty() {
@@ -110,10 +122,33 @@ impl Server {
         }
     }
 
-    /// Executes a client's command.
-    fn execute(&self, origin: Origin, id: SessionId, request: &Request<'_>, reply: &mut Vec<u8>) -> Next {
+    /// Waits while the node does nothing at all.
+    pub(super) async fn awake(&self) {
+        loop {
+            let until = self.shared().stalled_until;
+            match until.filter(|until| *until > self.host.monotonic()) {
+                Some(until) => self.host.sleep_until(until).await,
+                None => return,
+            }
+        }
+    }
+
+    /// Executes a client's command; none if the node does nothing at all.
+    fn execute(
+        &self,
+        origin: Origin,
+        id: SessionId,
+        request: &Request<'_>,
+        reply: &mut Vec<u8>,
+    ) -> Option<Next> {
         let now = self.host.wall();
         let mut shared = self.shared();
+        if let Some(until) = shared.stalled_until {
+            if until > self.host.monotonic() {
+                return None;
+            }
+            shared.stalled_until = None;
+        }
         let ticked = shared.node.needs_ticks();
         let outcome = shared.node.execute(now, id, &request.args, reply);
         self.publish(&mut shared, origin, outcome.effects);
@@ -130,12 +165,18 @@ impl Server {
                 node.replicas.push(FedReplica { session: id, name, acked: 0 });
                 replication::full_copy(node, reply);
             }
+            Next::Stall(ms) | Next::Runaway(ms) => {
+                shared.stalled_until = Some(self.host.monotonic() + Duration::from_millis(ms));
+            }
+            // The journal has every effect already; a new copy is all that a save can add.
+            Next::Save(_) => self.journal.replace(&shared.node.snapshot()),
+            Next::Shutdown => self.down.notify_one(),
             Next::Continue | Next::Close | Next::Blocked => {}
         }
         if !ticked && shared.node.needs_ticks() {
             self.ticks.notify_one();
         }
-        outcome.next
+        Some(outcome.next)
     }
 }
 
@@ -156,6 +197,7 @@ async fn tick(server: Arc<Server>) {
         let span = TICK.as_nanos() as u64;
         let nth = server.host.monotonic().as_nanos() / span + 1;
         server.host.sleep_until(Monotonic(nth * span)).await;
+        server.awake().await;
         let now = server.host.wall();
         let mut shared = server.shared();
         let effects = shared.node.tick(now);
@@ -241,9 +283,18 @@ impl Connection {
     async fn execute(&mut self, server: &Server) -> io::Result<Next> {
         let origin = self.read.origin();
         let mut next = Next::Continue;
-        while !matches!(next, Next::Close | Next::Blocked) {
+        while !matches!(next, Next::Close | Next::Blocked | Next::Runaway(_)) {
             next = match self.requests.take() {
-                Ok(Some(request)) => server.execute(origin, self.id, &request, &mut self.reply),
+                Ok(Some(request)) => loop {
+                    match server.execute(origin, self.id, &request, &mut self.reply) {
+                        Some(Next::Stall(_)) => {
+                            server.awake().await;
+                            break Next::Continue;
+                        }
+                        Some(next) => break next,
+                        None => server.awake().await,
+                    }
+                },
                 Ok(None) => break,
                 Err(error) => {
                     let protocol = server.shared().node.session(self.id).protocol;
@@ -252,7 +303,7 @@ impl Connection {
                 }
             };
         }
-        self.waiting = next == Next::Blocked;
+        self.waiting = matches!(next, Next::Blocked | Next::Runaway(_));
         if !self.reply.is_empty() {
             if std::mem::take(&mut self.answers_others) {
                 self.write.answer_to(origin);
@@ -265,6 +316,16 @@ impl Connection {
 }
 
 impl Shared {
+    /// Closes all connections.
+    fn close_all(&mut self) {
+        let nothing: Arc<[u8]> = Arc::default();
+        for outbox in std::mem::take(&mut self.outboxes).into_values() {
+            let parcel = Parcel { origin: Origin::default(), bytes: Arc::clone(&nothing), then: Then::Close };
+            // Who has just gone is not closed again.
+            let _ = outbox.send(parcel);
+        }
+    }
+
     /// Closes the links to replicas.
     fn cut_feeds(&mut self) {
         let nothing: Arc<[u8]> = Arc::default();

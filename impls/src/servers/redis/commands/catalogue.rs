@@ -4,6 +4,8 @@
 //! The table of commands takes its flags from here. Commands that the node does not have may stand here; COMMAND does
 //! not tell of them.
 
+use crate::servers::redis::version::Version;
+
 /// The flags of commands, as bits.
 pub(in crate::servers::redis) mod flags {
     /// May change data.
@@ -44,6 +46,9 @@ pub(in crate::servers::redis) mod flags {
     pub(in crate::servers::redis) const MOVABLEKEYS: u32 = 1 << 17;
     /// Not while a dataset is loaded beside the one that is served.
     pub(in crate::servers::redis) const NO_ASYNC_LOADING: u32 = 1 << 18;
+
+    /// Has effects on replicas though it changes no data: not shown.
+    pub(in crate::servers::redis) const MAY_REPLICATE: u32 = 1 << 19;
 
     /// The flags by name, in the order in which COMMAND tells them.
     pub(in crate::servers::redis) const NAMES: [(&str, u32); 19] = [
@@ -162,10 +167,53 @@ const fn order(a: &[u8], b: &[u8]) -> i32 {
     }
 }
 
-/// The subcommands of a command.
-pub(super) fn subcommands(name: &str) -> impl Iterator<Item = &'static Fact> + '_ {
-    FACTS.iter().filter(move |fact| fact.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('|')))
+/// The subcommand of a name in any case.
+pub(super) fn subcommand(command: &str, sub: &[u8], version: Version) -> Option<&'static Fact> {
+    let is = |fact: &&Fact| fact.name.as_bytes()[command.len() + 1..].eq_ignore_ascii_case(sub);
+    subcommands(command).filter(|fact| is_in(fact, version)).find(is)
 }
+
+/// True if a version knows it.
+pub(super) fn is_in(fact: &Fact, version: Version) -> bool {
+    version >= Version::V7_2 || !SINCE_7_2.contains(&fact.name)
+}
+
+/// True if a command has subcommands.
+pub(super) const fn is_container(name: &str) -> bool {
+    let mut at = 0;
+    while at < FACTS.len() {
+        let fact = FACTS[at].name.as_bytes();
+        if fact.len() > name.len() && fact[name.len()] == b'|' && starts_with(fact, name.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn starts_with(text: &[u8], start: &[u8]) -> bool {
+    let mut at = 0;
+    while at < start.len() {
+        if text[at] != start[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// The subcommands of a command.
+pub(super) fn subcommands(command: &str) -> impl Iterator<Item = &'static Fact> + '_ {
+    let from = FACTS.partition_point(|fact| fact.name.as_bytes() < command.as_bytes());
+    let of = move |fact: &Fact| {
+        fact.name.as_bytes().get(command.len()) == Some(&b'|') && fact.name.starts_with(command)
+    };
+    // A longer name may stand between a command and its subcommands, which begin with a bar.
+    FACTS[from..].iter().take_while(move |fact| fact.name.starts_with(command)).filter(move |fact| of(fact))
+}
+
+/// What came with 7.2.
+pub(super) const SINCE_7_2: [&str; 3] = ["client|no-touch", "client|setinfo", "waitaof"];
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -212,8 +260,10 @@ pub(super) const FACTS: &[Fact] = &[
     fact("client|kill", -3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous connection", "", ""),
     fact("client|list", -2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous connection", "nondeterministic_output", ""),
     fact("client|no-evict", 3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous connection", "", ""),
+    fact("client|no-touch", 3, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
     fact("client|pause", -3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous connection", "", ""),
     fact("client|reply", 3, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
+    fact("client|setinfo", 4, "noscript loading stale", [0, 0, 0], "slow connection", "request_policy:all_nodes response_policy:all_succeeded", ""),
     fact("client|setname", 3, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
     fact("client|tracking", -3, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
     fact("client|trackinginfo", 2, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
@@ -478,6 +528,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact("unsubscribe", -1, "pubsub noscript loading stale", [0, 0, 0], "pubsub slow", "", ""),
     fact("unwatch", 1, "noscript loading stale fast allow_busy", [0, 0, 0], "fast transaction", "", ""),
     fact("wait", 3, "noscript", [0, 0, 0], "slow connection", "request_policy:all_shards response_policy:agg_min", ""),
+    fact("waitaof", 4, "noscript blocking", [0, 0, 0], "slow blocking connection", "request_policy:all_shards response_policy:agg_min", ""),
     fact("watch", -2, "noscript loading stale fast allow_busy", [1, -1, 1], "fast transaction", "", "RO|index 1|range -1 1 0"),
     fact("xack", -4, "write fast", [1, 1, 1], "write stream fast", "", "RW update|index 1|range 0 1 0"),
     fact("xadd", -5, "write denyoom fast", [1, 1, 1], "write stream fast", "nondeterministic_output", "RW update|index 1|range 0 1 0"),

@@ -3,35 +3,50 @@
 //! Names, arities and error texts are those of Redis 7.0.15 (`src/commands/*.json`). A command is either about data and
 //! then also callable from scripts, or about the server or the connection.
 
+mod acl;
 mod bitfield;
 mod bits;
+mod blocking;
 pub(super) mod catalogue;
+mod client;
+mod command;
+mod config;
 mod connection;
 mod counters;
+mod debug;
 mod expiry;
 mod extended;
 mod hashes;
+mod info;
 mod keys;
 mod list_elements;
 pub(super) mod lists;
 mod numbers;
+pub(super) mod parameters;
+mod persistence;
+mod pubsub;
 mod ranges;
 mod scan;
 mod scripting;
 mod server;
 mod sets;
+mod slowlog;
 mod sort;
 mod sorted_algebra;
 mod sorted_ranges;
 pub(super) mod sorted_sets;
 mod strings;
+mod transactions;
 
+pub(super) use blocking::Pop;
+pub(super) use catalogue::flags;
 pub(super) use connection::hello;
+pub(super) use slowlog::SlowLog;
 
-use self::catalogue::flags;
 use super::node::{Answer, Node, SessionId};
 use super::resp::{self, Reply};
 use super::store::Store;
+use super::version::Version;
 
 /// A command about data: the arguments include the name.
 pub(super) type OnData = fn(&mut Store, &[&[u8]]) -> Result<Reply, Reply>;
@@ -51,6 +66,8 @@ pub(super) struct Command {
     pub(super) flags: u32,
     /// True if it may change data.
     pub(super) writes: bool,
+    /// True if what it does depends on its subcommand.
+    container: bool,
     /// What executes it.
     pub(super) run: Run,
 }
@@ -81,7 +98,16 @@ const fn row(name: &'static str, arity: i32, writes: bool, run: Run) -> Command 
         assert!(!writes || fact.flags & flags::WRITE != 0, "it writes in Redis as well");
         flags |= fact.flags;
     }
-    Command { name, number: number_of(name.as_bytes()), arity, flags, writes, run }
+    if may_replicate(name) {
+        flags |= flags::MAY_REPLICATE;
+    }
+    let number = number_of(name.as_bytes());
+    Command { name, number, arity, flags, writes, container: catalogue::is_container(name), run }
+}
+
+/// True for commands that change no data themselves, and may all the same have effects on replicas.
+const fn may_replicate(name: &str) -> bool {
+    matches!(name.as_bytes(), b"eval" | b"evalsha" | b"fcall" | b"publish" | b"spublish" | b"pfcount")
 }
 
 /// No name is longer than this.
@@ -100,29 +126,45 @@ const fn number_of(name: &[u8]) -> u128 {
 
 /// All commands, in alphabetical order.
 static TABLE: &[Command] = &[
+    serve("acl", -2, acl::acl),
     write("append", 3, ranges::append),
+    serve("auth", -2, acl::auth),
+    serve("bgrewriteaof", 1, persistence::bgrewriteaof),
+    serve("bgsave", -1, persistence::bgsave),
     read("bitcount", -2, bits::bitcount),
     write("bitfield", -2, bitfield::bitfield),
     read("bitfield_ro", -2, bitfield::bitfield_ro),
     write("bitop", -4, bits::bitop),
     read("bitpos", -3, bits::bitpos),
-    serve("client", -2, connection::client),
-    serve("command", -1, connection::command),
-    serve("config", -2, server::config),
+    serve("blmove", 6, blocking::blmove),
+    serve("blmpop", -5, blocking::blmpop),
+    serve("blpop", -3, blocking::blpop),
+    serve("brpop", -3, blocking::brpop),
+    serve("brpoplpush", 4, blocking::brpoplpush),
+    serve("bzmpop", -5, blocking::bzmpop),
+    serve("bzpopmax", -3, blocking::bzpopmax),
+    serve("bzpopmin", -3, blocking::bzpopmin),
+    serve("client", -2, client::client),
+    serve("command", -1, command::command),
+    serve("config", -2, config::config),
     write("copy", -3, keys::copy),
     read("dbsize", 1, keys::dbsize),
+    serve("debug", -2, debug::debug),
     write("decr", 2, counters::decr),
     write("decrby", 3, counters::decrby),
     write("del", -2, keys::del),
+    serve("discard", 1, transactions::discard),
     read("echo", 2, connection::echo),
     serve("eval", -3, scripting::eval),
     serve("evalsha", -3, scripting::evalsha),
+    serve("exec", 1, transactions::exec),
     read("exists", -2, keys::exists),
     write("expire", -3, expiry::expire),
     write("expireat", -3, expiry::expireat),
     read("expiretime", 2, expiry::expiretime),
     write("flushall", -1, keys::flushall),
     write("flushdb", -1, keys::flushdb),
+    serve("function", -2, scripting::function),
     read("get", 2, strings::get),
     read("getbit", 3, bits::getbit),
     write("getdel", 2, strings::getdel),
@@ -149,14 +191,17 @@ static TABLE: &[Command] = &[
     write("incr", 2, counters::incr),
     write("incrby", 3, counters::incrby),
     write("incrbyfloat", 3, counters::incrbyfloat),
-    serve("info", -1, server::info),
+    serve("info", -1, info::info),
     read("keys", 2, keys::keys),
+    serve("lastsave", 1, persistence::lastsave),
+    serve("latency", -2, info::latency),
     read("lcs", -3, ranges::lcs),
     read("lindex", 3, list_elements::lindex),
     write("linsert", 5, list_elements::linsert),
     read("llen", 2, list_elements::llen),
     write("lmove", 5, lists::lmove),
     write("lmpop", -4, lists::lmpop),
+    read("lolwut", -1, info::lolwut),
     write("lpop", -2, lists::lpop),
     read("lpos", -3, list_elements::lpos),
     write("lpush", -3, lists::lpush),
@@ -165,19 +210,26 @@ static TABLE: &[Command] = &[
     write("lrem", 4, list_elements::lrem),
     write("lset", 4, list_elements::lset),
     write("ltrim", 4, list_elements::ltrim),
+    serve("memory", -2, info::memory),
     read("mget", -2, strings::mget),
+    serve("monitor", 1, client::monitor),
     write("move", 3, keys::move_key),
     write("mset", -3, strings::mset),
     write("msetnx", -3, strings::msetnx),
+    serve("multi", 1, transactions::multi),
     read("object", -2, keys::object),
     write("persist", 2, expiry::persist),
     write("pexpire", -3, expiry::pexpire),
     write("pexpireat", -3, expiry::pexpireat),
     read("pexpiretime", 2, expiry::pexpiretime),
-    read("ping", -1, connection::ping),
+    serve("ping", -1, connection::ping),
     write("psetex", 4, strings::psetex),
+    serve("psubscribe", -2, pubsub::psubscribe),
     serve("psync", -3, server::psync),
     read("pttl", 2, expiry::pttl),
+    serve("publish", 3, pubsub::publish),
+    serve("pubsub", -2, pubsub::pubsub),
+    serve("punsubscribe", -1, pubsub::punsubscribe),
     serve("quit", -1, connection::quit),
     read("randomkey", 1, keys::randomkey),
     write("rename", 3, keys::rename),
@@ -191,42 +243,53 @@ static TABLE: &[Command] = &[
     write("rpush", -3, lists::rpush),
     write("rpushx", -3, lists::rpushx),
     write("sadd", -3, sets::sadd),
+    serve("save", 1, persistence::save),
     read("scan", -2, scan::scan),
     read("scard", 2, sets::scard),
     serve("script", -2, scripting::script),
     read("sdiff", -2, sets::sdiff),
     write("sdiffstore", -3, sets::sdiffstore),
-    read("select", 2, connection::select),
+    serve("select", 2, connection::select),
     write("set", -3, strings::set),
     write("setbit", 4, bits::setbit),
     write("setex", 4, strings::setex),
     write("setnx", 3, strings::setnx),
     write("setrange", 4, ranges::setrange),
+    serve("shutdown", -1, persistence::shutdown),
     read("sinter", -2, sets::sinter),
     read("sintercard", -3, sets::sintercard),
     write("sinterstore", -3, sets::sinterstore),
     read("sismember", 3, sets::sismember),
     serve("slaveof", 3, server::replicaof),
+    serve("slowlog", -2, slowlog::slowlog),
     read("smembers", 2, sets::smembers),
     read("smismember", -3, sets::smismember),
     write("smove", 4, sets::smove),
     write("sort", -2, sort::sort),
     read("sort_ro", -2, sort::sort_ro),
     write("spop", -2, sets::spop),
+    serve("spublish", 3, pubsub::spublish),
     read("srandmember", -2, sets::srandmember),
     write("srem", -3, sets::srem),
     read("sscan", -3, scan::sscan),
+    serve("ssubscribe", -2, pubsub::ssubscribe),
     read("strlen", 2, strings::strlen),
+    serve("subscribe", -2, pubsub::subscribe),
     read("substr", 4, ranges::getrange),
     read("sunion", -2, sets::sunion),
     write("sunionstore", -3, sets::sunionstore),
+    serve("sunsubscribe", -1, pubsub::sunsubscribe),
     write("swapdb", 3, keys::swapdb),
     read("time", 1, connection::time),
     read("touch", -2, keys::touch),
     read("ttl", 2, expiry::ttl),
     read("type", 2, keys::type_of),
     write("unlink", -2, keys::del),
+    serve("unsubscribe", -1, pubsub::unsubscribe),
+    serve("unwatch", 1, transactions::unwatch),
     serve("wait", 3, server::wait),
+    serve("waitaof", 4, server::waitaof),
+    serve("watch", -2, transactions::watch),
     write("zadd", -4, sorted_sets::zadd),
     read("zcard", 2, sorted_sets::zcard),
     read("zcount", 4, sorted_ranges::zcount),
@@ -272,6 +335,22 @@ impl Command {
         Some(&TABLE[at]).filter(|command| command.name.len() == name.len())
     }
 
+    /// The command that a client means, with the flags and the name of its subcommand if it has one.
+    ///
+    /// # Errors
+    /// The reply to give when there is no such command, or not with so many arguments.
+    pub(super) fn resolve(name: &[u8], args: &[&[u8]], version: Version) -> Result<Command, Reply> {
+        let mut command = *Command::find(name).ok_or_else(|| unknown(args))?;
+        if command.container && args.len() > 1 {
+            let fact = catalogue::subcommand(command.name, args[1], version);
+            let fact = fact.ok_or_else(|| unknown_subcommand(command.name, args[1]))?;
+            (command.name, command.flags, command.arity) = (fact.name, fact.flags, fact.arity);
+        } else if command.name == "waitaof" && version < Version::V7_2 {
+            return Err(unknown(args));
+        }
+        if command.takes(args.len()) { Ok(command) } else { Err(wrong_arity(command.name)) }
+    }
+
     /// True if it has any of these flags.
     pub(super) fn is(&self, flags: u32) -> bool {
         self.flags & flags != 0
@@ -306,8 +385,27 @@ pub(super) fn wrong_arity(name: &str) -> Reply {
 
 /// The reply to a subcommand that there is not.
 fn unknown_subcommand(command: &str, sub: &[u8]) -> Reply {
+    let command = command.to_ascii_uppercase();
     let sub = String::from_utf8_lossy(&sub[..sub.len().min(128)]).into_owned();
     Reply::Error(format!("ERR unknown subcommand '{sub}'. Try {command} HELP.").into())
+}
+
+/// The reply to a subcommand with arguments that it does not take.
+fn subcommand_syntax(command: &str, sub: &[u8]) -> Reply {
+    let sub = String::from_utf8_lossy(&sub[..sub.len().min(128)]).into_owned();
+    Reply::Error(
+        format!("ERR unknown subcommand or wrong number of arguments for '{sub}'. Try {command} HELP.")
+            .into(),
+    )
+}
+
+/// The reply to `HELP`: the subcommands by name. Redis's explanations are not repeated.
+fn help(command: &str, version: Version) -> Reply {
+    let name = command.to_ascii_uppercase();
+    let mut lines = vec![format!("{name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")];
+    let subs = catalogue::subcommands(command).filter(|fact| catalogue::is_in(fact, version));
+    lines.extend(subs.map(|fact| fact.name[command.len() + 1..].to_ascii_uppercase()));
+    Reply::Array(lines.into_iter().map(|line| Reply::Status(line.into())).collect())
 }
 
 /// The reply to options that contradict each other or do not exist.
@@ -338,6 +436,7 @@ mod tests {
     #[test]
     fn the_table_is_in_order_so_that_it_can_be_searched() {
         assert!(TABLE.is_sorted_by(|a, b| a.name < b.name));
+        assert!(TABLE.iter().all(|command| catalogue::find(command.name).is_some()));
         assert!(TABLE.iter().all(|command| Command::find(command.name.as_bytes()).is_some()));
         assert!(Command::find(b"GeT").is_some() && Command::find(b"get\0").is_none());
     }

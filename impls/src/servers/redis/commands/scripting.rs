@@ -4,24 +4,57 @@
 
 use std::sync::Arc;
 
-use super::{number, unknown_subcommand, wrong_arity};
+use super::number;
 use crate::servers::redis::lua::{self, Script, Sha};
-use crate::servers::redis::node::{Answer, Node, SessionId};
+use crate::servers::redis::node::{Answer, Busy, Cause, Next, Node, SessionId};
 use crate::servers::redis::resp::Reply;
 
 const NO_SCRIPT: Reply = Reply::error("NOSCRIPT No matching script. Please use EVAL.");
 
-pub(super) fn eval(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn eval(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = load(node, args[1])?;
-    Ok(lua::run(&mut node.store, &script, keys, rest).into())
+    Ok(run(node, id, &script, keys, rest))
 }
 
-pub(super) fn evalsha(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(super) fn evalsha(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = Sha::parse(args[1]).and_then(|sha| node.scripts.get(&sha)).ok_or(NO_SCRIPT)?;
     let script = Arc::clone(script);
-    Ok(lua::run(&mut node.store, &script, keys, rest).into())
+    Ok(run(node, id, &script, keys, rest))
+}
+
+/// Runs a script. One that does not end makes the node busy until it is killed; in a transaction it is killed at once.
+fn run(node: &mut Node, id: SessionId, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> Answer {
+    let before = node.store.effects.parts.len();
+    let outer = node.enter(true);
+    let ending = lua::run(node, script, keys, args);
+    node.enter(outer);
+    match ending {
+        lua::Ending::Replied(reply) => reply.into(),
+        lua::Ending::Endless(killed) if outer => killed.into(),
+        lua::Ending::Endless(killed) => {
+            let wrote = node.store.effects.parts.len() > before;
+            node.busy = Some(Busy { session: id, wrote, killed });
+            let next = Next::Runaway(node.config.busy_ms);
+            Answer { next, ..node.wait_for(id, Cause::Script, None) }
+        }
+    }
+}
+
+/// Ends the script that makes the node busy.
+fn kill(node: &mut Node) -> Result<Reply, Reply> {
+    match &node.busy {
+        None => Err(Reply::error("NOTBUSY No scripts in execution right now.")),
+        Some(Busy { wrote: true, .. }) => Err(Reply::error(
+            "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the \
+             script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.",
+        )),
+        Some(_) => {
+            node.end_script();
+            Ok(Reply::OK)
+        }
+    }
 }
 
 type Args<'a> = &'a [&'a [u8]];
@@ -64,11 +97,46 @@ pub(super) fn script(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
             node.scripts.clear();
             Reply::OK
         }
-        [_, _] if is(b"KILL") => return Err(Reply::error("NOTBUSY No scripts in execution right now.")),
-        _ if is(b"LOAD") => return Err(wrong_arity("script|load")),
-        _ if is(b"EXISTS") => return Err(wrong_arity("script|exists")),
-        _ if is(b"KILL") => return Err(wrong_arity("script|kill")),
-        _ => return Err(unknown_subcommand("SCRIPT", args[1])),
+        [_, _] if is(b"KILL") => kill(node)?,
+        _ if is(b"DEBUG") => return Err(Reply::error("ERR Script debugging is not modelled")),
+        _ => super::help("script", node.store.version),
     };
     Ok(reply.into())
 }
+
+/// FUNCTION, for a node without libraries of functions.
+///
+/// Left out on purpose: loading one.
+pub(super) fn function(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
+    let pair = |name: &str, value: Reply| (Reply::text(name), value);
+    let reply = match () {
+        () if is(b"LIST") => Reply::Array(Vec::new()),
+        () if is(b"STATS") => {
+            let counts =
+                vec![pair("libraries_count", Reply::Integer(0)), pair("functions_count", Reply::Integer(0))];
+            let engines = Reply::Map(vec![pair("LUA", Reply::Map(counts))]);
+            Reply::Map(vec![pair("running_script", Reply::Nil), pair("engines", engines)])
+        }
+        () if is(b"DUMP") => Reply::Bulk(EMPTY_DUMP.to_vec()),
+        () if is(b"FLUSH") => {
+            let good =
+                |mode: &&[u8]| mode.eq_ignore_ascii_case(b"ASYNC") || mode.eq_ignore_ascii_case(b"SYNC");
+            if args.len() > 3 || !args[2..].iter().all(|mode| good(mode)) {
+                return Err(Reply::error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"));
+            }
+            node.store.propagate(args);
+            Reply::OK
+        }
+        () if is(b"DELETE") => return Err(Reply::error("ERR Library not found")),
+        () if is(b"KILL") => return Err(Reply::error("NOTBUSY No scripts in execution right now.")),
+        () if is(b"RESTORE") && args[2] == EMPTY_DUMP => Reply::OK,
+        () if is(b"RESTORE") => return Err(Reply::error("ERR DUMP payload version or checksum are wrong")),
+        () if is(b"LOAD") => return Err(Reply::error("ERR Libraries of functions are not modelled")),
+        () => super::help("function", node.store.version),
+    };
+    Ok(reply.into())
+}
+
+/// What FUNCTION DUMP says of no libraries: version and checksum.
+const EMPTY_DUMP: &[u8] = b"\x0a\x00\x5d\x9b\x5c\x40\x0f\x7f\xa2\xda";

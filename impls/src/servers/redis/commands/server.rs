@@ -1,41 +1,9 @@
 //! The node as a member of a replicated store: roles, replication links, waiting for replicas.
 
-use super::{number, unknown_subcommand};
+use super::number;
 use crate::servers::redis::PORT;
-use crate::servers::redis::node::{Answer, Cause, Next, Node, SessionId, acknowledged};
+use crate::servers::redis::node::{Answer, Cause, Next, Node, SessionId, acknowledged, synced};
 use crate::servers::redis::resp::{self, Reply};
-
-/// CONFIG GET knows no parameters, CONFIG SET takes all; CONFIG REWRITE makes the role survive a restart.
-pub(super) fn config(_: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
-    match () {
-        () if is(b"GET") => Ok(Reply::Map(Vec::new()).into()),
-        () if is(b"SET") => Ok(Reply::OK.into()),
-        () if is(b"REWRITE") => Ok(Answer { reply: Some(Reply::OK), next: Next::RewriteConfig }),
-        () => Err(unknown_subcommand("CONFIG", args[1])),
-    }
-}
-
-/// Whatever section is asked for, the one on replication is the answer.
-pub(super) fn info(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
-    let mut text = String::from("# Replication\r\n");
-    match node.primary() {
-        None => text.push_str("role:master\r\n"),
-        Some(primary) => {
-            let link = if node.linked { "up" } else { "down" };
-            text.push_str(&format!(
-                "role:slave\r\nmaster_host:{primary}\r\nmaster_port:{PORT}\r\nmaster_link_status:{link}\r\n"
-            ));
-        }
-    }
-    text.push_str(&format!("connected_slaves:{}\r\n", node.replicas.len()));
-    for (at, replica) in node.replicas.iter().enumerate() {
-        let (name, acked) = (&replica.name, replica.acked);
-        text.push_str(&format!("slave{at}:ip={name},port={PORT},state=online,offset={acked},lag=0\r\n"));
-    }
-    text.push_str(&format!("master_repl_offset:{}\r\n", node.offset()));
-    Ok(Reply::text(&text).into())
-}
 
 pub(super) fn role(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     let offset = Reply::Integer(i64::try_from(node.offset()).unwrap_or(i64::MAX));
@@ -106,7 +74,7 @@ pub(super) fn wait(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Ans
     let count = usize::try_from(replicas).unwrap_or(0);
     let offset = node.session(id).wrote;
     let acked = node.acknowledged(offset);
-    if acked >= count {
+    if acked >= count || node.is_nested() {
         return Ok(acknowledged(acked).into());
     }
     Ok(node.wait_for(id, Cause::Replicas { count, offset }, deadline))
@@ -123,4 +91,32 @@ fn deadline(node: &Node, timeout: &[u8]) -> Result<Option<i64>, Reply> {
             deadline.map(Some).ok_or(Reply::error("ERR timeout is out of range"))
         }
     }
+}
+
+/// The local append-only file, where there is one, is synced before each reply; replicas do not say when theirs is.
+pub(super) fn waitaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    if node.primary().is_some() {
+        return Err(Reply::error(
+            "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local \
+             and are not propagated.",
+        ));
+    }
+    let local = number(args[1])?;
+    if !(0..=1).contains(&local) {
+        return Err(Reply::error("ERR value is out of range, must be between 0 and 1"));
+    }
+    let wanted = number(args[2])?;
+    let wanted =
+        usize::try_from(wanted).map_err(|_| Reply::error("ERR value is out of range, must be positive"))?;
+    let deadline = deadline(node, args[3])?;
+    let logs = node.parameter_named("appendonly") == "yes";
+    if local == 1 && !logs {
+        return Err(Reply::error(
+            "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.",
+        ));
+    }
+    if wanted == 0 || node.is_nested() {
+        return Ok(synced(logs).into());
+    }
+    Ok(node.wait_for(id, Cause::Disk { logs }, deadline))
 }

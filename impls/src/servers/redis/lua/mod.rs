@@ -6,8 +6,9 @@
 //! each script.
 //!
 //! A script takes no time of the node: Redis 7.0's rule that a key's validity is frozen at the script's start, while
-//! TIME goes on, cannot be told from 7.2's, which freezes both. An endless script ends with an error after a fixed
-//! number of instructions, which stands for the SCRIPT KILL that an operator would send.
+//! TIME goes on, cannot be told from 7.2's, which freezes both. A script that takes more than a fixed number of
+//! instructions is taken for an endless one: it is stopped there, and the node keeps up the appearance that it runs on,
+//! with BUSY for everybody, until SCRIPT KILL. What it wrote until then is written, as in Redis.
 //!
 //! Left out on purpose: cjson, cmsgpack, bit and struct; loading code at run time; whatever shows a memory address or
 //! the collector's state, which differ from run to run; script flags after `#!`.
@@ -25,10 +26,8 @@ use mlua::{
 
 use self::convert::{reply, text_field, value};
 use self::random::Random;
-use super::commands::{Command, Run};
-use super::node::READ_ONLY;
+use super::node::Node;
 use super::resp::{Reply, doubles};
-use super::store::{Access, Store};
 
 /// How many instructions a script may take: about as many as 10 ms allow.
 const INSTRUCTIONS_MAX: u32 = 2_000_000;
@@ -76,11 +75,20 @@ impl Sha {
     }
 }
 
-/// What a running script works on. Lua's callbacks cannot borrow, so the dataset moves here and back.
+/// What a running script works on. Lua's callbacks cannot borrow, so the node moves here and back.
 struct Task {
-    store: Store,
+    node: Node,
     random: Random,
-    killed: bool,
+    /// The line at which it was stopped because it took too long.
+    stopped: Option<usize>,
+}
+
+/// What became of a script.
+pub(super) enum Ending {
+    /// It ended with this reply.
+    Replied(Reply),
+    /// It does not end. When it is killed, this is the reply.
+    Endless(Reply),
 }
 
 thread_local! {
@@ -88,25 +96,30 @@ thread_local! {
     static TASK: RefCell<Option<Task>> = const { RefCell::new(None) };
 }
 
-/// Runs a script on a dataset.
-pub(super) fn run(store: &mut Store, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> Reply {
-    with_engine(|engine| {
+/// Runs a script on a node.
+pub(super) fn run(node: &mut Node, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> Ending {
+    let ended = with_engine(|engine| {
         let function = engine.compiled(script)?;
-        let task = Task { store: std::mem::take(store), random: Random::default(), killed: false };
+        let task = Task { node: std::mem::take(node), random: Random::default(), stopped: None };
         TASK.set(Some(task));
         let result = engine.call(&function, keys, args);
         let task = TASK.take().expect("the task was put there above, and only taken here");
-        *store = task.store;
-        if task.killed {
-            return Err(Reply::error("ERR Script killed by user with SCRIPT KILL."));
+        *node = task.node;
+        if let Some(line) = task.stopped {
+            let sha = script.sha.hex();
+            let sha = String::from_utf8_lossy(&sha);
+            return Ok(Ending::Endless(Reply::Error(
+                format!("ERR Script killed by user with SCRIPT KILL... script: {sha}, on {CHUNK}:{line}.")
+                    .into(),
+            )));
         }
         match result {
-            Ok((true, value)) => Ok(reply(value)),
+            Ok((true, value)) => Ok(Ending::Replied(reply(value))),
             Ok((false, error)) => Err(failure(script, &error)),
             Err(error) => Err(Reply::Error(format!("ERR {}", first_line(&error)).into())),
         }
-    })
-    .unwrap_or_else(|error| error)
+    });
+    ended.unwrap_or_else(Ending::Replied)
 }
 
 /// Checks that a script compiles.
@@ -202,9 +215,10 @@ fn string(bytes: &[u8]) -> Either<&str, impl IntoLua> {
 
 /// Ends a script that takes too long. From now on every instruction fails, so that no pcall can hold it up.
 fn kill(lua: &Lua) -> mlua::Result<VmState> {
+    let line = place(lua, ())?.unwrap_or(1);
     TASK.with_borrow_mut(|task| {
         if let Some(task) = task {
-            task.killed = true;
+            task.stopped.get_or_insert(line);
         }
     });
     lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |lua, _| kill(lua))?;
@@ -227,7 +241,7 @@ fn call(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 
 fn on_task(args: &MultiValue) -> mlua::Result<Reply> {
     TASK.with_borrow_mut(|task| match task {
-        Some(task) => Ok(execute(&mut task.store, args).unwrap_or_else(|error| error)),
+        Some(task) => Ok(execute(&mut task.node, args).unwrap_or_else(|error| error)),
         None => Err(mlua::Error::runtime("no script is running")),
     })
 }
@@ -243,7 +257,7 @@ fn explain(lua: &Lua, error: mlua::Error) -> mlua::Result<Value> {
     value(lua, Reply::Error(refused.unwrap_or_else(|| format!("ERR {}", first_line(&error))).into()))
 }
 
-fn execute(store: &mut Store, args: &MultiValue) -> Result<Reply, Reply> {
+fn execute(node: &mut Node, args: &MultiValue) -> Result<Reply, Reply> {
     if args.is_empty() {
         return Err(Reply::error("ERR Please specify at least one argument for this redis.call() call"));
     }
@@ -253,18 +267,7 @@ fn execute(store: &mut Store, args: &MultiValue) -> Result<Reply, Reply> {
         .collect::<Option<_>>()
         .ok_or(Reply::error("ERR Lua redis lib command arguments must be strings or integers"))?;
     let words: Vec<&[u8]> = words.iter().map(Word::bytes).collect();
-    let command =
-        Command::find(words[0]).ok_or(Reply::error("ERR Unknown Redis command called from script"))?;
-    if !command.takes(words.len()) {
-        return Err(Reply::error("ERR Wrong number of args calling Redis command from script"));
-    }
-    let Run::Data(run) = command.run else {
-        return Err(Reply::error("ERR This Redis command is not allowed from script"));
-    };
-    if command.writes && store.access == Access::Replica {
-        return Err(READ_ONLY);
-    }
-    run(store, &words)
+    node.call_from_script(&words)
 }
 
 /// An argument of `redis.call`.

@@ -29,7 +29,7 @@ pub enum Then {
 
 impl Node {
     /// Sends bytes to a session: to the one whose command is executed with its reply, to others as a delivery.
-    pub(super) fn send(&mut self, session: SessionId, bytes: &[u8]) {
+    pub(in crate::servers::redis) fn send(&mut self, session: SessionId, bytes: &[u8]) {
         if self.current == Some(session) {
             self.out.extend_from_slice(bytes);
         } else {

@@ -3,13 +3,23 @@
 //! It knows all its sessions, since a command of one may concern others: those are told by deliveries, which the server
 //! takes and sends. The reply to the session itself is appended to what the server hands in.
 
+mod channels;
+mod config;
 mod delivery;
+mod execute;
+mod script;
 mod session;
+mod stats;
 mod waiting;
+mod watch;
 
+pub(super) use channels::{Channels, Kind as ChannelKind};
+pub(super) use config::Config;
 pub use delivery::{Delivery, Then};
+pub(super) use session::{Answers, Transaction};
 pub use session::{Session, SessionId};
-pub(super) use waiting::{Cause, acknowledged};
+pub(super) use stats::Stats;
+pub(super) use waiting::{Cause, acknowledged, synced};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,10 +27,10 @@ use std::sync::Arc;
 use picklock_sim::time::WallTime;
 use picklock_sim::trace::What;
 
-use super::commands::{self, Command, Run};
+use super::commands::{Command, Run, SlowLog};
 use super::lua::{Script, Sha};
 use super::resp::{Reply, Request};
-use super::store::{Access, Effects, Store};
+use super::store::{Access, Effects, Policy, Store};
 use waiting::Queues;
 
 /// The state of a node.
@@ -50,6 +60,54 @@ pub struct Node {
     deliveries: Vec<Delivery>,
     /// Who waits for what.
     queues: Queues,
+    /// Who watches which key of a database.
+    watchers: BTreeMap<(usize, Vec<u8>), Vec<SessionId>>,
+    /// Who listens to what.
+    pub(super) channels: Channels,
+    /// Who is shown all commands.
+    pub(super) monitors: Vec<SessionId>,
+    /// CLIENT PAUSE.
+    pub(super) pause: Option<Pause>,
+    /// The script that takes too long.
+    pub(super) busy: Option<Busy>,
+    /// True while the dataset is loaded.
+    pub(super) loading: bool,
+    /// True inside a transaction or a script: nobody waits there.
+    nested: bool,
+    /// DEBUG SET-ACTIVE-EXPIRE 0.
+    pub(super) expires_lazily: bool,
+    pub(super) config: Config,
+    pub(super) stats: Stats,
+    pub(super) slow: SlowLog,
+}
+
+/// A time in which commands are kept instead of executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pause {
+    /// The first millisecond of the wall clock after it.
+    pub(super) until_ms: i64,
+    /// True if all commands are kept, not only those that write.
+    pub(super) all: bool,
+}
+
+/// A script that takes too long.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Busy {
+    /// Whose it is.
+    pub(super) session: SessionId,
+    /// True if it has effects: then it cannot be killed.
+    pub(super) wrote: bool,
+    /// What its client is told when it is killed.
+    pub(super) killed: Reply,
+}
+
+/// What becomes of a command.
+enum Admission {
+    Execute,
+    /// It belongs to a transaction.
+    Queue,
+    /// There is a pause.
+    Postpone,
 }
 
 /// A replica as its primary sees it.
@@ -89,6 +147,25 @@ pub enum Next {
     RoleChanged,
     /// Write the role to disk.
     RewriteConfig,
+    /// Write the dataset to disk.
+    Save(Save),
+    /// Do nothing at all for so many milliseconds, then reply.
+    Stall(u64),
+    /// Do nothing at all for so many milliseconds; the connection waits for longer.
+    Runaway(u64),
+    /// Stop.
+    Shutdown,
+}
+
+/// In which form a dataset is written to disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Save {
+    /// As a snapshot.
+    Snapshot,
+    /// As a snapshot, while the node goes on.
+    Background,
+    /// As a new append-only file, while the node goes on.
+    Rewrite,
 }
 
 /// What a command about the server answers with.
@@ -116,13 +193,31 @@ impl Node {
     pub fn connect(&mut self, peer: &str) -> SessionId {
         self.last_session += 1;
         let id = SessionId(self.last_session);
-        self.sessions.insert(id, Session { id, peer: peer.to_owned(), ..Session::default() });
+        let now = self.store.now_ms();
+        let session = Session {
+            id,
+            peer: peer.to_owned(),
+            authenticated: self.config.password.is_empty(),
+            since_ms: now,
+            active_ms: now,
+            last: "NULL",
+            ..Session::default()
+        };
+        self.sessions.insert(id, session);
+        self.stats.connections += 1;
+        self.stats.started_ms.get_or_insert(now);
         id
     }
 
     /// The end of a connection.
     pub fn disconnect(&mut self, id: SessionId) {
+        if !self.sessions.contains_key(&id) {
+            return;
+        }
         self.stop_waiting(id);
+        self.unwatch(id);
+        self.unlisten_all(id);
+        self.monitors.retain(|other| *other != id);
         self.sessions.remove(&id);
         self.replicas.retain(|replica| replica.session != id);
     }
@@ -145,39 +240,75 @@ impl Node {
         self.at(now);
         self.current = Some(id);
         std::mem::swap(reply, &mut self.out);
-        let answer = self.dispatch(id, args).unwrap_or_else(Answer::from);
-        if let Some(answer) = answer.reply {
-            answer.encode(self.session(id).protocol, &mut self.out);
-        }
+        let mut next = self.process(id, args);
         std::mem::swap(reply, &mut self.out);
         self.current = None;
+        self.seal(0);
+        self.session_mut(id).wrote = self.offset + self.store.effects.writes.len() as u64;
+        self.serve_ready();
         let effects = self.take_effects();
-        self.session_mut(id).wrote = self.offset;
-        if self.has_deadlines() {
-            self.end_overdue();
+        if self.session(id).leaving {
+            next = Next::Close;
         }
-        Outcome { effects, next: answer.next }
+        Outcome { effects, next }
     }
 
     /// Sets the time, and whose commands follow.
     fn at(&mut self, now: WallTime) {
         self.store.now = now;
         self.store.access = if self.primary.is_some() { Access::Replica } else { Access::Primary };
+        if let Some(pause) = self.pause {
+            if self.store.now_ms() >= pause.until_ms {
+                self.end_pause();
+            } else {
+                // Nothing is deleted during a pause: what is dead looks gone.
+                self.store.access = Access::Replica;
+            }
+        }
     }
 
-    fn dispatch(&mut self, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-        let Some(name) = args.first() else { return Ok(Answer { reply: None, next: Next::Continue }) };
-        let command = Command::find(name).ok_or_else(|| commands::unknown(args))?;
-        if !command.takes(args.len()) {
-            return Err(commands::wrong_arity(command.name));
+    /// Goes into or out of a transaction or a script; where it was before.
+    pub(super) fn enter(&mut self, nested: bool) -> bool {
+        std::mem::replace(&mut self.nested, nested)
+    }
+
+    /// True inside a transaction or a script: nobody waits there.
+    pub(super) fn is_nested(&self) -> bool {
+        self.nested
+    }
+
+    /// The connections that there are, in the order of coming.
+    pub(super) fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.values()
+    }
+
+    /// Ends a connection: at once, or after the reply if it is the one whose command is executed.
+    pub(super) fn kill(&mut self, id: SessionId) {
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.leaving = true;
+            if self.current != Some(id) {
+                self.deliver(id, Arc::default(), Then::Close);
+            }
         }
-        if command.writes && self.store.access == Access::Replica {
-            return Err(READ_ONLY);
+    }
+
+    /// True if the dataset takes more memory than it may, even after eviction.
+    fn is_out_of_memory(&mut self) -> bool {
+        let full = |store: &Store, most: u64| store.memory() as u64 > most;
+        let evicts =
+            self.config.policy != Policy::NoEviction && self.primary.is_none() && self.pause.is_none();
+        while full(&self.store, self.config.maxmemory) {
+            if !evicts || !self.store.evict() {
+                return true;
+            }
+            self.stats.evicted += 1;
         }
-        match command.run {
-            Run::Data(run) => run(&mut self.store, args).map(Answer::from),
-            Run::Server(run) => run(self, id, args),
-        }
+        false
+    }
+
+    /// True if as many replicas are there as a write needs.
+    pub(super) fn has_enough_replicas(&self) -> bool {
+        self.config.min_replicas == 0 || self.replicas.len() >= self.config.min_replicas
     }
 
     /// Applies an effect that came from the primary, or from the append-only file. What is no effect is skipped.
@@ -194,17 +325,19 @@ impl Node {
     /// replica, and answers those who have waited long enough.
     pub fn tick(&mut self, now: WallTime) -> Effects {
         self.at(now);
-        if self.primary.is_none() {
+        if self.primary.is_none() && self.pause.is_none() && !self.expires_lazily {
             self.store.expire_dead();
+            self.digest_changes();
         }
         self.end_overdue();
+        self.serve_ready();
         self.take_effects()
     }
 
     /// True while it has something to look at every so often.
     #[must_use]
     pub fn needs_ticks(&self) -> bool {
-        self.has_deadlines() || self.primary.is_none() && self.store.has_volatile()
+        self.pause.is_some() || self.has_deadlines() || self.primary.is_none() && self.store.has_volatile()
     }
 
     /// Takes over a primary's full copy, which stands for all effects up to `offset`.
@@ -278,5 +411,9 @@ impl Store {
     }
 }
 
+/// The reply to a command that needs memory when there is none.
+const OUT_OF_MEMORY: Reply = Reply::error("OOM command not allowed when used memory > 'maxmemory'.");
+/// The reply to a write that too few replicas would get.
+const NOT_ENOUGH_REPLICAS: Reply = Reply::error("NOREPLICAS Not enough good replicas to write.");
 /// The reply to a write on a replica.
 pub(super) const READ_ONLY: Reply = Reply::error("READONLY You can't write against a read only replica.");

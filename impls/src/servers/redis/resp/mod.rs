@@ -69,6 +69,11 @@ pub fn request(out: &mut Vec<u8>, args: &[&[u8]]) {
     }
 }
 
+/// Appends the beginning of a list of so many items.
+pub(crate) fn array_header(out: &mut Vec<u8>, len: usize) {
+    header(out, b'*', len);
+}
+
 fn header(out: &mut Vec<u8>, kind: u8, len: usize) {
     out.push(kind);
     decimal(out, i64::try_from(len).unwrap_or(i64::MAX));

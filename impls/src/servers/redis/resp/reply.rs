@@ -70,6 +70,17 @@ impl Reply {
         Reply::Bulk(text.as_bytes().to_vec())
     }
 
+    /// Pairs as a list in both protocols.
+    #[must_use]
+    pub fn flattened(self) -> Reply {
+        match self {
+            Reply::Map(pairs) => {
+                Reply::Array(pairs.into_iter().flat_map(|(name, value)| [name, value]).collect())
+            }
+            other => other,
+        }
+    }
+
     /// Appends the reply as it goes over the wire.
     pub fn encode(&self, protocol: Protocol, out: &mut Vec<u8>) {
         match self {

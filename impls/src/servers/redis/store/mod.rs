@@ -104,6 +104,12 @@ impl Store {
         self.volatile > 0
     }
 
+    /// Whether the key of a database is dead though not deleted; none if there is no such key.
+    #[must_use]
+    pub fn is_dead(&self, database: usize, key: &[u8]) -> Option<bool> {
+        self.databases.get(database)?.get(key).map(|entry| entry.is_dead(self.now_ms()))
+    }
+
     /// The entries of all databases, dead ones included, by database and key.
     pub fn all(&self) -> impl Iterator<Item = (usize, &[u8], &Entry)> {
         let databases = self.databases.iter().enumerate();

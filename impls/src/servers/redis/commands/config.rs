@@ -1,0 +1,117 @@
+//! CONFIG (Redis 7.0 `config.c`): parameters are read by pattern and set together or not at all.
+
+use super::parameters::{ALL, Parameter, notifications};
+use crate::servers::redis::glob;
+use crate::servers::redis::node::{Answer, Next, Node, SessionId, Stats};
+use crate::servers::redis::resp::Reply;
+use crate::servers::redis::store::Policy;
+
+pub(super) fn config(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
+    match () {
+        () if is(b"GET") => Ok(get(node, &args[2..]).into()),
+        () if is(b"SET") => set(node, &args[2..]).map(Answer::from),
+        () if is(b"REWRITE") => Ok(Answer { reply: Some(Reply::OK), next: Next::RewriteConfig }),
+        () if is(b"RESETSTAT") => {
+            node.stats = Stats::default();
+            Ok(Reply::OK.into())
+        }
+        () => Ok(super::help("config", node.store.version).into()),
+    }
+}
+
+fn get(node: &Node, patterns: &[&[u8]]) -> Reply {
+    let fits = |name: &str| {
+        let wanted = |pattern: &&[u8]| glob::fits(&pattern.to_ascii_lowercase(), name.as_bytes());
+        !name.is_empty() && patterns.iter().any(wanted)
+    };
+    let mut pairs = Vec::new();
+    for parameter in ALL {
+        for name in [parameter.name, parameter.alias] {
+            if fits(name) {
+                pairs.push((Reply::text(name), Reply::text(&node.parameter(parameter))));
+            }
+        }
+    }
+    Reply::Map(pairs)
+}
+
+fn set(node: &mut Node, pairs: &[&[u8]]) -> Result<Reply, Reply> {
+    let unknown = |name: &[u8]| {
+        let name = String::from_utf8_lossy(name);
+        Reply::Error(format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'").into())
+    };
+    if pairs.len() % 2 == 1 {
+        return Err(super::wrong_arity("config|set"));
+    }
+    let refused = |name: &[u8], why: &str| {
+        let name = String::from_utf8_lossy(name);
+        Reply::Error(format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {why}").into())
+    };
+    let mut wanted: Vec<(&'static Parameter, &[u8], &[u8])> = Vec::new();
+    for pair in pairs.chunks_exact(2) {
+        let parameter = Parameter::find(pair[0]).ok_or_else(|| unknown(pair[0]))?;
+        match parameter.kind {
+            super::parameters::Kind::Fixed => return Err(refused(pair[0], "can't set immutable config")),
+            super::parameters::Kind::Protected => return Err(refused(pair[0], "can't set protected config")),
+            _ => {}
+        }
+        if wanted.iter().any(|(other, _, _)| std::ptr::eq(*other, parameter)) {
+            return Err(refused(pair[0], "duplicate parameter"));
+        }
+        wanted.push((parameter, pair[0], pair[1]));
+    }
+    let mut values = Vec::new();
+    for (parameter, name, value) in wanted {
+        values.push((parameter.name, parameter.check(value).map_err(|why| refused(name, &why))?));
+    }
+    for (name, value) in values {
+        node.configure(name, value);
+    }
+    Ok(Reply::OK)
+}
+
+impl Node {
+    /// The value of a parameter.
+    fn parameter(&self, parameter: &Parameter) -> String {
+        match parameter.name {
+            "replicaof" => self.primary().map_or_else(String::new, |primary| format!("{primary} 6379")),
+            name => self.config.set.get(name).cloned().unwrap_or_else(|| parameter.default.to_owned()),
+        }
+    }
+
+    /// The value of the parameter of a name, as it was set or by default.
+    pub(in crate::servers::redis) fn parameter_named(&self, name: &str) -> String {
+        Parameter::find(name.as_bytes()).map_or_else(String::new, |parameter| self.parameter(parameter))
+    }
+
+    /// Sets a parameter to a value that was checked.
+    pub(in crate::servers::redis) fn configure(&mut self, name: &'static str, value: String) {
+        let config = &mut self.config;
+        // Numbers were checked: what does not fit is a limit that is never reached.
+        let number = || value.parse::<i64>().unwrap_or(i64::MAX);
+        let size = || usize::try_from(number()).unwrap_or(usize::MAX);
+        match name {
+            "requirepass" => config.password = value.clone().into_bytes(),
+            "maxmemory" => config.maxmemory = u64::try_from(number()).unwrap_or(0),
+            "maxmemory-policy" => {
+                config.policy = Policy::parse(value.as_bytes()).unwrap_or_default();
+                self.store.policy = config.policy;
+            }
+            "notify-keyspace-events" => config.notifications = notifications(&value).unwrap_or(0),
+            "replica-read-only" => config.replica_read_only = value == "yes",
+            "replica-serve-stale-data" => config.replica_serve_stale_data = value == "yes",
+            "min-replicas-to-write" => config.min_replicas = size(),
+            "min-replicas-max-lag" => config.min_replicas_max_lag = number(),
+            "slowlog-log-slower-than" => config.slow_us = number(),
+            "slowlog-max-len" => config.slow_len = size(),
+            "proto-max-bulk-len" => config.bulk_max = number(),
+            "client-query-buffer-limit" => config.query_max = size(),
+            "busy-reply-threshold" => config.busy_ms = u64::try_from(number()).unwrap_or(0),
+            "maxclients" => config.clients_max = size(),
+            _ => {}
+        }
+        config.set.insert(name, value);
+        self.look_away();
+    }
+}

@@ -1,0 +1,36 @@
+//! What INFO counts.
+
+use std::collections::BTreeMap;
+
+/// What a node has counted since it started, or since CONFIG RESETSTAT.
+#[derive(Debug, Default)]
+pub(in crate::servers::redis) struct Stats {
+    pub(in crate::servers::redis) connections: u64,
+    pub(in crate::servers::redis) commands: u64,
+    /// Commands that were not executed.
+    pub(in crate::servers::redis) refused: u64,
+    pub(in crate::servers::redis) errors: u64,
+    pub(in crate::servers::redis) evicted: u64,
+    pub(in crate::servers::redis) expired: u64,
+    /// When the first client came, and when the dataset was last saved, in milliseconds of the wall clock.
+    pub(in crate::servers::redis) started_ms: Option<i64>,
+    pub(in crate::servers::redis) saved_ms: Option<i64>,
+    /// Errors by their first word.
+    pub(in crate::servers::redis) by_error: BTreeMap<String, u64>,
+}
+
+/// How many kinds of errors are told apart: a script may make up any number of them.
+const KINDS_MAX: usize = 128;
+
+impl Stats {
+    /// Counts an error that was replied.
+    pub(super) fn count_error(&mut self, text: &str) {
+        self.errors += 1;
+        let kind = text.split(' ').next().unwrap_or_default();
+        if let Some(count) = self.by_error.get_mut(kind) {
+            *count += 1;
+        } else if self.by_error.len() < KINDS_MAX {
+            self.by_error.insert(kind.to_owned(), 1);
+        }
+    }
+}
