@@ -5,6 +5,7 @@
 //! its keys is changed; replicas get what the sister did. In a transaction nobody waits.
 
 use super::lists::{self, End};
+use super::numbers;
 use super::sorted_sets::{self, Side};
 use super::{Command, Run, SYNTAX, digits};
 use crate::servers::redis::node::{Answer, Cause, Node, SessionId};
@@ -101,9 +102,8 @@ fn take_or_wait(
 
 /// The last millisecond of a wait of so many seconds; none if it is without limit.
 fn deadline(node: &Node, timeout: &[u8]) -> Result<Option<i64>, Reply> {
-    let text = std::str::from_utf8(timeout).ok().filter(|text| !text.starts_with(char::is_whitespace));
-    let seconds: Option<f64> =
-        text.and_then(|text| text.parse().ok()).filter(|seconds: &f64| !seconds.is_nan());
+    let spaced = timeout.first().is_some_and(u8::is_ascii_whitespace);
+    let seconds = numbers::lenient(timeout).filter(|_| !spaced);
     let seconds = seconds.ok_or(Reply::error("ERR timeout is not a float or out of range"))?;
     let ms = (seconds * 1000.0).ceil();
     // Redis converts what does not fit to the least integer.
