@@ -106,6 +106,44 @@ fn the_node_answers_as_redis_server_does_for_long() {
     }
 }
 
+/// Each form of a command by itself, among commands that fill the keys: tells all that differ, not only the first.
+#[test]
+#[ignore = "a survey for work on the node: takes a minute"]
+fn every_form_of_a_command_by_itself() {
+    let Some(driver) = Driver::start() else { return };
+    let mut different = Vec::new();
+    for (patterns, waits) in [(surface::PLAIN, false), (surface::STATEFUL, true)] {
+        for pattern in chosen(patterns) {
+            let filling = prop::sample::select(FILLING).prop_flat_map(template::strategy);
+            let command = prop_oneof![filling, template::strategy(pattern)];
+            let steps = prop::collection::vec(command.prop_map(|words| Step { conn: 0, words }), 1..30);
+            let cases = (steps, any::<bool>()).prop_map(|(steps, resp3)| Case { steps, resp3, waits });
+            let config = Config {
+                cases: 25,
+                failure_persistence: None,
+                rng_seed: RngSeed::Fixed(7),
+                ..Config::default()
+            };
+            if let Err(TestError::Fail(why, case)) =
+                TestRunner::new(config).run(&cases, |case| driver.check(&case))
+            {
+                different.push(format!("{pattern}\n{case:?}{why}\n"));
+            }
+        }
+    }
+    assert!(different.is_empty(), "{} forms differ:\n{}", different.len(), different.join("\n"));
+}
+
+/// Commands that give keys something to hold.
+const FILLING: &[&str] = &[
+    "SET <str> <val>",
+    "SET <num> <int>",
+    "RPUSH <list> {<val>}",
+    "SADD <set> {<member>}",
+    "ZADD <zset> {<score> <member>}",
+    "HSET <hash> {<field> <val>}",
+];
+
 #[test]
 #[ignore = "the node does not know all commands yet"]
 fn golden_scripts_are_answered_alike() {

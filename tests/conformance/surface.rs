@@ -217,6 +217,7 @@ pub(crate) const PLAIN: &[&str] = &[
     "LASTSAVE",
     "DEBUG (JMAP|nosuch)",
     "DEBUG OBJECT none",
+    "DEBUG STRINGMATCH-LEN 10 a* 5",
     "DEBUG STRINGMATCH-LEN 10 a*",
     "MEMORY USAGE none",
     "MEMORY nosuch",

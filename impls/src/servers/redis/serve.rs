@@ -257,7 +257,7 @@ impl Connection {
                     }
                 }
                 len = self.read.read_buf(self.requests.room()) => {
-                    if len? == 0 {
+                    if len? == 0 || self.requests.is_overfull() {
                         return Ok(());
                     }
                 }
@@ -283,7 +283,11 @@ impl Connection {
     async fn execute(&mut self, server: &Server) -> io::Result<Next> {
         let origin = self.read.origin();
         let mut next = Next::Continue;
+        self.requests.limits = server.shared().node.limits(self.id);
         while !matches!(next, Next::Close | Next::Blocked | Next::Runaway(_)) {
+            if !self.requests.limits.trusted {
+                self.requests.limits = server.shared().node.limits(self.id);
+            }
             next = match self.requests.take() {
                 Ok(Some(request)) => loop {
                     match server.execute(origin, self.id, &request, &mut self.reply) {

@@ -92,7 +92,7 @@ pub(super) fn bitcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply
         _ => return Err(SYNTAX),
     };
     let part = bits(string, start, end, unit);
-    if part.start % 8 == 0 && part.end % 8 == 0 {
+    if part.start.is_multiple_of(8) && part.end.is_multiple_of(8) {
         let ones = string[part.start / 8..part.end / 8].iter().map(|byte| i64::from(byte.count_ones()));
         return Ok(Reply::Integer(ones.sum()));
     }
@@ -122,7 +122,7 @@ pub(super) fn bitpos(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
     let (skipped, after) = (if wanted { 0 } else { 0xFF }, part.end);
     let mut at = part.start;
     while at < after {
-        if at % 8 == 0 && at + 8 <= after && string[at / 8] == skipped {
+        if at.is_multiple_of(8) && at + 8 <= after && string[at / 8] == skipped {
             at += 8;
         } else if bit(string, at) == wanted {
             return Ok(count(at));
@@ -167,6 +167,7 @@ pub(super) fn bitop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     }
     store.find(target);
     store.set(target, result, None, false);
+    store.make::<Vec<u8>>(target)?.changed_in_place();
     store.changed(b'$', "set", target);
     store.propagate(args);
     Ok(count(len))

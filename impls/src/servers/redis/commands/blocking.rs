@@ -4,6 +4,9 @@
 //! Each is its sister that does not wait, tried key by key. What was tried in vain is kept and tried again when one of
 //! its keys is changed; replicas get what the sister did. In a transaction nobody waits.
 
+use super::lists::{self, End};
+use super::numbers;
+use super::sorted_sets::{self, Side};
 use super::{Command, Run, SYNTAX, digits};
 use crate::servers::redis::node::{Answer, Cause, Node, SessionId};
 use crate::servers::redis::resp::Reply;
@@ -12,11 +15,13 @@ use crate::servers::redis::store::{Store, Value};
 /// What is taken from a key.
 #[derive(Clone, Debug)]
 pub(in crate::servers::redis) enum Pop {
-    /// LPOP, RPOP, ZPOPMIN or ZPOPMAX: the reply begins with the key.
-    One { command: &'static str },
-    /// LMOVE or RPOPLPUSH with the arguments after the source.
+    /// An element of a list, from an end of it.
+    Element(End),
+    /// A member of a sorted set, from a side of it.
+    Member(Side),
+    /// LMOVE or RPOPLPUSH, with the arguments after the source.
     Move { command: &'static str, rest: Vec<Vec<u8>> },
-    /// LMPOP or ZMPOP with the arguments after the keys.
+    /// LMPOP or ZMPOP, with the arguments after the keys.
     Several { command: &'static str, rest: Vec<Vec<u8>> },
 }
 
@@ -24,14 +29,13 @@ impl Pop {
     /// Takes from a key; `None` if there is nothing to take.
     fn take(&self, store: &mut Store, key: &[u8]) -> Result<Option<Reply>, Reply> {
         match self {
-            Pop::One { command } => Ok(match run(store, command, &[key])? {
-                Reply::Array(items) if items.is_empty() => None,
-                Reply::Array(items) => {
-                    Some(Reply::Array(std::iter::once(Reply::Bulk(key.to_vec())).chain(items).collect()))
-                }
-                Reply::Nil | Reply::NilArray => None,
-                item => Some(Reply::Array(vec![Reply::Bulk(key.to_vec()), item])),
-            }),
+            Pop::Element(end) => {
+                let item = lists::pop(store, key, *end)?;
+                Ok(item.map(|item| Reply::Array(vec![Reply::Bulk(key.to_vec()), Reply::Bulk(item)])))
+            }
+            Pop::Member(side) => Ok(sorted_sets::pop(store, key, *side)?.map(|(member, score)| {
+                Reply::Array(vec![Reply::Bulk(key.to_vec()), Reply::Bulk(member), Reply::Double(score)])
+            })),
             Pop::Move { command, rest } => {
                 let mut args = vec![key];
                 args.extend(rest.iter().map(Vec::as_slice));
@@ -48,8 +52,9 @@ impl Pop {
     /// Takes from a key for one that waited: a key of another type is nothing to it.
     pub(in crate::servers::redis) fn serve(&self, store: &mut Store, key: &[u8]) -> Option<Reply> {
         let lists = match self {
-            Pop::One { command } | Pop::Several { command, .. } => !command.starts_with('z'),
-            Pop::Move { .. } => true,
+            Pop::Several { command, .. } => !command.starts_with('Z'),
+            Pop::Element(_) | Pop::Move { .. } => true,
+            Pop::Member(_) => false,
         };
         let fits = match store.find(key).map(|entry| &entry.value) {
             Some(Value::List(_)) => lists,
@@ -97,9 +102,8 @@ fn take_or_wait(
 
 /// The last millisecond of a wait of so many seconds; none if it is without limit.
 fn deadline(node: &Node, timeout: &[u8]) -> Result<Option<i64>, Reply> {
-    let text = std::str::from_utf8(timeout).ok().filter(|text| !text.starts_with(char::is_whitespace));
-    let seconds: Option<f64> =
-        text.and_then(|text| text.parse().ok()).filter(|seconds: &f64| !seconds.is_nan());
+    let spaced = timeout.first().is_some_and(u8::is_ascii_whitespace);
+    let seconds = numbers::lenient(timeout).filter(|_| !spaced);
     let seconds = seconds.ok_or(Reply::error("ERR timeout is not a float or out of range"))?;
     let ms = (seconds * 1000.0).ceil();
     // Redis converts what does not fit to the least integer.
@@ -115,26 +119,26 @@ fn deadline(node: &Node, timeout: &[u8]) -> Result<Option<i64>, Reply> {
     }
 }
 
-fn one(node: &mut Node, id: SessionId, args: &[&[u8]], command: &'static str) -> Result<Answer, Reply> {
+fn one(node: &mut Node, id: SessionId, args: &[&[u8]], pop: Pop) -> Result<Answer, Reply> {
     let (timeout, keys) = args[1..].split_last().ok_or(SYNTAX)?;
     let deadline = deadline(node, timeout)?;
-    take_or_wait(node, id, Pop::One { command }, keys, deadline)
+    take_or_wait(node, id, pop, keys, deadline)
 }
 
 pub(super) fn blpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    one(node, id, args, "lpop")
+    one(node, id, args, Pop::Element(End::Left))
 }
 
 pub(super) fn brpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    one(node, id, args, "rpop")
+    one(node, id, args, Pop::Element(End::Right))
 }
 
 pub(super) fn bzpopmin(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    one(node, id, args, "zpopmin")
+    one(node, id, args, Pop::Member(Side::Min))
 }
 
 pub(super) fn bzpopmax(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    one(node, id, args, "zpopmax")
+    one(node, id, args, Pop::Member(Side::Max))
 }
 
 pub(super) fn blmove(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
@@ -144,21 +148,21 @@ pub(super) fn blmove(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<A
     }
     let deadline = deadline(node, args[5])?;
     let rest = args[2..5].iter().map(|arg| arg.to_vec()).collect();
-    take_or_wait(node, id, Pop::Move { command: "lmove", rest }, &args[1..2], deadline)
+    take_or_wait(node, id, Pop::Move { command: "LMOVE", rest }, &args[1..2], deadline)
 }
 
 pub(super) fn brpoplpush(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let deadline = deadline(node, args[3])?;
     let rest = vec![args[2].to_vec()];
-    take_or_wait(node, id, Pop::Move { command: "rpoplpush", rest }, &args[1..2], deadline)
+    take_or_wait(node, id, Pop::Move { command: "RPOPLPUSH", rest }, &args[1..2], deadline)
 }
 
 pub(super) fn blmpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    several(node, id, args, "lmpop", [b"LEFT", b"RIGHT"])
+    several(node, id, args, "LMPOP", [b"LEFT", b"RIGHT"])
 }
 
 pub(super) fn bzmpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    several(node, id, args, "zmpop", [b"MIN", b"MAX"])
+    several(node, id, args, "ZMPOP", [b"MIN", b"MAX"])
 }
 
 /// `BLMPOP timeout numkeys key [key ...] LEFT|RIGHT [COUNT count]` and the same for sorted sets.

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Command, NOT_AN_INTEGER, SYNTAX, count, flags, number};
+use super::{Command, SYNTAX, count, flags, number};
 use crate::servers::redis::PORT;
 use crate::servers::redis::node::{Answer, Answers, Next, Node, Pause, Session, SessionId};
 use crate::servers::redis::resp::{self, Protocol, Reply};
@@ -230,13 +230,14 @@ fn line(node: &Node, session: &Session) -> String {
         .heard
         .as_ref()
         .map_or((0, 0, 0), |heard| (heard.channels.len(), heard.patterns.len(), heard.shards.len()));
-    let multi = session.transaction.as_ref().map_or(-1, |transaction| transaction.commands.len() as i64);
+    let queued = session.transaction.as_ref().map(|transaction| transaction.commands.len());
+    let multi = queued.or(session.executes).and_then(|len| i64::try_from(len).ok()).unwrap_or(-1);
     let mut flags = String::new();
     for (set, flag) in [
         (Kind::of(node, session) == Kind::Replica, 'S'),
         (session.monitors, 'O'),
         (channels + patterns + shards > 0, 'P'),
-        (session.transaction.is_some(), 'x'),
+        (multi >= 0, 'x'),
         (session.is_blocked(), 'b'),
         (session.overtaken, 'd'),
         (session.spared, 'e'),
@@ -299,11 +300,8 @@ fn kill(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Reply, Reply> 
         let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
         match () {
             () if is(b"ID") => {
-                let id = resp::integer(value).ok_or(NOT_AN_INTEGER)?;
-                if id < 1 {
-                    return Err(Reply::error("ERR client-id should be greater than 0"));
-                }
-                victims.id = Some(id);
+                let id = resp::integer(value).filter(|id| *id > 0);
+                victims.id = Some(id.ok_or(Reply::error("ERR client-id should be greater than 0"))?);
             }
             () if is(b"TYPE") => victims.kind = Some(Kind::parse(value)?),
             () if is(b"ADDR") => victims.address = Some(value),

@@ -21,8 +21,7 @@ pub(super) fn command(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<A
             Reply::Array(known(version).map(|fact| info(fact, version)).collect())
         }
         () if is(b"INFO") => {
-            let named =
-                |name: &&[u8]| find(name, version).map_or(Reply::NilArray, |fact| info(fact, version));
+            let named = |name: &&[u8]| find(name, version).map_or(Reply::Nil, |fact| info(fact, version));
             Reply::Array(args[2..].iter().map(named).collect())
         }
         () if is(b"DOCS") => Reply::Map(Vec::new()),

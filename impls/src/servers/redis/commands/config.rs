@@ -1,5 +1,7 @@
 //! CONFIG (Redis 7.0 `config.c`): parameters are read by pattern and set together or not at all.
 
+use std::collections::BTreeSet;
+
 use super::parameters::{ALL, Parameter, notifications};
 use crate::servers::redis::glob;
 use crate::servers::redis::node::{Answer, Next, Node, SessionId, Stats};
@@ -20,15 +22,23 @@ pub(super) fn config(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
     }
 }
 
+/// Parameters asked for by their names come first, with the names as they were asked for.
 fn get(node: &Node, patterns: &[&[u8]]) -> Reply {
-    let fits = |name: &str| {
-        let wanted = |pattern: &&[u8]| glob::fits(&pattern.to_ascii_lowercase(), name.as_bytes());
-        !name.is_empty() && patterns.iter().any(wanted)
-    };
-    let mut pairs = Vec::new();
+    let (globs, names): (Vec<&[u8]>, Vec<&[u8]>) =
+        patterns.iter().partition(|pattern| pattern.iter().any(|byte| b"*?[".contains(byte)));
+    let mut pairs: Vec<(Reply, Reply)> = Vec::new();
+    let mut told: BTreeSet<Vec<u8>> = BTreeSet::new();
+    for name in names {
+        if let Some(parameter) = Parameter::find(name)
+            && told.insert(name.to_ascii_lowercase())
+        {
+            pairs.push((Reply::Bulk(name.to_vec()), Reply::text(&node.parameter(parameter))));
+        }
+    }
     for parameter in ALL {
         for name in [parameter.name, parameter.alias] {
-            if fits(name) {
+            let wanted = |pattern: &&[u8]| glob::fits(&pattern.to_ascii_lowercase(), name.as_bytes());
+            if !name.is_empty() && globs.iter().any(wanted) && told.insert(name.as_bytes().to_vec()) {
                 pairs.push((Reply::text(name), Reply::text(&node.parameter(parameter))));
             }
         }
@@ -42,7 +52,7 @@ fn set(node: &mut Node, pairs: &[&[u8]]) -> Result<Reply, Reply> {
         Reply::Error(format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'").into())
     };
     if pairs.len() % 2 == 1 {
-        return Err(super::wrong_arity("config|set"));
+        return Err(super::SYNTAX);
     }
     let refused = |name: &[u8], why: &str| {
         let name = String::from_utf8_lossy(name);

@@ -27,7 +27,9 @@ pub(super) fn echo(_: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 
 pub(super) fn select(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let out_of_range = Reply::error("ERR DB index is out of range");
-    let database = i32::try_from(number(args[1])?).map_err(|_| super::NOT_AN_INTEGER)?;
+    let database = i32::try_from(number(args[1])?).map_err(|_| {
+        Reply::error("ERR value is out of range, value must between -2147483648 and 2147483647")
+    })?;
     let database = usize::try_from(database).ok().filter(|database| *database < DATABASES);
     node.session_mut(id).database = database.ok_or(out_of_range)?;
     Ok(Reply::OK.into())
@@ -69,8 +71,8 @@ pub(super) fn hello_command(node: &mut Node, id: SessionId, args: &[&[u8]]) -> R
     }
     if !node.session(id).authenticated && !node.config.password.is_empty() {
         return Err(Reply::error(
-            "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> \
-             <pass> option can be used to authenticate the client and select the RESP protocol version at the same time",
+            "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> \
+             option can be used to authenticate the client and select the RESP protocol version at the same time",
         ));
     }
     let version = node.store.version;

@@ -4,10 +4,9 @@
 //! which tell equal datasets here as well but are not Redis's numbers.
 
 use super::{number, subcommand_syntax};
-use crate::servers::redis::glob;
 use crate::servers::redis::journal;
 use crate::servers::redis::node::{Answer, Next, Node, SessionId};
-use crate::servers::redis::resp::Reply;
+use crate::servers::redis::resp::{Protocol, Reply};
 
 pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
@@ -34,10 +33,6 @@ pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
             Reply::Array(digests.map(|text| Reply::Status(text.into())).collect())
         }
         [_, _, name] if is(b"PROTOCOL") => return protocol(node, id, name),
-        [_, _, len, pattern] if is(b"STRINGMATCH-LEN") => {
-            let len = usize::try_from(number(len)?).unwrap_or(0).min(1 << 20);
-            Reply::Integer(i64::from(glob::fits(pattern, &vec![b'a'; len])))
-        }
         [_, _] if is(b"CHANGE-REPL-ID") => Reply::OK,
         [_, _, ..]
             if [
@@ -48,7 +43,6 @@ pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
                 b"SET-SKIP-CHECKSUM-VALIDATION",
                 b"AOF-FLUSH-SLEEP",
                 b"DICT-RESIZING",
-                b"JMAP",
                 b"CONFIG-REWRITE-FORCE-ALL",
             ]
             .iter()
@@ -61,10 +55,7 @@ pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
             Reply::OK
         }
         [_, _, text] if is(b"ERROR") => Reply::Error(String::from_utf8_lossy(text).into_owned().into()),
-        [_, _, text] if is(b"LOG") => {
-            let _ = text;
-            Reply::OK
-        }
+        [_, _, _] if is(b"LOG") => Reply::OK,
         [_, _] if is(b"HELP") => super::help("debug", node.store.version),
         _ => return Err(subcommand_syntax("DEBUG", args[1])),
     };
@@ -117,8 +108,11 @@ fn protocol(node: &mut Node, id: SessionId, name: &[u8]) -> Result<Answer, Reply
             Reply::text("Some real reply following the attribute")
         }
         () if is(b"push") => {
+            if node.session(id).protocol == Protocol::Two {
+                return Err(Reply::error("ERR RESP2 is not supported by this command"));
+            }
             node.reply(id, &Reply::Push(vec![Reply::text("server-cpu-usage"), Reply::Integer(42)]));
-            return Ok(Answer { reply: None, next: Next::Continue });
+            Reply::text("Some real reply following the push reply")
         }
         () if is(b"verbatim") => Reply::Verbatim("txt", b"This is a verbatim\nstring".to_vec()),
         () if is(b"bignum") => Reply::BigNumber("1234567999999999999999999999999999999".into()),
@@ -127,7 +121,7 @@ fn protocol(node: &mut Node, id: SessionId, name: &[u8]) -> Result<Answer, Reply
         () => {
             return Err(Reply::error(
                 "ERR Wrong protocol type name. Please use one of the following: \
-                 string|integer|double|null|array|set|map|attrib|push|verbatim|true|false",
+                 string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false",
             ));
         }
     };

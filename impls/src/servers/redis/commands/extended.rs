@@ -79,7 +79,7 @@ impl Extended {
     fn finite(mantissa: u64, exponent: i32) -> Option<Extended> {
         match exponent {
             EXPONENT_MIN..=EXPONENT_MAX => Some(Extended { negative: false, mantissa, exponent }),
-            exponent if exponent < EXPONENT_MIN && exponent >= EXPONENT_MIN - 64 => Some(Extended::ZERO),
+            exponent if (EXPONENT_MIN - 64..EXPONENT_MIN).contains(&exponent) => Some(Extended::ZERO),
             _ => None,
         }
     }

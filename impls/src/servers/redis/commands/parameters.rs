@@ -25,11 +25,13 @@ pub(in crate::servers::redis) enum Kind {
     Notifications,
     /// Pairs of seconds and changes.
     Save,
+    /// Percentages.
+    Percentiles,
     /// A class of clients, a hard and a soft limit, and seconds.
     Limits,
 }
 
-use Kind::{Bool, Enum, Fixed, Integer, Limits, Memory, Notifications, Protected, Save, Text};
+use Kind::{Bool, Enum, Fixed, Integer, Limits, Memory, Notifications, Percentiles, Protected, Save, Text};
 
 /// One parameter.
 #[derive(Debug)]
@@ -87,6 +89,16 @@ impl Parameter {
                 .ok_or_else(|| "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.".into()),
             Save => save(&text).ok_or_else(|| "Invalid save parameters".into()),
             Limits => limits(&text),
+            Percentiles => {
+                let numbers: Option<Vec<f64>> =
+                    text.split(' ').filter(|word| !word.is_empty()).map(|word| word.parse().ok()).collect();
+                let numbers = numbers.ok_or("Invalid latency-tracking-info-percentiles parameters")?;
+                if numbers.iter().all(|number| (0.0..=100.0).contains(number)) {
+                    Ok(text)
+                } else {
+                    Err("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]".into())
+                }
+            }
         }
     }
 }
@@ -134,9 +146,9 @@ fn shown_notifications(bits: u128) -> String {
     if ALL_CLASSES.iter().all(|class| has(*class)) {
         text.push('A');
     } else {
-        text.extend(b"g$lshzxetd".iter().filter(|class| has(**class)).map(|class| char::from(*class)));
+        text.extend(b"g$lshzxetdn".iter().filter(|class| has(**class)).map(|class| char::from(*class)));
     }
-    text.extend(b"KEmn".iter().filter(|class| has(**class)).map(|class| char::from(*class)));
+    text.extend(b"KEm".iter().filter(|class| has(**class)).map(|class| char::from(*class)));
     text
 }
 
@@ -244,7 +256,7 @@ pub(in crate::servers::redis) static ALL: &[Parameter] = &[
     param("jemalloc-bg-thread", "", Bool, "yes"),
     param("latency-monitor-threshold", "", Integer(0, i64::MAX), "0"),
     param("latency-tracking", "", Bool, "yes"),
-    param("latency-tracking-info-percentiles", "", Text, "50 99 99.9"),
+    param("latency-tracking-info-percentiles", "", Percentiles, "50 99 99.9"),
     param("lazyfree-lazy-eviction", "", Bool, "no"),
     param("lazyfree-lazy-expire", "", Bool, "no"),
     param("lazyfree-lazy-server-del", "", Bool, "no"),

@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 
-use super::{Command, count, flags, number};
+use super::{Command, count, flags};
 use crate::servers::redis::node::{Answer, Node, SessionId};
-use crate::servers::redis::resp::Reply;
+use crate::servers::redis::resp::{Reply, integer};
 
 /// The log, the latest entry first.
 #[derive(Debug, Default)]
@@ -80,11 +80,10 @@ pub(super) fn slowlog(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<A
         () if is(b"GET") => {
             let most = match args.get(2) {
                 None => 10,
-                Some(text) => number(text)?,
+                Some(text) => integer(text)
+                    .filter(|most| *most >= -1)
+                    .ok_or(Reply::error("ERR count should be greater than or equal to -1"))?,
             };
-            if most < -1 {
-                return Err(Reply::error("ERR count should be greater than or equal to -1"));
-            }
             let most = usize::try_from(most).unwrap_or(usize::MAX);
             Reply::Array(node.slow.entries.iter().take(most).map(shown).collect())
         }

@@ -58,6 +58,7 @@ fn run(node: &mut Node, id: SessionId, transaction: &Transaction) -> Next {
     node.begin_array(id, transaction.commands.len());
     let mut last = Next::Continue;
     let outer = node.enter(true);
+    node.session_mut(id).executes = Some(transaction.commands.len());
     for kept in &transaction.commands {
         let args: Vec<&[u8]> = kept.iter().map(Vec::as_slice).collect();
         let next = match Command::resolve(&kept[0], &args, node.store.version) {
@@ -72,6 +73,7 @@ fn run(node: &mut Node, id: SessionId, transaction: &Transaction) -> Next {
         }
     }
     node.enter(outer);
+    node.session_mut(id).executes = None;
     last
 }
 

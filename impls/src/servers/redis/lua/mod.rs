@@ -2,19 +2,21 @@
 //!
 //! One interpreter serves all nodes of a thread, one script at a time, and is kept from run to run with its compiled
 //! scripts: making one takes about as long as a whole short run. Nothing can leak from script to script, since they
-//! cannot write to anything that outlives them: globals and libraries are read-only, and random numbers start over with
-//! each script.
+//! cannot write to anything that outlives them: globals and libraries are read-only.
 //!
 //! A script takes no time of the node: Redis 7.0's rule that a key's validity is frozen at the script's start, while
 //! TIME goes on, cannot be told from 7.2's, which freezes both. A script that takes more than a fixed number of
 //! instructions is taken for an endless one: it is stopped there, and the node keeps up the appearance that it runs on,
 //! with BUSY for everybody, until SCRIPT KILL. What it wrote until then is written, as in Redis.
 //!
-//! Left out on purpose: cjson, cmsgpack, bit and struct; loading code at run time; whatever shows a memory address or
-//! the collector's state, which differ from run to run; script flags after `#!`.
+//! Left out on purpose: whatever shows a memory address or the collector's state, which differ from run to run: all
+//! addresses are zero, and the collector's memory is always the same.
 
+mod api;
 mod convert;
+mod libs;
 mod random;
+mod shebang;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -25,9 +27,11 @@ use mlua::{
 };
 
 use self::convert::{reply, text_field, value};
-use self::random::Random;
+pub(super) use self::random::Random;
+use self::shebang::Flags;
+use super::commands::{Command, catalogue::flags};
 use super::node::Node;
-use super::resp::{Reply, doubles};
+use super::resp::{Protocol, Reply, doubles};
 
 /// How many instructions a script may take: about as many as 10 ms allow.
 const INSTRUCTIONS_MAX: u32 = 2_000_000;
@@ -78,7 +82,12 @@ impl Sha {
 /// What a running script works on. Lua's callbacks cannot borrow, so the node moves here and back.
 struct Task {
     node: Node,
-    random: Random,
+    /// The protocol in which it sees replies and gives its own.
+    protocol: Protocol,
+    /// True if it may not write.
+    read_only: bool,
+    /// True while what it writes is not propagated.
+    silent: bool,
     /// The line at which it was stopped because it took too long.
     stopped: Option<usize>,
 }
@@ -99,12 +108,22 @@ thread_local! {
 /// Runs a script on a node.
 pub(super) fn run(node: &mut Node, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> Ending {
     let ended = with_engine(|engine| {
-        let function = engine.compiled(script)?;
-        let task = Task { node: std::mem::take(node), random: Random::default(), stopped: None };
+        let Compiled { function, flags } = engine.compiled(script)?;
+        flags.check(node)?;
+        let selected = node.store.selected;
+        let task = Task {
+            node: std::mem::take(node),
+            protocol: Protocol::Two,
+            read_only: flags.no_writes,
+            silent: false,
+            stopped: None,
+        };
+        libs::json::reset();
         TASK.set(Some(task));
         let result = engine.call(&function, keys, args);
         let task = TASK.take().expect("the task was put there above, and only taken here");
         *node = task.node;
+        node.store.selected = selected;
         if let Some(line) = task.stopped {
             let sha = script.sha.hex();
             let sha = String::from_utf8_lossy(&sha);
@@ -114,7 +133,7 @@ pub(super) fn run(node: &mut Node, script: &Script, keys: &[&[u8]], args: &[&[u8
             )));
         }
         match result {
-            Ok((true, value)) => Ok(Ending::Replied(reply(value))),
+            Ok((true, value)) => Ok(Ending::Replied(reply(value, task.protocol))),
             Ok((false, error)) => Err(failure(script, &error)),
             Err(error) => Err(Reply::Error(format!("ERR {}", first_line(&error)).into())),
         }
@@ -148,7 +167,14 @@ struct Engine {
     globals: Table,
     /// Calls a compiled script with KEYS and ARGV: true and its result, or false and a table of the error.
     runner: Function,
-    compiled: BTreeMap<Sha, Function>,
+    compiled: BTreeMap<Sha, Compiled>,
+}
+
+/// A script that can be called.
+#[derive(Clone)]
+struct Compiled {
+    function: Function,
+    flags: Flags,
 }
 
 impl Engine {
@@ -159,27 +185,20 @@ impl Engine {
         natives.raw_set("pcall", lua.create_function(pcall)?)?;
         natives.raw_set("explain", lua.create_function(explain)?)?;
         natives.raw_set("place", lua.create_function(place)?)?;
-        natives.raw_set("draw", lua.create_function(|_, ()| Ok(with_random(Random::draw)))?)?;
-        let seed = |_: &Lua, seed: i32| {
-            with_random(|random| random.seed(seed));
-            Ok(())
-        };
-        natives.raw_set("seed", lua.create_function(seed)?)?;
-        natives.raw_set(
-            "sha1hex",
-            lua.create_function(|lua, text: LuaString| lua.create_string(Sha::of(&text.as_bytes()).hex()))?,
-        )?;
+        api::define(&lua, &natives)?;
+        natives.raw_set("libraries", libs::all(&lua)?)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
-        let (globals, runner) = prelude.call((natives,))?;
+        let (globals, runner) = prelude.call((&natives,))?;
+        api::define_loaders(&lua, &natives, &globals)?;
         Ok(Engine { lua, globals, runner, compiled: BTreeMap::new() })
     }
 
-    fn compiled(&mut self, script: &Script) -> Result<Function, Reply> {
-        if let Some(function) = self.compiled.get(&script.sha) {
-            return Ok(function.clone());
+    fn compiled(&mut self, script: &Script) -> Result<Compiled, Reply> {
+        if let Some(compiled) = self.compiled.get(&script.sha) {
+            return Ok(compiled.clone());
         }
-        let chunk =
-            self.lua.load(script.body.as_slice()).set_name(CHUNK).set_mode(mlua::chunk::ChunkMode::Text);
+        let (flags, body) = Flags::split(&script.body)?;
+        let chunk = self.lua.load(body).set_name(CHUNK).set_mode(mlua::chunk::ChunkMode::Text);
         let function = chunk.set_environment(self.globals.clone()).into_function().map_err(|error| {
             let text = match &error {
                 mlua::Error::SyntaxError { message, .. } => {
@@ -192,8 +211,9 @@ impl Engine {
         if self.compiled.len() >= COMPILED_MAX {
             self.compiled.clear();
         }
-        self.compiled.insert(script.sha, function.clone());
-        Ok(function)
+        let compiled = Compiled { function, flags };
+        self.compiled.insert(script.sha, compiled.clone());
+        Ok(compiled)
     }
 
     fn call(&self, function: &Function, keys: &[&[u8]], args: &[&[u8]]) -> mlua::Result<(bool, Value)> {
@@ -227,23 +247,37 @@ fn kill(lua: &Lua) -> mlua::Result<VmState> {
 
 /// Executes `redis.pcall(...)`.
 fn pcall(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
-    value(lua, on_task(&args)?)
+    match on_task(&args)? {
+        (Reply::Error(text), _) => error_table(lua, &text),
+        (reply, protocol) => value(lua, reply, protocol),
+    }
+}
+
+/// The table of an error that was counted where it arose.
+fn error_table(lua: &Lua, text: &str) -> mlua::Result<Value> {
+    let table = lua.create_table()?;
+    table.raw_set("err", text)?;
+    table.raw_set("ignore_error_stats_update", true)?;
+    Ok(Value::Table(table))
 }
 
 /// Executes `redis.call(...)`. It is not written in Lua: `return redis.call(...)` would then be a tail call, and the
 /// line of the failure forgotten.
 fn call(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
     match on_task(&args)? {
-        Reply::Error(text) => Err(mlua::Error::external(Refused(text.into_owned()))),
-        reply => value(lua, reply),
+        (Reply::Error(text), _) => Err(mlua::Error::external(Refused(text.into_owned()))),
+        (reply, protocol) => value(lua, reply, protocol),
     }
 }
 
-fn on_task(args: &MultiValue) -> mlua::Result<Reply> {
-    TASK.with_borrow_mut(|task| match task {
-        Some(task) => Ok(execute(&mut task.node, args).unwrap_or_else(|error| error)),
-        None => Err(mlua::Error::runtime("no script is running")),
-    })
+/// Executes a command of the script that runs: the reply, and the protocol in which the script sees it.
+fn on_task(args: &MultiValue) -> mlua::Result<(Reply, Protocol)> {
+    with_task(|task| (execute(task, args).unwrap_or_else(|error| error), task.protocol))
+}
+
+fn with_task<T>(act: impl FnOnce(&mut Task) -> T) -> mlua::Result<T> {
+    TASK.with_borrow_mut(|task| task.as_mut().map(act))
+        .ok_or_else(|| mlua::Error::runtime("no script is running"))
 }
 
 /// A command in a script that failed, on its way through Lua.
@@ -251,15 +285,52 @@ fn on_task(args: &MultiValue) -> mlua::Result<Reply> {
 #[error("{0}")]
 struct Refused(String);
 
-/// The table that scripts see instead of an error of the host language.
-fn explain(lua: &Lua, error: mlua::Error) -> mlua::Result<Value> {
-    let refused = error.downcast_ref().map(|Refused(text)| text.clone());
-    value(lua, Reply::Error(refused.unwrap_or_else(|| format!("ERR {}", first_line(&error))).into()))
+/// A call of a function that went wrong, with the place where it was called.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Complaint(String);
+
+/// The error of a library function, which names the place where it was called.
+fn complain(lua: &Lua, text: &str) -> mlua::Error {
+    let line = place(lua, ()).ok().flatten();
+    let place = line.map(|line| format!("{}:{line}: ", &CHUNK[1..])).unwrap_or_default();
+    mlua::Error::external(Complaint(format!("{place}{text}")))
 }
 
-fn execute(node: &mut Node, args: &MultiValue) -> Result<Reply, Reply> {
+/// What scripts see instead of an error of the host language.
+fn explain(lua: &Lua, error: mlua::Error) -> mlua::Result<Value> {
+    if let Some(Complaint(text)) = error.downcast_ref() {
+        return Ok(Value::String(lua.create_string(text)?));
+    }
+    match error.downcast_ref() {
+        Some(Refused(text)) => error_table(lua, text),
+        None => error_table(lua, &format!("ERR {}", first_line(&error))),
+    }
+}
+
+/// Executes a command of a script.
+fn execute(task: &mut Task, args: &MultiValue) -> Result<Reply, Reply> {
+    with_words(args, |words| {
+        let writes = || Command::find(words[0]).is_some_and(|command| command.is(flags::WRITE));
+        if task.read_only && writes() {
+            return Err(Reply::error("ERR Write commands are not allowed from read-only scripts."));
+        }
+        let effects = &task.node.store.effects;
+        let before = (effects.writes.len(), effects.parts.len());
+        let result = task.node.call_from_script(words);
+        if task.silent {
+            let effects = &mut task.node.store.effects;
+            effects.writes.truncate(before.0);
+            effects.parts.truncate(before.1);
+        }
+        result
+    })
+}
+
+/// Reads the arguments of a command.
+fn with_words<T>(args: &MultiValue, act: impl FnOnce(&[&[u8]]) -> Result<T, Reply>) -> Result<T, Reply> {
     if args.is_empty() {
-        return Err(Reply::error("ERR Please specify at least one argument for this redis.call() call"));
+        return Err(Reply::error("ERR Please specify at least one argument for this redis lib call"));
     }
     let words: Vec<Word> = args
         .iter()
@@ -267,7 +338,7 @@ fn execute(node: &mut Node, args: &MultiValue) -> Result<Reply, Reply> {
         .collect::<Option<_>>()
         .ok_or(Reply::error("ERR Lua redis lib command arguments must be strings or integers"))?;
     let words: Vec<&[u8]> = words.iter().map(Word::bytes).collect();
-    node.call_from_script(&words)
+    act(&words)
 }
 
 /// An argument of `redis.call`.
@@ -309,7 +380,7 @@ fn failure(script: &Script, error: &Value) -> Reply {
 
 /// The line of the script that runs, for an error handler.
 fn place(lua: &Lua, (): ()) -> mlua::Result<Option<usize>> {
-    for level in 1.. {
+    for level in 0.. {
         let line = lua.inspect_stack(level, |frame| {
             let ours = frame.source().source.is_some_and(|source| source == CHUNK);
             if ours { frame.current_line() } else { None }
@@ -325,8 +396,4 @@ fn place(lua: &Lua, (): ()) -> mlua::Result<Option<usize>> {
 
 fn first_line(error: &mlua::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
-}
-
-fn with_random<T: Default>(act: impl FnOnce(&mut Random) -> T) -> T {
-    TASK.with_borrow_mut(|task| task.as_mut().map(|task| act(&mut task.random))).unwrap_or_default()
 }

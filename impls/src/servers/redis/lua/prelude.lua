@@ -3,7 +3,7 @@
 
 local natives = ...
 local error, pairs, pcall, setmetatable, tostring, type, xpcall = error, pairs, pcall, setmetatable, tostring, type, xpcall
-local floor, format, match = math.floor, string.format, string.match
+local concat, format, match, select = table.concat, string.format, string.match, select
 local explain, place = natives.explain, natives.place
 
 -- The tables that scripts may read but not write, by the empty table that stands for each.
@@ -16,14 +16,16 @@ end
 local function freeze(content)
     local stand_in = {}
     frozen[stand_in] = true
-    return setmetatable(stand_in, { __index = content, __newindex = refuse, __metatable = false })
+    local shown = setmetatable({}, { __newindex = refuse, __metatable = false })
+    frozen[shown] = true
+    return setmetatable(stand_in, { __index = content, __newindex = refuse, __metatable = shown })
 end
 
 -- Library functions that write to a table without asking its metatable.
 local function guarded(write)
     return function(target, ...)
         if frozen[target] then
-            error("Attempt to modify a readonly table", 2)
+            error("Attempt to modify a readonly table", 0)
         end
         return write(target, ...)
     end
@@ -32,22 +34,25 @@ end
 local redis = {
     LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
     REPL_NONE = 0, REPL_AOF = 1, REPL_SLAVE = 2, REPL_REPLICA = 2, REPL_ALL = 3,
-    REDIS_VERSION = "7.0.15", REDIS_VERSION_NUM = 0x0007000f,
-    call = natives.call, pcall = natives.pcall, sha1hex = natives.sha1hex,
-    log = function() end,
+    call = natives.call, pcall = natives.pcall, sha1hex = natives.sha1hex, setresp = natives.setresp,
+    set_repl = natives.set_repl, log = natives.log, acl_check_cmd = natives.acl_check_cmd,
     replicate_commands = function() return true end,
+    breakpoint = function() return false end,
+    debug = function() end,
 }
 
-function redis.status_reply(text)
-    if type(text) ~= "string" then
+function redis.status_reply(...)
+    local text = ...
+    if select("#", ...) ~= 1 or type(text) ~= "string" then
         return { err = "ERR wrong number or type of arguments" }
     end
     return { ok = text }
 end
 
 -- The first word is the error's code; a single word gets the code ERR.
-function redis.error_reply(text)
-    if type(text) ~= "string" then
+function redis.error_reply(...)
+    local text = ...
+    if select("#", ...) ~= 1 or type(text) ~= "string" then
         return { err = "ERR wrong number or type of arguments" }
     end
     text = match(text, "^%-?(.-)[\r\n]*$")
@@ -78,34 +83,29 @@ local function protected(run)
     end
 end
 
+-- Redis's own pcall gives the message of an error that is a table.
+local function message(ok, ...)
+    local failure = ...
+    if not ok and type(failure) == "table" and (type(failure.err) == "string" or type(failure.err) == "number") then
+        return ok, tostring(failure.err)
+    end
+    return ok, ...
+end
+
+local caught_pcall = protected(pcall)
+
 local numbers = {}
 for name, item in pairs(math) do
     numbers[name] = item
 end
-numbers.randomseed = function(seed)
-    natives.seed(seed)
-end
-numbers.random = function(low, high)
-    local drawn = natives.draw()
-    if low == nil then
-        return drawn
-    end
-    if high == nil then
-        low, high = 1, low
-    end
-    if low > high then
-        error("bad argument #1 to 'random' (interval is empty)", 2)
-    end
-    return floor(drawn * (high - low + 1)) + low
-end
+numbers.randomseed = natives.randomseed
+numbers.random = natives.random
 
 local tables = {}
 for name, item in pairs(table) do
     tables[name] = item
 end
-for _, name in pairs({ "insert", "remove", "sort" }) do
-    tables[name] = guarded(table[name])
-end
+tables.insert = guarded(table.insert)
 
 local routines = {}
 for name, item in pairs(coroutine) do
@@ -124,23 +124,56 @@ local function shown(item)
     return text
 end
 
+local function compiled(code, name)
+    local run, failure = natives.compile(code, name)
+    if run then
+        return run
+    end
+    return nil, failure
+end
+
 local globals = {
     assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next, pairs = pairs,
-    pcall = protected(pcall), rawequal = rawequal, rawget = rawget, rawset = guarded(rawset), select = select,
-    setmetatable = setmetatable, tonumber = tonumber, tostring = shown, type = type, unpack = unpack,
+    pcall = function(...) return message(caught_pcall(...)) end, rawequal = rawequal, rawget = rawget, rawset = guarded(rawset), select = select,
+    setmetatable = guarded(setmetatable), tonumber = tonumber, tostring = shown, type = type, unpack = unpack,
     xpcall = function(run, handle)
         return xpcall(run, function(failure) return handle(plain(failure)) end)
     end,
+    load = function(piece, name)
+        local parts = {}
+        repeat
+            local part = piece()
+            parts[#parts + 1] = part
+        until part == nil or part == ""
+        return compiled(concat(parts), name or "=(load)")
+    end,
+    loadstring = function(code, name) return compiled(code, name or code) end,
+    collectgarbage = function(what) return what == "count" and 64 or 0 end,
+    gcinfo = function() return 64 end,
     _VERSION = _VERSION, coroutine = freeze(routines), math = freeze(numbers), redis = freeze(redis),
     string = freeze(string), table = freeze(tables),
 }
+for name, library in pairs(natives.libraries) do
+    globals[name] = freeze(library)
+end
 local environment = freeze(globals)
 globals._G = environment
-getmetatable("").__metatable = false
+getmetatable("").__metatable = freeze({ __index = globals.string })
 
 setmetatable(globals, {
     __index = function(_, name)
         error(format("Script attempted to access nonexistent global variable '%s'", tostring(name)), 2)
+    end,
+})
+
+setmetatable(redis, {
+    __index = function(_, name)
+        if name == "REDIS_VERSION" then
+            return (natives.version())
+        end
+        if name == "REDIS_VERSION_NUM" then
+            return select(2, natives.version())
+        end
     end,
 })
 

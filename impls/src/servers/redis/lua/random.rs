@@ -1,13 +1,13 @@
 //! Random numbers for scripts.
 
-/// Redis's own random numbers for scripts (`rand.c`): the generator of drand48, seeded anew for each script.
-pub(super) struct Random(u64);
+/// Redis's own random numbers for scripts (`rand.c`): the generator of drand48. Its sequence goes on from script to
+/// script, and starts at the same place on every node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::servers::redis) struct Random(u64);
 
 impl Default for Random {
     fn default() -> Random {
-        let mut random = Random(0);
-        random.seed(0);
-        random
+        Random(0x1234_ABCD_330E)
     }
 }
 

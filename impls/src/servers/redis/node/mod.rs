@@ -29,7 +29,7 @@ use picklock_sim::trace::What;
 
 use super::commands::{Command, Run, SlowLog};
 use super::lua::{Script, Sha};
-use super::resp::{Reply, Request};
+use super::resp::{Limits, Reply, Request};
 use super::store::{Access, Effects, Policy, Store};
 use waiting::Queues;
 
@@ -280,6 +280,12 @@ impl Node {
     /// The connections that there are, in the order of coming.
     pub(super) fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.sessions.values()
+    }
+
+    /// What a connection may send now.
+    pub(super) fn limits(&self, id: SessionId) -> Limits {
+        let trusted = self.config.password.is_empty() || self.session(id).authenticated;
+        Limits { bulk_max: self.config.bulk_max, waiting_max: self.config.query_max, trusted }
     }
 
     /// Ends a connection: at once, or after the reply if it is the one whose command is executed.

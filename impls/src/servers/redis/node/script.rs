@@ -29,7 +29,13 @@ impl Node {
             }
             Run::Server(run) => run,
         };
-        if Command::resolve(args[0], args, self.store.version)?.is(flags::NOSCRIPT) {
+        let whole = Command::resolve(args[0], args, self.store.version).map_err(|error| match error {
+            Reply::Error(text) if text.starts_with("ERR wrong number") => {
+                Reply::error("ERR Wrong number of args calling Redis command from script")
+            }
+            _ => Reply::error("ERR Unknown Redis command called from script"),
+        })?;
+        if whole.is(flags::NOSCRIPT) {
             return Err(Reply::error("ERR This Redis command is not allowed from script"));
         }
         if command.name == "select" {

@@ -48,6 +48,8 @@ pub struct Session {
     pub(in crate::servers::redis) answers: Answers,
     /// The commands that it has queued since MULTI.
     pub(in crate::servers::redis) transaction: Option<Box<Transaction>>,
+    /// How many commands the transaction has that is executed now.
+    pub(in crate::servers::redis) executes: Option<usize>,
     /// The keys that it watches.
     pub(in crate::servers::redis) watched: Vec<Watched>,
     /// True if a key that it watches was changed.

@@ -16,7 +16,7 @@ mod requests;
 mod tests;
 
 pub use reply::{Protocol, Reply};
-pub use requests::{Request, Requests};
+pub use requests::{Limits, Request, Requests};
 
 /// The longest line of an inline command or of a length, in bytes.
 const LINE_MAX: usize = 64 * 1024;

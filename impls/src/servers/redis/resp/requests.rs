@@ -16,9 +16,32 @@ pub struct Request<'a> {
     pub raw: &'a [u8],
 }
 
+/// What a client may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest bulk string, in bytes.
+    pub bulk_max: i64,
+    /// The most bytes that may wait to be executed.
+    pub waiting_max: usize,
+    /// False before a client has given the password: then less is taken.
+    pub trusted: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { bulk_max: BULK_MAX, waiting_max: 1 << 30, trusted: true }
+    }
+}
+
+/// How many arguments an untrusted client may send, and how long each may be, in bytes.
+const UNTRUSTED_ARGS_MAX: i64 = 10;
+const UNTRUSTED_BULK_MAX: i64 = 16 * 1024;
+
 /// Takes requests out of a byte stream, however it is cut into reads.
 #[derive(Debug, Default)]
 pub struct Requests {
+    /// What is taken.
+    pub limits: Limits,
     buffer: Vec<u8>,
     /// Where the present request begins.
     start: usize,
@@ -53,6 +76,12 @@ impl Requests {
         }
         self.buffer.reserve(READ_ROOM);
         &mut self.buffer
+    }
+
+    /// True if more waits to be executed than may.
+    #[must_use]
+    pub fn is_overfull(&self) -> bool {
+        self.buffer.len() - self.start > self.limits.waiting_max
     }
 
     /// The next complete request, if there is one.
@@ -95,6 +124,9 @@ impl Requests {
         let Some((line, next)) = self.header("too big mbulk count string")? else { return Ok(Step::Starved) };
         let count = integer(&line[1..]).filter(|count| *count <= ARGS_MAX);
         let count = count.ok_or(ProtocolError::new("invalid multibulk length"))?;
+        if count > UNTRUSTED_ARGS_MAX && !self.limits.trusted {
+            return Err(ProtocolError::new("unauthenticated multibulk length"));
+        }
         self.parsed = next;
         self.spans.clear();
         self.missing = usize::try_from(count).unwrap_or(0);
@@ -111,7 +143,10 @@ impl Requests {
             let got = char::from(line.first().copied().unwrap_or(b'\r'));
             return Err(ProtocolError(format!("expected '$', got '{got}'").into()));
         }
-        let len = integer(&line[1..]).filter(|len| (0..=BULK_MAX).contains(len));
+        let len = integer(&line[1..]).filter(|len| (0..=self.limits.bulk_max).contains(len));
+        if len.is_some_and(|len| len > UNTRUSTED_BULK_MAX) && !self.limits.trusted {
+            return Err(ProtocolError::new("unauthenticated bulk length"));
+        }
         let len = len.and_then(|len| usize::try_from(len).ok());
         let len = len.ok_or(ProtocolError::new("invalid bulk length"))?;
         if self.buffer.len() - self.start < next + len + 2 {

@@ -29,6 +29,7 @@ use picklock_sim::ids::Key;
 use picklock_sim::time::WallTime;
 use picklock_sim::trace::What;
 
+use super::lua::Random;
 use super::resp::Reply;
 use super::version::Version;
 
@@ -77,6 +78,8 @@ pub struct Store {
     pub misses: u64,
     /// Where the sequence of random choices is.
     random: u64,
+    /// Where the sequence of random numbers for scripts is.
+    pub(super) script_random: Random,
 }
 
 impl Store {

@@ -1,4 +1,5 @@
 //! Tests of the whole node, without a world and in one.
 
 mod commands;
+mod lua;
 mod world;
