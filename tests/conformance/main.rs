@@ -121,6 +121,7 @@ fn every_form_of_a_command_by_itself() {
             let config = Config {
                 cases: 25,
                 failure_persistence: None,
+                max_shrink_iters: 60,
                 rng_seed: RngSeed::Fixed(7),
                 ..Config::default()
             };
