@@ -113,7 +113,7 @@ fn answers(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Rep
             None
         }
         () if word.eq_ignore_ascii_case(b"SKIP") => {
-            if session.answers == Answers::On {
+            if session.answers != Answers::Off {
                 session.answers = Answers::SkipNext;
             }
             None

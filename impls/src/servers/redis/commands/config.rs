@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::parameters::{ALL, Parameter, notifications};
+use super::parameters::{ALL, Parameter, notifications, shown_notifications};
 use crate::servers::redis::glob;
 use crate::servers::redis::node::{Answer, Next, Node, SessionId, Stats};
 use crate::servers::redis::resp::Reply;
@@ -86,6 +86,7 @@ impl Node {
     fn parameter(&self, parameter: &Parameter) -> String {
         match parameter.name {
             "replicaof" => self.primary().map_or_else(String::new, |primary| format!("{primary} 6379")),
+            "notify-keyspace-events" => shown_notifications(self.config.notifications),
             name => self.config.set.get(name).cloned().unwrap_or_else(|| parameter.default.to_owned()),
         }
     }

@@ -22,6 +22,10 @@ pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
             Reply::OK
         }
         [_, _, key] if is(b"OBJECT") => object(node, key)?,
+        [_, _, key] if is(b"LISTPACK") => {
+            node.store.peek(key).ok_or(Reply::error("ERR no such key"))?;
+            Reply::Status("Listpack structure printed on stdout".into())
+        }
         [_, _] if is(b"RELOAD") || is(b"LOADAOF") => reload(node),
         [_, _, ..] if is(b"RELOAD") => reload(node),
         [_, _] if is(b"DIGEST") => Reply::Status(digest(&node.store.snapshot()).into()),

@@ -10,6 +10,12 @@ use crate::servers::redis::store::Part;
 impl Node {
     /// Executes, queues, postpones or refuses a command of a session.
     pub(super) fn process(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
+        let next = self.decide(id, args);
+        self.advance_answers(id);
+        next
+    }
+
+    fn decide(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
         let Some(name) = args.first() else { return Next::Continue };
         if self.session(id).leaving {
             return Next::Close;
@@ -61,8 +67,10 @@ impl Node {
         if let Some(transaction) = &mut self.session_mut(id).transaction {
             transaction.refused = true;
         }
+        if let Reply::Error(text) = &reply {
+            self.stats.count_error(text);
+        }
         self.reply(id, &reply);
-        self.advance_answers(id);
     }
 
     /// Executes a command, says what it did to who wants to know, and answers.
@@ -98,7 +106,6 @@ impl Node {
             }
             self.reply(id, reply);
         }
-        self.advance_answers(id);
         answer.next
     }
 

@@ -2,4 +2,5 @@
 
 mod commands;
 mod lua;
+mod sessions;
 mod world;
