@@ -20,6 +20,7 @@ mod glob;
 mod journal;
 mod lua;
 mod monitor;
+mod rdb;
 mod replication;
 mod serve;
 #[cfg(test)]
