@@ -15,6 +15,7 @@ pub mod resp;
 pub mod store;
 pub mod version;
 
+mod aof;
 mod commands;
 mod glob;
 mod journal;

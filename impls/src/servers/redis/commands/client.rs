@@ -183,7 +183,7 @@ impl Kind {
     fn of(node: &Node, session: &Session) -> Kind {
         let listens = session.heard.as_ref().is_some_and(|heard| heard.total() > 0);
         match () {
-            () if node.replicas.iter().any(|replica| replica.session == session.id) => Kind::Replica,
+            () if node.is_fed(session.id) => Kind::Replica,
             () if listens => Kind::Listener,
             () => Kind::Normal,
         }

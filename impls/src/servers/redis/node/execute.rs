@@ -4,6 +4,7 @@ use super::delivery::Then;
 use super::session::{Answers, Kept};
 use super::{Admission, Answer, Next, Node, SessionId};
 use crate::servers::redis::commands::{Command, Run, flags};
+use crate::servers::redis::replication::LinkState;
 use crate::servers::redis::resp::{self, Reply};
 use crate::servers::redis::store::Part;
 
@@ -192,10 +193,10 @@ impl Node {
                 return Err(super::OUT_OF_MEMORY);
             }
         }
-        if writes && self.primary.is_none() && !self.has_enough_replicas() {
+        if writes && self.lacks_replicas() {
             return Err(super::NOT_ENOUGH_REPLICAS);
         }
-        if writes && self.primary.is_some() && self.config.replica_read_only {
+        if writes && self.is_replica() && self.config.replica_read_only {
             return Err(super::READ_ONLY);
         }
         if only_listens && !LISTENERS.contains(&command.name) {
@@ -208,8 +209,7 @@ impl Node {
                 .into(),
             ));
         }
-        if self.primary.is_some()
-            && !self.linked
+        if self.upstream().is_some_and(|upstream| upstream.link != LinkState::Up)
             && !self.config.replica_serve_stale_data
             && !command.is(flags::STALE)
         {
@@ -227,7 +227,7 @@ impl Node {
         }
         if let Some(pause) = &self.pause
             && (pause.all || writes || flags & flags::MAY_REPLICATE != 0)
-            && !self.replicas.iter().any(|replica| replica.session == id)
+            && !self.is_fed(id)
         {
             return Ok(Admission::Postpone);
         }

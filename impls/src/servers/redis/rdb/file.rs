@@ -157,7 +157,8 @@ pub(in super::super) fn decode(bytes: &[u8]) -> Result<(Aux, Vec<Loaded>), RdbEr
         match input.byte()? {
             END => break,
             DATABASE => {
-                db = u32::try_from(input.length()?).map_err(|_| RdbError::Corrupt("invalid database number"))?;
+                db = u32::try_from(input.length()?)
+                    .map_err(|_| RdbError::Corrupt("invalid database number"))?;
             }
             SIZES => {
                 input.length()?;

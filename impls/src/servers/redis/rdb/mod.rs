@@ -17,6 +17,7 @@ use crc::{CRC_64_REDIS, Crc};
 mod file;
 mod input;
 mod lzf;
+mod node;
 mod output;
 mod packed;
 mod payload;
@@ -24,7 +25,9 @@ mod payload;
 mod tests;
 mod value;
 
-pub(super) use file::{Aux, Loaded, Saved, decode, encode};
+pub(super) use file::StreamAt;
+use file::{Aux, Saved};
+pub(super) use node::{load, of_node};
 pub(super) use payload::{dump, restore};
 
 /// The version that is written, and the newest that is read.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use super::file::{Loaded, decode, encode};
 use super::*;
 use crate::servers::redis::store::{Fields, List, Members, SortedSet, Value};
 

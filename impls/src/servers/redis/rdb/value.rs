@@ -58,12 +58,10 @@ pub(super) fn decode(kind: u8, input: &mut Input<'_>) -> Result<Option<Value>, R
             sorted_set(repeat(input, |input, items| push(items, (input.string()?, input.double()?)))?)?
         }
         kind::LIST_ZIPLIST => list(packed::ziplist(&input.string()?)?),
-        kind::LIST_QUICKLIST => {
-            list(repeat(input, |input, items| {
-                items.extend(packed::ziplist(&input.string()?)?);
-                Ok(())
-            })?)
-        }
+        kind::LIST_QUICKLIST => list(repeat(input, |input, items| {
+            items.extend(packed::ziplist(&input.string()?)?);
+            Ok(())
+        })?),
         kind::LIST_QUICKLIST_2 => list(repeat(input, |input, items| {
             match input.length()? {
                 1 => items.push(input.string()?),

@@ -2,5 +2,7 @@
 
 mod commands;
 mod lua;
+mod real;
+mod replication;
 mod sessions;
 mod world;
