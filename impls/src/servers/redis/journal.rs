@@ -83,7 +83,12 @@ impl Journal {
 
     /// Keeps the effects of a command that led to the present state of the node.
     pub(super) fn append(&self, effects: &Effects, node: &Node) {
-        if effects.parts.iter().zip(starts(effects)).all(|(part, start)| is_message(&effects.writes[start..part.end])) {
+        if effects
+            .parts
+            .iter()
+            .zip(starts(effects))
+            .all(|(part, start)| is_message(&effects.writes[start..part.end]))
+        {
             // Messages are no data.
             return;
         }

@@ -22,7 +22,8 @@ use super::journal::Journal;
 use super::node::{Next, Node, Save, SessionId, Then};
 use super::resp::{Reply, Request, Requests};
 use super::store::Effects;
-use super::{PORT, monitor, replication};
+use super::{PORT, replication};
+use crate::servers::sentinel;
 
 /// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
 const TICK: Duration = Duration::from_millis(100);
@@ -30,7 +31,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// Runs the server that this seat is for until its host stops.
 pub async fn serve(seat: ServerSeat) {
     let primary = match seat.role {
-        ServerRole::Monitor { nodes } => return monitor::serve(seat.host, nodes, seat.down_after).await,
+        ServerRole::Monitor { nodes, others } => {
+            return sentinel::serve(seat.host, &nodes, &others, seat.down_after).await;
+        }
         ServerRole::Store { .. } => None,
         ServerRole::Replica { primary } => Some(primary),
     };
@@ -159,8 +162,10 @@ impl Server {
         let ticked = self.needs_ticks(&shared.node);
         let outcome = shared.node.execute(now, id, &request.args, reply);
         self.publish(&mut shared, origin, outcome.effects);
+        if std::mem::take(&mut shared.node.replication.role_changed) {
+            self.role_changed.notify_one();
+        }
         match outcome.next {
-            Next::RoleChanged => self.role_changed.notify_one(),
             Next::RewriteConfig => self.journal.keep_role(shared.node.upstream()),
             Next::Feed => self.fed.notify_one(),
             Next::Stall(ms) | Next::Runaway(ms) => {

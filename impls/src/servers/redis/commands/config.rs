@@ -85,9 +85,9 @@ impl Node {
     /// The value of a parameter.
     fn parameter(&self, parameter: &Parameter) -> String {
         match parameter.name {
-            "replicaof" => {
-                self.upstream().map_or_else(String::new, |upstream| format!("{} {}", upstream.host, upstream.port))
-            }
+            "replicaof" => self
+                .upstream()
+                .map_or_else(String::new, |upstream| format!("{} {}", upstream.host, upstream.port)),
             "notify-keyspace-events" => shown_notifications(self.config.notifications),
             name => self.config.set.get(name).cloned().unwrap_or_else(|| parameter.default.to_owned()),
         }

@@ -80,7 +80,7 @@ pub(super) fn hello_command(node: &mut Node, id: SessionId, args: &[&[u8]]) -> R
 }
 
 /// Answers HELLO for a server in this mode and role that has no password.
-pub(in super::super) fn hello(
+pub(in crate::servers) fn hello(
     session: &mut Session,
     args: &[&[u8]],
     mode: &str,

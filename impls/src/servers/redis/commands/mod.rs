@@ -41,7 +41,7 @@ mod transactions;
 
 pub(super) use blocking::Pop;
 pub(super) use catalogue::flags;
-pub(super) use connection::hello;
+pub(in crate::servers) use connection::hello;
 pub(super) use slowlog::SlowLog;
 
 use super::node::{Answer, Node, SessionId};
@@ -367,7 +367,7 @@ impl Command {
 }
 
 /// The reply to a command that is not in the table.
-pub(super) fn unknown(args: &[&[u8]]) -> Reply {
+pub(in crate::servers) fn unknown(args: &[&[u8]]) -> Reply {
     let shown = |arg: &[u8], most: usize| String::from_utf8_lossy(&arg[..arg.len().min(most)]).into_owned();
     let mut rest = String::new();
     for arg in &args[1..] {
@@ -382,7 +382,7 @@ pub(super) fn unknown(args: &[&[u8]]) -> Reply {
 }
 
 /// The reply to a wrong number of arguments.
-pub(super) fn wrong_arity(name: &str) -> Reply {
+pub(in crate::servers) fn wrong_arity(name: &str) -> Reply {
     Reply::Error(format!("ERR wrong number of arguments for '{name}' command").into())
 }
 

@@ -95,8 +95,8 @@ pub(super) fn role(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer,
 
 pub(super) fn replicaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if args[1].eq_ignore_ascii_case(b"NO") && args[2].eq_ignore_ascii_case(b"ONE") {
-        let next = if node.promote() { Next::RoleChanged } else { Next::Continue };
-        return Ok(Answer { reply: Some(Reply::OK), next });
+        node.promote();
+        return Ok(Reply::OK.into());
     }
     if node.is_fed(id) {
         return Err(Reply::error("ERR Command is not valid when client is a replica."));
@@ -108,7 +108,7 @@ pub(super) fn replicaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Resul
         return Ok(Reply::Status("OK Already connected to specified master".into()).into());
     }
     node.follow(host, port);
-    Ok(Answer { reply: Some(Reply::OK), next: Next::RoleChanged })
+    Ok(Reply::OK.into())
 }
 
 /// What a replica says about itself, in pairs of an option and its value; acknowledgements get no answer.

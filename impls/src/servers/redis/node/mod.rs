@@ -126,8 +126,6 @@ pub enum Next {
     Blocked,
     /// Feed the replica that has come.
     Feed,
-    /// Follow the new primary, if there is one.
-    RoleChanged,
     /// Write the role to disk.
     RewriteConfig,
     /// Write the dataset to disk.
@@ -288,8 +286,7 @@ impl Node {
     /// True if the dataset takes more memory than it may, even after eviction.
     fn is_out_of_memory(&mut self) -> bool {
         let full = |store: &Store, most: u64| store.memory() as u64 > most;
-        let evicts =
-            self.config.policy != Policy::NoEviction && !self.is_replica() && self.pause.is_none();
+        let evicts = self.config.policy != Policy::NoEviction && !self.is_replica() && self.pause.is_none();
         while full(&self.store, self.config.maxmemory) {
             if !evicts || !self.store.evict() {
                 return true;

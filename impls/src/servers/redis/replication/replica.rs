@@ -23,6 +23,7 @@ impl Node {
         if self.replication.upstream.take().is_none() {
             return false;
         }
+        self.replication.role_changed = true;
         self.store.effects.events.push(What::Promoted);
         let name = self.replication.new_name();
         self.replication.history.shift(name);
@@ -44,6 +45,7 @@ impl Node {
             upstream.down_since_s = Some(self.now_s());
         }
         self.replication.upstream = Some(upstream);
+        self.replication.role_changed = true;
     }
 
     /// What the primary is asked to go on with: a history, and how much of it is here.

@@ -21,6 +21,8 @@ pub(in super::super) struct Replication {
     /// What connections have said about themselves with REPLCONF.
     pub(super) introduced: BTreeMap<SessionId, Introduced>,
     pub(in super::super) settings: Settings,
+    /// True if the node has another primary, or none any more, since the server last looked.
+    pub(in super::super) role_changed: bool,
     /// True if the replicas are to be asked what they have.
     pub(in super::super) wants_acks: bool,
     /// How many replicas have acknowledged lately, as of the last look.
@@ -102,6 +104,7 @@ impl Default for Replication {
             replicas: Vec::new(),
             introduced: BTreeMap::new(),
             settings: Settings::default(),
+            role_changed: false,
             wants_acks: false,
             good_replicas: 0,
             deserted_s: None,

@@ -107,11 +107,18 @@ const LINES: &[&str] = &[
     "SET lease owner NX PX 600000",
     "SET n 41",
     "INCRBY n 1",
+    "RPUSH list a b 3 -70000",
+    "SADD set a b 1",
+    "SADD ints 1 2 99999",
+    "ZADD ranks 1 a 2.5 b -inf c",
     "HSET hash f 1 g x",
     "PEXPIRE hash 500000",
+    "SWAPDB 0 3",
     "SET other 1",
-    "EVAL redis.call('set','x',1)redis.call('incr','y') 0",
-    "DEL n",
+    "EVAL redis.call('set','x',1)redis.call('incr','x') 0",
+    "SWAPDB 0 3",
+    "DEL list",
+    "LPUSH list z",
 ];
 
 fn now() -> WallTime {

@@ -17,7 +17,6 @@ struct Member {
     node: Node,
     client: SessionId,
     events: Vec<What>,
-    next: Next,
     link: Option<(Link, SessionId)>,
 }
 
@@ -34,7 +33,7 @@ impl Member {
         let mut node = Node::new(Store::default(), primary.map(str::to_owned));
         node.replication.rename(Seed(seed));
         let client = node.connect("client");
-        Member { node, client, events: Vec::new(), next: Next::Continue, link: None }
+        Member { node, client, events: Vec::new(), link: None }
     }
 }
 
@@ -120,7 +119,6 @@ impl Group {
         let member = &mut self.members[at];
         let outcome = member.node.execute(self.now, member.client, &words, &mut out);
         member.events.extend(outcome.effects.events);
-        member.next = outcome.next;
         self.carry();
         Reply::decode(&out).unwrap().map_or(String::new(), |(reply, _)| match reply {
             Reply::Bulk(bytes) => String::from_utf8(bytes).unwrap(),
@@ -311,7 +309,7 @@ fn a_promoted_replicas_sibling_goes_on_without_a_copy() {
     let old = group.info(0, "master_replid");
     let offset = group.members[0].node.offset();
     assert_eq!(group.run(1, "REPLICAOF NO ONE"), "OK");
-    assert_eq!(group.members[1].next, Next::RoleChanged);
+    assert!(group.members[1].node.replication.role_changed);
     assert_eq!(group.take_events(1).last(), Some(&What::Promoted));
     assert_ne!(group.info(1, "master_replid"), old);
     assert_eq!(
