@@ -3,7 +3,7 @@
 //! The redis crate's `ConnectionManager` and its Sentinel client open sockets of their own, which no simulated world
 //! can see. This module does what they do, over a `Host`: it connects when it must, gives every command a
 //! timeout by the host's clock, discards a connection that broke so that the next command makes a new one, and asks a
-//! monitor for the primary before every connect where a store is replicated.
+//! monitors for the primary before every connect where a store is replicated.
 //!
 //! Left out on purpose: a command is never sent twice (whether to try again is part of a lock's design), replies pushed
 //! by the server are dropped, and a primary named by a monitor is not asked for its `ROLE`; one that was demoted
@@ -29,7 +29,8 @@ use redis::{
 };
 use tokio::sync::Mutex;
 
-use crate::servers::redis::{MONITOR_PORT, PORT};
+use crate::servers::redis::PORT;
+use crate::servers::sentinel;
 
 /// The name under which a monitor knows its primary, as in Redis's example configuration.
 const PRIMARY_NAME: &str = "mymaster";
@@ -201,16 +202,30 @@ impl Inner {
     async fn reach(&self) -> RedisResult<Link> {
         match &self.address {
             StoreAddress::Host(name) => Link::open(&self.host, name, PORT).await,
-            StoreAddress::Monitor(monitor) => {
-                let (primary, port) = self.primary(monitor).await?;
+            StoreAddress::Monitors(monitors) => {
+                let (primary, port) = self.primary(monitors).await?;
                 Link::open(&self.host, &primary, port).await
             }
         }
     }
 
+    /// Asks the monitors in turn where the primary is. Each gets an equal part of the time that there is.
+    async fn primary(&self, monitors: &[String]) -> RedisResult<(String, u16)> {
+        let patience = self.timeout / u32::try_from(monitors.len() + 1).unwrap_or(u32::MAX);
+        let mut last = None;
+        for monitor in monitors {
+            match self.host.timeout(patience, self.ask(monitor)).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(error)) => last = Some(error),
+                Err(_) => last = Some(self.late("no answer from")),
+            }
+        }
+        Err(last.unwrap_or_else(|| self.late("no monitor of")))
+    }
+
     /// Asks a monitor where the primary is, over a connection that is closed with the answer.
-    async fn primary(&self, monitor: &str) -> RedisResult<(String, u16)> {
-        let link = Link::open(&self.host, monitor, MONITOR_PORT).await?;
+    async fn ask(&self, monitor: &str) -> RedisResult<(String, u16)> {
+        let link = Link::open(&self.host, monitor, sentinel::PORT).await?;
         let answer: Option<(String, u16)> = redis::cmd("SENTINEL")
             .arg("GET-MASTER-ADDR-BY-NAME")
             .arg(PRIMARY_NAME)
@@ -222,12 +237,15 @@ impl Inner {
     }
 
     fn follows_a_monitor(&self) -> bool {
-        matches!(self.address, StoreAddress::Monitor(_))
+        matches!(self.address, StoreAddress::Monitors(_))
     }
 
     /// The error for something that did not happen in time; `what` ends before the name of the store.
     fn late(&self, what: &str) -> RedisError {
-        let (StoreAddress::Host(name) | StoreAddress::Monitor(name)) = &self.address;
+        let name = match &self.address {
+            StoreAddress::Host(name) => name.as_str(),
+            StoreAddress::Monitors(names) => names.first().map_or("nobody", String::as_str),
+        };
         io::Error::new(io::ErrorKind::TimedOut, format!("{what} {name} within {:?}", self.timeout)).into()
     }
 }

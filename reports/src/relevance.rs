@@ -68,6 +68,10 @@ struct View<'a> {
     bites: BTreeSet<usize>,
 }
 
+/// What those who watch the stores say that matters to a reader: who is down, who leads, where the primary is.
+const MILESTONES: [&str; 6] =
+    ["+odown ", "+elected-leader ", "+promoted-slave ", "+switch-master ", "+convert-to-slave ", "+tilt "];
+
 impl<'a> View<'a> {
     fn of(story: &'a Story, spans: &[Span]) -> View<'a> {
         let events = story.trace.events.as_slice();
@@ -105,6 +109,8 @@ impl<'a> View<'a> {
             | What::Restarted
             | What::Promoted
             | What::Demoted => told,
+            // Of a failover, its milestones.
+            What::Noticed { text } => told && MILESTONES.iter().any(|milestone| text.starts_with(milestone)),
             What::Bit { .. } => told && self.bites.contains(&position),
             What::ClockStepped { .. } | What::DriftSet { .. } => {
                 told && (event.cause.is_some() || event.at > TrueTime(0))

@@ -225,7 +225,8 @@ impl<'a> Table<'a> {
             | What::ClockStepped { .. }
             | What::DriftSet { .. }
             | What::Promoted
-            | What::Demoted => Ink::Warn,
+            | What::Demoted
+            | What::Noticed { .. } => Ink::Warn,
             What::Expired { .. } | What::Lost { .. } | What::ResourceRefused { .. } => Ink::Loss,
             _ => match event.grant.and_then(|grant| grants.iter().position(|it| *it == grant)) {
                 Some(0) => Ink::First,

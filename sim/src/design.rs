@@ -331,7 +331,7 @@ impl fmt::Debug for Design {
 pub struct Topology {
     /// Independent stores.
     pub stores: u32,
-    /// True: each store has replicas and a monitor that promotes one of them.
+    /// True: each store has replicas and three monitors that promote one of them.
     pub replicated: bool,
 }
 
@@ -365,8 +365,8 @@ pub struct Seat {
 pub enum StoreAddress {
     /// At this host, always.
     Host(String),
-    /// At whichever host this monitor names.
-    Monitor(String),
+    /// At whichever host these monitors name; any of them may be asked.
+    Monitors(Vec<String>),
 }
 
 /// What a server is started with.
@@ -395,11 +395,21 @@ pub enum ServerRole {
         /// The name of the first primary.
         primary: String,
     },
-    /// The monitor of a replicated store.
+    /// One of the monitors of a replicated store.
     Monitor {
         /// The names of the store and its replicas, the first primary first.
         nodes: Vec<String>,
+        /// The names of the other monitors.
+        others: Vec<String>,
     },
+}
+
+/// How many monitors watch a replicated store: the fewest of which most can agree while one is gone.
+const MONITORS: u32 = 3;
+
+/// The names of the monitors of a store.
+fn monitors_of(store: u32) -> Vec<String> {
+    (1..=MONITORS).map(|monitor| format!("monitor-{store}-{monitor}")).collect()
 }
 
 impl Topology {
@@ -417,10 +427,14 @@ impl Topology {
                 .into_iter()
                 .map(move |name| (name, ServerRole::Replica { primary: format!("node-{store}") }))
         });
-        let monitors = (1..=self.stores).filter(|_| self.replicated).map(|store| {
+        let monitors = (1..=self.stores).filter(|_| self.replicated).flat_map(|store| {
             let mut nodes = vec![format!("node-{store}")];
             nodes.extend(replicas_of(store));
-            (format!("monitor-{store}"), ServerRole::Monitor { nodes })
+            let names = monitors_of(store);
+            names.clone().into_iter().map(move |name| {
+                let others = names.iter().filter(|other| **other != name).cloned().collect();
+                (name, ServerRole::Monitor { nodes: nodes.clone(), others })
+            })
         });
         stores.chain(replicas).chain(monitors).collect()
     }
@@ -431,7 +445,7 @@ impl Topology {
         (1..=self.stores)
             .map(|store| {
                 if self.replicated {
-                    StoreAddress::Monitor(format!("monitor-{store}"))
+                    StoreAddress::Monitors(monitors_of(store))
                 } else {
                     StoreAddress::Host(format!("node-{store}"))
                 }

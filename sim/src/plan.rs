@@ -79,6 +79,11 @@ pub enum Persistence {
     None,
     /// Every acknowledged write (append-only file, fsync always).
     Always,
+    /// What was written a second ago (append-only file, fsync every second); a process that is killed loses nothing.
+    #[serde(rename = "everysec")]
+    EverySec,
+    /// What was there when the last snapshot was made, a second or two ago.
+    Rdb,
 }
 
 /// What one client does: its sections, one after another.

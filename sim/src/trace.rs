@@ -172,6 +172,11 @@ pub enum What {
     Promoted,
     /// A returned primary was made a replica.
     Demoted,
+    /// Who watches the stores found something out or took a step of a failover.
+    Noticed {
+        /// What, in that server's own words.
+        text: String,
+    },
 
     /// The resource applied a read.
     ResourceRead {
@@ -500,6 +505,10 @@ mod encode {
             What::Healed { injection } => {
                 out.push(34);
                 small(out, *injection);
+            }
+            What::Noticed { text: words } => {
+                out.push(35);
+                text(out, words);
             }
         }
     }

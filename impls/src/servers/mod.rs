@@ -2,3 +2,4 @@
 //! of locks.
 
 pub mod redis;
+pub mod sentinel;

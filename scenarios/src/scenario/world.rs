@@ -54,9 +54,9 @@ pub const PARAMS: &[Param] = &[
     },
     Param {
         name: "persistence",
-        domain: Domain::Word(&["none", "always"]),
+        domain: Domain::Word(&["none", "rdb", "everysec", "always"]),
         default: "none",
-        doc: "what a store keeps over a restart: nothing, or every acknowledged write",
+        doc: "what a store keeps over a restart: nothing, its last snapshot, all but the last second, or every write",
     },
     Param {
         name: "down_after",
@@ -91,6 +91,8 @@ pub(super) fn spec(args: &Args) -> WorldSpec {
         replicas: u32::try_from(args.count("replicas")).unwrap_or(u32::MAX),
         persistence: match args.word("persistence") {
             "always" => Persistence::Always,
+            "everysec" => Persistence::EverySec,
+            "rdb" => Persistence::Rdb,
             _ => Persistence::None,
         },
         down_after: args.span("down_after", ttl),

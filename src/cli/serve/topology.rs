@@ -6,7 +6,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_impls::servers::redis::{MONITOR_PORT, PORT};
+use picklock_impls::servers::redis::PORT;
+use picklock_impls::servers::sentinel;
 use picklock_sim::design::{ServerRole, ServerSeat};
 use picklock_sim::live::Served;
 use picklock_sim::plan::Persistence;
@@ -95,14 +96,19 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         Topology::Sentinel => {
             let replicas = replicas(2);
             let rest: Vec<Server> = replicas.iter().map(replica).collect();
-            let nodes = std::iter::once("node-1".to_owned()).chain(replicas.iter().cloned()).collect();
-            let monitor = Server {
-                name: "sentinel-1".to_owned(),
+            let nodes: Vec<String> =
+                std::iter::once("node-1".to_owned()).chain(replicas.iter().cloned()).collect();
+            let names: Vec<String> = (1..=3).map(|nth| format!("sentinel-{nth}")).collect();
+            let monitors = names.iter().map(|name| Server {
+                name: name.clone(),
                 what: "watches node-1",
-                role: ServerRole::Monitor { nodes },
-                port: MONITOR_PORT,
-            };
-            std::iter::once(primary(1, replicas)).chain(rest).chain([monitor]).collect()
+                role: ServerRole::Monitor {
+                    nodes: nodes.clone(),
+                    others: names.iter().filter(|other| *other != name).cloned().collect(),
+                },
+                port: sentinel::PORT,
+            });
+            std::iter::once(primary(1, replicas)).chain(rest).chain(monitors).collect()
         }
     }
 }

@@ -5,7 +5,7 @@
 
 /// True if the pattern fits all of the text.
 #[must_use]
-pub(super) fn fits(pattern: &[u8], text: &[u8]) -> bool {
+pub(in crate::servers) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     // Where to go on after the last star, when it has to take one byte more.
     let mut star: Option<(usize, usize)> = None;

@@ -1,14 +1,18 @@
-//! What a node leaves on disk: the append-only file, and its role.
+//! What a node leaves on disk: its dataset as the plan's persistence says, and its role.
 //!
-//! With [`Persistence::Always`] every effect is in the append-only file, synced, before its command is answered. With
-//! [`Persistence::None`] the same file is kept under another name, but only so that the simulator can tell which records
-//! a restart has lost; nothing of it comes back.
+//! - [`Persistence::Always`]: an append-only file that is synced before a command is answered.
+//! - [`Persistence::EverySec`]: the same, synced about once a second: a process that is killed loses nothing, a power loss
+//!   takes the last second.
+//! - [`Persistence::Rdb`]: a snapshot once a second while there are changes (`save 1 1`, which comes to two seconds as
+//!   Redis counts); a crash takes what came after it. Redis's own save points are minutes apart, longer than a run.
+//! - [`Persistence::None`]: nothing.
 //!
-//! Like Redis, a node rewrites the file as a full copy when it has grown to twice its size.
+//! Unless the file holds everything, all effects are also kept in a second file, but only so that the simulator can tell
+//! which records a restart has lost; nothing of it comes back.
 //!
-//! Left out on purpose: fsync every second, RDB snapshots.
+//! Left out on purpose: reading and writing take no time, so a node is never seen loading.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use picklock_sim::disk::Disk;
 use picklock_sim::host::Host;
@@ -16,79 +20,164 @@ use picklock_sim::plan::Persistence;
 use picklock_sim::time::WallTime;
 use picklock_sim::trace::What;
 
-use super::resp::Requests;
-use super::store::{self, Store};
+use super::aof::Log;
+use super::node::Node;
+use super::rdb;
+use super::replication::Upstream;
+use super::store::{Effects, Store};
 
 /// The file that a role is kept in when CONFIG REWRITE was asked for.
 const CONFIG: &str = "redis.conf";
 
-/// A file smaller than this is not rewritten, in bytes.
-const REWRITE_MIN: usize = 4 * 1024;
+/// The file of snapshots.
+const SNAPSHOT: &str = "dump.rdb";
 
-/// A node's file of effects.
+/// After how many whole seconds a snapshot is due, if there were changes.
+const SAVE_AFTER_S: i64 = 1;
+
+/// A node's files.
 pub(super) struct Journal {
     disk: Disk,
     persistence: Persistence,
-    /// How long the file is, and how long it may grow, in bytes. Only the holder of the node's lock touches them.
-    len: AtomicUsize,
-    len_max: AtomicUsize,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The append-only file, if the node has one.
+    file: Option<Log>,
+    /// All effects, if the file may lack some after a crash.
+    truth: Option<Log>,
+    /// True if the file was written to since it was synced.
+    unsynced: bool,
+    /// When it was synced last, in seconds of the wall clock.
+    synced_s: i64,
+    /// How many commands with effects there were since the last snapshot.
+    changes: u64,
+    /// When the last snapshot was made, in seconds of the wall clock.
+    saved_s: i64,
+}
+
+/// The dataset at the start of a life, and what became of the records of the previous one.
+pub(super) struct Restored {
+    pub(super) store: Store,
+    pub(super) events: Vec<What>,
+    /// The moment of the replication stream that the dataset is, if it came from a snapshot.
+    pub(super) stream: Option<rdb::StreamAt>,
 }
 
 impl Journal {
     pub(super) fn open(host: &Host, persistence: Persistence) -> Journal {
-        let len_max = AtomicUsize::new(REWRITE_MIN);
-        Journal { disk: host.disk(), persistence, len: AtomicUsize::new(0), len_max }
+        let disk = host.disk();
+        let appends = matches!(persistence, Persistence::Always | Persistence::EverySec);
+        let file = appends.then(|| Log::new(disk.clone(), "appendonly.base.rdb", "appendonly.incr.aof"));
+        let truth = (persistence != Persistence::Always)
+            .then(|| Log::new(disk.clone(), "base-of-this-life", "effects-of-this-life"));
+        let now_s = seconds(host.wall());
+        let state = State { file, truth, unsynced: false, synced_s: now_s, changes: 0, saved_s: now_s };
+        Journal { disk, persistence, state: Mutex::new(state) }
     }
 
-    fn file(&self) -> &'static str {
-        match self.persistence {
-            Persistence::None => "effects-of-this-life",
-            Persistence::Always => "appendonly.aof",
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it holds the files")
+    }
+
+    /// Keeps the effects of a command that led to the present state of the node.
+    pub(super) fn append(&self, effects: &Effects, node: &Node) {
+        if effects
+            .parts
+            .iter()
+            .zip(starts(effects))
+            .all(|(part, start)| is_message(&effects.writes[start..part.end]))
+        {
+            // Messages are no data.
+            return;
+        }
+        let mut state = self.state();
+        let now_s = node.now_s();
+        state.changes += 1;
+        if let Some(truth) = &mut state.truth {
+            truth.append(effects, node);
+            truth.sync();
+        }
+        if let Some(file) = &mut state.file {
+            file.append(effects, node);
+            state.unsynced = true;
+            state.sync_if(self.persistence == Persistence::Always, now_s);
         }
     }
 
-    /// Appends the effects of a command that led to this dataset.
-    pub(super) fn append(&self, writes: &[u8], store: &Store) {
-        let len = self.len.fetch_add(writes.len(), Ordering::Relaxed) + writes.len();
-        if len > self.len_max.load(Ordering::Relaxed) {
-            self.replace(&store.snapshot());
-        } else {
-            self.disk.append(self.file(), writes);
-            self.disk.sync(self.file());
+    /// True if there is something to do on a tick.
+    pub(super) fn needs_ticks(&self) -> bool {
+        let state = self.state();
+        state.unsynced || self.persistence == Persistence::Rdb && state.changes > 0
+    }
+
+    /// What is due every so often: a sync in every new second, a snapshot when its time has come.
+    pub(super) fn tick(&self, node: &Node) {
+        let mut state = self.state();
+        let now_s = node.now_s();
+        state.sync_if(false, now_s);
+        if self.persistence == Persistence::Rdb && state.changes > 0 && now_s - state.saved_s > SAVE_AFTER_S {
+            drop(state);
+            self.save(node);
         }
     }
 
-    /// Replaces what there is by a full copy.
-    pub(super) fn replace(&self, snapshot: &[u8]) {
-        self.len.store(snapshot.len(), Ordering::Relaxed);
-        self.len_max.store(REWRITE_MIN.max(2 * snapshot.len()), Ordering::Relaxed);
-        self.disk.write(self.file(), snapshot);
-        self.disk.sync(self.file());
+    /// Makes a snapshot.
+    pub(super) fn save(&self, node: &Node) {
+        self.disk.write(SNAPSHOT, &rdb::of_node(node, false));
+        self.disk.sync(SNAPSHOT);
+        let mut state = self.state();
+        state.changes = 0;
+        state.saved_s = node.now_s();
     }
 
-    /// The dataset at the start of a life, and what became of the records of the previous one.
-    pub(super) fn restore(&self, now: WallTime) -> (Store, Vec<What>) {
-        let bytes = self.disk.read(self.file());
-        if bytes.is_empty() {
-            return (Store::default(), Vec::new());
+    /// Replaces all that there is by the node's present state, as after a full copy from a primary.
+    pub(super) fn replace(&self, node: &Node) {
+        let mut state = self.state();
+        let State { file, truth, unsynced, .. } = &mut *state;
+        for log in file.iter_mut().chain(truth) {
+            log.rewrite(node);
         }
-        let mut store = load(&bytes, now);
-        store.expire_dead();
-        let mut events = std::mem::take(&mut store.effects.events);
-        store.effects.writes.clear();
-        if self.persistence == Persistence::None {
-            let records = store.entries().filter(|(_, entry)| entry.record);
-            events.extend(records.map(|(key, _)| What::Lost { key: store::name(key) }));
-            store = Store::default();
-        }
-        self.replace(&store.snapshot());
-        (store, events)
+        *unsynced = false;
+    }
+
+    /// The dataset at the start of a life: of a primary, or of a replica, which leaves dead keys alone.
+    pub(super) fn restore(&self, now: WallTime, primary: bool) -> Restored {
+        let state = self.state();
+        let mut stream = None;
+        let found = match &state.file {
+            Some(file) => file.load(now),
+            // A snapshot is loaded whoever wrote it, as Redis does without an append-only file.
+            None => rdb::load(&self.disk.read(SNAPSHOT), now, primary).ok().map(|copy| {
+                stream = copy.stream;
+                copy.store
+            }),
+        };
+        let mut found = found.unwrap_or_default();
+        found.now = now;
+        let events = match state.truth.as_ref().and_then(|truth| truth.load(now)) {
+            Some(mut truth) => {
+                let mut events = bury(&mut truth);
+                bury(&mut found);
+                truth.replace(found);
+                events.append(&mut truth.effects.events);
+                found = truth;
+                found.effects = Effects::default();
+                events
+            }
+            None if primary => bury(&mut found),
+            None => Vec::new(),
+        };
+        Restored { store: found, events, stream }
     }
 
     /// Keeps the role over restarts.
-    pub(super) fn keep_role(&self, primary: Option<&str>) {
-        let line =
-            primary.map_or_else(|| "replicaof no one".to_owned(), |primary| format!("replicaof {primary}"));
+    pub(super) fn keep_role(&self, primary: Option<&Upstream>) {
+        let line = primary.map_or_else(
+            || "replicaof no one".to_owned(),
+            |primary| format!("replicaof {} {}", primary.host, primary.port),
+        );
         self.disk.write(CONFIG, line.as_bytes());
         self.disk.sync(CONFIG);
     }
@@ -102,15 +191,36 @@ impl Journal {
     }
 }
 
-/// Makes a dataset of effects. A torn or damaged end is dropped; the events of its making are not news.
-pub(super) fn load(bytes: &[u8], now: WallTime) -> Store {
-    let mut store = Store::default();
-    let mut requests = Requests::default();
-    requests.room().extend_from_slice(bytes);
-    while let Ok(Some(request)) = requests.take() {
-        store.apply(now, &request.args);
+impl State {
+    /// Syncs what was appended, at once or in the first second after the last sync.
+    fn sync_if(&mut self, always: bool, now_s: i64) {
+        if self.unsynced && (always || now_s > self.synced_s) {
+            if let Some(file) = &self.file {
+                file.sync();
+            }
+            self.unsynced = false;
+            self.synced_s = now_s;
+        }
     }
-    store.effects = store::Effects::default();
-    store.access = store::Access::Primary;
-    store
+}
+
+/// Deletes the keys that have died while nobody looked; the events of that.
+fn bury(store: &mut Store) -> Vec<What> {
+    store.expire_dead();
+    std::mem::take(&mut store.effects).events
+}
+
+/// Where the commands of effects begin.
+fn starts(effects: &Effects) -> impl Iterator<Item = usize> {
+    std::iter::once(0).chain(effects.parts.iter().map(|part| part.end))
+}
+
+/// True for the bytes of PUBLISH and SPUBLISH.
+fn is_message(bytes: &[u8]) -> bool {
+    let names = [b"*3\r\n$7\r\nPUBLISH\r\n".as_slice(), b"*3\r\n$8\r\nSPUBLISH\r\n"];
+    names.iter().any(|name| bytes.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
+}
+
+fn seconds(wall: WallTime) -> i64 {
+    i64::try_from(wall.as_millis() / 1000).unwrap_or(i64::MAX)
 }

@@ -15,23 +15,21 @@ pub mod resp;
 pub mod store;
 pub mod version;
 
+mod aof;
 mod commands;
 mod glob;
 mod journal;
 mod lua;
-mod monitor;
+mod rdb;
 mod replication;
 mod serve;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::servers) use commands::{hello, unknown, wrong_arity};
+pub(in crate::servers) use glob::fits;
+pub(in crate::servers) use node::{Session, SessionId};
 pub use serve::serve;
 
 /// The port of a node.
 pub const PORT: u16 = 6379;
-
-/// The same as it stands in commands.
-const PORT_TEXT: &[u8] = b"6379";
-
-/// The port of a monitor.
-pub const MONITOR_PORT: u16 = 26379;

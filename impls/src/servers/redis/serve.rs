@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use picklock_sim::design::{ServerRole, ServerSeat};
 use picklock_sim::host::{Host, Origin};
+use picklock_sim::seed::Seed;
 use picklock_sim::stream::{ReadHalf, Stream, WriteHalf};
 use picklock_sim::time::Monotonic;
 use picklock_sim::trace::What;
@@ -18,10 +19,11 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{Notify, mpsc};
 
 use super::journal::Journal;
-use super::node::{FedReplica, Next, Node, SessionId, Then};
+use super::node::{Next, Node, Save, SessionId, Then};
 use super::resp::{Reply, Request, Requests};
-use super::store::{Effects, Store};
-use super::{PORT, monitor, replication};
+use super::store::Effects;
+use super::{PORT, replication};
+use crate::servers::sentinel;
 
 /// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
 const TICK: Duration = Duration::from_millis(100);
@@ -29,17 +31,23 @@ const TICK: Duration = Duration::from_millis(100);
 /// Runs the server that this seat is for until its host stops.
 pub async fn serve(seat: ServerSeat) {
     let primary = match seat.role {
-        ServerRole::Monitor { nodes } => return monitor::serve(seat.host, nodes, seat.down_after).await,
+        ServerRole::Monitor { nodes, others } => {
+            return sentinel::serve(seat.host, &nodes, &others, seat.down_after).await;
+        }
         ServerRole::Store { .. } => None,
         ServerRole::Replica { primary } => Some(primary),
     };
     let journal = Journal::open(&seat.host, seat.persistence);
     let primary = journal.kept_role().unwrap_or(primary);
-    let (store, events) = journal.restore(seat.host.wall());
-    for event in events {
+    let restored = journal.restore(seat.host.wall(), primary.is_none());
+    for event in restored.events {
         seat.host.record(Origin::default(), event);
     }
-    let shared = Shared { node: Node::new(store, primary), outboxes: BTreeMap::new(), stalled_until: None };
+    let mut node = Node::new(restored.store, primary);
+    node.replication.rename(Seed(seat.host.rng().below(u64::MAX)));
+    node.restore_stream(restored.stream);
+    journal.replace(&node);
+    let shared = Shared { node, outboxes: BTreeMap::new(), stalled_until: None };
     let server = Arc::new(Server {
         host: seat.host,
         journal,
@@ -47,9 +55,11 @@ pub async fn serve(seat: ServerSeat) {
         ticks: Notify::new(),
         down: Notify::new(),
         role_changed: Notify::new(),
+        fed: Notify::new(),
     });
     server.host.spawn(tick(Arc::clone(&server)));
     server.host.spawn(replication::follow(Arc::clone(&server)));
+    server.host.spawn(replication::cron(Arc::clone(&server)));
     // The port is free: a host runs one node, and this is its start.
     let Ok(listener) = server.host.bind(PORT).await else { return };
     loop {
@@ -75,6 +85,8 @@ pub(super) struct Server {
     down: Notify,
     /// Told when the node has a new role or a new primary.
     pub(super) role_changed: Notify,
+    /// Told when a replica has come.
+    pub(super) fed: Notify,
 }
 
 /// What the tasks of a node share.
@@ -100,26 +112,24 @@ impl Server {
     }
 
     /// Makes effects known: to the trace, to the disk, to the replicas; and sends what goes to other connections.
-    pub(super) fn publish(&self, shared: &mut Shared, origin: Origin, effects: Effects) {
-        for event in effects.events {
+    pub(super) fn publish(&self, shared: &mut Shared, origin: Origin, mut effects: Effects) {
+        for event in std::mem::take(&mut effects.events) {
             // Nobody asked for an expiry.
             let origin = if matches!(event, What::Expired { .. }) { Origin::default() } else { origin };
             self.host.record(origin, event);
         }
         let Shared { node, outboxes, .. } = shared;
         if !effects.writes.is_empty() {
-            self.journal.append(&effects.writes, &node.store);
-            if !node.replicas.is_empty() {
-                let parcel = Parcel { origin, bytes: effects.writes.into(), then: Then::Same };
-                for replica in &node.replicas {
-                    send(outboxes, replica.session, parcel.clone());
-                }
-            }
+            self.journal.append(&effects, node);
         }
         for delivery in node.take_deliveries() {
             let parcel = Parcel { origin, bytes: delivery.bytes, then: delivery.then };
             send(outboxes, delivery.session, parcel);
         }
+    }
+
+    fn needs_ticks(&self, node: &Node) -> bool {
+        node.needs_ticks() || self.journal.needs_ticks()
     }
 
     /// Waits while the node does nothing at all.
@@ -149,31 +159,24 @@ impl Server {
             }
             shared.stalled_until = None;
         }
-        let ticked = shared.node.needs_ticks();
+        let ticked = self.needs_ticks(&shared.node);
         let outcome = shared.node.execute(now, id, &request.args, reply);
         self.publish(&mut shared, origin, outcome.effects);
+        if std::mem::take(&mut shared.node.replication.role_changed) {
+            self.role_changed.notify_one();
+        }
         match outcome.next {
-            Next::RoleChanged => {
-                shared.cut_feeds();
-                self.role_changed.notify_one();
-            }
-            Next::RewriteConfig => self.journal.keep_role(shared.node.primary()),
-            Next::Feed => {
-                let node = &mut shared.node;
-                let name = node.session(id).peer.clone();
-                node.replicas.retain(|replica| replica.session != id);
-                node.replicas.push(FedReplica { session: id, name, acked: 0 });
-                replication::full_copy(node, reply);
-            }
+            Next::RewriteConfig => self.journal.keep_role(shared.node.upstream()),
+            Next::Feed => self.fed.notify_one(),
             Next::Stall(ms) | Next::Runaway(ms) => {
                 shared.stalled_until = Some(self.host.monotonic() + Duration::from_millis(ms));
             }
-            // The journal has every effect already; a new copy is all that a save can add.
-            Next::Save(_) => self.journal.replace(&shared.node.snapshot()),
+            Next::Save(Save::Rewrite) => self.journal.replace(&shared.node),
+            Next::Save(Save::Snapshot | Save::Background) => self.journal.save(&shared.node),
             Next::Shutdown => self.down.notify_one(),
             Next::Continue | Next::Close | Next::Blocked => {}
         }
-        if !ticked && shared.node.needs_ticks() {
+        if !ticked && self.needs_ticks(&shared.node) {
             self.ticks.notify_one();
         }
         Some(outcome.next)
@@ -190,7 +193,7 @@ fn send(outboxes: &BTreeMap<SessionId, mpsc::UnboundedSender<Parcel>>, to: Sessi
 /// The node's ticks: while it has something to look at, else asleep.
 async fn tick(server: Arc<Server>) {
     loop {
-        if !server.shared().node.needs_ticks() {
+        if !server.needs_ticks(&server.shared().node) {
             server.ticks.notified().await;
             continue;
         }
@@ -202,6 +205,7 @@ async fn tick(server: Arc<Server>) {
         let mut shared = server.shared();
         let effects = shared.node.tick(now);
         server.publish(&mut shared, Origin::default(), effects);
+        server.journal.tick(&shared.node);
     }
 }
 
@@ -328,20 +332,5 @@ impl Shared {
             // Who has just gone is not closed again.
             let _ = outbox.send(parcel);
         }
-    }
-
-    /// Closes the links to replicas.
-    fn cut_feeds(&mut self) {
-        let nothing: Arc<[u8]> = Arc::default();
-        for replica in std::mem::take(&mut self.node.replicas) {
-            let parcel = Parcel { origin: Origin::default(), bytes: Arc::clone(&nothing), then: Then::Close };
-            send(&self.outboxes, replica.session, parcel);
-        }
-    }
-
-    /// Replaces the dataset by a primary's full copy; replicas of this replica have to begin anew as well.
-    pub(super) fn resync(&mut self, copy: Store, offset: u64) -> Effects {
-        self.cut_feeds();
-        self.node.resync(copy, offset)
     }
 }

@@ -113,7 +113,7 @@ fn answers(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Rep
             None
         }
         () if word.eq_ignore_ascii_case(b"SKIP") => {
-            if session.answers == Answers::On {
+            if session.answers != Answers::Off {
                 session.answers = Answers::SkipNext;
             }
             None
@@ -183,7 +183,7 @@ impl Kind {
     fn of(node: &Node, session: &Session) -> Kind {
         let listens = session.heard.as_ref().is_some_and(|heard| heard.total() > 0);
         match () {
-            () if node.replicas.iter().any(|replica| replica.session == session.id) => Kind::Replica,
+            () if node.is_fed(session.id) => Kind::Replica,
             () if listens => Kind::Listener,
             () => Kind::Normal,
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::parameters::{ALL, Parameter, notifications};
+use super::parameters::{ALL, Parameter, notifications, shown_notifications};
 use crate::servers::redis::glob;
 use crate::servers::redis::node::{Answer, Next, Node, SessionId, Stats};
 use crate::servers::redis::resp::Reply;
@@ -85,7 +85,10 @@ impl Node {
     /// The value of a parameter.
     fn parameter(&self, parameter: &Parameter) -> String {
         match parameter.name {
-            "replicaof" => self.primary().map_or_else(String::new, |primary| format!("{primary} 6379")),
+            "replicaof" => self
+                .upstream()
+                .map_or_else(String::new, |upstream| format!("{} {}", upstream.host, upstream.port)),
+            "notify-keyspace-events" => shown_notifications(self.config.notifications),
             name => self.config.set.get(name).cloned().unwrap_or_else(|| parameter.default.to_owned()),
         }
     }
@@ -121,7 +124,8 @@ impl Node {
             "maxclients" => config.clients_max = size(),
             _ => {}
         }
-        config.set.insert(name, value);
+        self.replication.configure(name, &value);
+        self.config.set.insert(name, value);
         self.look_away();
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn reset(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answe
 }
 
 pub(super) fn hello_command(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    let role = if node.primary().is_some() { "replica" } else { "master" };
+    let role = if node.is_replica() { "replica" } else { "master" };
     let options = Options::parse(node.session(id).protocol, args)?;
     if let Some((user, password)) = options.auth {
         log_in(node, id, user, password)?;
@@ -80,7 +80,7 @@ pub(super) fn hello_command(node: &mut Node, id: SessionId, args: &[&[u8]]) -> R
 }
 
 /// Answers HELLO for a server in this mode and role that has no password.
-pub(in super::super) fn hello(
+pub(in crate::servers) fn hello(
     session: &mut Session,
     args: &[&[u8]],
     mode: &str,

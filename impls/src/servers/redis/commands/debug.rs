@@ -4,8 +4,8 @@
 //! which tell equal datasets here as well but are not Redis's numbers.
 
 use super::{number, subcommand_syntax};
-use crate::servers::redis::journal;
 use crate::servers::redis::node::{Answer, Next, Node, SessionId};
+use crate::servers::redis::rdb;
 use crate::servers::redis::resp::{Protocol, Reply};
 
 pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
@@ -22,6 +22,10 @@ pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
             Reply::OK
         }
         [_, _, key] if is(b"OBJECT") => object(node, key)?,
+        [_, _, key] if is(b"LISTPACK") => {
+            node.store.peek(key).ok_or(Reply::error("ERR no such key"))?;
+            Reply::Status("Listpack structure printed on stdout".into())
+        }
         [_, _] if is(b"RELOAD") || is(b"LOADAOF") => reload(node),
         [_, _, ..] if is(b"RELOAD") => reload(node),
         [_, _] if is(b"DIGEST") => Reply::Status(digest(&node.store.snapshot()).into()),
@@ -80,9 +84,13 @@ fn object(node: &mut Node, key: &[u8]) -> Result<Reply, Reply> {
 
 /// Writes the dataset out and reads it again.
 fn reload(node: &mut Node) -> Reply {
-    let copy = journal::load(&node.store.snapshot(), node.store.now);
-    node.store.replace(copy);
-    Reply::OK
+    match rdb::load(&rdb::of_node(node, false), node.store.now, !node.is_replica()) {
+        Ok(copy) => {
+            node.store.replace(copy.store);
+            Reply::OK
+        }
+        Err(_) => Reply::error("ERR Error trying to load the RDB dump, check server logs"),
+    }
 }
 
 /// A reply of each type, to test clients with.

@@ -90,7 +90,7 @@ fn server(node: &Node, text: &mut String) {
 }
 
 fn clients(node: &Node, text: &mut String) {
-    let feeds = node.replicas.len();
+    let feeds = node.replication.replicas.len();
     lines(
         text,
         &[
@@ -285,48 +285,7 @@ fn stats(node: &Node, text: &mut String) {
 }
 
 fn replication(node: &Node, text: &mut String) {
-    match node.primary() {
-        None => text.push_str("role:master\r\n"),
-        Some(primary) => {
-            let link = if node.linked { "up" } else { "down" };
-            let (offset, port) = (node.offset(), PORT);
-            lines(
-                text,
-                &[
-                    ("role", &"slave"),
-                    ("master_host", &primary),
-                    ("master_port", &port),
-                    ("master_link_status", &link),
-                    ("master_last_io_seconds_ago", &(if node.linked { 0 } else { -1 })),
-                    ("master_sync_in_progress", &0),
-                    ("slave_read_repl_offset", &offset),
-                    ("slave_repl_offset", &offset),
-                    ("slave_priority", &node.parameter_named("replica-priority")),
-                    ("slave_read_only", &u8::from(node.config.replica_read_only)),
-                    ("replica_announced", &1),
-                ],
-            );
-        }
-    }
-    lines(text, &[("connected_slaves", &node.replicas.len())]);
-    for (at, replica) in node.replicas.iter().enumerate() {
-        let (name, acked) = (&replica.name, replica.acked);
-        let _ = write!(text, "slave{at}:ip={name},port={PORT},state=online,offset={acked},lag=0\r\n");
-    }
-    lines(
-        text,
-        &[
-            ("master_failover_state", &"no-failover"),
-            ("master_replid", &"0000000000000000000000000000000000000001"),
-            ("master_replid2", &"0000000000000000000000000000000000000000"),
-            ("master_repl_offset", &node.offset()),
-            ("second_repl_offset", &-1),
-            ("repl_backlog_active", &u8::from(!node.replicas.is_empty())),
-            ("repl_backlog_size", &node.parameter_named("repl-backlog-size")),
-            ("repl_backlog_first_byte_offset", &0),
-            ("repl_backlog_histlen", &0),
-        ],
-    );
+    super::replication::info(node, text);
 }
 
 fn cpu(_: &Node, text: &mut String) {

@@ -23,12 +23,13 @@ mod list_elements;
 pub(super) mod lists;
 mod numbers;
 pub(super) mod parameters;
+mod payload;
 mod persistence;
 mod pubsub;
 mod ranges;
+mod replication;
 mod scan;
 mod scripting;
-mod server;
 mod sets;
 mod slowlog;
 mod sort;
@@ -40,7 +41,7 @@ mod transactions;
 
 pub(super) use blocking::Pop;
 pub(super) use catalogue::flags;
-pub(super) use connection::hello;
+pub(in crate::servers) use connection::hello;
 pub(super) use slowlog::SlowLog;
 
 use super::node::{Answer, Node, SessionId};
@@ -154,6 +155,7 @@ static TABLE: &[Command] = &[
     write("decrby", 3, counters::decrby),
     write("del", -2, keys::del),
     serve("discard", 1, transactions::discard),
+    read("dump", 2, payload::dump),
     read("echo", 2, connection::echo),
     serve("eval", -3, scripting::eval),
     serve("evalsha", -3, scripting::evalsha),
@@ -225,7 +227,7 @@ static TABLE: &[Command] = &[
     serve("ping", -1, connection::ping),
     write("psetex", 4, strings::psetex),
     serve("psubscribe", -2, pubsub::psubscribe),
-    serve("psync", -3, server::psync),
+    serve("psync", -3, replication::psync),
     read("pttl", 2, expiry::pttl),
     serve("publish", 3, pubsub::publish),
     serve("pubsub", -2, pubsub::pubsub),
@@ -234,10 +236,11 @@ static TABLE: &[Command] = &[
     read("randomkey", 1, keys::randomkey),
     write("rename", 3, keys::rename),
     write("renamenx", 3, keys::renamenx),
-    serve("replconf", -1, server::replconf),
-    serve("replicaof", 3, server::replicaof),
+    serve("replconf", -1, replication::replconf),
+    serve("replicaof", 3, replication::replicaof),
     serve("reset", 1, connection::reset),
-    serve("role", 1, server::role),
+    write("restore", -4, payload::restore),
+    serve("role", 1, replication::role),
     write("rpop", -2, lists::rpop),
     write("rpoplpush", 3, lists::rpoplpush),
     write("rpush", -3, lists::rpush),
@@ -260,7 +263,7 @@ static TABLE: &[Command] = &[
     read("sintercard", -3, sets::sintercard),
     write("sinterstore", -3, sets::sinterstore),
     read("sismember", 3, sets::sismember),
-    serve("slaveof", 3, server::replicaof),
+    serve("slaveof", 3, replication::replicaof),
     serve("slowlog", -2, slowlog::slowlog),
     read("smembers", 2, sets::smembers),
     read("smismember", -3, sets::smismember),
@@ -287,8 +290,8 @@ static TABLE: &[Command] = &[
     write("unlink", -2, keys::del),
     serve("unsubscribe", -1, pubsub::unsubscribe),
     serve("unwatch", 1, transactions::unwatch),
-    serve("wait", 3, server::wait),
-    serve("waitaof", 4, server::waitaof),
+    serve("wait", 3, replication::wait),
+    serve("waitaof", 4, replication::waitaof),
     serve("watch", -2, transactions::watch),
     write("zadd", -4, sorted_sets::zadd),
     read("zcard", 2, sorted_sets::zcard),
@@ -364,7 +367,7 @@ impl Command {
 }
 
 /// The reply to a command that is not in the table.
-pub(super) fn unknown(args: &[&[u8]]) -> Reply {
+pub(in crate::servers) fn unknown(args: &[&[u8]]) -> Reply {
     let shown = |arg: &[u8], most: usize| String::from_utf8_lossy(&arg[..arg.len().min(most)]).into_owned();
     let mut rest = String::new();
     for arg in &args[1..] {
@@ -379,7 +382,7 @@ pub(super) fn unknown(args: &[&[u8]]) -> Reply {
 }
 
 /// The reply to a wrong number of arguments.
-pub(super) fn wrong_arity(name: &str) -> Reply {
+pub(in crate::servers) fn wrong_arity(name: &str) -> Reply {
     Reply::Error(format!("ERR wrong number of arguments for '{name}' command").into())
 }
 

@@ -85,7 +85,7 @@ impl Parameter {
             Fixed => Err("can't set immutable config".into()),
             Protected => Err("can't set protected config".into()),
             Notifications => notifications(&text)
-                .map(shown_notifications)
+                .map(|_| text.clone())
                 .ok_or_else(|| "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.".into()),
             Save => save(&text).ok_or_else(|| "Invalid save parameters".into()),
             Limits => limits(&text),
@@ -140,7 +140,7 @@ pub(in crate::servers::redis) fn notifications(text: &str) -> Option<u128> {
 }
 
 /// The same as letters, in the order in which Redis shows them.
-fn shown_notifications(bits: u128) -> String {
+pub(super) fn shown_notifications(bits: u128) -> String {
     let has = |letter: u8| bits & (1 << letter) != 0;
     let mut text = String::new();
     if ALL_CLASSES.iter().all(|class| has(*class)) {

@@ -37,7 +37,7 @@ impl Node {
         }
     }
 
-    pub(super) fn deliver(&mut self, session: SessionId, bytes: Arc<[u8]>, then: Then) {
+    pub(in crate::servers::redis) fn deliver(&mut self, session: SessionId, bytes: Arc<[u8]>, then: Then) {
         self.deliveries.push(Delivery { session, bytes, then });
     }
 

@@ -4,12 +4,19 @@ use super::delivery::Then;
 use super::session::{Answers, Kept};
 use super::{Admission, Answer, Next, Node, SessionId};
 use crate::servers::redis::commands::{Command, Run, flags};
+use crate::servers::redis::replication::LinkState;
 use crate::servers::redis::resp::{self, Reply};
 use crate::servers::redis::store::Part;
 
 impl Node {
     /// Executes, queues, postpones or refuses a command of a session.
     pub(super) fn process(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
+        let next = self.decide(id, args);
+        self.advance_answers(id);
+        next
+    }
+
+    fn decide(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
         let Some(name) = args.first() else { return Next::Continue };
         if self.session(id).leaving {
             return Next::Close;
@@ -61,8 +68,10 @@ impl Node {
         if let Some(transaction) = &mut self.session_mut(id).transaction {
             transaction.refused = true;
         }
+        if let Reply::Error(text) = &reply {
+            self.stats.count_error(text);
+        }
         self.reply(id, &reply);
-        self.advance_answers(id);
     }
 
     /// Executes a command, says what it did to who wants to know, and answers.
@@ -98,7 +107,6 @@ impl Node {
             }
             self.reply(id, reply);
         }
-        self.advance_answers(id);
         answer.next
     }
 
@@ -185,10 +193,10 @@ impl Node {
                 return Err(super::OUT_OF_MEMORY);
             }
         }
-        if writes && self.primary.is_none() && !self.has_enough_replicas() {
+        if writes && self.lacks_replicas() {
             return Err(super::NOT_ENOUGH_REPLICAS);
         }
-        if writes && self.primary.is_some() && self.config.replica_read_only {
+        if writes && self.is_replica() && self.config.replica_read_only {
             return Err(super::READ_ONLY);
         }
         if only_listens && !LISTENERS.contains(&command.name) {
@@ -201,8 +209,7 @@ impl Node {
                 .into(),
             ));
         }
-        if self.primary.is_some()
-            && !self.linked
+        if self.upstream().is_some_and(|upstream| upstream.link != LinkState::Up)
             && !self.config.replica_serve_stale_data
             && !command.is(flags::STALE)
         {
@@ -220,7 +227,7 @@ impl Node {
         }
         if let Some(pause) = &self.pause
             && (pause.all || writes || flags & flags::MAY_REPLICATE != 0)
-            && !self.replicas.iter().any(|replica| replica.session == id)
+            && !self.is_fed(id)
         {
             return Ok(Admission::Postpone);
         }

@@ -25,11 +25,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use picklock_sim::time::WallTime;
-use picklock_sim::trace::What;
 
-use super::commands::{Command, Run, SlowLog};
+use super::commands::SlowLog;
 use super::lua::{Script, Sha};
-use super::resp::{Limits, Reply, Request};
+use super::replication::{Replication, Upstream};
+use super::resp::{Limits, Reply};
 use super::store::{Access, Effects, Policy, Store};
 use waiting::Queues;
 
@@ -40,14 +40,8 @@ pub struct Node {
     pub(super) store: Store,
     /// The scripts that it was given.
     pub(super) scripts: BTreeMap<Sha, Arc<Script>>,
-    /// The host name of the primary that it follows; `None` for a primary.
-    primary: Option<String>,
-    /// For a replica: true while it is in step with its primary.
-    pub(super) linked: bool,
-    /// How many bytes of effects there were so far, counted as the primary counts.
-    offset: u64,
-    /// The replicas that this node feeds.
-    pub(super) replicas: Vec<FedReplica>,
+    /// Its place among the nodes of a replicated store.
+    pub(super) replication: Replication,
     /// The connections that there are.
     sessions: BTreeMap<SessionId, Session>,
     /// The number of the last connection.
@@ -57,7 +51,7 @@ pub struct Node {
     /// What goes to that session.
     out: Vec<u8>,
     /// What goes to other sessions.
-    deliveries: Vec<Delivery>,
+    pub(super) deliveries: Vec<Delivery>,
     /// Who waits for what.
     queues: Queues,
     /// Who watches which key of a database.
@@ -110,17 +104,6 @@ enum Admission {
     Postpone,
 }
 
-/// A replica as its primary sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FedReplica {
-    /// The session of its link.
-    pub(super) session: SessionId,
-    /// The name of its host.
-    pub(super) name: String,
-    /// The offset up to which it has applied the effects.
-    pub(super) acked: u64,
-}
-
 /// What executing one command came to, besides the reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
@@ -141,10 +124,8 @@ pub enum Next {
     Close,
     /// Execute nothing more for the connection until a delivery resumes it.
     Blocked,
-    /// Make the connection a replica's link, beginning with a full copy.
+    /// Feed the replica that has come.
     Feed,
-    /// Cut the replicas' links and follow the new primary, if there is one.
-    RoleChanged,
     /// Write the role to disk.
     RewriteConfig,
     /// Write the dataset to disk.
@@ -183,10 +164,13 @@ impl From<Reply> for Answer {
 }
 
 impl Node {
-    /// A node with this dataset: a primary, or a replica of the host named.
+    /// A node with this dataset: a primary, or a replica of the host named, on its usual port unless another follows
+    /// behind a space.
     #[must_use]
     pub fn new(store: Store, primary: Option<String>) -> Node {
-        Node { store, primary, ..Node::default() }
+        let mut node = Node { store, ..Node::default() };
+        node.replication.upstream = primary.as_deref().map(Upstream::parse);
+        node
     }
 
     /// A new connection from this host.
@@ -219,7 +203,7 @@ impl Node {
         self.unlisten_all(id);
         self.monitors.retain(|other| *other != id);
         self.sessions.remove(&id);
-        self.replicas.retain(|replica| replica.session != id);
+        self.lose_replica(id);
     }
 
     /// The state of a connection that there is.
@@ -244,9 +228,10 @@ impl Node {
         std::mem::swap(reply, &mut self.out);
         self.current = None;
         self.seal(0);
-        self.session_mut(id).wrote = self.offset + self.store.effects.writes.len() as u64;
         self.serve_ready();
         let effects = self.take_effects();
+        self.session_mut(id).wrote = self.offset();
+        self.ask_for_acks();
         if self.session(id).leaving {
             next = Next::Close;
         }
@@ -256,7 +241,7 @@ impl Node {
     /// Sets the time, and whose commands follow.
     fn at(&mut self, now: WallTime) {
         self.store.now = now;
-        self.store.access = if self.primary.is_some() { Access::Replica } else { Access::Primary };
+        self.store.access = if self.is_replica() { Access::Replica } else { Access::Primary };
         if let Some(pause) = self.pause {
             if self.store.now_ms() >= pause.until_ms {
                 self.end_pause();
@@ -301,8 +286,7 @@ impl Node {
     /// True if the dataset takes more memory than it may, even after eviction.
     fn is_out_of_memory(&mut self) -> bool {
         let full = |store: &Store, most: u64| store.memory() as u64 > most;
-        let evicts =
-            self.config.policy != Policy::NoEviction && self.primary.is_none() && self.pause.is_none();
+        let evicts = self.config.policy != Policy::NoEviction && !self.is_replica() && self.pause.is_none();
         while full(&self.store, self.config.maxmemory) {
             if !evicts || !self.store.evict() {
                 return true;
@@ -312,26 +296,11 @@ impl Node {
         false
     }
 
-    /// True if as many replicas are there as a write needs.
-    pub(super) fn has_enough_replicas(&self) -> bool {
-        self.config.min_replicas == 0 || self.replicas.len() >= self.config.min_replicas
-    }
-
-    /// Applies an effect that came from the primary, or from the append-only file. What is no effect is skipped.
-    pub fn apply(&mut self, now: WallTime, request: &Request<'_>) -> Effects {
-        self.store.apply(now, &request.args);
-        self.offset += request.raw.len() as u64;
-        let mut effects = std::mem::take(&mut self.store.effects);
-        // Replicas of this replica must count the same bytes as the primary does.
-        effects.writes = request.raw.to_vec();
-        effects
-    }
-
     /// What a node does every so often when the wall clock shows `now`: it deletes the keys that are dead, unless it is a
     /// replica, and answers those who have waited long enough.
     pub fn tick(&mut self, now: WallTime) -> Effects {
         self.at(now);
-        if self.primary.is_none() && self.pause.is_none() && !self.expires_lazily {
+        if !self.is_replica() && self.pause.is_none() && !self.expires_lazily {
             self.store.expire_dead();
             self.digest_changes();
         }
@@ -343,77 +312,14 @@ impl Node {
     /// True while it has something to look at every so often.
     #[must_use]
     pub fn needs_ticks(&self) -> bool {
-        self.pause.is_some() || self.has_deadlines() || self.primary.is_none() && self.store.has_volatile()
+        self.pause.is_some() || self.has_deadlines() || !self.is_replica() && self.store.has_volatile()
     }
 
-    /// Takes over a primary's full copy, which stands for all effects up to `offset`.
-    pub fn resync(&mut self, copy: Store, offset: u64) -> Effects {
-        self.store.replace(copy);
-        self.offset = offset;
-        self.linked = true;
-        std::mem::take(&mut self.store.effects)
-    }
-
-    /// The whole dataset as commands that make it.
-    #[must_use]
-    pub fn snapshot(&self) -> Vec<u8> {
-        self.store.snapshot()
-    }
-
-    /// The host name of the primary that it follows; `None` for a primary.
-    #[must_use]
-    pub fn primary(&self) -> Option<&str> {
-        self.primary.as_deref()
-    }
-
-    /// How many bytes of effects there were so far.
-    #[must_use]
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// How many replicas have acknowledged the effects up to `offset`.
-    #[must_use]
-    pub fn acknowledged(&self, offset: u64) -> usize {
-        self.replicas.iter().filter(|replica| replica.acked >= offset).count()
-    }
-
-    /// Becomes a primary. False if it is one.
-    pub(super) fn promote(&mut self) -> bool {
-        let promoted = self.primary.take().is_some();
-        if promoted {
-            self.store.effects.events.push(What::Promoted);
-        }
-        promoted
-    }
-
-    /// Becomes a replica of another host.
-    pub(super) fn follow(&mut self, primary: String) {
-        if self.primary.replace(primary).is_none() {
-            self.store.effects.events.push(What::Demoted);
-        }
-        self.linked = false;
-        self.unblock_all();
-    }
-
+    /// What was done since it was last asked; it is in the stream now.
     fn take_effects(&mut self) -> Effects {
         let effects = std::mem::take(&mut self.store.effects);
-        self.offset += effects.writes.len() as u64;
+        self.propagate(&effects);
         effects
-    }
-}
-
-impl Store {
-    /// Applies an effect. What is no effect is skipped: a primary sends nothing else.
-    pub fn apply(&mut self, now: WallTime, args: &[&[u8]]) {
-        self.now = now;
-        self.access = Access::Stream;
-        let command =
-            args.first().and_then(|name| Command::find(name)).filter(|command| command.takes(args.len()));
-        if let Some(Command { writes: true, run: Run::Data(run), .. }) = command {
-            // An effect's reply is of no interest: the primary's client got one.
-            let _ = run(self, args);
-        }
     }
 }
 

@@ -50,7 +50,7 @@ impl Node {
 
     /// Whether the node takes writes from scripts now.
     fn may_write(&mut self, command: &Command) -> Result<(), Reply> {
-        if self.config.min_replicas > 0 && self.primary.is_none() && !self.has_enough_replicas() {
+        if self.lacks_replicas() {
             return Err(super::NOT_ENOUGH_REPLICAS);
         }
         if self.config.maxmemory > 0 && command.is(flags::DENYOOM) && self.is_out_of_memory() {

@@ -249,7 +249,7 @@ impl Node {
     }
 
     /// Ends all waiting that a replica does not do: those sessions are told, and closed.
-    pub(super) fn unblock_all(&mut self) {
+    pub(in crate::servers::redis) fn unblock_all(&mut self) {
         let blocked = |waiting: &Waiting| waiting.cause.is_blocking();
         let waits =
             self.sessions.iter().filter(|(_, session)| session.waiting.as_deref().is_some_and(blocked));

@@ -8,7 +8,6 @@ use picklock_sim::trace::What;
 
 use super::super::node::{Delivery, Next, Node, Outcome, SessionId, Then};
 use super::super::resp::{Reply, Requests};
-use super::super::store::{Effects, Store};
 
 /// A node, one client of it, and a wall clock.
 struct Bench {
@@ -519,128 +518,6 @@ fn compare_and_delete_deletes_only_for_the_owner() {
     assert_eq!(bench.writes(), ["del lock"]);
 }
 
-/// A primary and a replica that gets its effects.
-fn replicated() -> (Bench, Bench) {
-    let primary = Bench::new();
-    let mut replica = Bench::of(Node::new(Store::default(), Some("node-1".into())));
-    let _ = replica.node.resync(super::super::journal::load(&primary.node.snapshot(), primary.now), 0);
-    (primary, replica)
-}
-
-fn apply(replica: &mut Bench, bytes: &[u8]) -> Vec<What> {
-    let mut requests = Requests::default();
-    requests.room().extend_from_slice(bytes);
-    let mut events = Vec::new();
-    while let Some(request) = requests.take().unwrap() {
-        let Effects { events: new, writes, .. } = replica.node.apply(replica.now, &request);
-        assert_eq!(writes, request.raw, "replicas of replicas count the same bytes");
-        events.extend(new);
-    }
-    events
-}
-
-#[test]
-fn a_replica_follows_effects_and_refuses_writes() {
-    let (mut primary, mut replica) = replicated();
-    for line in ["SET lock me NX PX 100", "INCR n", "HSET h f 1", "PEXPIRE h 500", "SETNX bare v"] {
-        primary.run(line);
-        let bytes = primary.last.effects.writes.clone();
-        assert_eq!(apply(&mut replica, &bytes), primary.last.effects.events, "{line}");
-    }
-    assert_eq!(replica.node.snapshot(), primary.node.snapshot());
-    assert_eq!(replica.node.offset(), primary.node.offset());
-    assert_eq!(replica.run("GET lock"), "me");
-    assert_eq!(replica.run("SET lock you"), "-READONLY You can't write against a read only replica.");
-    assert!(
-        replica
-            .lua("return redis.call('del', 'lock')")
-            .starts_with("-READONLY You can't write against a read")
-    );
-    assert!(replica.run("WAIT 1 10").starts_with("-ERR WAIT cannot be used with replica instances."));
-}
-
-#[test]
-fn a_replica_hides_dead_keys_but_leaves_them_to_its_primary() {
-    let (mut primary, mut replica) = replicated();
-    primary.run("SET lock me NX PX 100");
-    let bytes = primary.last.effects.writes.clone();
-    apply(&mut replica, &bytes);
-    // The replica's clock is ahead.
-    replica.pass(101);
-    assert_eq!(replica.run("GET lock"), "nil");
-    assert_eq!(replica.run("DBSIZE"), ":1");
-    assert!(!replica.node.needs_ticks());
-    assert_eq!(replica.node.tick(replica.now), Effects::default());
-    primary.pass(101);
-    let effects = primary.node.tick(primary.now);
-    assert_eq!(apply(&mut replica, &effects.writes), [What::Expired { key: key("lock") }]);
-    assert_eq!(replica.run("DBSIZE"), ":0");
-}
-
-#[test]
-fn a_promoted_replica_takes_writes_and_ends_leases_by_its_own_clock() {
-    let (mut primary, mut replica) = replicated();
-    primary.run("SET lock me NX PX 100");
-    let bytes = primary.last.effects.writes.clone();
-    apply(&mut replica, &bytes);
-    replica.pass(101);
-    assert_eq!(replica.run("REPLICAOF NO ONE"), "+OK");
-    assert_eq!(replica.last.next, Next::RoleChanged);
-    assert_eq!(replica.events(), [What::Promoted]);
-    assert_eq!(replica.run("REPLICAOF no one"), "+OK");
-    assert_eq!(replica.events(), []);
-    assert_eq!(replica.run("SET lock you NX PX 100"), "+OK");
-    assert_eq!(replica.events(), [What::Expired { key: key("lock") }, What::Created { key: key("lock") }]);
-}
-
-#[test]
-fn a_demoted_primary_loses_what_only_it_knew() {
-    let mut old = Bench::new();
-    old.run("SET a 1 NX PX 100");
-    old.run("SET b 1 NX PX 100");
-    let mut new = Bench::new();
-    new.run("SET a 1 NX PX 100");
-    new.run("SET b 2 NX PX 100");
-    new.run("SET c 3 NX");
-    assert_eq!(old.run("REPLICAOF node-2 6379"), "+OK");
-    assert_eq!(old.events(), [What::Demoted]);
-    assert_eq!(old.run("REPLICAOF node-2 6379"), "+OK Already connected to specified master");
-    let offset = old.node.offset();
-    assert_eq!(old.run("ROLE"), format!("[slave node-2 :6379 connect :{offset}]"));
-    let copy = super::super::journal::load(&new.node.snapshot(), old.now);
-    let effects = old.node.resync(copy, new.node.offset());
-    assert_eq!(
-        effects.events,
-        [What::Lost { key: key("b") }, What::Created { key: key("b") }, What::Created { key: key("c") }]
-    );
-    assert_eq!(old.node.snapshot(), new.node.snapshot());
-}
-
-#[test]
-fn wait_counts_replicas_that_have_the_connections_last_write() {
-    let mut bench = Bench::new();
-    let link = bench.node.connect("replica-1");
-    bench.node.replicas.push(super::super::node::FedReplica {
-        session: link,
-        name: "replica-1".into(),
-        acked: 0,
-    });
-    assert_eq!(bench.run("WAIT 1 0"), ":1", "a fresh connection has nothing to wait for");
-    bench.run("SET k v");
-    let mut out = Vec::new();
-    let outcome = bench.node.execute(bench.now, bench.session, &[b"WAIT", b"1", b"50"], &mut out);
-    assert_eq!(outcome.next, Next::Blocked);
-    assert!(out.is_empty(), "the answer comes later");
-    let offset = bench.node.offset().to_string();
-    let _ = bench.node.execute(bench.now, link, &[b"REPLCONF", b"ACK", offset.as_bytes()], &mut out);
-    assert!(out.is_empty(), "an acknowledgement has no answer");
-    let answer = Delivery { session: bench.session, bytes: b":1\r\n".as_slice().into(), then: Then::Resume };
-    assert_eq!(bench.node.take_deliveries(), [answer]);
-    assert_eq!(bench.run("WAIT 1 50"), ":1");
-    assert_eq!(bench.run("WAIT 1 -1"), "-ERR timeout is negative");
-    assert_eq!(bench.run("ROLE"), format!("[master :{offset} [[replica-1 6379 {offset}]]]"));
-}
-
 #[test]
 fn the_deadline_of_wait_is_on_the_wall_clock() {
     let mut bench = Bench::new();
@@ -669,30 +546,4 @@ fn who_waits_when_a_primary_is_demoted_is_told_and_closed() {
     let told = bench.node.take_deliveries();
     assert_eq!((told.len(), told[0].session, told[0].then), (1, bench.session, Then::Close));
     assert!(told[0].bytes.starts_with(b"-UNBLOCKED "));
-}
-
-#[test]
-fn a_snapshot_makes_the_same_dataset_again() {
-    let mut bench = Bench::new();
-    for line in [
-        "SET a 1 NX PX 100",
-        "SETNX b 2",
-        "SET c 3",
-        "INCR d",
-        "PEXPIRE d 100",
-        "HSET h x 1 y 2",
-        "PEXPIRE h 7",
-    ] {
-        bench.run(line);
-    }
-    let copy = super::super::journal::load(&bench.node.snapshot(), bench.now);
-    assert!(copy.entries().eq(bench.node.store.entries()));
-    assert_eq!(copy.has_volatile(), bench.node.store.has_volatile());
-    assert_eq!(copy.effects, Effects::default());
-    let torn = bench.node.snapshot();
-    assert_eq!(
-        super::super::journal::load(&torn[..torn.len() - 3], bench.now).len(),
-        5,
-        "a torn end is dropped"
-    );
 }

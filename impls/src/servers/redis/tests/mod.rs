@@ -1,5 +1,9 @@
-//! Tests of the whole node, without a world and in one.
+//! Tests of the whole node: without a world, in one, with the Sentinels that watch it, and beside a real server.
 
 mod commands;
+mod failover;
 mod lua;
+mod real;
+mod replication;
+mod sessions;
 mod world;

@@ -1,0 +1,72 @@
+//! What CONFIG says about replication, under the names of redis.conf.
+//!
+//! One default differs: `repl-diskless-sync` is off. A real primary waits five seconds for more replicas before it sends
+//! a copy over its socket; a simulated run is often over by then.
+
+use super::state::Replication;
+
+/// A backlog is not smaller than this, in bytes.
+const BACKLOG_MIN: usize = 16 * 1024;
+
+/// The parameters of replication.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Settings {
+    /// A peer that is silent for longer is given up, in seconds.
+    pub(in super::super) timeout_s: i64,
+    /// How often a primary pings its replicas, in seconds.
+    pub(in super::super) ping_period_s: u64,
+    /// A replica is a good one if it has acknowledged since then, in seconds.
+    pub(in super::super) max_lag_s: i64,
+    /// The rank among the replicas when a Sentinel chooses one, the lowest first; 0 for never.
+    pub(in super::super) priority: u64,
+    /// The backlog is dropped after so many seconds without replicas; 0 for never.
+    pub(in super::super) backlog_ttl_s: i64,
+    /// The user to log in as at the primary.
+    pub(in super::super) user: Vec<u8>,
+    /// The password to log in with at the primary.
+    pub(in super::super) password: Vec<u8>,
+    /// The address and port that a replica is known by, if they are not those of its connection.
+    pub(in super::super) announced_address: Vec<u8>,
+    pub(in super::super) announced_port: u16,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            timeout_s: 60,
+            ping_period_s: 10,
+            max_lag_s: 10,
+            priority: 100,
+            backlog_ttl_s: 3600,
+            user: Vec::new(),
+            password: Vec::new(),
+            announced_address: Vec::new(),
+            announced_port: 0,
+        }
+    }
+}
+
+impl Replication {
+    /// Takes up a parameter that was checked, if it is one of replication.
+    pub(in super::super) fn configure(&mut self, name: &str, value: &str) {
+        let settings = &mut self.settings;
+        // Numbers were checked: what does not fit is a limit that is never reached.
+        let number = || value.parse().unwrap_or(i64::MAX);
+        match name {
+            "masterauth" => settings.password = value.as_bytes().to_vec(),
+            "masteruser" => settings.user = value.as_bytes().to_vec(),
+            "min-replicas-max-lag" => settings.max_lag_s = number(),
+            "repl-backlog-size" => {
+                let size = usize::try_from(number()).unwrap_or(usize::MAX).max(BACKLOG_MIN);
+                self.history.set_backlog_size(size);
+            }
+            "repl-backlog-ttl" => settings.backlog_ttl_s = number(),
+            "repl-ping-replica-period" => settings.ping_period_s = number().unsigned_abs(),
+            "repl-timeout" => settings.timeout_s = number(),
+            "replica-announce-ip" => settings.announced_address = value.as_bytes().to_vec(),
+            "replica-announce-port" => settings.announced_port = u16::try_from(number()).unwrap_or(0),
+            "replica-priority" => settings.priority = number().unsigned_abs(),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What a node knows about its place in a replicated store: its history, the primary that it follows, the replicas that
+//! follow it.
+
+use std::collections::BTreeMap;
+
+use picklock_sim::seed::{Seed, Stream};
+
+use super::history::{History, ReplicationId};
+use super::settings::Settings;
+use crate::servers::redis::PORT;
+use crate::servers::redis::node::{Node, SessionId};
+
+/// The part of a node's state that is about replication.
+#[derive(Debug)]
+pub(in super::super) struct Replication {
+    pub(in super::super) history: History,
+    /// The primary that this node follows; `None` for a primary.
+    pub(in super::super) upstream: Option<Upstream>,
+    /// The replicas that this node feeds.
+    pub(in super::super) replicas: Vec<FedReplica>,
+    /// What connections have said about themselves with REPLCONF.
+    pub(super) introduced: BTreeMap<SessionId, Introduced>,
+    pub(in super::super) settings: Settings,
+    /// True if the node has another primary, or none any more, since the server last looked.
+    pub(in super::super) role_changed: bool,
+    /// True if the replicas are to be asked what they have.
+    pub(in super::super) wants_acks: bool,
+    /// How many replicas have acknowledged lately, as of the last look.
+    pub(in super::super) good_replicas: usize,
+    /// When the last replica went, in seconds of the wall clock.
+    pub(super) deserted_s: Option<i64>,
+    /// How often the replication cron ran.
+    pub(super) beats: u64,
+    names: Stream,
+}
+
+/// The primary that a node follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Upstream {
+    /// Its host.
+    pub(in super::super) host: String,
+    /// Its port.
+    pub(in super::super) port: u16,
+    /// How far the link is.
+    pub(in super::super) link: LinkState,
+    /// True if this node has a part of a history that the primary may be asked to go on with.
+    pub(in super::super) resumable: bool,
+    /// The database that the stream has selected.
+    pub(in super::super) selected: usize,
+    /// The bytes of a transaction whose end has not come yet.
+    pub(super) transaction: Option<Vec<u8>>,
+    /// The offset to acknowledge, since the primary has asked.
+    pub(super) owes_ack: Option<u64>,
+    /// When the primary was last heard, in seconds of the wall clock.
+    pub(in super::super) heard_s: i64,
+    /// Since when the link is down, in seconds of the wall clock; `None` if it never was up.
+    pub(in super::super) down_since_s: Option<i64>,
+}
+
+/// How far a replica's link to its primary is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum LinkState {
+    /// There is none.
+    Down,
+    /// The connection is being made.
+    Connecting,
+    /// Both introduce themselves.
+    Handshake,
+    /// A full copy comes.
+    Transfer,
+    /// The stream comes.
+    Up,
+}
+
+/// A replica as the node that feeds it sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct FedReplica {
+    /// The session of its link.
+    pub(in super::super) session: SessionId,
+    /// The address that it is known by.
+    pub(in super::super) address: String,
+    /// The port that it listens on; 0 if it did not say.
+    pub(in super::super) port: u16,
+    /// The offset up to which it has applied the stream.
+    pub(in super::super) acked: u64,
+    /// When it last said so, in seconds of the wall clock.
+    pub(in super::super) acked_s: i64,
+}
+
+/// What a connection has said about itself before PSYNC.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Introduced {
+    pub(super) port: u16,
+    pub(super) address: Vec<u8>,
+    /// It understands a history that goes on under a new name.
+    pub(super) psync2: bool,
+}
+
+impl Default for Replication {
+    fn default() -> Replication {
+        Replication {
+            history: History::new(ReplicationId::NONE),
+            upstream: None,
+            replicas: Vec::new(),
+            introduced: BTreeMap::new(),
+            settings: Settings::default(),
+            role_changed: false,
+            wants_acks: false,
+            good_replicas: 0,
+            deserted_s: None,
+            beats: 0,
+            names: Seed(0).stream(""),
+        }
+    }
+}
+
+impl Replication {
+    /// Draws the names of histories from this seed: another for every life of every node.
+    pub(in super::super) fn rename(&mut self, seed: Seed) {
+        self.names = seed.stream("replication identifiers");
+        let name = self.new_name();
+        self.history.rename(name);
+    }
+
+    /// A new name for a history.
+    pub(super) fn new_name(&mut self) -> ReplicationId {
+        name(&mut self.names)
+    }
+
+    /// Counts the replicas that have acknowledged lately, in whole seconds as Redis counts.
+    pub(super) fn count_good(&mut self, now_s: i64) {
+        let max_lag = self.settings.max_lag_s;
+        self.good_replicas =
+            self.replicas.iter().filter(|replica| now_s - replica.acked_s <= max_lag).count();
+    }
+}
+
+impl Upstream {
+    pub(in super::super) fn new(host: String, port: u16, resumable: bool) -> Upstream {
+        Upstream {
+            host,
+            port,
+            link: LinkState::Down,
+            resumable,
+            selected: 0,
+            transaction: None,
+            owes_ack: None,
+            heard_s: 0,
+            down_since_s: None,
+        }
+    }
+
+    /// The address of a primary: a host, and a port behind a space if it is not the usual one.
+    pub(in super::super) fn parse(text: &str) -> Upstream {
+        let (host, port) = text.split_once(' ').unwrap_or((text, ""));
+        Upstream::new(host.to_owned(), port.parse().unwrap_or(PORT), false)
+    }
+}
+
+fn name(names: &mut Stream) -> ReplicationId {
+    let (a, b, c) = (names.next_u64(), names.next_u64(), names.below(1 << 32));
+    let digits = format!("{a:016x}{b:016x}{c:08x}");
+    ReplicationId::parse(digits.as_bytes()).unwrap_or(ReplicationId::NONE)
+}
+
+impl Node {
+    /// The primary that it follows; `None` for a primary.
+    pub(in super::super) fn upstream(&self) -> Option<&Upstream> {
+        self.replication.upstream.as_ref()
+    }
+
+    /// True if it follows a primary.
+    #[must_use]
+    pub fn is_replica(&self) -> bool {
+        self.replication.upstream.is_some()
+    }
+
+    /// How many bytes the stream of effects has so far.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.replication.history.offset()
+    }
+
+    /// True if a rule about replicas forbids to take a write now.
+    pub(in super::super) fn lacks_replicas(&self) -> bool {
+        let (needed, max_lag_s) = (self.config.min_replicas, self.config.min_replicas_max_lag);
+        needed > 0 && max_lag_s > 0 && !self.is_replica() && self.replication.good_replicas < needed
+    }
+}

@@ -1,0 +1,292 @@
+//! The node beside a real redis-server, over sockets of the machine: each reads what the other writes and follows it.
+//!
+//! Ignored unless asked for, since they need `redis-server` 7.0 on the path:
+//! `cargo test -p picklock-impls --lib real -- --ignored`.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use picklock_sim::seed::Seed;
+use picklock_sim::time::WallTime;
+
+use super::super::node::{Node, SessionId};
+use super::super::rdb;
+use super::super::replication::{Link, LinkState};
+use super::super::resp::{Reply, Requests, request};
+use super::super::store::Store;
+
+/// A real server with a directory of its own, stopped and removed at the end.
+struct Real {
+    child: Child,
+    port: u16,
+    dir: PathBuf,
+    client: TcpStream,
+}
+
+impl Real {
+    fn start(more: &[&str]) -> Real {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let dir = std::env::temp_dir().join(format!("picklock-real-{port}"));
+        std::fs::create_dir_all(&dir).unwrap();
+        Real::start_in(dir, port, more)
+    }
+
+    fn start_in(dir: PathBuf, port: u16, more: &[&str]) -> Real {
+        let child = Command::new("redis-server")
+            .args(["--port", &port.to_string(), "--save", "", "--dir", dir.to_str().unwrap()])
+            .args(["--repl-diskless-sync-delay", "0"])
+            .args(more)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let client = (0..200).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            TcpStream::connect(("127.0.0.1", port)).ok()
+        });
+        Real { child, port, dir, client: client.expect("the server listens within four seconds") }
+    }
+
+    fn call(&mut self, line: &str) -> Reply {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        self.command(&words)
+    }
+
+    fn command(&mut self, words: &[&[u8]]) -> Reply {
+        let mut bytes = Vec::new();
+        request(&mut bytes, words);
+        self.client.write_all(&bytes).unwrap();
+        let mut received = Vec::new();
+        loop {
+            if let Some((reply, _)) = Reply::decode(&received).unwrap() {
+                return reply;
+            }
+            let mut chunk = [0; 65_536];
+            let len = self.client.read(&mut chunk).unwrap();
+            received.extend_from_slice(&chunk[..len]);
+        }
+    }
+
+    fn info(&mut self, name: &str) -> String {
+        let Reply::Bulk(text) = self.call("INFO replication") else { panic!("a text") };
+        let text = String::from_utf8(text).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.unwrap_or_default().to_owned()
+    }
+
+    /// Every key with its payload and expiry, of all databases.
+    fn dataset(&mut self) -> Vec<(usize, Vec<u8>, Reply, Reply)> {
+        let mut all = Vec::new();
+        for database in 0..16 {
+            self.call(&format!("SELECT {database}"));
+            let Reply::Array(keys) = self.call("KEYS *") else { panic!("a list") };
+            for key in keys {
+                let Reply::Bulk(key) = key else { panic!("a key") };
+                let value = self.command(&[b"DUMP", &key]);
+                let expires = self.command(&[b"PEXPIRETIME", &key]);
+                all.push((database, key, value, expires));
+            }
+        }
+        self.call("SELECT 0");
+        all.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        all
+    }
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Values of all types in two databases, some with an expiry.
+const LINES: &[&str] = &[
+    "SET lease owner NX PX 600000",
+    "SET n 41",
+    "INCRBY n 1",
+    "RPUSH list a b 3 -70000",
+    "SADD set a b 1",
+    "SADD ints 1 2 99999",
+    "ZADD ranks 1 a 2.5 b -inf c",
+    "HSET hash f 1 g x",
+    "PEXPIRE hash 500000",
+    "SWAPDB 0 3",
+    "SET other 1",
+    "EVAL redis.call('set','x',1)redis.call('incr','x') 0",
+    "SWAPDB 0 3",
+    "DEL list",
+    "LPUSH list z",
+];
+
+fn now() -> WallTime {
+    let now = std::process::Command::new("date").arg("+%s%N").output().unwrap();
+    WallTime(String::from_utf8(now.stdout).unwrap().trim().parse().unwrap())
+}
+
+/// The dataset of a node as [`Real::dataset`] shows one, by way of the payloads of our own.
+fn same_dataset(node: &Node, real: &mut Real) {
+    let theirs = real.dataset();
+    let ours: Vec<_> = node.store.all().collect();
+    assert_eq!(ours.len(), theirs.len());
+    for ((database, key, entry), (their_database, their_key, payload, expires)) in
+        ours.into_iter().zip(theirs)
+    {
+        assert_eq!((database, key), (their_database, their_key.as_slice()));
+        let Reply::Bulk(payload) = payload else { panic!("a payload") };
+        assert_eq!(rdb::restore(&payload).as_ref(), Ok(&entry.value), "{}", String::from_utf8_lossy(key));
+        assert_eq!(Reply::Integer(entry.expires.unwrap_or(-1)), expires);
+    }
+}
+
+/// A client of a node in this process.
+struct Local {
+    node: Node,
+    session: SessionId,
+}
+
+impl Local {
+    fn new(primary: Option<String>) -> Local {
+        let mut node = Node::new(Store::default(), primary);
+        node.replication.rename(Seed(7));
+        let session = node.connect("client");
+        Local { node, session }
+    }
+
+    fn run(&mut self, line: &str) {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        let mut out = Vec::new();
+        let _ = self.node.execute(now(), self.session, &words, &mut out);
+        assert_ne!(out.first(), Some(&b'-'), "{line}: {}", String::from_utf8_lossy(&out));
+    }
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn a_real_server_loads_our_snapshot_and_takes_our_payloads() {
+    let mut local = Local::new(None);
+    LINES.iter().for_each(|line| local.run(line));
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let dir = std::env::temp_dir().join(format!("picklock-real-{port}"));
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("dump.rdb"), rdb::of_node(&local.node, false)).unwrap();
+    let mut real = Real::start_in(dir, port, &[]);
+    same_dataset(&local.node, &mut real);
+    real.call("FLUSHALL");
+    for (database, key, entry) in local.node.store.all() {
+        real.call(&format!("SELECT {database}"));
+        let when = entry.expires.unwrap_or(0).to_string();
+        let payload = rdb::dump(&entry.value);
+        assert_eq!(real.command(&[b"RESTORE", key, when.as_bytes(), &payload, b"ABSTTL"]), Reply::OK);
+    }
+    same_dataset(&local.node, &mut real);
+    let _ = std::fs::remove_dir_all(&real.dir);
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn the_node_follows_a_real_server() {
+    for diskless in ["yes", "no"] {
+        let mut real = Real::start(&["--repl-diskless-sync", diskless]);
+        real.call("SET before 1");
+        let mut local = Local::new(Some(format!("127.0.0.1 {}", real.port)));
+        let node = &mut local.node;
+        let mut was_full = Vec::new();
+        for round in 0..2 {
+            let mut link = Link::new(node.introduction());
+            let mut socket = TcpStream::connect(("127.0.0.1", real.port)).unwrap();
+            socket.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+            let mut resynced = false;
+            for step in 0..30 {
+                if step == 12 {
+                    LINES.iter().for_each(|line| drop(real.call(line)));
+                }
+                if step == 15 {
+                    assert_eq!(real.call("SET acked 1"), Reply::OK);
+                    let mut asker = real.client.try_clone().unwrap();
+                    asker.write_all(b"WAIT 1 2000\r\n").unwrap();
+                }
+                let out = link.take_output();
+                if !out.is_empty() {
+                    socket.write_all(&out).unwrap();
+                }
+                let mut chunk = vec![0; 65_536];
+                if let Ok(len) = socket.read(&mut chunk) {
+                    link.room().extend_from_slice(&chunk[..len]);
+                }
+                while let Some(heard) = node.hear(now(), &mut link).unwrap() {
+                    resynced |= heard.resynced;
+                }
+            }
+            let mut answer = [0; 4];
+            real.client.read_exact(&mut answer).unwrap();
+            assert_eq!(&answer, b":1\r\n", "WAIT has its answer");
+            was_full.push(resynced);
+            assert_eq!(real.info("connected_slaves"), "1");
+            assert_eq!(real.info("master_repl_offset"), node.offset().to_string());
+            same_dataset(node, &mut real);
+            node.link_is(now(), LinkState::Down);
+            drop(socket);
+            real.call(&format!("SET while-away {round}"));
+        }
+        assert_eq!(was_full, [true, false], "the second link goes on where the first stopped");
+        let _ = std::fs::remove_dir_all(&real.dir);
+    }
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn a_real_server_follows_the_node() {
+    let mut local = Local::new(None);
+    local.run("SET before 1 PX 600000");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut real = Real::start(&[]);
+    let port = listener.local_addr().unwrap().port();
+    let mut starts = Vec::new();
+    for round in 0..2 {
+        if round == 0 {
+            assert_eq!(real.call(&format!("REPLICAOF 127.0.0.1 {port}")), Reply::OK);
+        }
+        let (mut socket, _) = listener.accept().unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        let session = local.node.connect("127.0.0.1");
+        let mut requests = Requests::default();
+        let mut sent = Vec::new();
+        for step in 0..60 {
+            if step == 20 {
+                LINES.iter().for_each(|line| local.run(line));
+            }
+            if step == 30 {
+                local.run("SET acked 1");
+                let _ = local.node.execute(now(), local.session, &[b"WAIT", b"1", b"0"], &mut Vec::new());
+            }
+            let mut chunk = vec![0; 65_536];
+            if let Ok(len) = socket.read(&mut chunk) {
+                requests.room().extend_from_slice(&chunk[..len]);
+            }
+            let mut out = Vec::new();
+            while let Some(request) = requests.take().unwrap() {
+                let _ = local.node.execute(now(), session, &request.args, &mut out);
+            }
+            for delivery in local.node.take_deliveries() {
+                if delivery.session == session {
+                    out.extend_from_slice(&delivery.bytes);
+                } else {
+                    assert_eq!(&*delivery.bytes, b":1\r\n", "WAIT has its answer");
+                }
+            }
+            sent.extend_from_slice(&out);
+            socket.write_all(&out).unwrap();
+        }
+        starts.push(String::from_utf8_lossy(&sent).contains("+CONTINUE"));
+        assert_eq!(real.info("master_link_status"), "up");
+        assert_eq!(real.info("slave_repl_offset"), local.node.offset().to_string());
+        same_dataset(&local.node, &mut real);
+        local.node.disconnect(session);
+        local.run(&format!("SET while-away {round}"));
+    }
+    assert_eq!(starts, [false, true], "the second link goes on where the first stopped");
+    let _ = std::fs::remove_dir_all(&real.dir);
+}

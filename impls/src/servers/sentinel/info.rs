@@ -1,0 +1,198 @@
+//! What INFO tells of a server: its replicas, its role, its primary; and what a change of role leads to.
+//!
+//! Source: `sentinelRefreshInstanceInfo` of `sentinel.c`.
+
+use super::instance::{Address, InstanceId, Reconfiguration, Role};
+use super::primary::Failover;
+use super::state::{HELLO_PERIOD, INFO_PERIOD, Sentinel};
+
+/// What one INFO says.
+#[derive(Default)]
+struct Told {
+    run_id: Option<String>,
+    role: Option<Role>,
+    replicas: Vec<Address>,
+    host: Option<String>,
+    port: u16,
+    is_linked: bool,
+    link_down_ms: i64,
+    priority: Option<u64>,
+    offset: Option<u64>,
+    is_hidden: bool,
+}
+
+impl Told {
+    fn of(text: &str) -> Told {
+        let mut told = Told::default();
+        for line in text.lines() {
+            let Some((name, value)) = line.split_once(':') else { continue };
+            match name {
+                "run_id" if value.len() >= 40 => told.run_id = Some(value[..40].to_owned()),
+                "role" if value == "master" => told.role = Some(Role::Primary),
+                "role" if value == "slave" => told.role = Some(Role::Replica),
+                "master_host" => told.host = Some(value.to_owned()),
+                "master_port" => told.port = value.parse().unwrap_or(0),
+                "master_link_status" => told.is_linked = value == "up",
+                "master_link_down_since_seconds" => {
+                    told.link_down_ms = value.parse::<i64>().unwrap_or(0).saturating_mul(1_000);
+                }
+                "slave_priority" => told.priority = value.parse().ok(),
+                "slave_repl_offset" => told.offset = value.parse().ok(),
+                "replica_announced" => told.is_hidden = value == "0",
+                name if is_replica_line(name) => told.replicas.extend(replica_address(value)),
+                _ => {}
+            }
+        }
+        told
+    }
+}
+
+/// True for `slave0` and its like.
+fn is_replica_line(name: &str) -> bool {
+    name.strip_prefix("slave")
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn replica_address(value: &str) -> Option<Address> {
+    let field = |name: &str| value.split(',').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+    Address::parse(field("ip")?.as_bytes(), field("port")?.as_bytes())
+}
+
+impl Sentinel {
+    /// A primary or a replica has answered INFO.
+    pub(super) fn inform(&mut self, id: InstanceId, text: &str) {
+        let told = Told::of(text);
+        let now = self.now;
+        if let Some(run_id) = told.run_id {
+            let instance = self.instance_mut(id);
+            if instance.run_id != run_id {
+                let is_known = !instance.run_id.is_empty();
+                instance.run_id = run_id;
+                if is_known {
+                    self.event("+reboot", id, "");
+                }
+            }
+        }
+        if self.instance(id).is_primary() {
+            for address in told.replicas {
+                if !self.replicas_of(id).any(|(instance, _)| instance.address == address) {
+                    self.add_replica(id, address);
+                    self.save();
+                }
+            }
+        }
+        let instance = self.instance_mut(id);
+        instance.informed = now;
+        if let Some(replica) = instance.replica_mut() {
+            replica.link_down_ms = told.link_down_ms;
+            if told.role == Some(Role::Replica) {
+                let follows = told.host.map(|host| Address::new(host, told.port));
+                if follows.is_some() && follows != replica.follows {
+                    replica.follows = follows;
+                    replica.follows_since = now;
+                }
+                replica.is_linked = told.is_linked;
+                replica.priority = told.priority.unwrap_or(replica.priority);
+                replica.offset = told.offset.unwrap_or(replica.offset);
+                replica.is_announced = !told.is_hidden;
+            }
+        }
+        if let Some(role) = told.role {
+            self.note_role(id, role);
+            if self.tilt_since.is_none() {
+                self.act_on_role(id, role);
+            }
+        }
+    }
+
+    fn note_role(&mut self, id: InstanceId, role: Role) {
+        let now = self.now;
+        let instance = self.instance_mut(id);
+        if instance.role == role {
+            return;
+        }
+        instance.role = role;
+        instance.role_since = now;
+        let expected = instance.is_primary() == (role == Role::Primary);
+        if let Some(replica) = instance.replica_mut().filter(|_| role == Role::Replica) {
+            replica.follows_since = now;
+        }
+        let name = if role == Role::Primary { "master" } else { "slave" };
+        let channel = if expected { "+role-change" } else { "-role-change" };
+        self.event(channel, id, &format!(" new reported role is {name}"));
+    }
+
+    fn act_on_role(&mut self, id: InstanceId, role: Role) {
+        let now = self.now;
+        let instance = self.instance(id);
+        let Some(replica) = instance.replica() else { return };
+        let primary_id = instance.primary;
+        let address = self.instance(primary_id).address.clone();
+        let primary = self.primary(primary_id);
+        match role {
+            Role::Primary => {
+                let awaited = primary.failover == Failover::WaitPromotion;
+                if replica.is_promoted && awaited {
+                    self.promotion_seen(primary_id, id);
+                    return;
+                }
+                // A replica that has made itself a primary, or an old primary that has come back. It may know something
+                // that this Sentinel is about to learn: so not at once.
+                let wait = 4 * HELLO_PERIOD;
+                if !replica.is_promoted
+                    && self.looks_sane(primary_id)
+                    && self.was_not_down_for(id, wait)
+                    && now - instance.role_since > wait
+                    && self.order(id, Some(&address))
+                {
+                    self.event("+convert-to-slave", id, "");
+                }
+            }
+            Role::Replica => {
+                let wait = primary.watch.failover_timeout_ms;
+                let strays = replica.follows.as_ref().is_some_and(|follows| *follows != address);
+                if strays
+                    && self.looks_sane(primary_id)
+                    && self.was_not_down_for(id, wait)
+                    && now - replica.follows_since > wait
+                    && self.order(id, Some(&address))
+                {
+                    self.event("+fix-slave-config", id, "");
+                }
+                self.note_reconfiguration(id, primary_id);
+            }
+        }
+    }
+
+    /// A replica that was told to follow the new primary does so, and then is in step with it.
+    fn note_reconfiguration(&mut self, id: InstanceId, primary: InstanceId) {
+        let promoted = self.primary(primary).promoted.map(|promoted| self.instance(promoted).address.clone());
+        let Some(replica) = self.instance_mut(id).replica_mut() else { return };
+        if replica.reconfiguration == Reconfiguration::Sent
+            && promoted.is_some()
+            && replica.follows == promoted
+        {
+            replica.reconfiguration = Reconfiguration::InProgress;
+            self.event("+slave-reconf-inprog", id, "");
+        }
+        let Some(replica) = self.instance_mut(id).replica_mut() else { return };
+        if replica.reconfiguration == Reconfiguration::InProgress && replica.is_linked {
+            replica.reconfiguration = Reconfiguration::Done;
+            self.event("+slave-reconf-done", id, "");
+        }
+    }
+
+    /// True if a primary is one by its own account, is up, and was heard of lately.
+    fn looks_sane(&self, id: InstanceId) -> bool {
+        let instance = self.instance(id);
+        instance.role == Role::Primary
+            && !instance.is_down
+            && !self.primary(id).is_down
+            && self.now - instance.informed < 2 * INFO_PERIOD
+    }
+
+    fn was_not_down_for(&self, id: InstanceId, span: i64) -> bool {
+        let since = self.instance(id).down_since;
+        since == 0 || self.now - since > span
+    }
+}
