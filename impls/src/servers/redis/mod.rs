@@ -7,8 +7,8 @@
 //! [`node::Node`] executes commands and touches nothing else, so it can be tested without a world; [`serve()`] puts a node
 //! on a host.
 //!
-//! Left out on purpose: several databases, transactions, blocking commands, Pub/Sub, eviction, access control, lists,
-//! sets and sorted sets.
+//! Left out on purpose: streams, geometry, HyperLogLog, clusters, modules, users other than the default one, caches on
+//! the client's side.
 
 pub mod node;
 pub mod resp;

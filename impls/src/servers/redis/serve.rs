@@ -210,7 +210,12 @@ async fn tick(server: Arc<Server>) {
 }
 
 /// Serves one client until it goes. An error on its stream concerns nobody else.
-async fn connection(server: Arc<Server>, stream: Stream, peer: String) {
+async fn connection(server: Arc<Server>, mut stream: Stream, peer: String) {
+    if server.shared().node.is_full() {
+        // Whether the client reads why it is turned away is its own business.
+        let _ = stream.write_all(b"-ERR max number of clients reached\r\n").await;
+        return;
+    }
     let (outbox, parcels) = mpsc::unbounded_channel();
     let id = {
         let mut shared = server.shared();

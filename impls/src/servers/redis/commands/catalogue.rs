@@ -137,11 +137,19 @@ const fn fact(
 
 /// The command or subcommand of a name in lowercase.
 pub(in crate::servers::redis) const fn find(name: &str) -> Option<&'static Fact> {
+    match position(name) {
+        Some(nth) => Some(&FACTS[nth]),
+        None => None,
+    }
+}
+
+/// Where a command or subcommand stands.
+pub(super) const fn position(name: &str) -> Option<usize> {
     let (mut low, mut high) = (0, FACTS.len());
     while low < high {
         let middle = (low + high) / 2;
         match order(FACTS[middle].name.as_bytes(), name.as_bytes()) {
-            0 => return Some(&FACTS[middle]),
+            0 => return Some(middle),
             1 => high = middle,
             _ => low = middle + 1,
         }
@@ -167,10 +175,10 @@ const fn order(a: &[u8], b: &[u8]) -> i32 {
     }
 }
 
-/// The subcommand of a name in any case.
-pub(super) fn subcommand(command: &str, sub: &[u8], version: Version) -> Option<&'static Fact> {
-    let is = |fact: &&Fact| fact.name.as_bytes()[command.len() + 1..].eq_ignore_ascii_case(sub);
-    subcommands(command).filter(|fact| is_in(fact, version)).find(is)
+/// The subcommand of a name in any case, and where it stands.
+pub(super) fn subcommand(command: &str, sub: &[u8], version: Version) -> Option<(usize, &'static Fact)> {
+    let is = |fact: &Fact| fact.name.as_bytes()[command.len() + 1..].eq_ignore_ascii_case(sub);
+    numbered(command).find(|(_, fact)| is(fact) && is_in(fact, version))
 }
 
 /// True if a version knows it.
@@ -204,12 +212,15 @@ const fn starts_with(text: &[u8], start: &[u8]) -> bool {
 
 /// The subcommands of a command.
 pub(super) fn subcommands(command: &str) -> impl Iterator<Item = &'static Fact> + '_ {
+    numbered(command).map(|(_, fact)| fact)
+}
+
+fn numbered(command: &str) -> impl Iterator<Item = (usize, &'static Fact)> + '_ {
     let from = FACTS.partition_point(|fact| fact.name.as_bytes() < command.as_bytes());
-    let of = move |fact: &Fact| {
-        fact.name.as_bytes().get(command.len()) == Some(&b'|') && fact.name.starts_with(command)
-    };
     // A longer name may stand between a command and its subcommands, which begin with a bar.
-    FACTS[from..].iter().take_while(move |fact| fact.name.starts_with(command)).filter(move |fact| of(fact))
+    let of = move |fact: &Fact| fact.name.as_bytes().get(command.len()) == Some(&b'|');
+    let all = FACTS.iter().enumerate().skip(from);
+    all.take_while(move |(_, fact)| fact.name.starts_with(command)).filter(move |(_, fact)| of(fact))
 }
 
 /// What came with 7.2.
@@ -217,7 +228,7 @@ pub(super) const SINCE_7_2: [&str; 3] = ["client|no-touch", "client|setinfo", "w
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
-pub(super) const FACTS: &[Fact] = &[
+pub(in crate::servers::redis) const FACTS: &[Fact] = &[
     fact("acl", -2, "", [0, 0, 0], "slow", "", ""),
     fact("acl|cat", -2, "noscript loading stale", [0, 0, 0], "slow", "", ""),
     fact("acl|deluser", -3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),

@@ -15,7 +15,8 @@ pub(super) fn config(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
         () if is(b"SET") => set(node, &args[2..]).map(Answer::from),
         () if is(b"REWRITE") => Ok(Answer { reply: Some(Reply::OK), next: Next::RewriteConfig }),
         () if is(b"RESETSTAT") => {
-            node.stats = Stats::default();
+            let Stats { started_ms, saved_ms, .. } = node.stats;
+            node.stats = Stats { started_ms, saved_ms, ..Stats::default() };
             Ok(Reply::OK.into())
         }
         () => Ok(super::help("config", node.store.version).into()),

@@ -93,6 +93,10 @@ fn reload(node: &mut Node) -> Reply {
     }
 }
 
+/// The number that `DEBUG PROTOCOL double` answers with.
+#[expect(clippy::approx_constant, reason = "it is Redis's number, which is not meant to be pi")]
+const PROTOCOL_DOUBLE: f64 = 3.141;
+
 /// A reply of each type, to test clients with.
 fn protocol(node: &mut Node, id: SessionId, name: &[u8]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| name.eq_ignore_ascii_case(word);
@@ -100,7 +104,7 @@ fn protocol(node: &mut Node, id: SessionId, name: &[u8]) -> Result<Answer, Reply
     let reply = match () {
         () if is(b"string") => Reply::text("Hello World"),
         () if is(b"integer") => Reply::Integer(12345),
-        () if is(b"double") => Reply::Double(3.141),
+        () if is(b"double") => Reply::Double(PROTOCOL_DOUBLE),
         () if is(b"null") => Reply::Nil,
         () if is(b"array") => Reply::Array(integers(0..3)),
         () if is(b"set") => Reply::Set(integers(0..3)),

@@ -231,7 +231,7 @@ pub(super) fn object(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
     if args.len() != 3 {
         return Err(wrong_arity(&format!("object|{}", name.to_lowercase())));
     }
-    let Some(entry) = store.peek(args[2]).cloned() else { return Ok(Reply::Nil) };
+    let Some(entry) = store.inspect(args[2]).cloned() else { return Ok(Reply::Nil) };
     let lfu = store.policy.is_lfu();
     Ok(match *name {
         "ENCODING" => Reply::text(entry.encoding()),

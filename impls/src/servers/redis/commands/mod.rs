@@ -69,6 +69,8 @@ pub(super) struct Command {
     pub(super) writes: bool,
     /// True if what it does depends on its subcommand.
     container: bool,
+    /// Where it stands in the catalogue.
+    pub(super) nth: usize,
     /// What executes it.
     pub(super) run: Run,
 }
@@ -93,17 +95,13 @@ const fn serve(name: &'static str, arity: i32, run: OnServer) -> Command {
 
 /// What is not said here is in the catalogue; what is said twice must agree.
 const fn row(name: &'static str, arity: i32, writes: bool, run: Run) -> Command {
-    let mut flags = if writes { flags::WRITE } else { 0 };
-    if let Some(fact) = catalogue::find(name) {
-        assert!(fact.arity == arity, "the arity is Redis's");
-        assert!(!writes || fact.flags & flags::WRITE != 0, "it writes in Redis as well");
-        flags |= fact.flags;
-    }
-    if may_replicate(name) {
-        flags |= flags::MAY_REPLICATE;
-    }
+    let Some(nth) = catalogue::position(name) else { panic!("all commands are in the catalogue") };
+    let fact = &catalogue::FACTS[nth];
+    assert!(fact.arity == arity, "the arity is Redis's");
+    assert!(!writes || fact.flags & flags::WRITE != 0, "it writes in Redis as well");
+    let flags = if may_replicate(name) { fact.flags | flags::MAY_REPLICATE } else { fact.flags };
     let number = number_of(name.as_bytes());
-    Command { name, number, arity, flags, writes, container: catalogue::is_container(name), run }
+    Command { name, number, arity, flags, writes, container: catalogue::is_container(name), nth, run }
 }
 
 /// True for commands that change no data themselves, and may all the same have effects on replicas.
@@ -346,7 +344,8 @@ impl Command {
         let mut command = *Command::find(name).ok_or_else(|| unknown(args))?;
         if command.container && args.len() > 1 {
             let fact = catalogue::subcommand(command.name, args[1], version);
-            let fact = fact.ok_or_else(|| unknown_subcommand(command.name, args[1]))?;
+            let (nth, fact) = fact.ok_or_else(|| unknown_subcommand(command.name, args[1]))?;
+            command.nth = nth;
             (command.name, command.flags, command.arity) = (fact.name, fact.flags, fact.arity);
         } else if command.name == "waitaof" && version < Version::V7_2 {
             return Err(unknown(args));

@@ -166,7 +166,7 @@ fn limits(text: &str) -> Result<String, String> {
         ("pubsub", "33554432 8388608 60".to_owned()),
     ];
     let words: Vec<&str> = text.split(' ').filter(|word| !word.is_empty()).collect();
-    if words.is_empty() || words.len() % 4 != 0 {
+    if words.is_empty() || !words.len().is_multiple_of(4) {
         return Err("Wrong number of arguments in buffer limit configuration.".into());
     }
     for group in words.chunks(4) {

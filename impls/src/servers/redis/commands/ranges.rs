@@ -83,8 +83,9 @@ struct LcsOptions {
 
 pub(super) fn lcs(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let not_strings = |_| Reply::error("ERR The specified keys must contain string values");
-    let a = store.string(args[1]).map_err(not_strings)?.cloned().unwrap_or_default();
-    let b = store.string(args[2]).map_err(not_strings)?.cloned().unwrap_or_default();
+    let a = store.string(args[1]).map(|string| string.cloned().unwrap_or_default());
+    let b = store.string(args[2]).map(|string| string.cloned().unwrap_or_default());
+    let (a, b) = (a.map_err(not_strings)?, b.map_err(not_strings)?);
     let mut options = LcsOptions::default();
     let mut rest = args[3..].iter();
     while let Some(option) = rest.next() {

@@ -122,7 +122,7 @@ pub(super) fn function(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<
         () if is(b"FLUSH") => {
             let good =
                 |mode: &&[u8]| mode.eq_ignore_ascii_case(b"ASYNC") || mode.eq_ignore_ascii_case(b"SYNC");
-            if args.len() > 3 || !args[2..].iter().all(|mode| good(mode)) {
+            if args.len() > 3 || !args[2..].iter().all(good) {
                 return Err(Reply::error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"));
             }
             node.store.propagate(args);

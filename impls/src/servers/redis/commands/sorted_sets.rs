@@ -44,7 +44,8 @@ impl Options {
         if self.only_new && self.only_old {
             return Err(Reply::error("ERR XX and NX options at the same time are not compatible"));
         }
-        if self.greater && self.only_new || self.less && self.only_new || self.greater && self.less {
+        let exclusive = [self.greater, self.less, self.only_new];
+        if exclusive.into_iter().filter(|given| *given).count() > 1 {
             return Err(Reply::error("ERR GT, LT, and/or NX options at the same time are not compatible"));
         }
         if self.increment && elements > 1 {
@@ -211,13 +212,11 @@ impl Side {
     }
 }
 
+/// Members with their scores.
+type Scored = Vec<(Vec<u8>, f64)>;
+
 /// Takes up to `most` members; the effect is the caller's. `None` if there is no sorted set.
-fn pop_quietly(
-    store: &mut Store,
-    key: &[u8],
-    side: Side,
-    most: usize,
-) -> Result<Option<Vec<(Vec<u8>, f64)>>, Reply> {
+fn pop_quietly(store: &mut Store, key: &[u8], side: Side, most: usize) -> Result<Option<Scored>, Reply> {
     let Some(set) = store.edit::<SortedSet>(key)? else { return Ok(None) };
     let owned = |(member, score): (&[u8], f64)| (member.to_vec(), score);
     let taken: Vec<_> = match side {

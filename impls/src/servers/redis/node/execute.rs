@@ -48,6 +48,7 @@ impl Node {
                 self.postpone(id, kept)
             }
             Err(reply) => {
+                self.stats.of(command.nth).refused += 1;
                 self.refuse(id, command.name == "exec", reply);
                 Next::Continue
             }
@@ -85,6 +86,7 @@ impl Node {
             self.show(id, command, args);
         }
         self.stats.commands += 1;
+        self.stats.of(command.nth).done += 1;
         self.store.selected = self.session(id).database;
         let answer = match command.run {
             Run::Data(run) => run(&mut self.store, args).map(Answer::from),
@@ -104,6 +106,7 @@ impl Node {
         if let Some(reply) = &answer.reply {
             if let Reply::Error(text) = reply {
                 self.stats.count_error(text);
+                self.stats.of(command.nth).failed += 1;
             }
             self.reply(id, reply);
         }

@@ -193,6 +193,11 @@ impl Node {
         id
     }
 
+    /// True if it takes no more connections.
+    pub(super) fn is_full(&self) -> bool {
+        self.sessions.len() >= self.config.clients_max
+    }
+
     /// The end of a connection.
     pub fn disconnect(&mut self, id: SessionId) {
         if !self.sessions.contains_key(&id) {

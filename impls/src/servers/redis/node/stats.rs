@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::servers::redis::commands::catalogue;
+
 /// What a node has counted since it started, or since CONFIG RESETSTAT.
 #[derive(Debug, Default)]
 pub(in crate::servers::redis) struct Stats {
@@ -15,14 +17,34 @@ pub(in crate::servers::redis) struct Stats {
     /// When the first client came, and when the dataset was last saved, in milliseconds of the wall clock.
     pub(in crate::servers::redis) started_ms: Option<i64>,
     pub(in crate::servers::redis) saved_ms: Option<i64>,
+    /// What became of each command, by its place in the catalogue.
+    pub(in crate::servers::redis) calls: Vec<Calls>,
     /// Errors by their first word.
     pub(in crate::servers::redis) by_error: BTreeMap<String, u64>,
+}
+
+/// What became of one command.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::servers::redis) struct Calls {
+    pub(in crate::servers::redis) done: u32,
+    /// Not executed.
+    pub(in crate::servers::redis) refused: u32,
+    /// Answered with an error.
+    pub(in crate::servers::redis) failed: u32,
 }
 
 /// How many kinds of errors are told apart: a script may make up any number of them.
 const KINDS_MAX: usize = 128;
 
 impl Stats {
+    /// What is counted of a command.
+    pub(super) fn of(&mut self, nth: usize) -> &mut Calls {
+        if self.calls.len() <= nth {
+            self.calls.resize(catalogue::FACTS.len(), Calls::default());
+        }
+        &mut self.calls[nth]
+    }
+
     /// Counts an error that was replied.
     pub(super) fn count_error(&mut self, text: &str) {
         self.errors += 1;

@@ -156,6 +156,11 @@ impl Store {
         if self.read_live(key) { self.current().get(key) } else { None }
     }
 
+    /// The live entry of a key that an operator asks about: nobody is told, and nothing is counted.
+    pub fn inspect(&mut self, key: &[u8]) -> Option<&Entry> {
+        if self.live(key) { self.current().get(key) } else { None }
+    }
+
     /// The live entry of a key that a command is about to write.
     pub fn find(&mut self, key: &[u8]) -> Option<&Entry> {
         if !self.live(key) {

@@ -95,3 +95,32 @@ impl SortedSet {
         self.order.iter().map(|ranked| (ranked.member.as_slice(), ranked.score))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_sorted_set_keeps_each_member_once_and_in_order(
+            steps in prop::collection::vec(("[a-e]{1,2}", prop::option::of(-3_i8..3)), 0..60),
+        ) {
+            let mut set = SortedSet::default();
+            let mut plain: BTreeMap<Vec<u8>, f64> = BTreeMap::new();
+            for (member, score) in steps {
+                let member = member.into_bytes();
+                match score.map(f64::from) {
+                    Some(score) => prop_assert_eq!(set.insert(&member, score), plain.insert(member, score)),
+                    None => prop_assert_eq!(set.remove(&member), plain.remove(&member)),
+                }
+            }
+            let mut sorted: Vec<(Vec<u8>, f64)> = plain.into_iter().collect();
+            sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
+            let members: Vec<(Vec<u8>, f64)> = set.iter().map(|(member, score)| (member.to_vec(), score)).collect();
+            prop_assert_eq!(set.len(), sorted.len());
+            prop_assert_eq!(members, sorted);
+        }
+    }
+}

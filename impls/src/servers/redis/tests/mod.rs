@@ -1,6 +1,7 @@
 //! Tests of the whole node: without a world, in one, with the Sentinels that watch it, and beside a real server.
 
 mod commands;
+mod data;
 mod failover;
 mod lua;
 mod real;

@@ -7,6 +7,9 @@ use super::{Call, define, one};
 /// Adding this to a number leaves its low 32 bits, rounded to even, at the end of the mantissa.
 const SHIFT: f64 = 6_755_399_441_055_744.0;
 
+/// An operation on two numbers, or on a number and a count of bits.
+type Operation = fn(u32, u32) -> u32;
+
 fn bits(call: &Call<'_>, at: usize) -> mlua::Result<u32> {
     call.number(at).map(|number| (number + SHIFT).to_bits() as u32)
 }
@@ -20,7 +23,7 @@ pub(super) fn library(lua: &Lua) -> mlua::Result<Table> {
     define(lua, &library, "tobit", |call| signed(bits(call, 1)?))?;
     define(lua, &library, "bnot", |call| signed(!bits(call, 1)?))?;
     define(lua, &library, "bswap", |call| signed(bits(call, 1)?.swap_bytes()))?;
-    let folds: [(&str, fn(u32, u32) -> u32); 3] =
+    let folds: [(&str, Operation); 3] =
         [("band", |a, b| a & b), ("bor", |a, b| a | b), ("bxor", |a, b| a ^ b)];
     for (name, fold) in folds {
         define(lua, &library, name, move |call| {
@@ -31,7 +34,7 @@ pub(super) fn library(lua: &Lua) -> mlua::Result<Table> {
             signed(result)
         })?;
     }
-    let shifts: [(&str, fn(u32, u32) -> u32); 5] = [
+    let shifts: [(&str, Operation); 5] = [
         ("lshift", |a, by| a << by),
         ("rshift", |a, by| a >> by),
         ("arshift", |a, by| (a.cast_signed() >> by).cast_unsigned()),

@@ -99,14 +99,14 @@ fn encode_number(out: &mut Vec<u8>, number: f64) {
     }
     let number = number as i64;
     match number {
-        0..=0x7F | -32..=-1 => out.push(number as u8),
-        0..=0xFF => out.extend([0xCC, number as u8]),
-        -128..=-1 => out.extend([0xD0, number as u8]),
-        0..=0xFFFF => wide(out, 0xCD, &(number as u16).to_be_bytes()),
-        -0x8000..=-1 => wide(out, 0xD1, &(number as i16).to_be_bytes()),
-        0..=0xFFFF_FFFF => wide(out, 0xCE, &(number as u32).to_be_bytes()),
-        -0x8000_0000..=-1 => wide(out, 0xD2, &(number as i32).to_be_bytes()),
-        0.. => wide(out, 0xCF, &number.to_be_bytes()),
+        -32..=0x7F => out.push(number as u8),
+        0x80..=0xFF => out.extend([0xCC, number as u8]),
+        -0x80..=-33 => out.extend([0xD0, number as u8]),
+        0x100..=0xFFFF => wide(out, 0xCD, &(number as u16).to_be_bytes()),
+        -0x8000..=-0x81 => wide(out, 0xD1, &(number as i16).to_be_bytes()),
+        0x1_0000..=0xFFFF_FFFF => wide(out, 0xCE, &(number as u32).to_be_bytes()),
+        -0x8000_0000..=-0x8001 => wide(out, 0xD2, &(number as i32).to_be_bytes()),
+        0x1_0000_0000.. => wide(out, 0xCF, &number.to_be_bytes()),
         _ => wide(out, 0xD3, &number.to_be_bytes()),
     }
 }
