@@ -2,12 +2,12 @@
 //!
 //! The redis crate's `ConnectionManager` and its Sentinel client open sockets of their own, which no simulated world
 //! can see. This module does what they do, over a `Host`: it connects when it must, gives every command a
-//! timeout by the host's clock, discards a connection that broke so that the next command makes a new one, and asks a
-//! monitors for the primary before every connect where a store is replicated.
+//! timeout by the host's clock, discards a connection that broke so that the next command makes a new one, and asks the
+//! Sentinels for the primary before every connect where a store is replicated: one after another, beginning with the
+//! one that answered last, until one names an address whose server says of itself that it is a primary.
 //!
 //! Left out on purpose: a command is never sent twice (whether to try again is part of a lock's design), replies pushed
-//! by the server are dropped, and a primary named by a monitor is not asked for its `ROLE`; one that was demoted
-//! answers `READONLY` and is left then.
+//! by the server are dropped, and events of Sentinels are not subscribed to: whoever loses a connection asks again.
 //!
 //! Sources: `redis::aio::MultiplexedConnection` of redis 1.8; "Guidelines for Redis clients with support for Redis
 //! Sentinel", redis.io.
@@ -15,7 +15,7 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use picklock_sim::design::{Seat, StoreAddress};
@@ -31,9 +31,6 @@ use tokio::sync::Mutex;
 
 use crate::servers::redis::PORT;
 use crate::servers::sentinel;
-
-/// The name under which a monitor knows its primary, as in Redis's example configuration.
-const PRIMARY_NAME: &str = "mymaster";
 
 /// A connection to one store, shared by all its clones.
 ///
@@ -54,6 +51,8 @@ struct Inner {
     timeout: Duration,
     /// The link in use. Whoever connects holds the lock meanwhile, so that others wait for that one connect.
     slot: Mutex<Option<Arc<Link>>>,
+    /// The Sentinel to ask first.
+    preferred: AtomicUsize,
 }
 
 /// One established connection. Its socket closes when the link is discarded, or dropped by its last user.
@@ -66,17 +65,25 @@ struct Link {
 impl Connection {
     /// A connection from `host` to the store at `address`. It connects when the first command is given.
     ///
-    /// `timeout` bounds each connect (with its handshake, and the question to the monitor) and each command, on the
+    /// `timeout` bounds each connect (with its handshake, and the questions to the Sentinels) and each command, on the
     /// host's clock.
     #[must_use]
     pub fn new(host: &Host, address: StoreAddress, timeout: Duration) -> Connection {
-        Connection { inner: Arc::new(Inner { host: host.clone(), address, timeout, slot: Mutex::new(None) }) }
+        Connection {
+            inner: Arc::new(Inner {
+                host: host.clone(),
+                address,
+                timeout,
+                slot: Mutex::new(None),
+                preferred: AtomicUsize::new(0),
+            }),
+        }
     }
 
     /// As [`new`](Connection::new), connected when it returns.
     ///
     /// # Errors
-    /// When the store, or the monitor that knows it, could not be reached in time.
+    /// When the store, or a Sentinel that knows it, could not be reached in time.
     pub async fn open(host: &Host, address: StoreAddress, timeout: Duration) -> RedisResult<Connection> {
         let connection = Connection::new(host, address, timeout);
         connection.connect().await?;
@@ -98,7 +105,7 @@ impl Connection {
     /// Connects now, unless it is connected already.
     ///
     /// # Errors
-    /// When the store, or the monitor that knows it, could not be reached in time.
+    /// When the store, or a Sentinel that knows it, could not be reached in time.
     pub async fn connect(&self) -> RedisResult<()> {
         self.link().await.map(drop)
     }
@@ -140,7 +147,7 @@ impl Connection {
         let inner = &*self.inner;
         match inner.host.timeout(inner.timeout, reply).await {
             Ok(Ok(value)) => {
-                if inner.follows_a_monitor() && refused_as_replica(&value) {
+                if inner.asks_sentinels() && refused_as_replica(&value) {
                     link.discard();
                 }
                 Ok(value)
@@ -153,8 +160,8 @@ impl Connection {
             }
             Err(_) => {
                 // The connection may well be sound and only slow, and is kept as the redis crate keeps it. A primary
-                // that does not answer may have been replaced, though: the monitor knows.
-                if inner.follows_a_monitor() {
+                // that does not answer may have been replaced, though: the Sentinels know.
+                if inner.asks_sentinels() {
                     link.discard();
                 }
                 Err(inner.late("no reply from"))
@@ -202,49 +209,66 @@ impl Inner {
     async fn reach(&self) -> RedisResult<Link> {
         match &self.address {
             StoreAddress::Host(name) => Link::open(&self.host, name, PORT).await,
-            StoreAddress::Monitors(monitors) => {
-                let (primary, port) = self.primary(monitors).await?;
-                Link::open(&self.host, &primary, port).await
+            StoreAddress::Sentinels(sentinels) => {
+                let first = self.preferred.load(Ordering::Relaxed);
+                let mut failure = None;
+                for nth in (first..first + sentinels.len()).map(|nth| nth % sentinels.len()) {
+                    match self.primary_of(&sentinels[nth], sentinels.len()).await {
+                        Ok(link) => {
+                            self.preferred.store(nth, Ordering::Relaxed);
+                            return Ok(link);
+                        }
+                        Err(error) => failure = Some(error),
+                    }
+                }
+                Err(failure.unwrap_or_else(|| {
+                    RedisError::from((ErrorKind::InvalidClientConfig, "there is no Sentinel to ask"))
+                }))
             }
         }
     }
 
-    /// Asks the monitors in turn where the primary is. Each gets an equal part of the time that there is.
-    async fn primary(&self, monitors: &[String]) -> RedisResult<(String, u16)> {
-        let patience = self.timeout / u32::try_from(monitors.len() + 1).unwrap_or(u32::MAX);
-        let mut last = None;
-        for monitor in monitors {
-            match self.host.timeout(patience, self.ask(monitor)).await {
-                Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(error)) => last = Some(error),
-                Err(_) => last = Some(self.late("no answer from")),
+    /// The connection to the primary that a Sentinel names, which must itself say that it is one. One of `all` has
+    /// an equal share of the time that there is, so that one that does not answer leaves time for the others.
+    async fn primary_of(&self, sentinel: &str, all: usize) -> RedisResult<Link> {
+        let share = self.timeout / u32::try_from(all + 1).unwrap_or(u32::MAX);
+        let (host, port) = match self.host.timeout(share, self.ask(sentinel)).await {
+            Ok(answer) => answer?,
+            Err(_) => return Err(self.late("no answer from a Sentinel about")),
+        };
+        let confirmed = async {
+            let link = Link::open(&self.host, &host, port).await?;
+            let role: Vec<Value> = redis::cmd("ROLE").query_async(&mut link.client.clone()).await?;
+            if matches!(role.first(), Some(Value::BulkString(role)) if role == b"master") {
+                return Ok(link);
             }
-        }
-        Err(last.unwrap_or_else(|| self.late("no monitor of")))
+            Err(RedisError::from((ErrorKind::UnexpectedReturnType, "the server named is not a primary")))
+        };
+        self.host.timeout(share * 2, confirmed).await.unwrap_or_else(|_| Err(self.late("no primary of")))
     }
 
-    /// Asks a monitor where the primary is, over a connection that is closed with the answer.
-    async fn ask(&self, monitor: &str) -> RedisResult<(String, u16)> {
-        let link = Link::open(&self.host, monitor, sentinel::PORT).await?;
+    /// Asks a Sentinel where the primary is, over a connection that is closed with the answer.
+    async fn ask(&self, sentinel: &str) -> RedisResult<(String, u16)> {
+        let link = Link::open(&self.host, sentinel, sentinel::PORT).await?;
         let answer: Option<(String, u16)> = redis::cmd("SENTINEL")
             .arg("GET-MASTER-ADDR-BY-NAME")
-            .arg(PRIMARY_NAME)
+            .arg(sentinel::PRIMARY_NAME)
             .query_async(&mut link.client.clone())
             .await?;
         answer.ok_or_else(|| {
-            RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, "the monitor knows no primary"))
+            RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, "the Sentinel knows no primary"))
         })
     }
 
-    fn follows_a_monitor(&self) -> bool {
-        matches!(self.address, StoreAddress::Monitors(_))
+    fn asks_sentinels(&self) -> bool {
+        matches!(self.address, StoreAddress::Sentinels(_))
     }
 
     /// The error for something that did not happen in time; `what` ends before the name of the store.
     fn late(&self, what: &str) -> RedisError {
         let name = match &self.address {
-            StoreAddress::Host(name) => name.as_str(),
-            StoreAddress::Monitors(names) => names.first().map_or("nobody", String::as_str),
+            StoreAddress::Host(name) => name,
+            StoreAddress::Sentinels(sentinels) => sentinels.first().map_or("", String::as_str),
         };
         io::Error::new(io::ErrorKind::TimedOut, format!("{what} {name} within {:?}", self.timeout)).into()
     }

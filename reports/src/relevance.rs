@@ -4,7 +4,7 @@
 //! on the keys concerned from the first clashing grant's beginning to the last one's end, what the stores and the
 //! resource did for them, and every fault up to that end. Left out are the segments, except those that were held for
 //! longer than the network ever takes and that lead to what is cited; connections that end in good order; the
-//! clocks' initial errors; and the store's records of tries that came to nothing.
+//! clocks' initial errors; announcements of Sentinels on the way to a decision; and the store's records of tries that came to nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,10 +68,6 @@ struct View<'a> {
     bites: BTreeSet<usize>,
 }
 
-/// What those who watch the stores say that matters to a reader: who is down, who leads, where the primary is.
-const MILESTONES: [&str; 6] =
-    ["+odown ", "+elected-leader ", "+promoted-slave ", "+switch-master ", "+convert-to-slave ", "+tilt "];
-
 impl<'a> View<'a> {
     fn of(story: &'a Story, spans: &[Span]) -> View<'a> {
         let events = story.trace.events.as_slice();
@@ -109,8 +105,7 @@ impl<'a> View<'a> {
             | What::Restarted
             | What::Promoted
             | What::Demoted => told,
-            // Of a failover, its milestones.
-            What::Noticed { text } => told && MILESTONES.iter().any(|milestone| text.starts_with(milestone)),
+            What::Noticed { text } => told && turns(text),
             What::Bit { .. } => told && self.bites.contains(&position),
             What::ClockStepped { .. } | What::DriftSet { .. } => {
                 told && (event.cause.is_some() || event.at > TrueTime(0))
@@ -135,6 +130,25 @@ impl<'a> View<'a> {
         (self.first..=self.last).contains(&position)
             && about.is_some_and(|key| self.keys.is_empty() || self.keys.contains(key))
     }
+}
+
+/// Whether an announcement of a Sentinel is about a primary that goes or comes. Votes, epochs and steps in between are
+/// left to the full timeline.
+fn turns(text: &str) -> bool {
+    const TURNS: [&str; 11] = [
+        "+sdown master ",
+        "+odown ",
+        "+elected-leader ",
+        "+selected-slave ",
+        "+promoted-slave ",
+        "+switch-master ",
+        "+convert-to-slave ",
+        "-failover-abort",
+        "-odown ",
+        "+tilt ",
+        "-tilt ",
+    ];
+    TURNS.iter().any(|turn| text.starts_with(turn))
 }
 
 /// The keys of the clashing grants, or else of the events cited.

@@ -90,7 +90,7 @@ impl<'a> Names<'a> {
             What::Lost { key } => format!("has lost the record of `{key}` that it had acknowledged"),
             What::Promoted => "becomes the primary".to_owned(),
             What::Demoted => "becomes a replica".to_owned(),
-            What::Noticed { text } => format!("says: {text}"),
+            What::Noticed { text } => format!("announces {text}"),
             What::ResourceRead { key, value, token } => {
                 format!("reads `{key}` = {value}{whose}{}", with(*token))
             }

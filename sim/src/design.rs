@@ -331,7 +331,7 @@ impl fmt::Debug for Design {
 pub struct Topology {
     /// Independent stores.
     pub stores: u32,
-    /// True: each store has replicas and three monitors that promote one of them.
+    /// True: each store has replicas, and Sentinels that promote one of them.
     pub replicated: bool,
 }
 
@@ -365,8 +365,8 @@ pub struct Seat {
 pub enum StoreAddress {
     /// At this host, always.
     Host(String),
-    /// At whichever host these monitors name; any of them may be asked.
-    Monitors(Vec<String>),
+    /// At whichever address one of these Sentinels names; the first that answers is believed.
+    Sentinels(Vec<String>),
 }
 
 /// What a server is started with.
@@ -378,8 +378,17 @@ pub struct ServerSeat {
     pub role: ServerRole,
     /// What it keeps over a restart.
     pub persistence: Persistence,
-    /// For a monitor: how long a primary may be silent.
+    /// For a Sentinel: how long a primary may be silent.
     pub down_after: Duration,
+}
+
+/// Where a Sentinel is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentinelPlace {
+    /// The host that it runs on.
+    pub host: String,
+    /// Where others reach it, as `host` or `host:port`.
+    pub address: String,
 }
 
 /// What a server is to be.
@@ -395,25 +404,27 @@ pub enum ServerRole {
         /// The name of the first primary.
         primary: String,
     },
-    /// One of the monitors of a replicated store.
-    Monitor {
-        /// The names of the store and its replicas, the first primary first.
-        nodes: Vec<String>,
-        /// The names of the other monitors.
-        others: Vec<String>,
+    /// One of the Sentinels of a replicated store. It begins with what it would know after running for a while.
+    Sentinel {
+        /// Where the first primary is, as `host` or `host:port`; so are all others here.
+        primary: String,
+        /// The replicas.
+        replicas: Vec<String>,
+        /// All Sentinels of the store, this one included, with the hosts that they run on.
+        sentinels: Vec<SentinelPlace>,
     },
 }
 
-/// How many monitors watch a replicated store: the fewest of which most can agree while one is gone.
-const MONITORS: u32 = 3;
+/// How many Sentinels watch a replicated store: the least number that outlives the loss of one.
+const SENTINELS: u32 = 3;
 
-/// The names of the monitors of a store.
-fn monitors_of(store: u32) -> Vec<String> {
-    (1..=MONITORS).map(|monitor| format!("monitor-{store}-{monitor}")).collect()
+/// The names of the Sentinels of a store.
+fn sentinels_of(store: u32) -> Vec<String> {
+    (1..=SENTINELS).map(|nth| format!("sentinel-{store}-{nth}")).collect()
 }
 
 impl Topology {
-    /// The servers of this topology: host name and role, stores before replicas before monitors.
+    /// The servers of this topology: host name and role, stores before replicas before Sentinels.
     #[must_use]
     pub fn servers(self, world: &WorldSpec) -> Vec<(String, ServerRole)> {
         let replicas_of = |store: u32| -> Vec<String> {
@@ -427,16 +438,17 @@ impl Topology {
                 .into_iter()
                 .map(move |name| (name, ServerRole::Replica { primary: format!("node-{store}") }))
         });
-        let monitors = (1..=self.stores).filter(|_| self.replicated).flat_map(|store| {
-            let mut nodes = vec![format!("node-{store}")];
-            nodes.extend(replicas_of(store));
-            let names = monitors_of(store);
-            names.clone().into_iter().map(move |name| {
-                let others = names.iter().filter(|other| **other != name).cloned().collect();
-                (name, ServerRole::Monitor { nodes: nodes.clone(), others })
-            })
+        let sentinels = (1..=self.stores).filter(|_| self.replicated).flat_map(|store| {
+            let names = sentinels_of(store);
+            let place = |name: &String| SentinelPlace { host: name.clone(), address: name.clone() };
+            let role = ServerRole::Sentinel {
+                primary: format!("node-{store}"),
+                replicas: replicas_of(store),
+                sentinels: names.iter().map(place).collect(),
+            };
+            names.into_iter().map(move |name| (name, role.clone()))
         });
-        stores.chain(replicas).chain(monitors).collect()
+        stores.chain(replicas).chain(sentinels).collect()
     }
 
     /// Where clients find the stores.
@@ -445,7 +457,7 @@ impl Topology {
         (1..=self.stores)
             .map(|store| {
                 if self.replicated {
-                    StoreAddress::Monitors(monitors_of(store))
+                    StoreAddress::Sentinels(sentinels_of(store))
                 } else {
                     StoreAddress::Host(format!("node-{store}"))
                 }
@@ -461,7 +473,7 @@ impl ServerRole {
         match self {
             ServerRole::Store { .. } => Role::Store,
             ServerRole::Replica { .. } => Role::Replica,
-            ServerRole::Monitor { .. } => Role::Monitor,
+            ServerRole::Sentinel { .. } => Role::Sentinel,
         }
     }
 }

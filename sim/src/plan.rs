@@ -51,7 +51,7 @@ pub struct WorldSpec {
     pub replicas: u32,
     /// What a store keeps over a restart.
     pub persistence: Persistence,
-    /// A primary that does not answer its monitor for this long is failed over.
+    /// A Sentinel holds a primary for down that does not answer it for this long.
     #[serde(rename = "down_after_ns", with = "serde_ns")]
     pub down_after: Duration,
     /// The stock that the guarded resource starts with.

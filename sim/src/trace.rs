@@ -287,8 +287,8 @@ pub enum Role {
     Store,
     /// A replica of a store.
     Replica,
-    /// Watches the stores and promotes replicas.
-    Monitor,
+    /// Watches a store together with others, and promotes one of its replicas.
+    Sentinel,
     /// The guarded resource.
     Resource,
 }

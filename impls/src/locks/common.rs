@@ -15,7 +15,7 @@ use picklock_sim::time::{Monotonic, WallTime};
 use redis::{RedisError, RedisResult, Script, cmd};
 
 use crate::connection::Connection;
-use crate::servers::redis::serve;
+use crate::servers::serve;
 
 /// How the holder comes to believe that it holds; naive unless given.
 pub(super) const BELIEF: Param = Param {
@@ -42,7 +42,7 @@ pub(super) const STORE: Param = Param {
     name: "store",
     domain: Domain::Word(&["single", "replicated"]),
     default: "single",
-    doc: "one store alone, or a primary with replicas and a monitor that promotes one of them",
+    doc: "one store alone, or a primary with replicas, and Sentinels that promote one of them",
 };
 
 /// The parameters of every design on one store.

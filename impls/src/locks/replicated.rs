@@ -1,5 +1,5 @@
-//! The `watchdog` design on a primary with asynchronous replicas, one of which a monitor promotes when the primary does
-//! not answer.
+//! The `watchdog` design on a primary with asynchronous replicas, one of which three Sentinels promote when the primary
+//! does not answer.
 //!
 //! *Claim:* the lock survives the loss of the store.
 //! *Weakness:* replication is asynchronous. A grant that was acknowledged but not yet replicated is unknown to the

@@ -3,3 +3,13 @@
 
 pub mod redis;
 pub mod sentinel;
+
+use picklock_sim::design::{ServerRole, ServerSeat};
+
+/// Runs the server that this seat is for until its host stops.
+pub async fn serve(seat: ServerSeat) {
+    match &seat.role {
+        ServerRole::Store { .. } | ServerRole::Replica { .. } => redis::serve(seat).await,
+        ServerRole::Sentinel { .. } => sentinel::serve(seat).await,
+    }
+}

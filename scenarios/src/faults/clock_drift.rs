@@ -56,5 +56,5 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
 }
 
 fn nodes(draw: &Draw<'_>) -> Vec<String> {
-    draw.servers(|role| !matches!(role, ServerRole::Monitor { .. }))
+    draw.servers(|role| !matches!(role, ServerRole::Sentinel { .. }))
 }

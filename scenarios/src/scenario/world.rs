@@ -14,7 +14,7 @@ pub const PARAMS: &[Param] = &[
         name: "store",
         domain: Domain::Word(&["single", "replicated"]),
         default: "single",
-        doc: "replicated: a design on a single store gets one with replicas and a monitor",
+        doc: "replicated: a design on a single store gets one with replicas and Sentinels",
     },
     Param {
         name: "ttl",
@@ -62,7 +62,7 @@ pub const PARAMS: &[Param] = &[
         name: "down_after",
         domain: Domain::Span { min: MILLISECOND, max: HOUR },
         default: "0.2 x ttl",
-        doc: "a primary that is silent for this long is failed over",
+        doc: "a Sentinel holds a primary for down that is silent for this long",
     },
     Param {
         name: "stock",

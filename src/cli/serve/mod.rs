@@ -6,7 +6,7 @@ pub(crate) mod topology;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use picklock_impls::servers::redis;
+use picklock_impls::servers;
 use picklock_sim::design::StartServer;
 use picklock_sim::live::{self, ServeError};
 use picklock_sim::plan::{Latency, Persistence, Plan, WorldSpec};
@@ -37,7 +37,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let welcome = welcome(&servers, &doors);
     let served = topology::seats(servers, &doors, args, plan.world.down_after);
     let stop = stop_on_signal()?;
-    let start: StartServer = Arc::new(|seat| Box::pin(redis::serve(seat)));
+    let start: StartServer = Arc::new(|seat| Box::pin(servers::serve(seat)));
     let ready = || {
         // Whoever closed standard output does not want to know.
         let _ = screen::print(&welcome);
@@ -108,6 +108,7 @@ fn news(event: &Event) -> Option<String> {
         What::Restarted => "starts again".to_owned(),
         What::Promoted => "becomes a primary".to_owned(),
         What::Demoted => "becomes a replica".to_owned(),
+        What::Noticed { text } => text.clone(),
         _ => return None,
     })
 }

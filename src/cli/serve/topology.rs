@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use picklock_impls::servers::redis::PORT;
 use picklock_impls::servers::sentinel;
-use picklock_sim::design::{ServerRole, ServerSeat};
+use picklock_sim::design::{SentinelPlace, ServerRole, ServerSeat};
 use picklock_sim::live::Served;
 use picklock_sim::plan::Persistence;
 
@@ -21,11 +21,14 @@ pub(crate) enum Topology {
     Single,
     /// A primary and a replica.
     Replicated,
-    /// A primary, two replicas and what watches over them.
+    /// A primary, two replicas and three Sentinels.
     Sentinel,
     /// So many independent primaries.
     Redlock(u16),
 }
+
+/// How many Sentinels watch a primary.
+const SENTINELS: usize = 3;
 
 /// More independent nodes than anybody runs.
 const NODES_MAX: u16 = 99;
@@ -96,19 +99,20 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         Topology::Sentinel => {
             let replicas = replicas(2);
             let rest: Vec<Server> = replicas.iter().map(replica).collect();
-            let nodes: Vec<String> =
-                std::iter::once("node-1".to_owned()).chain(replicas.iter().cloned()).collect();
-            let names: Vec<String> = (1..=3).map(|nth| format!("sentinel-{nth}")).collect();
-            let monitors = names.iter().map(|name| Server {
-                name: name.clone(),
-                what: "watches node-1",
-                role: ServerRole::Monitor {
-                    nodes: nodes.clone(),
-                    others: names.iter().filter(|other| *other != name).cloned().collect(),
-                },
+            let names: Vec<String> = (1..=SENTINELS).map(|nth| format!("sentinel-{nth}")).collect();
+            let place = |name: &String| SentinelPlace { host: name.clone(), address: name.clone() };
+            let role = ServerRole::Sentinel {
+                primary: "node-1".to_owned(),
+                replicas: replicas.clone(),
+                sentinels: names.iter().map(place).collect(),
+            };
+            let sentinels = names.into_iter().map(|name| Server {
+                name,
+                what: "Sentinel of node-1, as mymaster",
+                role: role.clone(),
                 port: sentinel::PORT,
             });
-            std::iter::once(primary(1, replicas)).chain(rest).chain(monitors).collect()
+            std::iter::once(primary(1, replicas)).chain(rest).chain(sentinels).collect()
         }
     }
 }

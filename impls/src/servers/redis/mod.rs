@@ -1,4 +1,4 @@
-//! A simulated Redis: one node, its replicas and a monitor that fails over between them.
+//! A simulated Redis: one node and its replicas.
 //!
 //! What is modelled, after Redis 7.0.15: the commands that lock libraries send, expiry on the node's own wall clock,
 //! Lua scripts, asynchronous replication, and two kinds of persistence. A node is believed when the same commands give
@@ -26,9 +26,8 @@ mod serve;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::servers) use commands::{hello, unknown, wrong_arity};
+pub(in crate::servers) use commands::wrong_arity;
 pub(in crate::servers) use glob::fits;
-pub(in crate::servers) use node::{Session, SessionId};
 pub use serve::serve;
 
 /// The port of a node.

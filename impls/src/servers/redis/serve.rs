@@ -23,18 +23,14 @@ use super::node::{Next, Node, Save, SessionId, Then};
 use super::resp::{Reply, Request, Requests};
 use super::store::Effects;
 use super::{PORT, replication};
-use crate::servers::sentinel;
 
 /// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs the server that this seat is for until its host stops.
+/// Runs the node that this seat is for until its host stops.
 pub async fn serve(seat: ServerSeat) {
     let primary = match seat.role {
-        ServerRole::Monitor { nodes, others } => {
-            return sentinel::serve(seat.host, &nodes, &others, seat.down_after).await;
-        }
-        ServerRole::Store { .. } => None,
+        ServerRole::Store { .. } | ServerRole::Sentinel { .. } => None,
         ServerRole::Replica { primary } => Some(primary),
     };
     let journal = Journal::open(&seat.host, seat.persistence);

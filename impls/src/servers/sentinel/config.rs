@@ -6,6 +6,12 @@ use super::instance::Address;
 use super::primary::Watch;
 use super::state::Sentinel;
 
+/// A text that can stand as one word in the file: not empty, and of printable characters without spaces.
+pub(super) fn word(text: &[u8]) -> Option<&str> {
+    let fit = !text.is_empty() && text.iter().all(u8::is_ascii_graphic);
+    std::str::from_utf8(text).ok().filter(|_| fit)
+}
+
 impl Sentinel {
     /// The state as a file.
     #[must_use]
@@ -13,24 +19,34 @@ impl Sentinel {
         let mut text = format!("sentinel myid {}\nsentinel current-epoch {}\n", self.my_id, self.epoch);
         for id in self.primaries() {
             let name = &self.instance(id).name;
-            let Address { host, port } = self.current_address(id);
+            let current = self.current_address(id);
             let primary = self.primary(id);
-            let Watch { quorum, down_after_ms, failover_timeout_ms, parallel_syncs } = &primary.watch;
+            let watch = &primary.watch;
             let mut line = |words: std::fmt::Arguments<'_>| {
                 // A string takes all that is written to it.
                 let _ = writeln!(text, "sentinel {words}");
             };
-            line(format_args!("monitor {name} {host} {port} {quorum}"));
-            line(format_args!("down-after-milliseconds {name} {down_after_ms}"));
-            line(format_args!("failover-timeout {name} {failover_timeout_ms}"));
-            line(format_args!("parallel-syncs {name} {parallel_syncs}"));
+            line(format_args!("monitor {name} {} {} {}", current.host, current.port, watch.quorum));
+            line(format_args!("down-after-milliseconds {name} {}", watch.down_after_ms));
+            line(format_args!("failover-timeout {name} {}", watch.failover_timeout_ms));
+            line(format_args!("parallel-syncs {name} {}", watch.parallel_syncs));
+            line(format_args!("master-reboot-down-after-period {name} {}", watch.reboot_down_after_ms));
+            if !watch.password.is_empty() {
+                line(format_args!("auth-pass {name} {}", watch.password));
+            }
+            if !watch.user.is_empty() {
+                line(format_args!("auth-user {name} {}", watch.user));
+            }
+            for (usual, other) in &watch.renamed {
+                let (usual, other) = (String::from_utf8_lossy(usual), String::from_utf8_lossy(other));
+                line(format_args!("rename-command {name} {usual} {other}"));
+            }
             line(format_args!("config-epoch {name} {}", primary.config_epoch));
             line(format_args!("leader-epoch {name} {}", primary.leader_epoch));
-            let current = self.current_address(id);
             for (instance, _) in self.replicas_of(id) {
-                // During the switch, the old primary is a replica already.
-                let known =
-                    if instance.address == *current { &self.instance(id).address } else { &instance.address };
+                // Once the promoted replica counts as the primary, the old primary counts as a replica.
+                let place = &instance.address;
+                let known = if place == current { &self.instance(id).address } else { place };
                 line(format_args!("known-replica {name} {} {}", known.host, known.port));
             }
             for (instance, _) in self.sentinels_of(id) {
@@ -45,39 +61,44 @@ impl Sentinel {
     pub fn restore(&mut self, config: &str) {
         for line in config.lines() {
             let words: Vec<&str> = line.split(' ').collect();
-            let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
-            let address = |at: usize| Address::new(words[at], u16::try_from(number(at + 1)).unwrap_or(0));
-            let primary = words.get(2).and_then(|name| self.named(name.as_bytes()));
-            match (&words[..], primary) {
-                (["sentinel", "myid", id], _) => (*id).clone_into(&mut self.my_id),
-                (["sentinel", "current-epoch", _], _) => self.epoch = number(2),
-                (["sentinel", "monitor", name, _, _, _], None) => {
-                    let quorum = usize::try_from(number(5)).unwrap_or(usize::MAX);
-                    self.monitor(name, address(3), Watch { quorum, ..Watch::default() });
-                }
-                (["sentinel", "down-after-milliseconds", _, _], Some(id)) => {
-                    self.primary_mut(id).watch.down_after_ms = number(3).cast_signed();
-                }
-                (["sentinel", "failover-timeout", _, _], Some(id)) => {
-                    self.primary_mut(id).watch.failover_timeout_ms = number(3).cast_signed();
-                }
-                (["sentinel", "parallel-syncs", _, _], Some(id)) => {
-                    self.primary_mut(id).watch.parallel_syncs = usize::try_from(number(3)).unwrap_or(1);
-                }
-                (["sentinel", "config-epoch", _, _], Some(id)) => {
-                    self.primary_mut(id).config_epoch = number(3)
-                }
-                (["sentinel", "leader-epoch", _, _], Some(id)) => {
-                    self.primary_mut(id).leader_epoch = number(3)
-                }
-                (["sentinel", "known-replica", _, _, _], Some(id)) => {
-                    self.add_replica(id, address(3));
-                }
-                (["sentinel", "known-sentinel", _, _, _, run_id], Some(id)) => {
-                    self.add_sentinel(id, address(3), run_id);
-                }
-                _ => {}
+            self.restore_line(&words);
+        }
+    }
+
+    fn restore_line(&mut self, words: &[&str]) {
+        let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+        let count = |at: usize| usize::try_from(number(at)).unwrap_or(usize::MAX);
+        let address = |at: usize| Address::new(words[at], u16::try_from(number(at + 1)).unwrap_or(0));
+        match words {
+            ["sentinel", "myid", id] => (*id).clone_into(&mut self.my_id),
+            ["sentinel", "current-epoch", _] => self.epoch = number(2),
+            ["sentinel", "monitor", name, _, _, _] => {
+                self.monitor(name, address(3), Watch { quorum: count(5), ..Watch::default() });
             }
+            ["sentinel", option, name, rest @ ..] => {
+                let Some(id) = self.named(name.as_bytes()) else { return };
+                let primary = self.primary_mut(id);
+                let watch = &mut primary.watch;
+                match (*option, rest) {
+                    ("down-after-milliseconds", [_]) => watch.down_after_ms = number(3).cast_signed(),
+                    ("failover-timeout", [_]) => watch.failover_timeout_ms = number(3).cast_signed(),
+                    ("parallel-syncs", [_]) => watch.parallel_syncs = count(3),
+                    ("master-reboot-down-after-period", [_]) => {
+                        watch.reboot_down_after_ms = number(3).cast_signed();
+                    }
+                    ("auth-pass", [password]) => (*password).clone_into(&mut watch.password),
+                    ("auth-user", [user]) => (*user).clone_into(&mut watch.user),
+                    ("rename-command", [usual, other]) => {
+                        watch.renamed.insert(usual.as_bytes().to_vec(), other.as_bytes().to_vec());
+                    }
+                    ("config-epoch", [_]) => primary.config_epoch = number(3),
+                    ("leader-epoch", [_]) => primary.leader_epoch = number(3),
+                    ("known-replica", [_, _]) => drop(self.add_replica(id, address(3))),
+                    ("known-sentinel", [_, _, run_id]) => drop(self.add_sentinel(id, address(3), run_id)),
+                    _ => {}
+                }
+            }
+            _ => {}
         }
     }
 }

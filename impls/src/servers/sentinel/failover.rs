@@ -5,14 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::instance::{Address, Awaited, InstanceId, Reconfiguration, Role, Wire};
+use super::instance::{Address, Awaited, Instance, InstanceId, Reconfiguration, Replica, Role, Wire};
 use super::primary::Failover;
-use super::state::{DESYNC_MAX, INFO_PERIOD, PING_PERIOD, Sentinel};
-
-/// A failover is given up when no leader is elected for so long, in milliseconds.
-const ELECTION_TIMEOUT: i64 = 10_000;
-/// A replica that does not take its new primary for so long is passed over.
-const RECONFIGURATION_TIMEOUT: i64 = 10_000;
+use super::state::{Act, DESYNC_MAX, Sentinel};
 
 impl Sentinel {
     /// Starts a failover of a primary that is down, unless there is one or was one lately.
@@ -130,7 +125,7 @@ impl Sentinel {
         let elected = self.leader(id, epoch).is_some_and(|leader| leader == self.my_id);
         let primary = self.primary(id);
         if !elected && !primary.is_forced {
-            let patience = ELECTION_TIMEOUT.min(primary.watch.failover_timeout_ms);
+            let patience = self.periods.election.min(primary.watch.failover_timeout_ms);
             if self.now - primary.failover_started > patience {
                 self.event("-failover-abort-not-elected", id, "");
                 self.abort_failover(id);
@@ -138,6 +133,9 @@ impl Sentinel {
             return;
         }
         self.event("+elected-leader", id, "");
+        if self.failures.after_election {
+            self.acts.push(Act::Crash);
+        }
         self.set_failover(id, Failover::SelectReplica);
         self.event("+failover-state-select-slave", id, "");
     }
@@ -164,11 +162,11 @@ impl Sentinel {
         let primary = self.instance(id);
         let down_for = if primary.is_down { now - primary.down_since } else { 0 };
         let link_down_max = down_for + 10 * self.primary(id).watch.down_after_ms;
-        let fresh = if primary.is_down { 5 * PING_PERIOD } else { 3 * INFO_PERIOD };
+        let fresh = if primary.is_down { 5 * self.periods.ping } else { 3 * self.periods.info };
         let fit = self.replicas_of(id).filter(|(instance, replica)| {
             !instance.is_down
                 && !instance.wire.is_broken
-                && now - instance.wire.available <= 5 * PING_PERIOD
+                && now - instance.wire.available <= 5 * self.periods.ping
                 && replica.priority > 0
                 && now - instance.informed <= fresh
                 && replica.link_down_ms <= link_down_max
@@ -220,6 +218,9 @@ impl Sentinel {
         self.set_failover(id, Failover::ReconfigureReplicas);
         self.save();
         self.event("+promoted-slave", promoted, "");
+        if self.failures.after_promotion {
+            self.acts.push(Act::Crash);
+        }
         self.event("+failover-state-reconf-slaves", id, "");
         self.greet_soon(id);
     }
@@ -229,6 +230,7 @@ impl Sentinel {
         let now = self.now;
         let Some(promoted) = self.primary(id).promoted else { return };
         let target = self.instance(promoted).address.clone();
+        let timeout = self.periods.reconfiguration;
         let at_a_time = self.primary(id).watch.parallel_syncs;
         let busy = |state| matches!(state, Reconfiguration::Sent | Reconfiguration::InProgress);
         let mut in_progress =
@@ -243,7 +245,8 @@ impl Sentinel {
                 continue;
             }
             let sent = replica.reconfiguration == Reconfiguration::Sent;
-            if sent && now - replica.reconfigured_at > RECONFIGURATION_TIMEOUT {
+            if sent && now - replica.reconfigured_at > timeout {
+                // It counts as done; that it is not will be noticed and mended later.
                 replica.reconfiguration = Reconfiguration::Done;
                 self.event("-slave-reconf-sent-timeout", other, "");
                 continue;
@@ -267,27 +270,39 @@ impl Sentinel {
         if self.instance(promoted).is_down {
             return;
         }
-        let left: Vec<InstanceId> = self
-            .replicas_of(id)
-            .filter(|(instance, replica)| {
-                !replica.is_promoted && replica.reconfiguration != Reconfiguration::Done && !instance.is_down
-            })
-            .map(|(instance, _)| instance.id)
-            .collect();
+        let is_left = |(instance, replica): &(&Instance, &Replica)| {
+            !replica.is_promoted && replica.reconfiguration != Reconfiguration::Done && !instance.is_down
+        };
         let timed_out = self.has_timed_out(id);
-        if !left.is_empty() && !timed_out {
+        if self.replicas_of(id).any(|replica| is_left(&replica)) && !timed_out {
             return;
         }
         if timed_out {
             self.event("+failover-end-for-timeout", id, "");
-            for other in left {
-                if !self.instance(other).wire.is_broken && self.order(other, Some(target)) {
-                    self.event("+slave-reconf-sent-be", other, "");
-                }
-            }
         }
         self.event("+failover-end", id, "");
         self.set_failover(id, Failover::UpdateConfig);
+        if timed_out {
+            self.order_the_rest(id, target);
+        }
+    }
+
+    /// A last attempt at those that have not been told yet.
+    fn order_the_rest(&mut self, id: InstanceId, target: &Address) {
+        let untold = self.replicas_of(id).filter(|(instance, replica)| {
+            !replica.is_promoted
+                && replica.reconfiguration == Reconfiguration::None
+                && !instance.wire.is_broken
+        });
+        let untold: Vec<InstanceId> = untold.map(|(instance, _)| instance.id).collect();
+        for other in untold {
+            if self.order(other, Some(target)) {
+                self.event("+slave-reconf-sent-be", other, "");
+                if let Some(replica) = self.instance_mut(other).replica_mut() {
+                    replica.reconfiguration = Reconfiguration::Sent;
+                }
+            }
+        }
     }
 
     /// From now on the promoted replica is the primary, and the old primary a replica.
@@ -318,7 +333,8 @@ impl Sentinel {
         instance.down_since = 0;
         self.primary_mut(id).down_since = 0;
         for address in addresses {
-            self.add_replica(id, address);
+            let replica = self.add_replica(id, address);
+            self.event("+slave", replica, "");
         }
         self.save();
     }
@@ -343,6 +359,8 @@ impl Sentinel {
         primary.promoted = None;
         let instance = self.instance_mut(id);
         instance.is_down = false;
+        instance.rebooted = None;
+        instance.script_killed = false;
         instance.run_id.clear();
         let reconnected = instance.wire.reconnected;
         instance.wire = Wire { reconnected, ..Wire::new(now) };

@@ -6,7 +6,7 @@
 //! Source: `sentinelSendHello` and `sentinelProcessHelloMessage` of `sentinel.c`.
 
 use super::instance::{Address, Awaited, InstanceId};
-use super::state::{HELLO_PERIOD, Sentinel};
+use super::state::Sentinel;
 use super::watch::HELLO;
 use crate::servers::redis::resp::Reply;
 
@@ -30,8 +30,9 @@ impl Sentinel {
 
     /// Has the next tick greet everybody.
     pub(super) fn greet_soon(&mut self, primary: InstanceId) {
+        let period = self.periods.hello;
         for id in self.of(primary).into_iter().chain([primary]) {
-            self.instance_mut(id).greeted -= HELLO_PERIOD + 1;
+            self.instance_mut(id).greeted -= period + 1;
         }
     }
 
@@ -87,23 +88,35 @@ impl Sentinel {
             Some((id, true)) => id,
             Some((old, false)) => {
                 self.remove(old);
+                let moved = format!(" ip {} port {} for {run_id}", address.host, address.port);
+                self.event("+sentinel-address-switch", primary, &moved);
                 let id = self.add_sentinel(primary, address, run_id);
-                self.event("+sentinel-address-switch", id, "");
                 self.save();
                 id
             }
             None => {
                 let other = self.sentinels_of(primary).find(|(instance, _)| instance.address == address);
-                if let Some(other) = other.map(|(instance, _)| instance.id) {
+                if let Some((other, known)) =
+                    other.map(|(instance, _)| (instance.id, instance.run_id.clone()))
+                {
                     // Another identifier at a known address: the one before is not there any more.
                     self.event("+sentinel-invalid-addr", other, "");
-                    self.instance_mut(other).address.port = 0;
+                    self.forget_sentinel(&known);
                 }
                 let id = self.add_sentinel(primary, address, run_id);
                 self.event("+sentinel", id, "");
                 self.save();
                 id
             }
+        }
+    }
+
+    /// Forgets a Sentinel wherever it was known.
+    fn forget_sentinel(&mut self, run_id: &str) {
+        let gone = self.instances.values().filter(|other| other.is_sentinel() && other.run_id == run_id);
+        let gone: Vec<InstanceId> = gone.map(|instance| instance.id).collect();
+        for id in gone {
+            self.remove(id);
         }
     }
 }

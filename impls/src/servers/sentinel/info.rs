@@ -4,7 +4,7 @@
 
 use super::instance::{Address, InstanceId, Reconfiguration, Role};
 use super::primary::Failover;
-use super::state::{HELLO_PERIOD, INFO_PERIOD, Sentinel};
+use super::state::Sentinel;
 
 /// What one INFO says.
 #[derive(Default)]
@@ -70,13 +70,18 @@ impl Sentinel {
                 instance.run_id = run_id;
                 if is_known {
                     self.event("+reboot", id, "");
+                    let instance = self.instance(id);
+                    if instance.is_primary() && self.primary(id).watch.reboot_down_after_ms != 0 {
+                        self.instance_mut(id).rebooted = Some(now);
+                    }
                 }
             }
         }
         if self.instance(id).is_primary() {
             for address in told.replicas {
                 if !self.replicas_of(id).any(|(instance, _)| instance.address == address) {
-                    self.add_replica(id, address);
+                    let replica = self.add_replica(id, address);
+                    self.event("+slave", replica, "");
                     self.save();
                 }
             }
@@ -138,7 +143,7 @@ impl Sentinel {
                 }
                 // A replica that has made itself a primary, or an old primary that has come back. It may know something
                 // that this Sentinel is about to learn: so not at once.
-                let wait = 4 * HELLO_PERIOD;
+                let wait = 4 * self.periods.hello;
                 if !replica.is_promoted
                     && self.looks_sane(primary_id)
                     && self.was_not_down_for(id, wait)
@@ -188,7 +193,7 @@ impl Sentinel {
         instance.role == Role::Primary
             && !instance.is_down
             && !self.primary(id).is_down
-            && self.now - instance.informed < 2 * INFO_PERIOD
+            && self.now - instance.informed < 2 * self.periods.info
     }
 
     fn was_not_down_for(&self, id: InstanceId, span: i64) -> bool {

@@ -66,6 +66,12 @@ pub(super) struct Instance {
     pub(super) down_since: i64,
     /// When INFO was last answered; 0 for never.
     pub(super) informed: i64,
+    /// What was answered then.
+    pub(super) info: Option<Vec<u8>>,
+    /// A primary that has restarted, and did not answer a ping since: when that was noticed.
+    pub(super) rebooted: Option<i64>,
+    /// It was told to end a script that takes too long, in its present time of being down.
+    pub(super) script_killed: bool,
     pub(super) role: Role,
     pub(super) role_since: i64,
     /// When a greeting was last published there.

@@ -1,19 +1,22 @@
-//! Redis Sentinel, after 7.0.15: several of them watch a primary, agree that it is down, elect one among them, and that
-//! one promotes a replica and tells everybody.
+//! A simulated Redis Sentinel: it watches a primary together with others of its kind, and when they agree that it is
+//! down, one of them, elected by the others, makes one of its replicas the primary.
 //!
-//! [`Sentinel`] is a machine without sockets and clocks ([`state`], [`watch`], [`info`], [`hello`], [`failover`],
-//! [`commands`]); [`serve`](serve::serve) puts it on a host. Each Sentinel acts ten to nineteen times a second, at
-//! times of its own.
+//! What is modelled, after Sentinel of Redis 7.0.15: pings, INFO and greetings in their periods, subjectively and
+//! objectively down, votes and epochs, the choice and promotion of a replica, the reconfiguration of the others and of
+//! a primary that comes back, tilt mode, the state on disk, the commands, and the events that clients can subscribe to.
 //!
-//! Left out on purpose: scripts, authentication, host names that resolve to others, connections that are shared among
-//! the primaries that a Sentinel watches.
+//! [`Sentinel`] is a machine without sockets and clocks, so it can be tested without a world; `Front` answers clients;
+//! [`serve()`] puts both on a host.
 //!
-//! Source: `sentinel.c` of Redis 7.0, and what three real Sentinels were seen to do.
+//! Left out on purpose: scripts (they are refused, as by default), TLS, access control, one connection to another
+//! Sentinel shared by all primaries that both watch, and the resolution of names: a name is an address here.
+//!
+//! Source: `sentinel.c` of Redis 7.0.15; <https://redis.io/docs/latest/operate/oss_and_stack/management/sentinel/>.
 
-mod clients;
 mod commands;
 mod config;
 mod failover;
+mod front;
 mod hello;
 mod info;
 mod instance;
@@ -24,13 +27,13 @@ mod state;
 mod tests;
 mod watch;
 
-pub use instance::{Address, InstanceId, LinkId};
+pub use instance::{Address, LinkId};
 pub use primary::Watch;
-pub(in crate::servers) use serve::serve;
+pub use serve::serve;
 pub use state::{Act, Sentinel};
 
 /// The port of a Sentinel.
 pub const PORT: u16 = 26379;
 
-/// The name under which a store is watched.
-pub const NAME: &str = "mymaster";
+/// The name of the primary that the Sentinels of a simulated store watch, as in Redis's example configuration.
+pub const PRIMARY_NAME: &str = "mymaster";

@@ -1,6 +1,15 @@
 //! What a Sentinel keeps of a primary besides what it keeps of every server: its parameters, and the failover.
 
+use std::collections::BTreeMap;
+
 use super::instance::InstanceId;
+
+/// After how long a silent server is down unless a configuration says otherwise.
+pub(super) const DOWN_AFTER_MS: i64 = 30_000;
+/// How long a failover may take unless a configuration says otherwise.
+pub(super) const FAILOVER_TIMEOUT_MS: i64 = 180_000;
+/// How many replicas are told at a time unless a configuration says otherwise.
+pub(super) const PARALLEL_SYNCS: usize = 1;
 
 /// How a primary is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,12 +22,29 @@ pub struct Watch {
     pub failover_timeout_ms: i64,
     /// How many replicas are told at a time to follow the new primary.
     pub parallel_syncs: usize,
+    /// It is down when it answers no ping for so many milliseconds after a restart; 0 for as long as at other times.
+    pub reboot_down_after_ms: i64,
+    /// The password of the primary and its replicas; empty without one.
+    pub password: String,
+    /// The user that the password is for; empty for the default one.
+    pub user: String,
+    /// What commands are called there that have another name than usual, by their usual names in lowercase.
+    pub renamed: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl Default for Watch {
     /// The defaults of Redis, with a quorum of two.
     fn default() -> Watch {
-        Watch { quorum: 2, down_after_ms: 30_000, failover_timeout_ms: 180_000, parallel_syncs: 1 }
+        Watch {
+            quorum: 2,
+            down_after_ms: DOWN_AFTER_MS,
+            failover_timeout_ms: FAILOVER_TIMEOUT_MS,
+            parallel_syncs: PARALLEL_SYNCS,
+            reboot_down_after_ms: 0,
+            password: String::new(),
+            user: String::new(),
+            renamed: BTreeMap::new(),
+        }
     }
 }
 

@@ -7,24 +7,13 @@
 use std::collections::BTreeMap;
 
 use picklock_sim::seed::{Seed, Stream};
+use picklock_sim::time::WallTime;
 
 use super::instance::{Address, Awaited, Instance, InstanceId, LinkId, Part, Peer, Replica, Role, Wire};
-use super::primary::{Failover, Primary, Watch};
+use super::primary::{DOWN_AFTER_MS, FAILOVER_TIMEOUT_MS, Failover, Primary, Watch};
 use crate::servers::redis::resp;
 
-/// How often a server is pinged at most, in milliseconds.
-pub(super) const PING_PERIOD: i64 = 1_000;
-/// How often INFO is asked for.
-pub(super) const INFO_PERIOD: i64 = 10_000;
-/// How often greetings are published.
-pub(super) const HELLO_PERIOD: i64 = 2_000;
-/// How often other Sentinels are asked about a primary that is down.
-pub(super) const ASK_PERIOD: i64 = 1_000;
-/// Two looks at the clock that lie further apart mean that it cannot be trusted.
-const TILT_TRIGGER: i64 = 2_000;
-/// For how long it is not.
-const TILT_PERIOD: i64 = 30 * PING_PERIOD;
-/// Failovers begin up to so many milliseconds later than they might.
+/// The next failover of a primary is put off by up to so many milliseconds, differently by each Sentinel.
 pub(super) const DESYNC_MAX: u64 = 1_000;
 
 /// Something that a Sentinel wants done.
@@ -56,8 +45,70 @@ pub enum Act {
         /// What happened to whom.
         message: String,
     },
-    /// Write the state to disk.
-    Save,
+    /// Stop at once, as a test has asked for.
+    Crash,
+}
+
+/// The periods of a Sentinel in milliseconds, which SENTINEL DEBUG shows and sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Periods {
+    /// How often INFO is asked for.
+    pub(super) info: i64,
+    /// How often a server is pinged at most.
+    pub(super) ping: i64,
+    /// How often other Sentinels are asked about a primary that is down.
+    pub(super) ask: i64,
+    /// How often greetings are published.
+    pub(super) hello: i64,
+    /// After how long a silent server of a primary that is added is down.
+    pub(super) down_after: i64,
+    /// How long a failover of a primary that is added may take.
+    pub(super) failover: i64,
+    /// Two looks at the clock that lie further apart mean that it cannot be trusted.
+    pub(super) tilt_trigger: i64,
+    /// For how long it is not.
+    pub(super) tilt: i64,
+    /// A replica that does not take its new primary for so long is passed over.
+    pub(super) reconfiguration: i64,
+    /// No connection is given up as dead when it is younger.
+    pub(super) reconnect: i64,
+    /// A failover is given up when no leader is elected for so long.
+    pub(super) election: i64,
+    /// How long a script may run, and how long to wait before it is tried again; no scripts are run.
+    pub(super) script: i64,
+    pub(super) script_retry: i64,
+}
+
+impl Default for Periods {
+    fn default() -> Periods {
+        Periods {
+            info: 10_000,
+            ping: 1_000,
+            ask: 1_000,
+            hello: 2_000,
+            down_after: DOWN_AFTER_MS,
+            failover: FAILOVER_TIMEOUT_MS,
+            tilt_trigger: 2_000,
+            tilt: 30_000,
+            reconfiguration: 10_000,
+            reconnect: 15_000,
+            election: 10_000,
+            script: 60_000,
+            script_retry: 30_000,
+        }
+    }
+}
+
+/// The ends that SENTINEL SIMULATE-FAILURE asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Failures {
+    pub(super) after_election: bool,
+    pub(super) after_promotion: bool,
+}
+
+/// A reading of the wall clock in milliseconds.
+pub(super) fn millis(now: WallTime) -> i64 {
+    now.as_millis().cast_signed()
 }
 
 /// A Sentinel.
@@ -74,6 +125,10 @@ pub struct Sentinel {
     pub(super) links: BTreeMap<LinkId, InstanceId>,
     pub(super) acts: Vec<Act>,
     pub(super) tilt_since: Option<i64>,
+    pub(super) periods: Periods,
+    pub(super) failures: Failures,
+    /// The state on disk is out of date.
+    dirty: bool,
     previous: i64,
     pub(super) random: Stream,
     last: u64,
@@ -92,24 +147,46 @@ impl Sentinel {
             links: BTreeMap::new(),
             acts: Vec::new(),
             tilt_since: None,
+            periods: Periods::default(),
+            failures: Failures::default(),
+            dirty: false,
             previous: now,
             random: seed.stream("sentinel"),
             last: 0,
         }
     }
 
+    /// Sets the time.
+    pub(super) fn set_now(&mut self, now: i64) {
+        self.now = now;
+    }
+
     /// Watches a primary.
     pub fn monitor(&mut self, name: &str, address: Address, watch: Watch) -> InstanceId {
         let part = Part::Primary(Box::new(Primary::new(watch)));
-        let id = self.add(name.to_owned(), address, part, None);
+        self.add(name.to_owned(), address, part, None)
+    }
+
+    /// Says which primaries it watches, as it does when it starts.
+    pub fn introduce(&mut self) {
+        for id in self.primaries() {
+            self.event_of_monitoring(id);
+        }
+    }
+
+    pub(super) fn event_of_monitoring(&mut self, id: InstanceId) {
         let quorum = self.primary(id).watch.quorum;
         self.event("+monitor", id, &format!(" quorum {quorum}"));
-        id
     }
 
     /// What it wants done since it was last asked, in order.
     pub fn take_acts(&mut self) -> Vec<Act> {
         std::mem::take(&mut self.acts)
+    }
+
+    /// True if the state on disk is out of date; from now on it counts as up to date.
+    pub fn take_dirty(&mut self) -> bool {
+        std::mem::take(&mut self.dirty)
     }
 
     /// How long to wait until the next [`Sentinel::tick`], in milliseconds. It varies, so that Sentinels that have
@@ -123,7 +200,7 @@ impl Sentinel {
         self.now = now;
         let passed = now - self.previous;
         self.previous = now;
-        if !(0..=TILT_TRIGGER).contains(&passed) {
+        if !(0..=self.periods.tilt_trigger).contains(&passed) {
             self.tilt_since = Some(now);
             self.publish("+tilt", "#tilt mode entered".to_owned());
         }
@@ -142,7 +219,7 @@ impl Sentinel {
         self.reconnect(id);
         self.send_periodic(id);
         if let Some(since) = self.tilt_since {
-            if self.now - since < TILT_PERIOD {
+            if self.now - since < self.periods.tilt {
                 return;
             }
             self.tilt_since = None;
@@ -184,6 +261,9 @@ impl Sentinel {
                 is_down: false,
                 down_since: 0,
                 informed: 0,
+                info: None,
+                rebooted: None,
+                script_killed: false,
                 role,
                 role_since: now,
                 greeted: now,
@@ -193,11 +273,13 @@ impl Sentinel {
     }
 
     pub(super) fn add_replica(&mut self, primary: InstanceId, address: Address) -> InstanceId {
-        let name = format!("{}:{}", address.host, address.port);
+        let name = if address.host.contains(':') {
+            format!("[{}]:{}", address.host, address.port)
+        } else {
+            format!("{}:{}", address.host, address.port)
+        };
         let replica = Replica { follows_since: self.now, ..Replica::default() };
-        let id = self.add(name, address, Part::Replica(replica), Some(primary));
-        self.event("+slave", id, "");
-        id
+        self.add(name, address, Part::Replica(replica), Some(primary))
     }
 
     pub(super) fn add_sentinel(&mut self, primary: InstanceId, address: Address, run_id: &str) -> InstanceId {
@@ -246,10 +328,10 @@ impl Sentinel {
         self.instances.values().filter(|instance| instance.is_primary()).map(|instance| instance.id).collect()
     }
 
-    /// The replicas of a primary and the other Sentinels that watch it.
+    /// The replicas of a primary, then the other Sentinels that watch it.
     pub(super) fn of(&self, primary: InstanceId) -> Vec<InstanceId> {
-        let others = self.instances.values().filter(|other| other.primary == primary && other.id != primary);
-        others.map(|instance| instance.id).collect()
+        let replicas = self.replicas_of(primary).map(|(instance, _)| instance.id);
+        replicas.chain(self.sentinels_of(primary).map(|(instance, _)| instance.id)).collect()
     }
 
     pub(super) fn replicas_of(&self, primary: InstanceId) -> impl Iterator<Item = (&Instance, &Replica)> {
@@ -284,10 +366,24 @@ impl Sentinel {
         let instance = self.instance_mut(id);
         let Some(link) = instance.wire.commands else { return false };
         instance.wire.awaited.push_back(awaited);
-        let mut bytes = Vec::new();
-        resp::request(&mut bytes, args);
-        self.acts.push(Act::Send { link, bytes });
+        self.send(id, link, args);
         true
+    }
+
+    /// Sends a command over a connection, under the name that it has there.
+    pub(super) fn send(&mut self, id: InstanceId, link: LinkId, args: &[&[u8]]) {
+        let instance = self.instance(id);
+        let renamed = &self.primary(instance.primary).watch.renamed;
+        let mut bytes = Vec::new();
+        match renamed.get(&args[0].to_ascii_lowercase()) {
+            Some(name) if !instance.is_sentinel() => {
+                let args: Vec<&[u8]> =
+                    std::iter::once(name.as_slice()).chain(args[1..].iter().copied()).collect();
+                resp::request(&mut bytes, &args);
+            }
+            _ => resp::request(&mut bytes, args),
+        }
+        self.acts.push(Act::Send { link, bytes });
     }
 
     /// Tells the world what happened to a server.
@@ -309,7 +405,7 @@ impl Sentinel {
     }
 
     pub(super) fn save(&mut self) {
-        self.acts.push(Act::Save);
+        self.dirty = true;
     }
 
     pub(super) fn next_link(&mut self, id: InstanceId) -> LinkId {

@@ -4,12 +4,9 @@
 //! `sentinelCheckObjectivelyDown` and `sentinelAskMasterStateToOtherSentinels` of `sentinel.c`.
 
 use super::instance::{Awaited, InstanceId, LinkId, Role};
-use super::primary::Failover;
-use super::state::{ASK_PERIOD, Act, HELLO_PERIOD, INFO_PERIOD, PING_PERIOD, Sentinel};
-use crate::servers::redis::resp::{self, Reply};
+use super::state::{Act, Sentinel};
+use crate::servers::redis::resp::Reply;
 
-/// No connection is given up as dead when it is younger.
-const RECONNECT_PERIOD: i64 = 15_000;
 /// Nothing more is sent to a server that owes so many answers.
 const AWAITED_MAX: usize = 100;
 
@@ -19,13 +16,10 @@ pub(super) const HELLO: &[u8] = b"__sentinel__:hello";
 impl Sentinel {
     /// Connects to a server where a connection is missing, at most once a second.
     pub(super) fn reconnect(&mut self, id: InstanceId) {
-        let now = self.now;
+        let (now, ping) = (self.now, self.periods.ping);
         let instance = self.instance_mut(id);
         let listens = !instance.is_sentinel();
-        if !instance.wire.is_broken
-            || instance.address.port == 0
-            || now - instance.wire.reconnected < PING_PERIOD
-        {
+        if !instance.wire.is_broken || instance.address.port == 0 || now - instance.wire.reconnected < ping {
             return;
         }
         instance.wire.reconnected = now;
@@ -36,8 +30,10 @@ impl Sentinel {
             wire.commands = Some(link);
             wire.commands_since = now;
             wire.awaited.clear();
-            let name = format!("sentinel-{}-cmd", &self.my_id[..8.min(self.my_id.len())]);
-            self.command(id, &[b"CLIENT", b"SETNAME", name.as_bytes()], Awaited::Order);
+            for greeting in self.introduction(id, "cmd") {
+                let words: Vec<&[u8]> = greeting.iter().map(String::as_bytes).collect();
+                self.command(id, &words, Awaited::Order);
+            }
             self.ping(id);
         }
         if listens && messages.is_none() {
@@ -46,13 +42,28 @@ impl Sentinel {
             wire.messages = Some(link);
             wire.messages_since = now;
             wire.last_message = now;
-            let mut bytes = Vec::new();
-            let name = format!("sentinel-{}-pubsub", &self.my_id[..8.min(self.my_id.len())]);
-            resp::request(&mut bytes, &[b"CLIENT", b"SETNAME", name.as_bytes()]);
-            resp::request(&mut bytes, &[b"SUBSCRIBE", HELLO]);
-            self.acts.push(Act::Send { link, bytes });
+            for greeting in self.introduction(id, "pubsub") {
+                let words: Vec<&[u8]> = greeting.iter().map(String::as_bytes).collect();
+                self.send(id, link, &words);
+            }
+            self.send(id, link, &[b"SUBSCRIBE", HELLO]);
         }
         self.instance_mut(id).wire.is_broken = false;
+    }
+
+    /// What a new connection begins with: the password if there is one, and a name by which it is known there.
+    fn introduction(&self, id: InstanceId, purpose: &str) -> Vec<Vec<String>> {
+        let instance = self.instance(id);
+        let watch = &self.primary(instance.primary).watch;
+        let mut words = Vec::new();
+        if !watch.password.is_empty() && !instance.is_sentinel() {
+            let user = Some(watch.user.clone()).filter(|user| !user.is_empty());
+            let auth = ["AUTH".to_owned()].into_iter().chain(user).chain([watch.password.clone()]);
+            words.push(auth.collect());
+        }
+        let short: String = self.my_id.chars().take(8).collect();
+        words.push(vec!["CLIENT".to_owned(), "SETNAME".to_owned(), format!("sentinel-{short}-{purpose}")]);
+        words
     }
 
     fn connect(&mut self, id: InstanceId) -> LinkId {
@@ -106,12 +117,12 @@ impl Sentinel {
             return;
         }
         let primary = self.primary(instance.primary);
-        let ping_period = primary.watch.down_after_ms.min(PING_PERIOD);
+        let ping_period = primary.watch.down_after_ms.min(self.periods.ping);
         // A replica whose primary fails, or that has lost it, is watched more closely.
         let closely = instance
             .replica()
             .is_some_and(|replica| primary.is_down || primary.fails_over() || replica.link_down_ms != 0);
-        let info_period = if closely { 1_000 } else { INFO_PERIOD };
+        let info_period = if closely { 1_000 } else { self.periods.info };
         if !instance.is_sentinel() && (instance.informed == 0 || now - instance.informed > info_period) {
             self.command(id, &[b"INFO"], Awaited::Info);
         }
@@ -119,7 +130,7 @@ impl Sentinel {
         if now - wire.ponged > ping_period && now - wire.pinged > ping_period / 2 {
             self.ping(id);
         }
-        if now - self.instance(id).greeted > HELLO_PERIOD {
+        if now - self.instance(id).greeted > self.periods.hello {
             self.greet(id);
         }
     }
@@ -148,7 +159,7 @@ impl Sentinel {
         match instance.wire.awaited.pop_front() {
             Some(Awaited::Ping) => {
                 let alive = match reply {
-                    Reply::Status(text) => text == "PONG",
+                    Reply::Status(text) => text.starts_with("PONG"),
                     Reply::Error(text) => text.starts_with("LOADING") || text.starts_with("MASTERDOWN"),
                     _ => false,
                 };
@@ -156,10 +167,19 @@ impl Sentinel {
                 if alive {
                     instance.wire.available = now;
                     instance.wire.waiting_since = 0;
+                    if matches!(reply, Reply::Status(_)) {
+                        instance.rebooted = None;
+                    }
+                } else if matches!(reply, Reply::Error(text) if text.starts_with("BUSY"))
+                    && instance.is_down
+                    && !std::mem::replace(&mut instance.script_killed, true)
+                {
+                    self.command(id, &[b"SCRIPT", b"KILL"], Awaited::Order);
                 }
             }
             Some(Awaited::Info) => {
-                if let Reply::Bulk(text) | Reply::Verbatim(_, text) = reply {
+                if let Reply::Bulk(text) = reply {
+                    instance.info = Some(text.clone());
                     self.inform(id, &String::from_utf8_lossy(text));
                 }
             }
@@ -185,23 +205,25 @@ impl Sentinel {
             since => now - since,
         };
         let stuck = wire.commands.is_some()
-            && now - wire.commands_since > RECONNECT_PERIOD
+            && now - wire.commands_since > self.periods.reconnect
             && wire.waiting_since != 0
             && now - wire.waiting_since > down_after / 2
             && now - wire.ponged > down_after / 2;
         let deaf = wire.messages.is_some()
-            && now - wire.messages_since > RECONNECT_PERIOD
-            && now - wire.last_message > 3 * HELLO_PERIOD;
+            && now - wire.messages_since > self.periods.reconnect
+            && now - wire.last_message > 3 * self.periods.hello;
         let deposed = instance.is_primary()
             && instance.role == Role::Replica
-            && now - instance.role_since > down_after + 2 * INFO_PERIOD;
+            && now - instance.role_since > down_after + 2 * self.periods.info;
+        let patience = self.primary(instance.primary).watch.reboot_down_after_ms;
+        let mute = instance.rebooted.is_some_and(|since| now - since > patience);
         if stuck {
             self.close_commands(id);
         }
         if deaf {
             self.close_messages(id);
         }
-        let is_down = silent > down_after || deposed;
+        let is_down = silent > down_after || deposed || mute;
         let instance = self.instance_mut(id);
         if is_down && !instance.is_down {
             instance.is_down = true;
@@ -209,6 +231,7 @@ impl Sentinel {
             self.event("+sdown", id, "");
         } else if !is_down && instance.is_down {
             instance.is_down = false;
+            instance.script_killed = false;
             self.event("-sdown", id, "");
         }
     }
@@ -232,33 +255,35 @@ impl Sentinel {
 
     /// Asks the other Sentinels whether they find a primary down, and for their votes once this one fails over.
     pub(super) fn ask_others(&mut self, id: InstanceId, at_once: bool) {
-        let now = self.now;
+        let (now, ask) = (self.now, self.periods.ask);
         let is_down = self.instance(id).is_down;
-        let asks_for_votes = self.primary(id).failover > Failover::None;
-        let me = if asks_for_votes { self.my_id.clone() } else { "*".to_owned() };
-        let address = self.instance(id).address.clone();
-        let (port, epoch) = (address.port.to_string(), self.epoch.to_string());
-        let others: Vec<InstanceId> = self.sentinels_of(id).map(|(instance, _)| instance.id).collect();
-        for other in others {
-            let is_broken = self.instance(other).wire.is_broken;
-            let Some(peer) = self.instance_mut(other).peer_mut() else { continue };
-            let elapsed = now - peer.answered;
-            if elapsed > 5 * ASK_PERIOD {
+        for peer in self.instances.values_mut().filter(|instance| instance.primary == id) {
+            if let Some(peer) = peer.peer_mut().filter(|peer| now - peer.answered > 5 * ask) {
                 // What it said is too old to count.
                 peer.sees_down = false;
                 peer.leader = None;
             }
-            if is_down && !is_broken && (at_once || elapsed >= ASK_PERIOD) {
-                let question: [&[u8]; 6] = [
-                    b"SENTINEL",
-                    b"is-master-down-by-addr",
-                    address.host.as_bytes(),
-                    port.as_bytes(),
-                    epoch.as_bytes(),
-                    me.as_bytes(),
-                ];
-                self.command(other, &question, Awaited::Question);
-            }
+        }
+        if !is_down {
+            return;
+        }
+        let me = if self.primary(id).fails_over() { self.my_id.clone() } else { "*".to_owned() };
+        let address = self.instance(id).address.clone();
+        let (port, epoch) = (address.port.to_string(), self.epoch.to_string());
+        let due = self
+            .sentinels_of(id)
+            .filter(|(instance, peer)| !instance.wire.is_broken && (at_once || now - peer.answered >= ask));
+        let due: Vec<InstanceId> = due.map(|(instance, _)| instance.id).collect();
+        for other in due {
+            let question: [&[u8]; 6] = [
+                b"SENTINEL",
+                b"is-master-down-by-addr",
+                address.host.as_bytes(),
+                port.as_bytes(),
+                epoch.as_bytes(),
+                me.as_bytes(),
+            ];
+            self.command(other, &question, Awaited::Question);
         }
     }
 

@@ -76,21 +76,16 @@ pub(super) fn hello_command(node: &mut Node, id: SessionId, args: &[&[u8]]) -> R
         ));
     }
     let version = node.store.version;
-    options.apply(node.session_mut(id), "standalone", role, version).map(Answer::from)
+    options.apply(node.session_mut(id), "standalone", Some(role), version).map(Answer::from)
 }
 
-/// Answers HELLO for a server in this mode and role that has no password.
-pub(in crate::servers) fn hello(
-    session: &mut Session,
-    args: &[&[u8]],
-    mode: &str,
-    role: &str,
-) -> Result<Reply, Reply> {
+/// Answers HELLO for a Sentinel, which has no role.
+pub(in super::super) fn hello(session: &mut Session, args: &[&[u8]]) -> Result<Reply, Reply> {
     let options = Options::parse(session.protocol, args)?;
     if options.auth.is_some_and(|(user, _)| user != b"default") {
         return Err(WRONG_PASSWORD);
     }
-    options.apply(session, mode, role, Version::default())
+    options.apply(session, "sentinel", None, Version::default())
 }
 
 /// What HELLO was called with.
@@ -133,21 +128,28 @@ impl<'a> Options<'a> {
         Ok(found)
     }
 
-    fn apply(self, session: &mut Session, mode: &str, role: &str, version: Version) -> Result<Reply, Reply> {
+    fn apply(
+        self,
+        session: &mut Session,
+        mode: &str,
+        role: Option<&str>,
+        version: Version,
+    ) -> Result<Reply, Reply> {
         if let Some(name) = self.name {
             set_name(session, name)?;
         }
         session.protocol = self.protocol;
         let protocol = if self.protocol == Protocol::Three { 3 } else { 2 };
         let pair = |name: &str, value: Reply| (Reply::text(name), value);
-        Ok(Reply::Map(vec![
+        let mut pairs = vec![
             pair("server", Reply::text("redis")),
             pair("version", Reply::text(version.text())),
             pair("proto", Reply::Integer(protocol)),
             pair("id", Reply::Integer(session.id.number())),
             pair("mode", Reply::text(mode)),
-            pair("role", Reply::text(role)),
-            pair("modules", Reply::Array(Vec::new())),
-        ]))
+        ];
+        pairs.extend(role.map(|role| pair("role", Reply::text(role))));
+        pairs.push(pair("modules", Reply::Array(Vec::new())));
+        Ok(Reply::Map(pairs))
     }
 }

@@ -31,6 +31,11 @@ const SECTIONS: [(&str, bool, Section); 13] = [
 ];
 
 pub(super) fn info(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    Ok(text(node, args).into())
+}
+
+/// The sections that are asked for.
+pub(in super::super) fn text(node: &Node, args: &[&[u8]]) -> Reply {
     let asked = |name: &str| args[1..].iter().any(|word| word.eq_ignore_ascii_case(name.as_bytes()));
     let all = asked("all") || asked("everything");
     let usual = args.len() == 1 || asked("default");
@@ -45,7 +50,7 @@ pub(super) fn info(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answ
             write(node, &mut text);
         }
     }
-    Ok(Reply::Verbatim("txt", text.into_bytes()).into())
+    Reply::Verbatim("txt", text.into_bytes())
 }
 
 /// Appends `name:value` lines.

@@ -41,7 +41,8 @@ mod transactions;
 
 pub(super) use blocking::Pop;
 pub(super) use catalogue::flags;
-pub(in crate::servers) use connection::hello;
+pub(super) use connection::hello;
+pub(super) use info::text as info;
 pub(super) use slowlog::SlowLog;
 
 use super::node::{Answer, Node, SessionId};
@@ -366,7 +367,7 @@ impl Command {
 }
 
 /// The reply to a command that is not in the table.
-pub(in crate::servers) fn unknown(args: &[&[u8]]) -> Reply {
+pub(super) fn unknown(args: &[&[u8]]) -> Reply {
     let shown = |arg: &[u8], most: usize| String::from_utf8_lossy(&arg[..arg.len().min(most)]).into_owned();
     let mut rest = String::new();
     for arg in &args[1..] {

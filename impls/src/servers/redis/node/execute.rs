@@ -188,7 +188,7 @@ impl Node {
         if multi && command.is(flags::NO_MULTI) {
             return Err(Reply::error("ERR Command not allowed inside a transaction"));
         }
-        let only_listens = session.only_listens();
+        let listens = session.only_listens();
         if self.config.maxmemory > 0 {
             let ends = matches!(command.name, "exec" | "discard" | "multi" | "watch" | "quit" | "reset");
             let demanding = flags & flags::DENYOOM != 0 || multi && !ends;
@@ -202,15 +202,8 @@ impl Node {
         if writes && self.is_replica() && self.config.replica_read_only {
             return Err(super::READ_ONLY);
         }
-        if only_listens && !LISTENERS.contains(&command.name) {
-            let name = command.name;
-            return Err(Reply::Error(
-                format!(
-                    "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are \
-                     allowed in this context"
-                )
-                .into(),
-            ));
+        if listens && !LISTENERS.contains(&command.name) {
+            return Err(only_listens(command.name));
         }
         if self.upstream().is_some_and(|upstream| upstream.link != LinkState::Up)
             && !self.config.replica_serve_stale_data
@@ -239,6 +232,17 @@ impl Node {
         }
         Ok(Admission::Execute)
     }
+}
+
+/// The reply to what a session may not send while it listens and speaks RESP2.
+pub(super) fn only_listens(name: &str) -> Reply {
+    Reply::Error(
+        format!(
+            "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
+             context"
+        )
+        .into(),
+    )
 }
 
 /// What a session may send while it listens and speaks RESP2.

@@ -7,6 +7,7 @@ mod channels;
 mod config;
 mod delivery;
 mod execute;
+mod lent;
 mod script;
 mod session;
 mod stats;

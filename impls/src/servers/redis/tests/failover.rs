@@ -104,8 +104,8 @@ fn an_old_primary_takes_writes_until_it_is_demoted_and_loses_them() {
 fn the_writes_of_a_primary_that_was_cut_off_vanish() {
     let cut = |to: &str| Lever::Cut { to: Target::host(to), both: true, lasts: ms(5000) };
     let mut world = struck(2, 1, 22, cut("replica-1-1"));
-    for monitor in ["monitor-1-1", "monitor-1-2", "monitor-1-3"] {
-        world = world.at(STRUCK.as_millis() as u64, "node-1", cut(monitor));
+    for sentinel in ["sentinel-1-1", "sentinel-1-2", "sentinel-1-3"] {
+        world = world.at(STRUCK.as_millis() as u64, "node-1", cut(sentinel));
     }
     let events = world.play(|host| {
         Box::pin(async move {
@@ -133,7 +133,7 @@ fn the_writes_of_a_primary_that_was_cut_off_vanish() {
 fn without_most_of_the_sentinels_there_is_no_failover() {
     let dead = Lever::Crash { power_loss: true, restart_after: None };
     let world = struck(1, 2, 15, dead.clone());
-    let world = world.at(1000, "monitor-1-2", dead.clone()).at(1000, "monitor-1-3", dead);
+    let world = world.at(1000, "sentinel-1-2", dead.clone()).at(1000, "sentinel-1-3", dead);
     let told = told(&world.run(|_| Box::pin(async {})));
     assert!(told.iter().any(|(_, text)| text.contains("+sdown master")));
     assert!(!told.iter().any(|(_, text)| text.contains("+odown") || text.contains("promoted")), "{told:#?}");
@@ -142,21 +142,21 @@ fn without_most_of_the_sentinels_there_is_no_failover() {
 #[test]
 fn a_sentinel_that_stood_still_does_not_act_for_thirty_seconds() {
     let pause = Lever::Pause { lasts: ms(3000) };
-    let world = World { seconds: 40, ..World::replicated(1) }.at(1000, "monitor-1-1", pause);
+    let world = World { seconds: 40, ..World::replicated(1) }.at(1000, "sentinel-1-1", pause);
     let told = told(&world.run(|_| Box::pin(async {})));
-    let tilt = first(&told, "monitor-1-1 +tilt");
-    let end = first(&told, "monitor-1-1 -tilt");
+    let tilt = first(&told, "sentinel-1-1 +tilt");
+    let end = first(&told, "sentinel-1-1 -tilt");
     assert!((2400..2700).contains(&tilt), "{tilt}");
     assert!((30_000..30_200).contains(&(end - tilt)), "{end}");
-    assert!(!told.iter().any(|(_, text)| text.starts_with("monitor-1-1 +sdown")), "{told:#?}");
+    assert!(!told.iter().any(|(_, text)| text.starts_with("sentinel-1-1 +sdown")), "{told:#?}");
 }
 
 #[test]
 fn clients_are_told_where_the_primary_is() {
     let lever = Lever::Crash { power_loss: false, restart_after: None };
-    struck(3, 2, 12, lever).crash(5000, "monitor-1-1", 100).play(|host| {
+    struck(3, 2, 12, lever).crash(5000, "sentinel-1-1", 100).play(|host| {
         Box::pin(async move {
-            let mut asker = Link::to(&host, "monitor-1-2", sentinel::PORT).await;
+            let mut asker = Link::to(&host, "sentinel-1-2", sentinel::PORT).await;
             let text = |reply: Reply| format!("{reply:?}");
             assert_eq!(
                 asker.call("SENTINEL CKQUORUM mymaster").await,
@@ -178,7 +178,7 @@ fn clients_are_told_where_the_primary_is() {
             };
             assert_eq!(replicas.len(), 2);
             assert!(text(asker.call("ROLE").await).contains("Array"));
-            let mut listener = Link::to(&host, "monitor-1-3", sentinel::PORT).await;
+            let mut listener = Link::to(&host, "sentinel-1-3", sentinel::PORT).await;
             listener.call("SUBSCRIBE +switch-master").await;
             let message = listener.next().await;
             let at = host.monotonic();

@@ -16,9 +16,9 @@ use picklock_sim::time::TrueTime;
 use picklock_sim::trace::What;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use super::super::PORT;
 use super::super::resp::{Reply, request};
-use super::super::{PORT, serve};
-use crate::servers::sentinel;
+use crate::servers::{sentinel, serve};
 
 struct NoLock;
 
@@ -65,8 +65,8 @@ pub(super) async fn call(host: &Host, node: &str, line: &str) -> Reply {
 }
 
 pub(super) async fn primary(host: &Host) -> String {
-    let mut monitor = Link::to(host, "monitor-1-1", sentinel::PORT).await;
-    match monitor.call("SENTINEL GET-MASTER-ADDR-BY-NAME mymaster").await {
+    let mut sentinel = Link::to(host, "sentinel-1-1", sentinel::PORT).await;
+    match sentinel.call("SENTINEL GET-MASTER-ADDR-BY-NAME mymaster").await {
         Reply::Array(address) => match &address[..] {
             [Reply::Bulk(name), Reply::Bulk(port)] if port == b"6379" => {
                 String::from_utf8(name.clone()).unwrap()
