@@ -117,6 +117,9 @@ impl Server {
         let Shared { node, outboxes, .. } = shared;
         if !effects.writes.is_empty() {
             self.journal.append(&effects, node);
+            if self.journal.needs_ticks() {
+                self.ticks.notify_one();
+            }
         }
         for delivery in node.take_deliveries() {
             let parcel = Parcel { origin, bytes: delivery.bytes, then: delivery.then };

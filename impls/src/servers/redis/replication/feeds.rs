@@ -131,8 +131,10 @@ impl Node {
     }
 
     /// True while there are replicas to look after, or a backlog to drop in time.
-    pub(in super::super) fn has_replicas(&self) -> bool {
-        !self.replication.replicas.is_empty()
+    pub(in super::super) fn needs_beats(&self) -> bool {
+        let replication = &self.replication;
+        let fades = replication.deserted_s.is_some() && replication.history.is_kept() && !self.is_replica();
+        !replication.replicas.is_empty() || fades
     }
 
     /// True if a session is a replica's link.

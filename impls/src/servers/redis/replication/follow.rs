@@ -40,7 +40,7 @@ pub(in super::super) async fn follow(server: Arc<Server>) {
 pub(in super::super) async fn cron(server: Arc<Server>) {
     let born = server.host.monotonic();
     loop {
-        if !server.shared().node.has_replicas() {
+        if !server.shared().node.needs_beats() {
             server.fed.notified().await;
             continue;
         }
