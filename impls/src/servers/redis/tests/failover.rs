@@ -195,3 +195,18 @@ fn clients_are_told_where_the_primary_is() {
         })
     });
 }
+
+#[test]
+fn a_failover_is_over_when_runs_expect_progress_again() {
+    for down_after in [100, 200, 1000] {
+        for seed in 1..=40 {
+            let lever = Lever::Crash { power_loss: seed % 2 == 0, restart_after: None };
+            let world = World { down_after: ms(down_after), ..struck(seed, 1, 12, lever) };
+            let at = first(&told(&world.run(|_| Box::pin(async {}))), "+switch-master");
+            assert!(
+                at < 2 * down_after.cast_signed() + 2000,
+                "seed {seed}: {at} ms for {down_after} ms of silence"
+            );
+        }
+    }
+}

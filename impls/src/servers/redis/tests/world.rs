@@ -85,12 +85,20 @@ pub(super) struct World {
     pub(super) persistence: Persistence,
     pub(super) seconds: u64,
     pub(super) seed: u64,
+    pub(super) down_after: Duration,
     pub(super) injections: Vec<Injection>,
 }
 
 impl World {
     fn single() -> World {
-        World { replicas: 0, persistence: Persistence::None, seconds: 3, seed: 1, injections: Vec::new() }
+        World {
+            replicas: 0,
+            persistence: Persistence::None,
+            seconds: 3,
+            seed: 1,
+            down_after: ms(1000),
+            injections: Vec::new(),
+        }
     }
 
     pub(super) fn replicated(replicas: u32) -> World {
@@ -150,7 +158,7 @@ impl World {
                 tcp_timeout: Duration::from_secs(15),
                 replicas: self.replicas,
                 persistence: self.persistence,
-                down_after: Duration::from_secs(1),
+                down_after: self.down_after,
                 stock: 0,
             },
             workload: "test".into(),
