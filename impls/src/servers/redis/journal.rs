@@ -1,11 +1,11 @@
 //! What a node leaves on disk: its dataset as the plan's persistence says, and its role.
 //!
-//! - [`Persistence::Always`]: an append-only file that is synced before a command is answered.
-//! - [`Persistence::EverySec`]: the same, synced about once a second: a process that is killed loses nothing, a power loss
-//!   takes the last second.
-//! - [`Persistence::Rdb`]: a snapshot once a second while there are changes (`save 1 1`, which comes to two seconds as
-//!   Redis counts); a crash takes what came after it. Redis's own save points are minutes apart, longer than a run.
-//! - [`Persistence::None`]: nothing.
+//! - always: an append-only file that is synced before a command is answered;
+//! - every second: the same, synced about once a second: a process that is killed loses nothing, a power loss takes the
+//!   last second;
+//! - RDB: a snapshot once a second while there are changes (`save 1 1`, which comes to two seconds as Redis counts); a
+//!   crash takes what came after it. Redis's own save points are minutes apart, longer than a run;
+//! - none: nothing.
 //!
 //! Unless the file holds everything, all effects are also kept in a second file, but only so that the simulator can tell
 //! which records a restart has lost; nothing of it comes back.

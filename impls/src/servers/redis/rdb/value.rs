@@ -99,8 +99,11 @@ fn push<T>(items: &mut Vec<T>, item: T) -> Result<(), RdbError> {
     Ok(())
 }
 
-fn pairs(flat: Vec<Vec<u8>>) -> Result<Vec<(Vec<u8>, Vec<u8>)>, RdbError> {
-    if flat.len() % 2 != 0 {
+/// A field and its value.
+type Pair = (Vec<u8>, Vec<u8>);
+
+fn pairs(flat: Vec<Vec<u8>>) -> Result<Vec<Pair>, RdbError> {
+    if !flat.len().is_multiple_of(2) {
         return Err(RdbError::Corrupt("a packed map has a field without a value"));
     }
     let mut pairs = Vec::with_capacity(flat.len() / 2);
@@ -129,7 +132,7 @@ fn set(items: Vec<Vec<u8>>) -> Result<Option<Value>, RdbError> {
     Ok((!members.is_empty()).then_some(Value::Set(members)))
 }
 
-fn hash(items: Vec<(Vec<u8>, Vec<u8>)>) -> Result<Option<Value>, RdbError> {
+fn hash(items: Vec<Pair>) -> Result<Option<Value>, RdbError> {
     let mut fields = Fields::default();
     for (field, value) in items {
         if fields.insert(field, value).is_some() {

@@ -149,7 +149,7 @@ impl Node {
             && !effects.writes.is_empty()
         {
             let bytes = self.replication.history.write(effects);
-            self.to_replicas(&bytes);
+            self.feed_all(&bytes);
         }
     }
 
@@ -166,12 +166,12 @@ impl Node {
             let mut bytes = Vec::new();
             resp::request(&mut bytes, args);
             self.replication.history.append(&bytes);
-            self.to_replicas(&bytes);
+            self.feed_all(&bytes);
         }
     }
 
     /// Sends bytes of the stream to all replicas.
-    pub(super) fn to_replicas(&mut self, bytes: &[u8]) {
+    pub(super) fn feed_all(&mut self, bytes: &[u8]) {
         if !self.replication.replicas.is_empty() && !bytes.is_empty() {
             let bytes: Arc<[u8]> = bytes.into();
             for replica in &self.replication.replicas {

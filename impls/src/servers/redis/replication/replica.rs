@@ -231,7 +231,7 @@ impl Node {
     /// Counts bytes of the stream that were executed, and sends them to this node's own replicas.
     fn pass_on(&mut self, bytes: &[u8]) {
         self.replication.history.append(bytes);
-        self.to_replicas(bytes);
+        self.feed_all(bytes);
     }
 
     /// How far this node is, if the primary has asked since it was last told.
