@@ -362,8 +362,8 @@ impl Sentinel {
         instance.rebooted = None;
         instance.script_killed = false;
         instance.run_id.clear();
-        let reconnected = instance.wire.reconnected;
-        instance.wire = Wire { reconnected, ..Wire::new(now) };
+        // A new primary is connected to at once: with a short `down-after` it would else seem down before it was asked.
+        instance.wire = Wire::new(now);
         instance.role = Role::Primary;
         instance.role_since = now;
     }
