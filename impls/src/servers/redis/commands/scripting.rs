@@ -14,21 +14,47 @@ const NO_SCRIPT: Reply = Reply::error("NOSCRIPT No matching script. Please use E
 pub(super) fn eval(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = load(node, args[1])?;
-    Ok(run(node, id, &script, keys, rest))
+    Ok(run(node, id, (&script, false), keys, rest))
+}
+
+pub(super) fn eval_ro(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    let (keys, rest) = keys(args)?;
+    let script = load(node, args[1])?;
+    Ok(run(node, id, (&script, true), keys, rest))
 }
 
 pub(super) fn evalsha(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
-    let script = Sha::parse(args[1]).and_then(|sha| node.scripts.get(&sha)).ok_or(NO_SCRIPT)?;
-    let script = Arc::clone(script);
-    Ok(run(node, id, &script, keys, rest))
+    let script = known(node, args[1])?;
+    Ok(run(node, id, (&script, false), keys, rest))
 }
 
-/// Runs a script. One that does not end makes the node busy until it is killed; in a transaction it is killed at once.
-fn run(node: &mut Node, id: SessionId, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> Answer {
+pub(super) fn evalsha_ro(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    let (keys, rest) = keys(args)?;
+    let script = known(node, args[1])?;
+    Ok(run(node, id, (&script, true), keys, rest))
+}
+
+fn known(node: &Node, sha: &[u8]) -> Result<Arc<Script>, Reply> {
+    Sha::parse(sha).and_then(|sha| node.scripts.get(&sha)).map(Arc::clone).ok_or(NO_SCRIPT)
+}
+
+/// FCALL and FCALL_RO, for a node without libraries of functions.
+pub(super) fn fcall(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+    Err(Reply::error("ERR Function not found"))
+}
+
+/// Runs a script, which may be forbidden to write. One that does not end makes the node busy until it is killed; in a transaction it is killed at once.
+fn run(
+    node: &mut Node,
+    id: SessionId,
+    (script, read_only): (&Script, bool),
+    keys: &[&[u8]],
+    args: &[&[u8]],
+) -> Answer {
     let before = node.store.effects.parts.len();
     let outer = node.enter(true);
-    let ending = lua::run(node, script, keys, args);
+    let ending = lua::run(node, script, read_only, keys, args);
     node.enter(outer);
     match ending {
         lua::Ending::Replied(reply) => reply.into(),

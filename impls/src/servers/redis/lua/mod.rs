@@ -105,8 +105,14 @@ thread_local! {
     static TASK: RefCell<Option<Task>> = const { RefCell::new(None) };
 }
 
-/// Runs a script on a node.
-pub(super) fn run(node: &mut Node, script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> Ending {
+/// Runs a script on a node. It may not write if its caller or its own flags say so.
+pub(super) fn run(
+    node: &mut Node,
+    script: &Script,
+    read_only: bool,
+    keys: &[&[u8]],
+    args: &[&[u8]],
+) -> Ending {
     let ended = with_engine(|engine| {
         let Compiled { function, flags } = engine.compiled(script)?;
         flags.check(node)?;
@@ -114,7 +120,7 @@ pub(super) fn run(node: &mut Node, script: &Script, keys: &[&[u8]], args: &[&[u8
         let task = Task {
             node: std::mem::take(node),
             protocol: Protocol::Two,
-            read_only: flags.no_writes,
+            read_only: read_only || flags.no_writes,
             silent: false,
             stopped: None,
         };
