@@ -195,3 +195,24 @@ fn clients_are_told_where_the_primary_is() {
         })
     });
 }
+
+#[test]
+fn zz_show() {
+    let lever = Lever::Crash { power_loss: false, restart_after: Some(ms(3000)) };
+    let run = struck(12, 2, 20, lever).run(|_| Box::pin(async {}));
+    for (at, text) in told(&run) { println!("{at:6} {text}"); }
+    let mut all: std::collections::BTreeMap<&str, Vec<i64>> = Default::default();
+    for seed in 1..=300u64 {
+        let at = 1500 + seed * 37 % 10_000;
+        let lever = Lever::Crash { power_loss: false, restart_after: Some(ms(3000)) };
+        let world = World { seconds: 32, seed, ..World::replicated(1 + (seed % 2) as u32) }.at(at, "node-1", lever);
+        let run = world.run(|_| Box::pin(async {}));
+        let t = told(&run);
+        for what in ["+sdown master", "+odown", "+elected-leader", "+selected-slave", "+promoted-slave", "+switch-master", "node-1 demoted", " promoted"] {
+            let found = t.iter().find(|(at2, text)| *at2 + 1500 > at as i64 && text.contains(what));
+            all.entry(what).or_default().push(found.map_or(-1, |(a, _)| a + 1500 - at as i64));
+        }
+        for what in ["+switch-master mymaster replica", "-failover-abort"] { if t.iter().any(|(_, text)| text.contains(what)) { *all.entry(what).or_default() = vec![all.get(what).and_then(|v| v.first().copied()).unwrap_or(0) + 1]; } }
+    }
+    for (what, mut v) in all { v.sort(); let n = v.len(); println!("{what}: n {n} min {} 5% {} med {} 95% {} max {}", v[0], v[n/20], v[n/2], v[n*19/20], v[n-1]); }
+}
