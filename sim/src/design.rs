@@ -380,6 +380,8 @@ pub struct ServerSeat {
     pub persistence: Persistence,
     /// For a Sentinel: how long a primary may be silent.
     pub down_after: Duration,
+    /// For a replica: the address by which its primary shall name it, if that is not its host's name.
+    pub announce: Option<(String, u16)>,
 }
 
 /// Where a Sentinel is found.

@@ -1,5 +1,6 @@
 //! The servers that can be served, and how each is started.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
@@ -125,15 +126,40 @@ pub(super) fn seats(
     down_after: Duration,
 ) -> Vec<Served> {
     let persistence = if args.persistent { Persistence::Always } else { Persistence::None };
+    let addresses: BTreeMap<String, SocketAddr> =
+        servers.iter().zip(doors).map(|(server, door)| (server.name.clone(), *door)).collect();
     let served = servers.into_iter().zip(doors).map(|(server, door)| {
-        let role = server.role;
+        let role = by_address(server.role, &addresses);
+        let announce = Some((door.ip().to_string(), door.port()));
         Served {
             name: server.name,
             role: role.kind(),
             door: *door,
             port: server.port,
-            seat: Arc::new(move |host| ServerSeat { host, role: role.clone(), persistence, down_after }),
+            seat: Arc::new(move |host| {
+                let (role, announce) = (role.clone(), announce.clone());
+                ServerSeat { host, role, persistence, down_after, announce }
+            }),
         }
     });
     served.collect()
+}
+
+/// A role with the addresses of doors in the place of hosts' names, so that clients outside the world can go where a
+/// server sends them.
+fn by_address(role: ServerRole, addresses: &BTreeMap<String, SocketAddr>) -> ServerRole {
+    let address = |name: &String| addresses.get(name).map_or_else(|| name.clone(), SocketAddr::to_string);
+    let all = |names: &[String]| names.iter().map(address).collect();
+    match role {
+        ServerRole::Store { replicas } => ServerRole::Store { replicas: all(&replicas) },
+        ServerRole::Replica { primary } => ServerRole::Replica { primary: address(&primary) },
+        ServerRole::Sentinel { primary, replicas, sentinels } => ServerRole::Sentinel {
+            primary: address(&primary),
+            replicas: all(&replicas),
+            sentinels: sentinels
+                .into_iter()
+                .map(|place| SentinelPlace { address: address(&place.host), ..place })
+                .collect(),
+        },
+    }
 }

@@ -41,6 +41,10 @@ pub async fn serve(seat: ServerSeat) {
     }
     let mut node = Node::new(restored.store, primary);
     node.replication.rename(Seed(seat.host.rng().below(u64::MAX)));
+    if let Some((host, port)) = seat.announce {
+        node.replication.settings.announced_address = host.into_bytes();
+        node.replication.settings.announced_port = port;
+    }
     node.restore_stream(restored.stream);
     journal.replace(&node);
     let shared = Shared { node, outboxes: BTreeMap::new(), stalled_until: None };

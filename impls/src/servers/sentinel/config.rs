@@ -17,6 +17,12 @@ impl Sentinel {
     #[must_use]
     pub fn config(&self) -> String {
         let mut text = format!("sentinel myid {}\nsentinel current-epoch {}\n", self.my_id, self.epoch);
+        if !self.announced.host.is_empty() {
+            text.push_str(&format!("sentinel announce-ip {}\n", self.announced.host));
+        }
+        if self.announced.port != 0 {
+            text.push_str(&format!("sentinel announce-port {}\n", self.announced.port));
+        }
         for id in self.primaries() {
             let name = &self.instance(id).name;
             let current = self.current_address(id);
@@ -72,6 +78,8 @@ impl Sentinel {
         match words {
             ["sentinel", "myid", id] => (*id).clone_into(&mut self.my_id),
             ["sentinel", "current-epoch", _] => self.epoch = number(2),
+            ["sentinel", "announce-ip", host] => (*host).clone_into(&mut self.announced.host),
+            ["sentinel", "announce-port", _] => self.announced.port = u16::try_from(number(2)).unwrap_or(0),
             ["sentinel", "monitor", name, _, _, _] => {
                 self.monitor(name, address(3), Watch { quorum: count(5), ..Watch::default() });
             }

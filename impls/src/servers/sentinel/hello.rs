@@ -18,8 +18,8 @@ impl Sentinel {
         let Address { host, port } = self.current_address(primary);
         let greeting = format!(
             "{},{},{},{},{},{host},{port},{}",
-            self.address.host,
-            self.address.port,
+            if self.announced.host.is_empty() { &self.address.host } else { &self.announced.host },
+            if self.announced.port == 0 { self.address.port } else { self.announced.port },
             self.my_id,
             self.epoch,
             self.instance(primary).name,

@@ -114,8 +114,9 @@ fn begin(seat: &ServerSeat) -> Option<Sentinel> {
 
 /// `host` or `host:port` as an address.
 fn place(text: &str, port: u16) -> Address {
+    let bare = |host: &str| host.trim_start_matches('[').trim_end_matches(']').to_owned();
     let with_port =
-        text.rsplit_once(':').and_then(|(host, port)| Some(Address::new(host, port.parse().ok()?)));
+        text.rsplit_once(':').and_then(|(host, port)| Some(Address::new(bare(host), port.parse().ok()?)));
     with_port.unwrap_or_else(|| Address::new(text, port))
 }
 

@@ -118,6 +118,8 @@ pub struct Sentinel {
     pub(super) my_id: String,
     /// Where it listens.
     pub(super) address: Address,
+    /// Where it says that it listens, if that is another host (not empty) or another port (not 0).
+    pub(super) announced: Address,
     pub(super) now: i64,
     pub(super) epoch: u64,
     pub(super) instances: BTreeMap<InstanceId, Instance>,
@@ -141,6 +143,7 @@ impl Sentinel {
         Sentinel {
             my_id,
             address,
+            announced: Address::new("", 0),
             now,
             epoch: 0,
             instances: BTreeMap::new(),

@@ -153,3 +153,8 @@ impl<'a> Options<'a> {
         Ok(Reply::Map(pairs))
     }
 }
+
+/// The commands of a cluster, on a node that belongs to none.
+pub(super) fn no_cluster(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+    Err(Reply::error("ERR This instance has cluster support disabled"))
+}

@@ -150,9 +150,11 @@ impl Upstream {
         }
     }
 
-    /// The address of a primary: a host, and a port behind a space if it is not the usual one.
+    /// The address of a primary: a host, and a port behind a space or a colon if it is not the usual one.
     pub(in super::super) fn parse(text: &str) -> Upstream {
-        let (host, port) = text.split_once(' ').unwrap_or((text, ""));
+        let (host, port) = text.split_once(' ').or_else(|| text.rsplit_once(':')).unwrap_or((text, ""));
+        // An address of version 6 stands in brackets before a port.
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         Upstream::new(host.to_owned(), port.parse().unwrap_or(PORT), false)
     }
 }

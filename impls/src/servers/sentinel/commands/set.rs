@@ -89,7 +89,7 @@ fn set_one(sentinel: &mut Sentinel, id: InstanceId, option: &[u8], values: &[&[u
     Ok(1)
 }
 
-/// The global options: only where it says that it listens can be set.
+/// The global options: where it says that it listens; the others have no effect or are refused.
 pub(super) fn config(sentinel: &mut Sentinel, args: &[&[u8]]) -> Result<Reply, Reply> {
     let is = |at: usize, word: &[u8]| args[at].eq_ignore_ascii_case(word);
     match args.len() {
@@ -99,12 +99,21 @@ pub(super) fn config(sentinel: &mut Sentinel, args: &[&[u8]]) -> Result<Reply, R
                 let text = format!("ERR Invalid value '{value}' to SENTINEL CONFIG SET '{option}'");
                 Reply::Error(text.into())
             };
-            let host = || config::word(args[4]).ok_or_else(invalid);
+            let host = || match args[4] {
+                [] => Ok(""),
+                name => config::word(name).ok_or_else(invalid),
+            };
             let port =
                 || resp::integer(args[4]).and_then(|port| u16::try_from(port).ok()).ok_or_else(invalid);
             match () {
-                () if is(3, b"announce-ip") => host()?.clone_into(&mut sentinel.address.host),
-                () if is(3, b"announce-port") => sentinel.address.port = port()?,
+                () if is(3, b"announce-ip") => host()?.clone_into(&mut sentinel.announced.host),
+                () if is(3, b"announce-port") => sentinel.announced.port = port()?,
+                // Names are addresses here, so that there is nothing to choose.
+                () if is(3, b"resolve-hostnames") || is(3, b"announce-hostnames") => {
+                    if !is(4, b"yes") && !is(4, b"no") {
+                        return Err(invalid());
+                    }
+                }
                 () => {
                     let text = format!("ERR Invalid argument '{option}' to SENTINEL CONFIG SET");
                     return Err(Reply::Error(text.into()));
@@ -114,11 +123,11 @@ pub(super) fn config(sentinel: &mut Sentinel, args: &[&[u8]]) -> Result<Reply, R
             Ok(Reply::OK)
         }
         4 if is(2, b"get") => {
-            let port = sentinel.address.port.to_string();
+            let port = sentinel.announced.port.to_string();
             let options = [
                 ("resolve-hostnames", "no"),
                 ("announce-hostnames", "no"),
-                ("announce-ip", sentinel.address.host.as_str()),
+                ("announce-ip", sentinel.announced.host.as_str()),
                 ("announce-port", port.as_str()),
                 ("sentinel-user", ""),
                 ("sentinel-pass", ""),
