@@ -1,9 +1,9 @@
 //! Sends the same steps to both servers and compares what comes back.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use proptest::test_runner::TestCaseError;
@@ -18,6 +18,9 @@ use super::wire::{Conn, Frame};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// After so long without a reply a command is taken to wait.
 const SILENCE: Duration = Duration::from_millis(5);
+
+/// How many commands of a connection may wait for their replies.
+const RECENT: usize = 4;
 
 /// One command on one connection.
 #[derive(Clone)]
@@ -53,7 +56,7 @@ impl fmt::Debug for Case {
 pub(crate) struct Driver {
     real: Server,
     ours: Server,
-    compared: RefCell<BTreeMap<String, u64>>,
+    compared: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Driver {
@@ -70,22 +73,11 @@ impl Driver {
             println!("no redis-server to compare with: nothing was compared");
             return None;
         };
-        Some(Driver { real, ours: servers::ours(), compared: RefCell::new(BTreeMap::new()) })
+        Some(Driver { real, ours: servers::ours(), compared: Mutex::default() })
     }
 
     pub(crate) fn addresses(&self) -> [SocketAddr; 2] {
         [self.real.address, self.ours.address]
-    }
-
-    /// How many replies were compared, by command.
-    pub(crate) fn summary(&self) -> String {
-        let compared = self.compared.borrow();
-        let total: u64 = compared.values().sum();
-        let mut text = format!("{total} commands compared, 0 differences\n");
-        for (name, count) in compared.iter() {
-            text.push_str(&format!("{count:>9}  {name}\n"));
-        }
-        text
     }
 
     /// Compares one stream of commands on fresh connections and empty servers.
@@ -120,16 +112,32 @@ impl Driver {
             name.push(' ');
             name.push_str(&String::from_utf8_lossy(sub).to_uppercase());
         }
-        *self.compared.borrow_mut().entry(name).or_default() += 1;
+        *self.compared.lock().expect("nothing panics while it counts").entry(name).or_default() += 1;
     }
+}
+
+/// How many replies were compared, by command.
+pub(crate) fn summary<'a>(drivers: impl IntoIterator<Item = &'a Driver>) -> String {
+    let mut compared: BTreeMap<String, u64> = BTreeMap::new();
+    for driver in drivers {
+        for (name, count) in driver.compared.lock().expect("no other driver panicked").iter() {
+            *compared.entry(name.clone()).or_default() += count;
+        }
+    }
+    let total: u64 = compared.values().sum();
+    let mut text = format!("{total} commands compared, 0 differences\n");
+    for (name, count) in &compared {
+        text.push_str(&format!("{count:>9}  {name}\n"));
+    }
+    text
 }
 
 /// The same connection to both servers.
 struct Pair {
     real: Conn,
     ours: Conn,
-    /// Commands whose replies have not come, oldest first.
-    asked: Vec<Words>,
+    /// The last commands: a frame that comes now answers one of them, if it answers any.
+    recent: VecDeque<Words>,
     /// Commands queued by MULTI.
     queued: Vec<Words>,
 }
@@ -138,13 +146,16 @@ impl Pair {
     fn open([real, ours]: [SocketAddr; 2]) -> Pair {
         let open = |address| Conn::open(address).expect("the server listens");
         let (real, ours) = (open(real), open(ours));
-        Pair { real, ours, asked: Vec::new(), queued: Vec::new() }
+        Pair { real, ours, recent: VecDeque::new(), queued: Vec::new() }
     }
 
     fn send(&mut self, words: &Words) {
         self.real.send(words);
         self.ours.send(words);
-        self.asked.push(words.clone());
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(words.clone());
     }
 
     /// Sends a command that both answer with one frame, whatever it is.
@@ -187,37 +198,28 @@ impl Pair {
         let (Some(real), Some(ours)) = (&real, &ours) else {
             return Err(format!("redis-server: {real:?}\nthe node:     {ours:?}"));
         };
-        let words = self.answered(real);
-        let same = match (words.first().map(|word| word.to_ascii_uppercase()).as_deref(), real, ours) {
-            (Some(b"EXEC"), Frame::Parts(_, Some(reals)), Frame::Parts(_, Some(oursies))) => {
-                let queued = std::mem::take(&mut self.queued);
-                reals.len() == oursies.len()
-                    && reals
-                        .iter()
-                        .zip(oursies)
-                        .zip(&queued)
-                        .all(|((real, ours), words)| alike(words, real, ours))
-            }
-            _ => alike(&words, real, ours),
-        };
+        if *real == Frame::Line(b'+', b"QUEUED".to_vec()) {
+            self.queued.extend(self.recent.back().cloned());
+        }
+        let same = real == ours || self.recent.iter().any(|words| self.alike(words, real, ours));
         if same { Ok(()) } else { Err(format!("redis-server: {real:?}\nthe node:     {ours:?}")) }
     }
 
-    /// The command that a frame answers; pushes answer none.
-    fn answered(&mut self, frame: &Frame) -> Words {
-        if matches!(frame, Frame::Parts(b'>', _)) || self.asked.is_empty() {
-            return self.asked.first().cloned().unwrap_or_default();
+    fn alike(&self, words: &Words, real: &Frame, ours: &Frame) -> bool {
+        match (real, ours) {
+            (Frame::Parts(b'*', Some(reals)), Frame::Parts(b'*', Some(all_ours)))
+                if words[0].eq_ignore_ascii_case(b"EXEC") =>
+            {
+                // What was queued by a transaction that came to nothing stands in front.
+                let queued = &self.queued[self.queued.len().saturating_sub(reals.len())..];
+                reals.len() == all_ours.len()
+                    && reals
+                        .iter()
+                        .zip(all_ours)
+                        .zip(queued)
+                        .all(|((real, ours), words)| alike(words, real, ours))
+            }
+            _ => alike(words, real, ours),
         }
-        let words = self.asked.remove(0);
-        if *frame == Frame::Line(b'+', b"QUEUED".to_vec()) {
-            self.queued.push(words.clone());
-        }
-        if words
-            .first()
-            .is_some_and(|word| word.eq_ignore_ascii_case(b"MULTI") || word.eq_ignore_ascii_case(b"DISCARD"))
-        {
-            self.queued.clear();
-        }
-        words
     }
 }

@@ -10,7 +10,7 @@ use super::driver::Driver;
 use super::wire::Conn;
 
 /// Checks every script on both servers; `UPDATE_GOLDEN=1` writes the real server's replies into the files.
-pub(crate) fn check(driver: &mut Driver) {
+pub(crate) fn check(driver: &Driver) {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/golden");
     let mut files: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();

@@ -32,6 +32,9 @@ use driver::{Case, Driver, Step};
 /// How many connections a stream of commands is spread over.
 const CONNECTIONS: usize = 3;
 
+/// Every so many rounds the streams are of several connections.
+const STATEFUL_EVERY: u64 = 25;
+
 /// The patterns of the commands that `CONFORMANCE_ONLY` names by how they begin, as in `Z,OBJECT`; all without it.
 fn chosen(patterns: &'static [&'static str]) -> Vec<&'static str> {
     let only = std::env::var("CONFORMANCE_ONLY").unwrap_or_default();
@@ -43,7 +46,10 @@ fn chosen(patterns: &'static [&'static str]) -> Vec<&'static str> {
 }
 
 fn plain() -> impl Strategy<Value = Case> {
-    let command = prop::sample::select(chosen(surface::PLAIN)).prop_flat_map(template::strategy);
+    let command = prop_oneof![
+        200 => prop::sample::select(chosen(surface::PLAIN)).prop_flat_map(template::strategy),
+        1 => prop::sample::select(surface::WAITING).prop_flat_map(template::strategy),
+    ];
     let steps = prop::collection::vec(command.prop_map(|words| Step { conn: 0, words }), 1..60);
     (steps, any::<bool>()).prop_map(|(steps, resp3)| Case { steps, resp3, waits: false })
 }
@@ -59,7 +65,7 @@ fn stateful() -> impl Strategy<Value = Case> {
 }
 
 /// Compares for as long, with other streams for each seed.
-fn run(driver: &mut Driver, seed: u64, lasts: Duration) {
+fn run(driver: &Driver, seed: u64, lasts: Duration) {
     let began = Instant::now();
     for round in 0_u64.. {
         let config = Config {
@@ -69,8 +75,8 @@ fn run(driver: &mut Driver, seed: u64, lasts: Duration) {
             rng_seed: RngSeed::Fixed(seed.wrapping_add(round)),
             ..Config::default()
         };
-        // One stream in five waits, and waiting takes time.
-        let outcome = if round % 5 == 4 {
+        // Few streams wait, since waiting takes time.
+        let outcome = if round % STATEFUL_EVERY == STATEFUL_EVERY - 1 {
             TestRunner::new(config).run(&stateful(), |case| driver.check(&case))
         } else {
             TestRunner::new(config).run(&plain(), |case| driver.check(&case))
@@ -89,21 +95,27 @@ fn run(driver: &mut Driver, seed: u64, lasts: Duration) {
 #[test]
 #[ignore = "the node does not know all commands yet"]
 fn the_node_answers_as_redis_server_does() {
-    if let Some(mut driver) = Driver::start() {
-        run(&mut driver, 1, Duration::from_secs(10));
-        println!("{}", driver.summary());
+    if let Some(driver) = Driver::start() {
+        run(&driver, 1, Duration::from_secs(15));
+        println!("{}", driver::summary([&driver]));
     }
 }
 
 #[test]
 #[ignore = "runs for minutes: just conformance"]
 fn the_node_answers_as_redis_server_does_for_long() {
-    let seconds = std::env::var("CONFORMANCE_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(600);
-    let seed = std::env::var("CONFORMANCE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
-    if let Some(mut driver) = Driver::start() {
-        run(&mut driver, seed, Duration::from_secs(seconds));
-        println!("{}", driver.summary());
-    }
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let lasts = Duration::from_secs(number("CONFORMANCE_SECONDS").unwrap_or(600));
+    let seed = number("CONFORMANCE_SEED").unwrap_or(1_000_000);
+    // Each pair of servers is idle for much of the time, while commands wait.
+    let jobs = number("CONFORMANCE_JOBS").unwrap_or(8);
+    let drivers: Vec<Driver> = (0..jobs).map_while(|_| Driver::start()).collect();
+    std::thread::scope(|scope| {
+        for (job, driver) in drivers.iter().enumerate() {
+            scope.spawn(move || run(driver, seed + 1_000_000 * job as u64, lasts));
+        }
+    });
+    println!("{}", driver::summary(&drivers));
 }
 
 /// Each form of a command by itself, among commands that fill the keys: tells all that differ, not only the first.
@@ -112,7 +124,7 @@ fn the_node_answers_as_redis_server_does_for_long() {
 fn every_form_of_a_command_by_itself() {
     let Some(driver) = Driver::start() else { return };
     let mut different = Vec::new();
-    for (patterns, waits) in [(surface::PLAIN, false), (surface::STATEFUL, true)] {
+    for (patterns, waits) in [(surface::PLAIN, false), (surface::WAITING, false), (surface::STATEFUL, true)] {
         for pattern in chosen(patterns) {
             let filling = prop::sample::select(FILLING).prop_flat_map(template::strategy);
             let command = prop_oneof![filling, template::strategy(pattern)];
@@ -148,7 +160,7 @@ const FILLING: &[&str] = &[
 #[test]
 #[ignore = "the node does not know all commands yet"]
 fn golden_scripts_are_answered_alike() {
-    if let Some(mut driver) = Driver::start() {
-        golden::check(&mut driver);
+    if let Some(driver) = Driver::start() {
+        golden::check(&driver);
     }
 }

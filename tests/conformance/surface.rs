@@ -110,16 +110,6 @@ pub(crate) const PLAIN: &[&str] = &[
     "LMOVE <list> <list> (LEFT|RIGHT) (LEFT|RIGHT|x)",
     "RPOPLPUSH <list> <list>",
     "LMPOP (1 <list>|2 <list> <list>|<int> <list>) (LEFT|RIGHT|x) [COUNT <count>]",
-    // Blocking commands that do not need to wait.
-    "BLPOP l9 <list> 0.001",
-    "BRPOP <list> 0.001",
-    "BLMOVE <list> <list> LEFT RIGHT 0.001",
-    "BRPOPLPUSH <list> <list> 0.001",
-    "BLMPOP 0.001 1 <list> LEFT [COUNT <count>]",
-    "BLPOP <list> (-1|x)",
-    "BZPOPMIN <zset> 0.001",
-    "BZPOPMAX <zset> 0.001",
-    "BZMPOP 0.001 1 <zset> MIN [COUNT <count>]",
     // Sets.
     "SADD <set> {<member>}",
     "SREM <set> {<member>}",
@@ -243,6 +233,19 @@ pub(crate) const PLAIN: &[&str] = &[
     "EXPIRE",
 ];
 
+/// Commands that wait for a moment when there is nothing for them; a server lets up to a tenth of a second pass.
+pub(crate) const WAITING: &[&str] = &[
+    "BLPOP l9 <list> 0.001",
+    "BRPOP <list> 0.001",
+    "BLMOVE <list> <list> LEFT RIGHT 0.001",
+    "BRPOPLPUSH <list> <list> 0.001",
+    "BLMPOP 0.001 1 <list> LEFT [COUNT <count>]",
+    "BLPOP <list> (-1|x)",
+    "BZPOPMIN <zset> 0.001",
+    "BZPOPMAX <zset> 0.001",
+    "BZMPOP 0.001 1 <zset> MIN [COUNT <count>]",
+];
+
 /// Commands that change their connection, make another wait, or talk to others.
 pub(crate) const STATEFUL: &[&str] = &[
     "MULTI",
@@ -280,7 +283,7 @@ pub(crate) const STATEFUL: &[&str] = &[
     "HELLO (2|3|4|x)",
     "HELLO 3 SETNAME me",
     "CLIENT REPLY (ON|OFF|SKIP)",
-    "CLIENT TRACKING (ON|OFF|ON BCAST)",
+    "CLIENT TRACKING OFF",
     "RESET",
     "PING",
     "PING <val>",

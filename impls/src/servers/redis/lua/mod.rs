@@ -115,7 +115,7 @@ pub(super) fn run(
 ) -> Ending {
     let ended = with_engine(|engine| {
         let Compiled { function, flags } = engine.compiled(script)?;
-        flags.check(node)?;
+        flags.check(node, read_only)?;
         let selected = node.store.selected;
         let task = Task {
             node: std::mem::take(node),
@@ -317,7 +317,12 @@ fn explain(lua: &Lua, error: mlua::Error) -> mlua::Result<Value> {
 /// Executes a command of a script.
 fn execute(task: &mut Task, args: &MultiValue) -> Result<Reply, Reply> {
     with_words(args, |words| {
-        let writes = || Command::find(words[0]).is_some_and(|command| command.is(flags::WRITE));
+        // What cannot be called at all is refused for that.
+        let writes = || {
+            Command::find(words[0]).is_some_and(|command| {
+                command.is(flags::WRITE) && !command.is(flags::NOSCRIPT) && command.takes(words.len())
+            })
+        };
         if task.read_only && writes() {
             return Err(Reply::error("ERR Write commands are not allowed from read-only scripts."));
         }

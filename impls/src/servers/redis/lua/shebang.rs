@@ -51,13 +51,19 @@ impl Flags {
         Ok((flags, &body[end..]))
     }
 
-    /// Checks that the script may run on this node.
+    /// Checks that the script may run on this node, called by a command that may be read-only.
     ///
     /// # Errors
     /// The reply to give when it may not.
-    pub(super) fn check(self, node: &Node) -> Result<(), Reply> {
-        if self.declared && !self.no_writes && node.store.access == Access::Replica {
+    pub(super) fn check(self, node: &Node, read_only: bool) -> Result<(), Reply> {
+        if !self.declared || self.no_writes {
+            return Ok(());
+        }
+        if node.store.access == Access::Replica {
             return Err(Reply::error("READONLY Can not run script with write flag on readonly replica."));
+        }
+        if read_only {
+            return Err(Reply::error("ERR Can not execute a script with write flag using *_ro command."));
         }
         Ok(())
     }
