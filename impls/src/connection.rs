@@ -268,7 +268,7 @@ impl Inner {
     fn late(&self, what: &str) -> RedisError {
         let name = match &self.address {
             StoreAddress::Host(name) => name,
-            StoreAddress::Sentinels(sentinels) => sentinels.first().map_or("", String::as_str),
+            StoreAddress::Sentinels(_) => sentinel::PRIMARY_NAME,
         };
         io::Error::new(io::ErrorKind::TimedOut, format!("{what} {name} within {:?}", self.timeout)).into()
     }

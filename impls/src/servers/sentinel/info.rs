@@ -27,7 +27,7 @@ impl Told {
         for line in text.lines() {
             let Some((name, value)) = line.split_once(':') else { continue };
             match name {
-                "run_id" if value.len() >= 40 => told.run_id = Some(value[..40].to_owned()),
+                "run_id" => told.run_id = value.get(..40).map(str::to_owned),
                 "role" if value == "master" => told.role = Some(Role::Primary),
                 "role" if value == "slave" => told.role = Some(Role::Replica),
                 "master_host" => told.host = Some(value.to_owned()),

@@ -211,6 +211,10 @@ fn garbage_from_servers_and_other_sentinels_is_ignored() {
         }
     }
     sentinel.answered(BEGIN + 2, LinkId(12_345), &Reply::OK);
+    sentinel.command(id, &[b"INFO"], Awaited::Info);
+    let odd =
+        "run_id:".to_owned() + &"\u{e9}\u{20ac}".repeat(20) + "\r\nslave0:ip=,port=x\r\nrole:x\r\n:\r\n";
+    answer_all(&mut sentinel, BEGIN + 2, id, &odd);
     for greeting in ["", ",,,,,,,", "a,b,c,d,e,f,g,h", "h,1,id,18446744073709551616,mymaster,n,1,1"] {
         sentinel.hear_greeting(greeting);
     }
