@@ -189,7 +189,8 @@ fn memory_section(node: &Node, text: &mut String) {
 /// What a node without data takes, in bytes.
 const BASE: u64 = 876_144;
 
-fn used(store: &Store) -> u64 {
+/// About how much memory a node with this dataset uses, in bytes.
+pub(in crate::servers::redis) fn used(store: &Store) -> u64 {
     BASE + store.memory() as u64
 }
 

@@ -76,6 +76,7 @@ pub(super) fn flushdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
 }
 
 pub(super) fn randomkey(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
+    store.expire_dead_here();
     let len = store.live_keys().count();
     if len == 0 {
         return Ok(Reply::Nil);

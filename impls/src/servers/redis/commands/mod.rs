@@ -43,6 +43,7 @@ pub(super) use blocking::Pop;
 pub(super) use catalogue::flags;
 pub(super) use connection::hello;
 pub(super) use info::text as info;
+pub(super) use info::used as used_memory;
 pub(super) use slowlog::SlowLog;
 
 use super::node::{Answer, Node, SessionId};
@@ -290,6 +291,7 @@ static TABLE: &[Command] = &[
     write("sunionstore", -3, sets::sunionstore),
     serve("sunsubscribe", -1, pubsub::sunsubscribe),
     write("swapdb", 3, keys::swapdb),
+    serve("sync", 1, replication::sync),
     read("time", 1, connection::time),
     read("touch", -2, keys::touch),
     read("ttl", 2, expiry::ttl),
@@ -376,7 +378,11 @@ impl Command {
 
 /// The reply to a command that is not in the table.
 pub(super) fn unknown(args: &[&[u8]]) -> Reply {
-    let shown = |arg: &[u8], most: usize| String::from_utf8_lossy(&arg[..arg.len().min(most)]).into_owned();
+    let shown = |arg: &[u8], most: usize| {
+        // A zero byte ends what is shown, as in a text of C.
+        let end = arg.iter().take(most).position(|byte| *byte == 0).unwrap_or(arg.len().min(most));
+        String::from_utf8_lossy(&arg[..end]).into_owned()
+    };
     let mut rest = String::new();
     for arg in &args[1..] {
         if rest.len() >= 128 {

@@ -158,6 +158,11 @@ pub(super) fn psync(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
     Ok(Answer { reply: None, next: Next::Feed })
 }
 
+pub(super) fn sync(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+    node.feed_from_now(id)?;
+    Ok(Answer { reply: None, next: Next::Feed })
+}
+
 pub(super) fn wait(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if node.is_replica() {
         return Err(Reply::error(

@@ -89,6 +89,7 @@ fn answer(cursor: u64, items: Vec<Reply>) -> Reply {
 pub(super) fn scan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let from = cursor(args[1])?;
     let Options { count, pattern, kind } = options(&args[2..], true)?;
+    store.expire_dead_here();
     let names = store.live_keys().map(|(key, entry)| (key, type_name(&entry.value)));
     let (after, keys) = next(names, from, count);
     let fits = |(key, name): &(&[u8], &str)| {
@@ -117,11 +118,17 @@ pub(super) fn sscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 pub(super) fn zscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     elements(store, args, |value| match value {
         Value::SortedSet(set) => {
-            let score = |score: f64| Some(doubles::text(score).into_bytes());
+            let score = |score: f64| Some(stored_score(score).into_bytes());
             Some(set.iter().map(|(member, value)| (member, score(value))).collect())
         }
         _ => None,
     })
+}
+
+/// A score as the compact encoding keeps it, which is what a scan shows: a whole number has no exponent.
+fn stored_score(score: f64) -> String {
+    let whole = score.fract() == 0.0 && score.abs() <= (i64::MAX / 2) as f64;
+    if whole { (score as i64).to_string() } else { doubles::text(score) }
 }
 
 type Elements<'a> = Vec<(&'a [u8], Option<Vec<u8>>)>;

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use picklock_sim::time::WallTime;
 
-use super::commands::SlowLog;
+use super::commands::{SlowLog, used_memory};
 use super::lua::{Script, Sha};
 use super::replication::{Replication, Upstream};
 use super::resp::{Limits, Reply};
@@ -74,6 +74,12 @@ pub struct Node {
     pub(super) config: Config,
     pub(super) stats: Stats,
     pub(super) slow: SlowLog,
+}
+
+/// True for a command that may find any number of dead keys: their deletions belong to no transaction.
+fn comes_upon_keys(args: &[&[u8]]) -> bool {
+    let is = |word: &[u8]| args.first().is_some_and(|name| name.eq_ignore_ascii_case(word));
+    is(b"SCAN") || is(b"RANDOMKEY")
 }
 
 /// A time in which commands are kept instead of executed.
@@ -233,7 +239,9 @@ impl Node {
         let mut next = self.process(id, args);
         std::mem::swap(reply, &mut self.out);
         self.current = None;
-        self.seal(0);
+        if !comes_upon_keys(args) {
+            self.seal(0);
+        }
         self.serve_ready();
         let effects = self.take_effects();
         self.session_mut(id).wrote = self.offset();
@@ -291,7 +299,7 @@ impl Node {
 
     /// True if the dataset takes more memory than it may, even after eviction.
     fn is_out_of_memory(&mut self) -> bool {
-        let full = |store: &Store, most: u64| store.memory() as u64 > most;
+        let full = |store: &Store, most: u64| used_memory(store) > most;
         let evicts = self.config.policy != Policy::NoEviction && !self.is_replica() && self.pause.is_none();
         while full(&self.store, self.config.maxmemory) {
             if !evicts || !self.store.evict() {

@@ -43,9 +43,7 @@ impl Node {
         if self.is_fed(session) {
             return Ok(());
         }
-        if self.replication.upstream.as_ref().is_some_and(|up| up.link != LinkState::Up) {
-            return Err(NO_PRIMARY_LINK);
-        }
+        self.can_feed()?;
         let introduced = self.replication.introduced.remove(&session).unwrap_or_default();
         let history = &mut self.replication.history;
         let missing = from.and_then(|from| history.since(id, from));
@@ -61,11 +59,35 @@ impl Node {
                 bytes.extend_from_slice(&missing);
                 bytes
             }
-            None => self.full_copy(),
+            None => {
+                let copy = self.full_copy();
+                let history = &self.replication.history;
+                let place = format!("+FULLRESYNC {} {}\r\n", history.id(), history.offset());
+                [place.as_bytes(), &copy].concat()
+            }
         };
         self.send(session, &bytes);
         self.add_replica(session, introduced);
         Ok(())
+    }
+
+    /// The same for one who knows nothing of histories: a full copy and what comes after it. The error is what SYNC is
+    /// answered with.
+    pub(in super::super) fn feed_from_now(&mut self, session: SessionId) -> Result<(), Reply> {
+        if self.is_fed(session) {
+            return Ok(());
+        }
+        self.can_feed()?;
+        let introduced = self.replication.introduced.remove(&session).unwrap_or_default();
+        let copy = self.full_copy();
+        self.send(session, &copy);
+        self.add_replica(session, introduced);
+        Ok(())
+    }
+
+    fn can_feed(&self) -> Result<(), Reply> {
+        let lost = self.replication.upstream.as_ref().is_some_and(|up| up.link != LinkState::Up);
+        if lost { Err(NO_PRIMARY_LINK) } else { Ok(()) }
     }
 
     fn full_copy(&mut self) -> Vec<u8> {
@@ -73,11 +95,7 @@ impl Node {
         // A replica's replicas follow the history of its primary, which it has.
         self.replication.history.begin_copy(|| name);
         let copy = rdb::of_node(self, false);
-        let history = &self.replication.history;
-        let mut bytes =
-            format!("+FULLRESYNC {} {}\r\n${}\r\n", history.id(), history.offset(), copy.len()).into_bytes();
-        bytes.extend_from_slice(&copy);
-        bytes
+        [format!("${}\r\n", copy.len()).as_bytes(), &copy].concat()
     }
 
     fn add_replica(&mut self, session: SessionId, introduced: Introduced) {

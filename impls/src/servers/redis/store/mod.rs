@@ -379,17 +379,25 @@ impl Store {
 
     /// The active expiry cycle of a primary: deletes every dead key.
     pub fn expire_dead(&mut self) {
-        let now = self.now_ms();
         let selected = self.selected;
         for database in 0..DATABASES {
-            let dead = self.databases[database].iter().filter(|(_, entry)| entry.is_dead(now));
-            let dead: Vec<Vec<u8>> = dead.map(|(key, _)| key.clone()).collect();
             self.selected = database;
-            for key in dead {
-                self.expire(&key);
-            }
+            self.expire_dead_here();
         }
         self.selected = selected;
+    }
+
+    /// Deletes the dead keys of the selected database, on a primary: for commands that come upon all of its keys.
+    pub fn expire_dead_here(&mut self) {
+        if self.access != Access::Primary {
+            return;
+        }
+        let now = self.now_ms();
+        let dead = self.databases[self.selected].iter().filter(|(_, entry)| entry.is_dead(now));
+        let dead: Vec<Vec<u8>> = dead.map(|(key, _)| key.clone()).collect();
+        for key in dead {
+            self.expire(&key);
+        }
     }
 
     /// Takes another dataset's entries instead of its own, as a full resynchronisation does. Records that vanish or

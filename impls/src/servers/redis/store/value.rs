@@ -73,8 +73,10 @@ impl SortedSet {
         self.scores.get(member).copied()
     }
 
-    /// Sets a member's score, which is not NaN; returns the one that it had.
+    /// Sets a member's score, which is not NaN; returns the one that it had. A minus zero is kept as zero, as in the
+    /// compact encoding.
     pub fn insert(&mut self, member: &[u8], score: f64) -> Option<f64> {
+        let score = score + 0.0;
         let old = self.scores.insert(member.to_vec(), score);
         if let Some(old) = old {
             self.order.remove(&Ranked { score: old, member: member.to_vec() });
