@@ -1,5 +1,6 @@
 //! Measures of one run: what a lock costs and how long it keeps its clients waiting.
 
+use picklock_sim::lock::Belief;
 use picklock_sim::time::{TrueTime, nanos};
 use picklock_sim::trace::{Role, What};
 
@@ -20,7 +21,9 @@ pub fn of(history: &History<'_>) -> Metrics {
     }
     metrics.contended = contended(history);
     metrics.acquire_messages = acquire_messages(history);
-    (metrics.wanted_ns, metrics.blocked_ns) = spans(history);
+    if history.trace.belief != Belief::None {
+        (metrics.wanted_ns, metrics.blocked_ns) = spans(history);
+    }
     metrics
 }
 

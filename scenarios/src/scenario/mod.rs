@@ -173,6 +173,7 @@ impl Scenario {
         let mut design = design.clone();
         if self.world.word("store") == "replicated" {
             match design.topology.stores {
+                _ if design.alone => return Err("it replicates the store, and the design's has no replicas".into()),
                 0 => return Err("it needs a store, and the design has none".into()),
                 1 => design.topology.replicated = true,
                 many => {

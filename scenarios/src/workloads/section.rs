@@ -49,9 +49,9 @@ struct Worker {
 impl Worker {
     async fn locked(&mut self, lock: &dyn ErasedLock, section: &SectionPlan) {
         match lock.acquire(&self.host, &section.key, self.wait).await {
-            Ok(Some(grant)) => {
+            Ok(Some(mut grant)) => {
                 self.witness.acquired(&grant);
-                self.section(&grant, section).await;
+                self.section(lock, &mut grant, section).await;
                 self.witness.releasing(section.ordinal, &section.key);
                 let error = lock.release(grant).await.err().map(|error| error.to_string());
                 self.witness.released(section.ordinal, &section.key, error);
@@ -62,7 +62,7 @@ impl Worker {
     }
 
     /// Reads, works, writes; stops early when the grant may no longer be relied upon or a step fails.
-    async fn section(&mut self, grant: &Grant, plan: &SectionPlan) {
+    async fn section(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, plan: &SectionPlan) {
         self.witness.phase(plan.ordinal, Phase::Read);
         if self.over(grant) {
             return;
@@ -72,7 +72,9 @@ impl Worker {
         if self.over(grant) {
             return;
         }
-        self.host.sleep(plan.work).await;
+        if !self.work(lock, grant, plan.work).await {
+            return;
+        }
         self.witness.phase(plan.ordinal, Phase::Write);
         if self.over(grant) {
             return;
@@ -82,11 +84,38 @@ impl Worker {
         match outcome {
             Ok(_) => self.witness.change(What::WriteAcknowledged { key }),
             Err(ResourceError::Unknown) => self.witness.change(What::WriteUnknown { key }),
-            Err(ResourceError::Refused { .. } | ResourceError::SoldOut) => {
+            Err(ResourceError::Refused { .. } | ResourceError::SoldOut | ResourceError::Differs { .. }) => {
                 self.witness.change(What::WriteRefused { key });
             }
             Err(ResourceError::NotSent) => {}
         }
+    }
+
+    /// Works for so long, renewing the grant at its checkpoints if the lock asks for that. False if a renewal found it lost.
+    async fn work(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, work: Duration) -> bool {
+        let Some(step) = lock.checkpoint() else {
+            self.host.sleep(work).await;
+            return true;
+        };
+        let mut left = work;
+        while left > step {
+            self.host.sleep(step).await;
+            left -= step;
+            if self.over(grant) {
+                return false;
+            }
+            match lock.renew(grant).await {
+                Ok(true) => self.witness.renewed(grant),
+                Ok(false) => {
+                    self.witness.aborted(&grant.key);
+                    return false;
+                }
+                // Whether it was renewed is not known: the next checkpoint will tell.
+                Err(_) => {}
+            }
+        }
+        self.host.sleep(left).await;
+        true
     }
 
     /// True if the advertised deadline has passed. A naive holder does not look, and a grant without one is never over.
