@@ -14,25 +14,42 @@ mod binary;
 use binary::{Ended, directory, end, picklock, run_in};
 
 /// Names that scripts rely on.
-const SCENARIOS: [&str; 14] = [
+const SCENARIOS: [&str; 18] = [
     "calm",
     "long-work",
+    "late-release",
     "pause",
+    "seckill",
     "stall",
     "client-crash",
     "delay",
     "lost-reply",
+    "nested",
     "client-partition",
     "failover",
     "replication-lag",
     "node-restart",
     "clock-step",
     "clock-drift",
+    "impatient",
     "storm",
 ];
-const DESIGNS: [&str; 11] = [
+const DESIGNS: [&str; 24] = [
     "no-lock",
     "oracle",
+    "setnx",
+    "setnx-expire",
+    "get-del",
+    "timer-renew",
+    "manual-renew",
+    "reentrant",
+    "replicated-wait",
+    "redlock-budget",
+    "redlock-multi",
+    "segmented",
+    "optimistic",
+    "unique-index",
+    "queue",
     "set-px-del",
     "single",
     "watchdog",

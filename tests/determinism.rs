@@ -142,7 +142,7 @@ fn another_process_makes_the_same_run() {
 }
 
 /// Every design once, and every scenario, on the slow engine.
-const ON_TURMOIL: [(&str, &str); 14] = [
+const ON_TURMOIL: [(&str, &str); 27] = [
     ("no-lock", "calm"),
     ("oracle", "pause"),
     ("set-px-del", "long-work"),
@@ -157,6 +157,19 @@ const ON_TURMOIL: [(&str, &str); 14] = [
     ("single", "lost-reply"),
     ("single-fenced", "replication-lag"),
     ("replicated", "storm"),
+    ("setnx", "client-crash"),
+    ("setnx-expire", "client-crash"),
+    ("get-del", "late-release"),
+    ("timer-renew", "pause"),
+    ("manual-renew", "long-work"),
+    ("reentrant", "nested"),
+    ("replicated-wait", "replication-lag"),
+    ("redlock-budget", "impatient"),
+    ("redlock-multi", "nested"),
+    ("segmented", "long-work"),
+    ("optimistic", "pause"),
+    ("unique-index", "lost-reply"),
+    ("queue", "node-restart"),
 ];
 
 #[test]

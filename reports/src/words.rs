@@ -57,7 +57,9 @@ impl<'a> Names<'a> {
             What::Renewed { key, .. } => format!("has renewed `{key}`"),
             What::Reentered { key, depth } => format!("holds `{key}` once more, now {depth} times"),
             What::NotReentered { key, why } => format!("does not get `{key}` once more: {why}"),
-            What::Left { key, depth, error: None } => format!("has released `{key}` once, and holds it still, {depth} times"),
+            What::Left { key, depth, error: None } => {
+                format!("has released `{key}` once, and holds it still, {depth} times")
+            }
             What::Left { key, error: Some(error), .. } => format!("one release of `{key}` failed: {error}"),
             What::Finished => "has finished".to_owned(),
             What::Paused { kind, until } => match kind {

@@ -257,7 +257,7 @@ pub struct Design {
     pub persistent: bool,
     /// True if a holder may acquire what it holds once more.
     pub reentrant: bool,
-    /// True if its server comes alone: there is no replica of it.
+    /// True if its server comes alone: there is no replica of it, and it keeps no records of locks.
     pub alone: bool,
     /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault.
     pub leases_to_recover: u32,

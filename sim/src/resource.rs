@@ -33,6 +33,10 @@ pub enum Operation {
     Write(i64),
     /// Takes from the stock if there is enough.
     Take(i64),
+    /// Reads what is left in stock.
+    Look,
+    /// Takes from the stock whether there is enough or not: for whoever has looked before.
+    Sell(i64),
     /// Writes the register if it holds the value expected.
     Swap {
         /// What it must hold.
@@ -75,13 +79,20 @@ pub struct Resource {
     host: Host,
     timeout: Duration,
     stream: Option<Stream>,
+    /// In whose service a server operates; a client does so for its own section.
+    origin: Option<Origin>,
 }
 
 impl Resource {
     /// A client on this host, whose operations fail after `timeout` on the host's clock.
     #[must_use]
     pub fn new(host: Host, timeout: Duration) -> Resource {
-        Resource { host, timeout, stream: None }
+        Resource { host, timeout, stream: None, origin: None }
+    }
+
+    /// What follows is in the service of this origin: for a server that operates in its clients' stead.
+    pub fn serve_for(&mut self, origin: Origin) {
+        self.origin = Some(origin);
     }
 
     /// Carries out one operation and returns the value that the register or stock has after it.
@@ -117,6 +128,9 @@ impl Resource {
             self.stream = Some(self.host.connect(HOST, PORT).await?);
         }
         let stream = self.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        if let Some(origin) = self.origin {
+            stream.answer_to(origin);
+        }
         let request = Request { operation, token, key: key.clone() }.encode();
         // From the first byte on it may arrive. A write that is still pending may never happen, and counts all the same:
         // the client cannot know.
@@ -203,6 +217,15 @@ impl Shelf {
                 let reply = if taken { Reply::Value(left) } else { Reply::SoldOut };
                 (What::ResourceTaken { key, amount, left, taken }, reply)
             }
+            Operation::Look => {
+                let value = self.stock;
+                (What::ResourceRead { key, value, token }, Reply::Value(value))
+            }
+            Operation::Sell(amount) => {
+                self.stock = self.stock.saturating_sub(amount);
+                let left = self.stock;
+                (What::ResourceTaken { key, amount, left, taken: true }, Reply::Value(left))
+            }
             Operation::Swap { expected, value } if self.register == expected => {
                 self.register = value;
                 (What::ResourceWritten { key, value, token }, Reply::Value(value))
@@ -241,6 +264,8 @@ impl Request {
             Operation::Take(amount) => (2, amount),
             Operation::Swap { value, .. } => (SWAP, value),
             Operation::Insert(id) => (4, id.cast_signed()),
+            Operation::Look => (5, 0),
+            Operation::Sell(amount) => (6, amount),
         };
         let key = self.key.as_str().as_bytes();
         let mut frame = Vec::with_capacity(19 + key.len());
@@ -272,6 +297,8 @@ impl Request {
             2 => Operation::Take(value),
             SWAP => Operation::Swap { expected: i64::from_le_bytes(expected), value },
             4 => Operation::Insert(value.cast_unsigned()),
+            5 => Operation::Look,
+            6 => Operation::Sell(value),
             _ => return Err(io::Error::from(io::ErrorKind::InvalidData)),
         };
         let key = std::str::from_utf8(&key).map_err(|_| io::ErrorKind::InvalidData)?;
@@ -353,6 +380,17 @@ mod tests {
         assert!(matches!(shelf.apply(&request(Operation::Take(2), None)).1, Reply::SoldOut));
         assert!(matches!(shelf.apply(&request(Operation::Take(-5), None)).1, Reply::SoldOut));
         assert_eq!(shelf.stock, 1);
+    }
+
+    #[test]
+    fn whoever_sells_without_taking_can_oversell() {
+        let mut shelf = Shelf { register: 0, stock: 1, highest: None, rows: BTreeSet::new() };
+        assert!(matches!(shelf.apply(&request(Operation::Look, None)).1, Reply::Value(1)));
+        for left in [0, -1] {
+            assert!(
+                matches!(shelf.apply(&request(Operation::Sell(1), None)).1, Reply::Value(value) if value == left)
+            );
+        }
     }
 
     #[test]

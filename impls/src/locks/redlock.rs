@@ -158,8 +158,7 @@ impl Redlock {
     async fn poll(&self, key: &Key, owner: &str, start: Reading) -> Vec<Vote<'_>> {
         let mut votes = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let spent = self.rules.budgeted
-                && self.policy.clock.read(&self.host) >= start.plus(self.ttl / 2);
+            let spent = self.rules.budgeted && self.policy.clock.read(&self.host) >= start.plus(self.ttl / 2);
             votes.push(if spent { Vote::Silent } else { self.ask(node, key, owner).await });
         }
         votes

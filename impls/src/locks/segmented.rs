@@ -33,8 +33,12 @@ pub(super) static FAMILY: Family = Family {
     build,
 };
 
-const STEPS: Param =
-    Param { name: "steps", domain: Domain::Int(1, 100), default: "4", doc: "how many steps the work is cut into" };
+const STEPS: Param = Param {
+    name: "steps",
+    domain: Domain::Int(1, 100),
+    default: "4",
+    doc: "how many steps the work is cut into",
+};
 
 fn build(args: &Args) -> Design {
     let steps = u32::try_from(args.int("steps")).expect("the domain ends at 100");

@@ -23,9 +23,11 @@ pub(super) static FAMILY: Family = Family {
     source: "Distributed Locks with Redis (redis.io), the single instance",
     params: RENEWABLE,
     build: |args| {
-        on_stores_renewed(args, store_of(args), |seat, policy| async move {
-            Single::connect(&seat, policy).await
-        })
+        on_stores_renewed(
+            args,
+            store_of(args),
+            |seat, policy| async move { Single::connect(&seat, policy).await },
+        )
     },
 };
 

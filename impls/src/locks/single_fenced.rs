@@ -11,9 +11,7 @@ use picklock_sim::design::Family;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
-use super::common::{
-    OneStore, extend_if_owner, on_stores_renewed, set_and_count, set_then_count, store_of,
-};
+use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_and_count, set_then_count, store_of};
 use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE, RENEWAL, RETRY, STORE, TIMEOUT, TOKEN, TokenTaken};
 use super::renewal::Renew;
 

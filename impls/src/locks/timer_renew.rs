@@ -49,8 +49,7 @@ struct TimerRenew {
 impl TimerRenew {
     async fn connect(seat: &Seat, policy: Policy, own: bool) -> Result<TimerRenew, LockError> {
         let single = Single::connect(seat, policy).await?;
-        let renewals =
-            if own { connection(seat, policy).await? } else { single.store.redis.clone() };
+        let renewals = if own { connection(seat, policy).await? } else { single.store.redis.clone() };
         Ok(TimerRenew { single, renewals })
     }
 }

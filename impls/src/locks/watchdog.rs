@@ -21,8 +21,10 @@ pub(super) static FAMILY: Family = Family {
     source: "Redisson, RLock and its lockWatchdogTimeout",
     params: RENEWED,
     build: |args| {
-        on_stores_renewed(args, store_of(args), |seat, policy| async move {
-            Single::connect(&seat, policy).await
-        })
+        on_stores_renewed(
+            args,
+            store_of(args),
+            |seat, policy| async move { Single::connect(&seat, policy).await },
+        )
     },
 };

@@ -50,7 +50,9 @@ pub async fn serve(seat: ServerSeat) {
 
 async fn attend(host: Host, mut stream: Stream, consumer: Arc<Mutex<Resource>>) {
     while let Ok(request) = Request::read(&mut stream).await {
+        let origin = stream.origin();
         let mut resource = consumer.lock().await;
+        resource.serve_for(origin);
         if make(&host, &mut resource, &request).await.is_none() {
             // What became of the change is not known here, so the client is not told anything.
             return;
