@@ -169,7 +169,7 @@ const ON_TURMOIL: [(&str, &str); 27] = [
     ("segmented", "long-work"),
     ("optimistic", "pause"),
     ("unique-index", "lost-reply"),
-    ("queue", "node-restart"),
+    ("queue", "client-partition"),
 ];
 
 #[test]
