@@ -14,25 +14,42 @@ mod binary;
 use binary::{Ended, directory, end, picklock, run_in};
 
 /// Names that scripts rely on.
-const SCENARIOS: [&str; 14] = [
+const SCENARIOS: [&str; 18] = [
     "calm",
     "long-work",
+    "late-release",
     "pause",
+    "seckill",
     "stall",
     "client-crash",
     "delay",
     "lost-reply",
+    "nested",
     "client-partition",
     "failover",
     "replication-lag",
     "node-restart",
     "clock-step",
     "clock-drift",
+    "impatient",
     "storm",
 ];
-const DESIGNS: [&str; 11] = [
+const DESIGNS: [&str; 24] = [
     "no-lock",
     "oracle",
+    "setnx",
+    "setnx-expire",
+    "get-del",
+    "timer-renew",
+    "manual-renew",
+    "reentrant",
+    "replicated-wait",
+    "redlock-budget",
+    "redlock-multi",
+    "segmented",
+    "optimistic",
+    "unique-index",
+    "queue",
     "set-px-del",
     "single",
     "watchdog",
@@ -139,7 +156,7 @@ mod list {
                 .collect();
             let replayed = |settings: &[String]| {
                 let set = settings.iter().flat_map(|setting| ["--set", setting]);
-                run(&and(&["replay", "single", name, "3"], &set.collect::<Vec<_>>()))
+                run(&and(&["replay", "reentrant", name, "3"], &set.collect::<Vec<_>>()))
             };
             let (plain, set) = (replayed(&[]), replayed(&settings));
             assert_eq!(said(&plain.stdout, "digest"), said(&set.stdout, "digest"), "{name}: {}", set.stderr);
@@ -382,15 +399,35 @@ mod reports {
             ];
             assert_eq!(keys(cell), fields.into());
             assert_eq!(cell["engine"], "event");
-            let measures =
-                ["asked", "granted", "contended", "acquire_messages", "blocked_ns", "wanted_ns", "latency"];
+            let measures = [
+                "asked",
+                "granted",
+                "contended",
+                "acquire_messages",
+                "blocked_ns",
+                "wanted_ns",
+                "latency",
+                "run_ns",
+                "overlap_ns",
+                "renewals",
+                "renewal_peak",
+                "bypasses",
+                "bypass_peak",
+                "holders_died",
+                "wasted_ns",
+                "loss_notice",
+                "losses_unnoticed",
+            ];
             assert_eq!(keys(&cell["metrics"]), measures.into());
             assert_eq!(keys(&cell["metrics"]["latency"]), ["p50_ns", "p99_ns", "counts"].into());
         }
         assert_eq!((&cells[0]["runs"], &cells[0]["skipped"]), (&20.into(), &Value::Null));
         assert!(cells[0]["bit"]["pause"].as_u64().unwrap() > 0);
         assert!(cells[0]["unknown"].as_u64().unwrap() < 20);
-        assert_eq!(cells[0]["not_applicable"], json("[\"token-order\"]"));
+        assert_eq!(
+            cells[0]["not_applicable"],
+            json(r#"["continuity", "honest-validity", "reentrancy", "token-order"]"#)
+        );
         assert_eq!(cells[3]["runs"], 0);
         assert!(cells[3]["skipped"].as_str().unwrap().contains("needs a store"));
         let violation = &cells[0]["violations"]["mutual-exclusion"];

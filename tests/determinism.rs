@@ -66,6 +66,33 @@ fn every_design_under_every_scenario_repeats_itself() {
     }
 }
 
+/// Designs with parameters that change what their clients do.
+const VARIANTS: [&str; 12] = [
+    "setnx{retry=fixed}",
+    "setnx-expire{form=hash,failure=release}",
+    "set-px-del{form=script,retry=none}",
+    "single{belief=honest,renewal=on,drift=0,timeout=20}",
+    "timer-renew{connection=own}",
+    "watchdog{renewal=jittered}",
+    "watchdog{renewal=shared}",
+    "reentrant{form=simple}",
+    "replicated-wait{count=unchecked}",
+    "redlock{failure=leave,timeout=10}",
+    "redlock-multi{renewal=on,nodes=3}",
+    "single-fenced{token=after}",
+];
+
+#[test]
+fn every_policy_repeats_itself() {
+    for spelling in VARIANTS {
+        for under in ["pause", "nested", "impatient", "storm"] {
+            let Some(cell) = Cell::of(&design(spelling), scenario(under)) else { continue };
+            let (first, second) = (cell.run(Engine::Event, 9), cell.run(Engine::Event, 9));
+            assert_eq!(first.trace, second.trace, "{spelling} under {under}");
+        }
+    }
+}
+
 /// What the invariants say, in a form that can be compared.
 fn verdicts(run: &Checked) -> Vec<(&'static str, String)> {
     run.outcomes.iter().map(|(invariant, outcome)| (invariant.name, format!("{outcome:?}"))).collect()
@@ -142,7 +169,7 @@ fn another_process_makes_the_same_run() {
 }
 
 /// Every design once, and every scenario, on the slow engine.
-const ON_TURMOIL: [(&str, &str); 14] = [
+const ON_TURMOIL: [(&str, &str); 27] = [
     ("no-lock", "calm"),
     ("oracle", "pause"),
     ("set-px-del", "long-work"),
@@ -157,6 +184,19 @@ const ON_TURMOIL: [(&str, &str); 14] = [
     ("single", "lost-reply"),
     ("single-fenced", "replication-lag"),
     ("replicated", "storm"),
+    ("setnx", "client-crash"),
+    ("setnx-expire", "client-crash"),
+    ("get-del", "late-release"),
+    ("timer-renew", "pause"),
+    ("manual-renew", "long-work"),
+    ("reentrant", "nested"),
+    ("replicated-wait", "replication-lag"),
+    ("redlock-budget", "impatient"),
+    ("redlock-multi", "nested"),
+    ("segmented", "long-work"),
+    ("optimistic", "pause"),
+    ("unique-index", "lost-reply"),
+    ("queue", "client-partition"),
 ];
 
 #[test]

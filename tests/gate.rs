@@ -191,7 +191,7 @@ fn a_mistake_in_the_test_is_named_with_its_remedy() {
         (error(gate(plain()).scenarios(["paus"])), ["no scenario `paus`", "did you mean `pause`?"]),
         (error(gate(plain()).scenario_file("none/such.toml")), ["none/such.toml", "cannot be read"]),
         (error(calm().set("tl=2s")), ["setting `tl=2s` of scenario `calm`", "did you mean `ttl`?"]),
-        (error(calm().set("clients=0")), ["`clients`", "from 1 to 64"]),
+        (error(calm().set("clients=0")), ["`clients`", "from 1 to 1000"]),
         (error(calm().set("clients")), ["`clients`", "name=value"]),
         (error(calm().ttl(Duration::ZERO)), ["ttl=0ms", "from 10ms to"]),
         (error(calm().work(Duration::from_secs(2), Duration::from_secs(1))), ["work=2s..1s", "`work`"]),

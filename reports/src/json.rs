@@ -119,6 +119,16 @@ pub(crate) struct MetricsJson<'a> {
     blocked_ns: u64,
     wanted_ns: u64,
     latency: LatencyJson<'a>,
+    run_ns: u64,
+    overlap_ns: u64,
+    renewals: u64,
+    renewal_peak: u64,
+    bypasses: u64,
+    bypass_peak: u64,
+    holders_died: u64,
+    wasted_ns: u64,
+    loss_notice: LatencyJson<'a>,
+    losses_unnoticed: u64,
 }
 
 #[derive(Serialize)]
@@ -128,11 +138,35 @@ struct LatencyJson<'a> {
     counts: &'a BTreeMap<u32, u64>,
 }
 
-impl<'a> MetricsJson<'a> {
-    pub(crate) fn of(metrics: &'a Metrics) -> MetricsJson<'a> {
-        let Metrics { asked, granted, contended, acquire_messages, blocked_ns, wanted_ns, latency } = metrics;
+impl<'a> LatencyJson<'a> {
+    fn of(latency: &'a Latencies) -> LatencyJson<'a> {
         let Latencies { counts } = latency;
         let percentile = |percent| latency.percentile(percent).map(nanos);
+        LatencyJson { p50_ns: percentile(50), p99_ns: percentile(99), counts }
+    }
+}
+
+impl<'a> MetricsJson<'a> {
+    pub(crate) fn of(metrics: &'a Metrics) -> MetricsJson<'a> {
+        let Metrics {
+            asked,
+            granted,
+            contended,
+            acquire_messages,
+            blocked_ns,
+            wanted_ns,
+            latency,
+            run_ns,
+            overlap_ns,
+            renewals,
+            renewal_peak,
+            bypasses,
+            bypass_peak,
+            holders_died,
+            wasted_ns,
+            loss_notice,
+            losses_unnoticed,
+        } = metrics;
         MetricsJson {
             asked: *asked,
             granted: *granted,
@@ -140,7 +174,17 @@ impl<'a> MetricsJson<'a> {
             acquire_messages: *acquire_messages,
             blocked_ns: *blocked_ns,
             wanted_ns: *wanted_ns,
-            latency: LatencyJson { p50_ns: percentile(50), p99_ns: percentile(99), counts },
+            latency: LatencyJson::of(latency),
+            run_ns: *run_ns,
+            overlap_ns: *overlap_ns,
+            renewals: *renewals,
+            renewal_peak: *renewal_peak,
+            bypasses: *bypasses,
+            bypass_peak: *bypass_peak,
+            holders_died: *holders_died,
+            wasted_ns: *wasted_ns,
+            loss_notice: LatencyJson::of(loss_notice),
+            losses_unnoticed: *losses_unnoticed,
         }
     }
 }

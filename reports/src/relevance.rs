@@ -32,6 +32,10 @@ pub(crate) fn key(what: &What) -> Option<&Key> {
         | What::Aborted { key }
         | What::Releasing { key }
         | What::Released { key, .. }
+        | What::Renewed { key, .. }
+        | What::Reentered { key, .. }
+        | What::NotReentered { key, .. }
+        | What::Left { key, .. }
         | What::Created { key }
         | What::Extended { key }
         | What::Deleted { key }

@@ -54,6 +54,13 @@ impl<'a> Names<'a> {
             What::Releasing { key } => format!("begins to release `{key}`"),
             What::Released { key, error: None } => format!("has released `{key}`"),
             What::Released { key, error: Some(error) } => format!("release of `{key}` failed: {error}"),
+            What::Renewed { key, .. } => format!("has renewed `{key}`"),
+            What::Reentered { key, depth } => format!("holds `{key}` once more, now {depth} times"),
+            What::NotReentered { key, why } => format!("does not get `{key}` once more: {why}"),
+            What::Left { key, depth, error: None } => {
+                format!("has released `{key}` once, and holds it still, {depth} times")
+            }
+            What::Left { key, error: Some(error), .. } => format!("one release of `{key}` failed: {error}"),
             What::Finished => "has finished".to_owned(),
             What::Paused { kind, until } => match kind {
                 Halt::Pause => format!("pauses until {until}"),

@@ -44,9 +44,10 @@ pub struct Section<'t> {
     pub id: GrantId,
     /// What it locks and changes.
     pub key: usize,
-    /// When it began to wait; `None` for a design without a lock.
+    /// When it began to wait: for the lock, or without a lock for its change.
     pub asked: Option<&'t Event>,
-    /// What ended the wait: the grant, giving up, or the client's crash. `None` while it waits at the end of the run.
+    /// What ended the wait: the grant, giving up, or the client's crash; without a lock, what it learned of its change.
+    /// `None` while it waits at the end of the run.
     pub answered: Option<&'t Event>,
     /// The grant, if it got one.
     pub grant: Option<Granted<'t>>,

@@ -1,10 +1,16 @@
 //! Measures of one run: what a lock costs and how long it keeps its clients waiting.
 
+use picklock_sim::lock::Belief;
 use picklock_sim::time::{TrueTime, nanos};
 use picklock_sim::trace::{Role, What};
 
 use crate::history::{History, Section};
 use crate::summary::Metrics;
+
+mod fairness;
+mod loss;
+mod renewals;
+mod waste;
 
 /// Measures a run.
 #[must_use]
@@ -20,7 +26,19 @@ pub fn of(history: &History<'_>) -> Metrics {
     }
     metrics.contended = contended(history);
     metrics.acquire_messages = acquire_messages(history);
-    (metrics.wanted_ns, metrics.blocked_ns) = spans(history);
+    metrics.run_ns = history.trace.end.as_nanos();
+    let renewals = renewals::of(history);
+    (metrics.renewals, metrics.renewal_peak) = (renewals.total, renewals.peak);
+    let bypasses = fairness::of(history);
+    (metrics.bypasses, metrics.bypass_peak) = (bypasses.total, bypasses.most);
+    let waste = waste::of(history);
+    (metrics.holders_died, metrics.wasted_ns) = (waste.deaths, waste.ns);
+    let losses = loss::of(history);
+    losses.noticed.iter().for_each(|notice| metrics.loss_notice.record(*notice));
+    metrics.losses_unnoticed = losses.unnoticed;
+    if history.trace.belief != Belief::None {
+        (metrics.wanted_ns, metrics.blocked_ns) = spans(history);
+    }
     metrics
 }
 

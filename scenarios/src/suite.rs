@@ -67,20 +67,30 @@ mod tests {
         let expected = [
             "calm",
             "long-work",
+            "late-release",
             "pause",
+            "seckill",
             "stall",
             "client-crash",
             "delay",
             "lost-reply",
+            "nested",
             "client-partition",
             "failover",
             "replication-lag",
             "node-restart",
             "clock-step",
             "clock-drift",
+            "impatient",
             "storm",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn the_experiments_are_read() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments");
+        assert_eq!(load_dir(&dir).unwrap().len(), 7);
     }
 
     #[test]

@@ -118,7 +118,7 @@ pub struct Story {
     pub trace: Trace,
 }
 
-/// Measures over the runs of a cell. Sums, so that they can be merged in any order.
+/// Measures over the runs of a cell. Sums and maxima, so that they can be merged in any order.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Metrics {
     /// Sections that asked for the lock.
@@ -135,6 +135,26 @@ pub struct Metrics {
     pub wanted_ns: u64,
     /// Latencies of successful acquires.
     pub latency: Latencies,
+    /// True time that was simulated, in nanoseconds.
+    pub run_ns: u64,
+    /// True time in which two holders believed at the same time, in nanoseconds; pairs are summed.
+    pub overlap_ns: u64,
+    /// Leases that stores extended for holders.
+    pub renewals: u64,
+    /// The most of them within ten milliseconds of one run.
+    pub renewal_peak: u64,
+    /// How often a waiter saw somebody served who had asked later.
+    pub bypasses: u64,
+    /// The most that one waiter saw.
+    pub bypass_peak: u64,
+    /// Holders that died.
+    pub holders_died: u64,
+    /// True time from their death, while others waited, until one of these was granted, in nanoseconds.
+    pub wasted_ns: u64,
+    /// How long holders that had lost their lease did not know it.
+    pub loss_notice: Latencies,
+    /// Of the holders that had lost their lease, those that never knew.
+    pub losses_unnoticed: u64,
 }
 
 impl Metrics {
@@ -147,10 +167,20 @@ impl Metrics {
         self.blocked_ns += other.blocked_ns;
         self.wanted_ns += other.wanted_ns;
         self.latency.merge(&other.latency);
+        self.run_ns += other.run_ns;
+        self.overlap_ns += other.overlap_ns;
+        self.renewals += other.renewals;
+        self.renewal_peak = self.renewal_peak.max(other.renewal_peak);
+        self.bypasses += other.bypasses;
+        self.bypass_peak = self.bypass_peak.max(other.bypass_peak);
+        self.holders_died += other.holders_died;
+        self.wasted_ns += other.wasted_ns;
+        self.loss_notice.merge(&other.loss_notice);
+        self.losses_unnoticed += other.losses_unnoticed;
     }
 }
 
-/// A histogram of latencies with buckets a tenth of a binary order wide, so that it can be merged and never grows.
+/// A histogram of spans with buckets a tenth of a binary order wide, so that it can be merged and never grows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Latencies {
     /// Counts by bucket; see [`Latencies::record`].

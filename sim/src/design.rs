@@ -120,6 +120,12 @@ pub struct Args {
 }
 
 impl Args {
+    /// The value of a parameter as it is spelled; `None` if the family declares no such parameter.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
     /// The value of a [`Domain::Int`] parameter.
     ///
     /// # Panics
@@ -249,6 +255,10 @@ pub struct Design {
     /// True if it is only what it claims to be on stores that keep every acknowledged write over a restart: then it
     /// gets such stores, whatever the scenario says.
     pub persistent: bool,
+    /// True if a holder may acquire what it holds once more.
+    pub reentrant: bool,
+    /// True if its server comes alone: there is no replica of it, and it keeps no records of locks.
+    pub alone: bool,
     /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault.
     pub leases_to_recover: u32,
     /// Starts one of its servers; `None` for a design without servers.
@@ -277,6 +287,8 @@ impl Design {
             fenced: false,
             topology: Topology::default(),
             persistent: false,
+            reentrant: false,
+            alone: false,
             leases_to_recover: 1,
             server: None,
             client: Arc::new(move |seat| Box::pin(client(seat))),
@@ -306,6 +318,20 @@ impl Design {
     #[must_use]
     pub fn persistent(mut self) -> Design {
         self.persistent = true;
+        self
+    }
+
+    /// The same design, whose holders may acquire once more what they hold.
+    #[must_use]
+    pub fn reentrant(mut self) -> Design {
+        self.reentrant = true;
+        self
+    }
+
+    /// The same design, whose server cannot have replicas.
+    #[must_use]
+    pub fn alone(mut self) -> Design {
+        self.alone = true;
         self
     }
 

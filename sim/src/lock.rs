@@ -112,6 +112,17 @@ pub struct Retry {
     pub max: Duration,
 }
 
+impl Retry {
+    /// Ask once, and never again.
+    pub const NEVER: Retry = Retry { min: Duration::MAX, max: Duration::MAX };
+
+    /// Always the same wait.
+    #[must_use]
+    pub const fn every(span: Duration) -> Retry {
+        Retry { min: span, max: span }
+    }
+}
+
 impl Default for Retry {
     /// 20 to 60 ms, random so that waiters do not march in step.
     fn default() -> Retry {
@@ -136,6 +147,22 @@ pub trait Lock: Send + Sync + 'static {
     /// How long to wait between two tries; used by the default [`acquire`](Lock::acquire).
     fn retry(&self) -> Retry {
         Retry::default()
+    }
+
+    /// How often a worker is to call [`renew`](Lock::renew) while it works; `None` for a lock that its workers do not
+    /// renew by themselves.
+    fn checkpoint(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Extends the lease of a grant at a checkpoint of the worker, and moves the deadline that it advertises.
+    /// `Ok(false)` means that the grant is lost.
+    ///
+    /// # Errors
+    /// When it is not known whether the lease was extended.
+    fn renew(&self, grant: &mut Grant) -> impl Future<Output = Result<bool, LockError>> + Send {
+        let _ = grant;
+        async { Ok(true) }
     }
 
     /// Asks until the lock is granted or `wait` has passed on the host's monotonic clock (`Ok(None)`). How to wait is
@@ -193,6 +220,12 @@ pub trait ErasedLock: Send + Sync {
 
     /// See [`Lock::release`].
     fn release(&self, grant: Grant) -> BoxFuture<'_, Result<(), LockError>>;
+
+    /// See [`Lock::checkpoint`].
+    fn checkpoint(&self) -> Option<Duration>;
+
+    /// See [`Lock::renew`].
+    fn renew<'a>(&'a self, grant: &'a mut Grant) -> BoxFuture<'a, Result<bool, LockError>>;
 }
 
 impl<L: Lock> ErasedLock for L {
@@ -207,6 +240,14 @@ impl<L: Lock> ErasedLock for L {
 
     fn release(&self, grant: Grant) -> BoxFuture<'_, Result<(), LockError>> {
         Box::pin(Lock::release(self, grant))
+    }
+
+    fn checkpoint(&self) -> Option<Duration> {
+        Lock::checkpoint(self)
+    }
+
+    fn renew<'a>(&'a self, grant: &'a mut Grant) -> BoxFuture<'a, Result<bool, LockError>> {
+        Box::pin(Lock::renew(self, grant))
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! It is what a lock protects, and where a stale write does its damage. It refuses an operation whose token is lower
 //! than the highest that it has seen for that key (Kleppmann, "How to do distributed locking", 2016); reads are checked
-//! too. The wire is a fixed frame: operation, token, value, key. Left out on purpose: any concurrency control of its own.
+//! too. The wire is a fixed frame: operation, token, value, key, and for a swap the value expected. For the designs that
+//! go without a lock it can do what databases can: change a register only if it holds an expected value, and insert a row
+//! under a unique id. Left out on purpose: any other concurrency control of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -31,6 +33,19 @@ pub enum Operation {
     Write(i64),
     /// Takes from the stock if there is enough.
     Take(i64),
+    /// Reads what is left in stock.
+    Look,
+    /// Takes from the stock whether there is enough or not: for whoever has looked before.
+    Sell(i64),
+    /// Writes the register if it holds the value expected.
+    Swap {
+        /// What it must hold.
+        expected: i64,
+        /// What it is to hold.
+        value: i64,
+    },
+    /// Inserts a row under a unique id, unless there is one; the register counts the rows.
+    Insert(u64),
 }
 
 /// Why an operation brought no value.
@@ -45,6 +60,12 @@ pub enum ResourceError {
     /// Too little is left in stock.
     #[error("too little is left in stock")]
     SoldOut,
+    /// The register did not hold the value expected.
+    #[error("the resource holds {found}")]
+    Differs {
+        /// What it holds.
+        found: i64,
+    },
     /// The request was never sent.
     #[error("the resource could not be reached")]
     NotSent,
@@ -58,13 +79,20 @@ pub struct Resource {
     host: Host,
     timeout: Duration,
     stream: Option<Stream>,
+    /// In whose service a server operates; a client does so for its own section.
+    origin: Option<Origin>,
 }
 
 impl Resource {
     /// A client on this host, whose operations fail after `timeout` on the host's clock.
     #[must_use]
     pub fn new(host: Host, timeout: Duration) -> Resource {
-        Resource { host, timeout, stream: None }
+        Resource { host, timeout, stream: None, origin: None }
+    }
+
+    /// What follows is in the service of this origin: for a server that operates in its clients' stead.
+    pub fn serve_for(&mut self, origin: Origin) {
+        self.origin = Some(origin);
     }
 
     /// Carries out one operation and returns the value that the register or stock has after it.
@@ -100,6 +128,9 @@ impl Resource {
             self.stream = Some(self.host.connect(HOST, PORT).await?);
         }
         let stream = self.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        if let Some(origin) = self.origin {
+            stream.answer_to(origin);
+        }
         let request = Request { operation, token, key: key.clone() }.encode();
         // From the first byte on it may arrive. A write that is still pending may never happen, and counts all the same:
         // the client cannot know.
@@ -140,6 +171,8 @@ struct Shelf {
     register: i64,
     stock: i64,
     highest: Option<Token>,
+    /// The ids of the rows inserted.
+    rows: BTreeSet<u64>,
 }
 
 impl Shelves {
@@ -148,6 +181,7 @@ impl Shelves {
             register: 0,
             stock: self.stock,
             highest: None,
+            rows: BTreeSet::new(),
         });
         let (what, reply) = shelf.apply(request);
         host.record(origin, what);
@@ -183,9 +217,38 @@ impl Shelf {
                 let reply = if taken { Reply::Value(left) } else { Reply::SoldOut };
                 (What::ResourceTaken { key, amount, left, taken }, reply)
             }
+            Operation::Look => {
+                let value = self.stock;
+                (What::ResourceRead { key, value, token }, Reply::Value(value))
+            }
+            Operation::Sell(amount) => {
+                self.stock = self.stock.saturating_sub(amount);
+                let left = self.stock;
+                (What::ResourceTaken { key, amount, left, taken: true }, Reply::Value(left))
+            }
+            Operation::Swap { expected, value } if self.register == expected => {
+                self.register = value;
+                (What::ResourceWritten { key, value, token }, Reply::Value(value))
+            }
+            Operation::Swap { .. } => {
+                let value = self.register;
+                (What::ResourceRead { key, value, token }, Reply::Differs(value))
+            }
+            Operation::Insert(id) if self.rows.insert(id) => {
+                self.register += 1;
+                let value = self.register;
+                (What::ResourceWritten { key, value, token }, Reply::Value(value))
+            }
+            Operation::Insert(_) => {
+                let value = self.register;
+                (What::ResourceRead { key, value, token }, Reply::Value(value))
+            }
         }
     }
 }
+
+/// The tag of the only operation whose frame goes on after the key.
+const SWAP: u8 = 3;
 
 struct Request {
     operation: Operation,
@@ -199,6 +262,10 @@ impl Request {
             Operation::Read => (0, 0),
             Operation::Write(value) => (1, value),
             Operation::Take(amount) => (2, amount),
+            Operation::Swap { value, .. } => (SWAP, value),
+            Operation::Insert(id) => (4, id.cast_signed()),
+            Operation::Look => (5, 0),
+            Operation::Sell(amount) => (6, amount),
         };
         let key = self.key.as_str().as_bytes();
         let mut frame = Vec::with_capacity(19 + key.len());
@@ -207,6 +274,9 @@ impl Request {
         frame.extend_from_slice(&value.to_le_bytes());
         frame.extend_from_slice(&(key.len() as u16).to_le_bytes());
         frame.extend_from_slice(key);
+        if let Operation::Swap { expected, .. } = self.operation {
+            frame.extend_from_slice(&expected.to_le_bytes());
+        }
         frame
     }
 
@@ -217,10 +287,18 @@ impl Request {
         let value = i64::from_le_bytes(bytes(&head[9..17]));
         let mut key = vec![0; usize::from(u16::from_le_bytes(bytes(&head[17..19])))];
         stream.read_exact(&mut key).await?;
+        let mut expected = [0; 8];
+        if head[0] == SWAP {
+            stream.read_exact(&mut expected).await?;
+        }
         let operation = match head[0] {
             0 => Operation::Read,
             1 => Operation::Write(value),
             2 => Operation::Take(value),
+            SWAP => Operation::Swap { expected: i64::from_le_bytes(expected), value },
+            4 => Operation::Insert(value.cast_unsigned()),
+            5 => Operation::Look,
+            6 => Operation::Sell(value),
             _ => return Err(io::Error::from(io::ErrorKind::InvalidData)),
         };
         let key = std::str::from_utf8(&key).map_err(|_| io::ErrorKind::InvalidData)?;
@@ -237,6 +315,7 @@ enum Reply {
     Value(i64),
     Refused(Token),
     SoldOut,
+    Differs(i64),
 }
 
 impl Reply {
@@ -245,6 +324,7 @@ impl Reply {
             Reply::Value(value) => (0, value.cast_unsigned()),
             Reply::Refused(highest) => (1, highest.0),
             Reply::SoldOut => (2, 0),
+            Reply::Differs(found) => (3, found.cast_unsigned()),
         };
         let mut frame = [0; 9];
         frame[0] = tag;
@@ -260,6 +340,7 @@ impl Reply {
             0 => Ok(Reply::Value(number.cast_signed())),
             1 => Ok(Reply::Refused(Token(number))),
             2 => Ok(Reply::SoldOut),
+            3 => Ok(Reply::Differs(number.cast_signed())),
             _ => Err(io::Error::from(io::ErrorKind::InvalidData)),
         }
     }
@@ -269,6 +350,7 @@ impl Reply {
             Reply::Value(value) => Ok(value),
             Reply::Refused(highest) => Err(ResourceError::Refused { highest }),
             Reply::SoldOut => Err(ResourceError::SoldOut),
+            Reply::Differs(found) => Err(ResourceError::Differs { found }),
         }
     }
 }
@@ -283,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_lower_token_is_refused_for_reads_and_writes_and_an_equal_one_is_not() {
-        let mut shelf = Shelf { register: 0, stock: 1, highest: None };
+        let mut shelf = Shelf { register: 0, stock: 1, highest: None, rows: BTreeSet::new() };
         assert!(matches!(shelf.apply(&request(Operation::Write(5), Some(2))).1, Reply::Value(5)));
         assert!(matches!(shelf.apply(&request(Operation::Read, Some(2))).1, Reply::Value(5)));
         assert!(matches!(shelf.apply(&request(Operation::Read, Some(1))).1, Reply::Refused(Token(2))));
@@ -293,10 +375,32 @@ mod tests {
 
     #[test]
     fn stock_never_falls_below_zero() {
-        let mut shelf = Shelf { register: 0, stock: 3, highest: None };
+        let mut shelf = Shelf { register: 0, stock: 3, highest: None, rows: BTreeSet::new() };
         assert!(matches!(shelf.apply(&request(Operation::Take(2), None)).1, Reply::Value(1)));
         assert!(matches!(shelf.apply(&request(Operation::Take(2), None)).1, Reply::SoldOut));
         assert!(matches!(shelf.apply(&request(Operation::Take(-5), None)).1, Reply::SoldOut));
         assert_eq!(shelf.stock, 1);
+    }
+
+    #[test]
+    fn whoever_sells_without_taking_can_oversell() {
+        let mut shelf = Shelf { register: 0, stock: 1, highest: None, rows: BTreeSet::new() };
+        assert!(matches!(shelf.apply(&request(Operation::Look, None)).1, Reply::Value(1)));
+        for left in [0, -1] {
+            assert!(
+                matches!(shelf.apply(&request(Operation::Sell(1), None)).1, Reply::Value(value) if value == left)
+            );
+        }
+    }
+
+    #[test]
+    fn a_swap_needs_the_expected_value_and_a_row_is_inserted_once() {
+        let mut shelf = Shelf { register: 4, stock: 0, highest: None, rows: BTreeSet::new() };
+        let swap = |expected, value| request(Operation::Swap { expected, value }, None);
+        assert!(matches!(shelf.apply(&swap(3, 9)), (What::ResourceRead { .. }, Reply::Differs(4))));
+        assert!(matches!(shelf.apply(&swap(4, 5)), (What::ResourceWritten { .. }, Reply::Value(5))));
+        let insert = request(Operation::Insert(u64::MAX), None);
+        assert!(matches!(shelf.apply(&insert), (What::ResourceWritten { .. }, Reply::Value(6))));
+        assert!(matches!(shelf.apply(&insert), (What::ResourceRead { .. }, Reply::Value(6))));
     }
 }

@@ -83,6 +83,36 @@ pub enum What {
         /// The error it returned with, if any.
         error: Option<String>,
     },
+    /// The holder renewed its grant at a checkpoint of its work and knows that it was.
+    Renewed {
+        /// The key of the grant.
+        key: Key,
+        /// The advertised deadline mapped to true time at this moment, if there is one.
+        deadline: Option<TrueTime>,
+    },
+    /// The holder acquired what it holds once more.
+    Reentered {
+        /// The key of the grant.
+        key: Key,
+        /// How often it holds it now; 2 after the first re-entry.
+        depth: u32,
+    },
+    /// The holder's acquire of what it holds already did not bring it a grant.
+    NotReentered {
+        /// The key of the grant.
+        key: Key,
+        /// Why not.
+        why: String,
+    },
+    /// The holder released once what it had acquired more than once.
+    Left {
+        /// The key of the grant.
+        key: Key,
+        /// How often it holds it still.
+        depth: u32,
+        /// The error with which the release returned, if any.
+        error: Option<String>,
+    },
     /// All sections of a client are over.
     Finished,
 
@@ -509,6 +539,23 @@ mod encode {
             What::Noticed { text: words } => {
                 out.push(35);
                 text(out, words);
+            }
+            What::Renewed { key, deadline } => {
+                tagged(out, 36, key);
+                number(out, deadline.map_or(u64::MAX, |at| at.0));
+            }
+            What::Reentered { key, depth } => {
+                tagged(out, 37, key);
+                small(out, *depth);
+            }
+            What::NotReentered { key, why } => {
+                tagged(out, 38, key);
+                text(out, why);
+            }
+            What::Left { key, depth, error } => {
+                tagged(out, 39, key);
+                small(out, *depth);
+                text(out, error.as_deref().unwrap_or(""));
             }
         }
     }

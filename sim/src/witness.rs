@@ -59,7 +59,33 @@ impl Witness {
         }
     }
 
-    /// The holder gives the section up because its deadline has passed.
+    /// The holder has renewed its grant at a checkpoint: belief lasts until the new deadline.
+    pub fn renewed(&self, grant: &Grant) {
+        let id = self.host.id();
+        let mut state = self.host.world.state();
+        let deadline = grant.deadline.map(|deadline| state.true_deadline(id, deadline));
+        state.decide(id, What::Renewed { key: grant.key.clone(), deadline });
+        if let Some(deadline) = grant.deadline {
+            state.watch_deadline(id, grant.key.clone(), deadline);
+        }
+    }
+
+    /// The holder has acquired once more what it holds: `depth` times now.
+    pub fn reentered(&self, key: &Key, depth: u32) {
+        self.note(What::Reentered { key: key.clone(), depth });
+    }
+
+    /// The holder was refused what it holds.
+    pub fn not_reentered(&self, key: &Key, why: &str) {
+        self.note(What::NotReentered { key: key.clone(), why: why.to_owned() });
+    }
+
+    /// The holder has released once, and holds `depth` times still.
+    pub fn left(&self, key: &Key, depth: u32, error: Option<String>) {
+        self.note(What::Left { key: key.clone(), depth, error });
+    }
+
+    /// The holder gives the section up because its deadline has passed, or because a renewal found the grant lost.
     pub fn aborted(&self, key: &Key) {
         self.note(What::Aborted { key: key.clone() });
     }

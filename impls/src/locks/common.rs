@@ -1,145 +1,39 @@
-//! What the designs share: the parameters of a client's policy, the arithmetic of deadlines, and the few Redis
-//! commands that nearly every lock is made of.
+//! What the designs share: the client side of one store, and the few Redis commands that nearly every lock is made of.
 //!
-//! Left out on purpose: anything that makes one design different from another.
+//! Left out on purpose: anything that makes one design different from another. What a client can do one way or the
+//! other whatever the design is, its [policy](super::policy), is carried out here and in [`renewal`](super::renewal),
+//! once for all designs.
 
 use std::future::Future;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use picklock_sim::design::{Args, Design, Domain, Param, Seat, Topology};
+use picklock_sim::design::{Args, Design, Seat, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::ids::{Key, Token};
-use picklock_sim::lock::{Belief, Client, Deadline, Grant, Lock, LockError};
-use picklock_sim::time::{Monotonic, WallTime};
+use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError, Retry};
 use redis::{RedisError, RedisResult, Script, cmd};
 
+use super::policy::{Failure, Policy, Reading};
+use super::renewal::{Renew, Renewed};
 use crate::connection::Connection;
 use crate::servers::serve;
 
-/// How the holder comes to believe that it holds; naive unless given.
-pub(super) const BELIEF: Param = Param {
-    name: "belief",
-    domain: Domain::Word(&["naive", "trusting", "honest"]),
-    default: "naive",
-    doc: "what the holder relies on: nothing but the grant, the deadline counted from the last reply, or that \
-          counted from before the first request less the clock drift",
-};
-
-/// As [`BELIEF`], honest unless given.
-pub(super) const BELIEF_HONEST: Param = Param { default: "honest", ..BELIEF };
-
-/// The clock that deadlines are kept on.
-pub(super) const CLOCK: Param = Param {
-    name: "clock",
-    domain: Domain::Word(&["monotonic", "wall"]),
-    default: "monotonic",
-    doc: "the client's clock that deadlines are kept on",
-};
-
-/// The kind of store that a design on one store stands on.
-pub(super) const STORE: Param = Param {
-    name: "store",
-    domain: Domain::Word(&["single", "replicated"]),
-    default: "single",
-    doc: "one store alone, or a primary with replicas, and Sentinels that promote one of them",
-};
-
-/// The parameters of every design on one store.
-pub(super) const ONE_STORE: &[Param] = &[BELIEF, CLOCK, STORE];
-
-/// The policy of a client, as its parameters give it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Policy {
-    /// What the holder relies on.
-    pub(super) belief: Belief,
-    /// The clock that its deadlines are kept on.
-    pub(super) clock: Clock,
-}
-
-impl Policy {
-    /// The policy that [`BELIEF`] and [`CLOCK`] give.
-    pub(super) fn of(args: &Args) -> Policy {
-        let belief = match args.word("belief") {
-            "honest" => Belief::Honest,
-            "trusting" => Belief::Trusting,
-            _ => Belief::Naive,
-        };
-        let clock = if args.word("clock") == "wall" { Clock::Wall } else { Clock::Monotonic };
-        Policy { belief, clock }
-    }
-}
-
-/// The clock that a client keeps its deadlines on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clock {
-    /// The monotonic clock.
-    Monotonic,
-    /// The wall clock, which can be stepped.
-    Wall,
-}
-
-impl Clock {
-    /// What the clock shows now.
-    pub(super) fn read(self, host: &Host) -> Reading {
-        match self {
-            Clock::Monotonic => Reading::Monotonic(host.monotonic()),
-            Clock::Wall => Reading::Wall(host.wall()),
-        }
-    }
-}
-
-/// What a [`Clock`] showed, or will show. Readings compare only with readings of the same clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-pub(super) enum Reading {
-    /// Of the monotonic clock.
-    Monotonic(Monotonic),
-    /// Of the wall clock.
-    Wall(WallTime),
-}
-
-impl Reading {
-    /// The last moment at which a lease of `ttl`, asked for at this reading, can be relied upon: nodes began to count
-    /// it after this reading, and count at most [`drift`] faster than this clock.
-    pub(super) fn lease_end(self, ttl: Duration) -> Reading {
-        self.plus(ttl.saturating_sub(drift(ttl)))
-    }
-
-    /// The reading after `span` has passed on the clock.
-    pub(super) fn plus(self, span: Duration) -> Reading {
-        match self {
-            Reading::Monotonic(at) => Reading::Monotonic(at + span),
-            Reading::Wall(at) => Reading::Wall(at + span),
-        }
-    }
-
-    /// The reading as the deadline of a grant.
-    pub(super) fn deadline(self) -> Deadline {
-        match self {
-            Reading::Monotonic(at) => Deadline::Monotonic(at),
-            Reading::Wall(at) => Deadline::Wall(at),
-        }
-    }
-}
-
-/// What a client subtracts from a lease for the difference between its clock and the store's: one part in a hundred,
-/// and 2 ms for the millisecond steps in which Redis counts. The allowance of the first Redlock implementations
-/// (redlock-rb: `drift = ttl * 0.01 + 2`).
-pub(super) fn drift(ttl: Duration) -> Duration {
-    ttl / 100 + Duration::from_millis(2)
-}
+/// The value of locks whose clients all write the same.
+pub(super) const VALUE: &str = "locked";
 
 /// The client side of a design on one store: what they all need.
 #[derive(Clone)]
 pub(super) struct OneStore {
     /// The client's host.
     pub(super) host: Host,
-    /// The connection to the store. Its commands time out after half the lease time: a reply that comes later leaves
-    /// little of the lease to work in, and half is left to clean up and to try again.
+    /// The connection to the store. Its commands time out after half the lease time unless the policy says otherwise: a
+    /// reply that comes later leaves little of the lease to work in, and half is left to clean up and to try again.
     pub(super) redis: Connection,
     /// The lease time.
     pub(super) ttl: Duration,
-    policy: Policy,
+    /// The client's policy.
+    pub(super) policy: Policy,
 }
 
 /// When an acquire began, as far as the client's policy wants to know.
@@ -149,8 +43,7 @@ pub(super) struct Began(Option<Reading>);
 impl OneStore {
     /// Connects to the seat's only store.
     pub(super) async fn connect(seat: &Seat, policy: Policy) -> Result<OneStore, LockError> {
-        let redis = Connection::to(seat, 0)?;
-        connect_if_possible(&redis).await;
+        let redis = connection(seat, policy).await?;
         Ok(OneStore { host: seat.host.clone(), redis, ttl: seat.ttl, policy })
     }
 
@@ -161,19 +54,26 @@ impl OneStore {
 
     /// The grant for an acquire that was just answered with yes, with the deadline that the policy advertises.
     pub(super) fn grant(&self, key: &Key, owner: impl Into<String>, began: Began) -> Grant {
-        let grant = Grant::new(key, owner);
+        let mut grant = Grant::new(key, owner);
+        self.advertise(&mut grant, began);
+        grant
+    }
+
+    /// Advertises the deadline of a lease that was asked for or renewed by a request that was just answered with yes.
+    pub(super) fn advertise(&self, grant: &mut Grant, began: Began) {
         let deadline = match (self.policy.belief, began.0) {
-            (Belief::Honest, Some(start)) => start.lease_end(self.ttl),
+            (Belief::Honest, Some(start)) => self.policy.lease_end(start, self.ttl),
             (Belief::Trusting, _) => self.policy.clock.read(&self.host).plus(self.ttl),
-            _ => return grant,
+            _ => return,
         };
-        grant.with_deadline(deadline.deadline())
+        grant.deadline = Some(deadline.deadline());
     }
 
     /// After a failed request to take the lock: if it is not known whether the store executed it, takes it back, once
     /// and as well as possible. Right only with an owner value that nobody else uses.
+    /// A client whose policy is to leave failures alone does nothing.
     pub(super) async fn take_back(&self, key: &Key, owner: &str, error: &RedisError) {
-        if error.is_io_error() {
+        if error.is_io_error() && self.policy.failure == Failure::Release {
             // If this fails as well, the lease runs out by itself; the caller gets the first error.
             let _ = compare_and_delete(&self.redis, key, owner).await;
         }
@@ -192,12 +92,12 @@ impl OneStore {
     }
 }
 
-/// The topology that [`STORE`] gives.
+/// The topology that the parameter `store` gives.
 pub(super) fn store_of(args: &Args) -> Topology {
     Topology { stores: 1, replicated: args.word("store") == "replicated" }
 }
 
-/// A design on Redis stores whose clients are made by `connect` with the policy of the arguments.
+/// A design on Redis stores whose clients are made by `connect` with the policy of the arguments, and wait by polling.
 pub(super) fn on_stores<L, F, Fut>(args: &Args, topology: Topology, connect: F) -> Design
 where
     L: Lock,
@@ -207,10 +107,60 @@ where
     let policy = Policy::of(args);
     let client = move |seat| {
         let connecting = connect(seat, policy);
-        async move { Ok(Client::lock(connecting.await?)) }
+        async move { Ok(Client::lock(Polling { lock: connecting.await?, retry: policy.retry })) }
     };
     // The family gives the design its name.
     Design::new("", client).believing(policy.belief).on(topology, serve)
+}
+
+/// As [`on_stores`], with a lock whose grants are renewed in the background if the policy says so.
+pub(super) fn on_stores_renewed<L, F, Fut>(args: &Args, topology: Topology, connect: F) -> Design
+where
+    L: Renew,
+    F: Fn(Seat, Policy) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<L, LockError>> + Send + 'static,
+{
+    on_stores(args, topology, move |seat, policy| {
+        let (host, ttl) = (seat.host.clone(), seat.ttl);
+        let connecting = connect(seat, policy);
+        async move { Ok(Renewed::new(connecting.await?, host, ttl, policy.renewal)) }
+    })
+}
+
+/// A lock whose clients ask again after a pause that the policy sets.
+struct Polling<L> {
+    lock: L,
+    retry: Retry,
+}
+
+impl<L: Lock> Lock for Polling<L> {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        self.lock.try_acquire(key).await
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        self.lock.release(grant).await
+    }
+
+    fn retry(&self) -> Retry {
+        self.retry
+    }
+
+    fn checkpoint(&self) -> Option<Duration> {
+        self.lock.checkpoint()
+    }
+
+    async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
+        self.lock.renew(grant).await
+    }
+}
+
+/// A connection to the seat's only store with the command timeout of the policy.
+pub(super) async fn connection(seat: &Seat, policy: Policy) -> Result<Connection, LockError> {
+    let address = seat.stores.first().ok_or_else(|| LockError::new("the design has no store"))?;
+    let redis = Connection::new(&seat.host, address.clone(), policy.timeout(seat.ttl));
+    connect_if_possible(&redis).await;
+    Ok(redis)
 }
 
 /// Connects before the first acquire, as programs do when they start. A store that cannot be reached now may be
@@ -263,6 +213,50 @@ pub(super) async fn set_and_count(
     Ok(counter.map(Token))
 }
 
+/// As [`set_if_absent`], and on success reads the token from the counter with a second command, as programs do that add
+/// a token to a lock that has none. Between the two somebody else may be granted and read first.
+pub(super) async fn set_then_count(
+    redis: &Connection,
+    key: &Key,
+    value: &str,
+    ttl: Duration,
+) -> RedisResult<Option<Token>> {
+    if !set_if_absent(redis, key, value, ttl).await? {
+        return Ok(None);
+    }
+    let counter: u64 = cmd("INCR").arg(counter_key(key)).query_async(&mut redis.clone()).await?;
+    Ok(Some(Token(counter)))
+}
+
+/// Sets the key's lease to `ttl` from now if it holds this value, in one script: false if it does not.
+pub(super) async fn extend_if_owner(
+    redis: &Connection,
+    key: &Key,
+    value: &str,
+    ttl: Duration,
+) -> RedisResult<bool> {
+    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
+        Script::new(
+            "if redis.call('get', KEYS[1]) == ARGV[1] then
+               return redis.call('pexpire', KEYS[1], ARGV[2])
+             else
+               return 0
+             end",
+        )
+    });
+    SCRIPT.key(key.as_str()).arg(value).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
+}
+
+/// Sets the key's lease to `ttl` from now, whoever holds it: false if there is no such key.
+pub(super) async fn extend(redis: &Connection, key: &Key, ttl: Duration) -> RedisResult<bool> {
+    cmd("PEXPIRE").arg(key.as_str()).arg(millis(ttl)).query_async(&mut redis.clone()).await
+}
+
+/// Deletes the key, whoever holds it.
+pub(super) async fn delete(redis: &Connection, key: &Key) -> RedisResult<()> {
+    cmd("DEL").arg(key.as_str()).query_async(&mut redis.clone()).await
+}
+
 /// Deletes the key if it holds this value, in one script: false if it does not. The script of the Redis documentation
 /// ("Distributed Locks with Redis").
 pub(super) async fn compare_and_delete(redis: &Connection, key: &Key, value: &str) -> RedisResult<bool> {
@@ -291,28 +285,6 @@ pub(super) fn millis(ttl: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const TTL: Duration = Duration::from_secs(10);
-
-    #[test]
-    fn a_lease_is_relied_upon_from_before_the_request_less_a_hundredth_and_two_milliseconds() {
-        let start = Reading::Monotonic(Monotonic(5_000_000_000));
-        assert_eq!(drift(TTL), Duration::from_millis(102));
-        assert_eq!(start.lease_end(TTL), Reading::Monotonic(Monotonic(14_898_000_000)));
-        assert_eq!(start.lease_end(TTL).deadline(), Deadline::Monotonic(Monotonic(14_898_000_000)));
-    }
-
-    #[test]
-    fn a_deadline_on_the_wall_clock_stays_on_the_wall_clock() {
-        let start = Reading::Wall(WallTime(1_000_000_000));
-        assert_eq!(start.plus(TTL).deadline(), Deadline::Wall(WallTime(11_000_000_000)));
-    }
-
-    #[test]
-    fn a_lease_shorter_than_the_drift_is_over_at_once() {
-        let start = Reading::Monotonic(Monotonic(7));
-        assert_eq!(start.lease_end(Duration::from_millis(1)), start);
-    }
 
     #[test]
     fn a_lease_of_less_than_a_millisecond_is_asked_for_as_one() {

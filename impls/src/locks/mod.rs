@@ -1,15 +1,30 @@
 //! The lock designs, one file each. To add one: write its file, add its line to [`ALL`].
 
 mod common;
+mod get_del;
+mod manual_renew;
 mod no_lock;
+mod optimistic;
 mod oracle;
+mod policy;
+mod queue;
 mod redlock;
+mod redlock_budget;
 mod redlock_fenced;
 mod redlock_fenced_quorum;
+mod redlock_multi;
+mod reentrant;
+mod renewal;
 mod replicated;
+mod replicated_wait;
+mod segmented;
 mod set_px_del;
+mod setnx;
+mod setnx_expire;
 mod single;
 mod single_fenced;
+mod timer_renew;
+mod unique_index;
 mod watchdog;
 
 use picklock_sim::design::Family;
@@ -18,15 +33,28 @@ use picklock_sim::design::Family;
 pub static ALL: &[&Family] = &[
     &no_lock::FAMILY,
     &oracle::FAMILY,
+    &setnx::FAMILY,
+    &setnx_expire::FAMILY,
     &set_px_del::FAMILY,
+    &get_del::FAMILY,
     &single::FAMILY,
+    &timer_renew::FAMILY,
     &watchdog::FAMILY,
+    &manual_renew::FAMILY,
+    &reentrant::FAMILY,
     &replicated::FAMILY,
+    &replicated_wait::FAMILY,
+    &redlock_budget::FAMILY,
+    &redlock_multi::FAMILY,
     &redlock::NAIVE,
     &redlock::FAMILY,
     &single_fenced::FAMILY,
     &redlock_fenced::FAMILY,
     &redlock_fenced_quorum::FAMILY,
+    &segmented::FAMILY,
+    &optimistic::FAMILY,
+    &unique_index::FAMILY,
+    &queue::FAMILY,
 ];
 
 #[cfg(test)]

@@ -18,7 +18,9 @@ pub(super) static FAMILY: Family = Family {
     weakness: "breaks wherever two clients want the same key",
     source: "control",
     params: &[],
-    build: |_| Design::new("", |seat| async move { Ok(Client::lock(NoLock { host: seat.host })) }),
+    build: |_| {
+        Design::new("", |seat| async move { Ok(Client::lock(NoLock { host: seat.host })) }).reentrant()
+    },
 };
 
 struct NoLock {

@@ -13,7 +13,7 @@
 //! from the last reply, as libraries did that forgot the time that asking took.
 //!
 //! Left out on purpose: extending a lease, which the published algorithm mentions but does not define, and asking the
-//! stores at once.
+//! stores at once. `redlock-budget` is a variant with other rules.
 
 use std::time::Duration;
 
@@ -23,8 +23,11 @@ use picklock_sim::ids::{Key, Token};
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
 
 use super::common::{
-    BELIEF, BELIEF_HONEST, CLOCK, Policy, Reading, compare_and_delete, connect_if_possible, on_stores,
-    set_and_count, set_if_absent,
+    compare_and_delete, connect_if_possible, on_stores, set_and_count, set_if_absent, set_then_count,
+};
+use super::policy::{
+    BELIEF, BELIEF_HONEST, CLOCK, DRIFT, FAILURE, Failure, NODE_TIMEOUT, Policy, RETRY, Reading, TOKEN,
+    TokenTaken,
 };
 use super::redlock_fenced_quorum::raise_counter;
 use crate::connection::Connection;
@@ -35,8 +38,8 @@ pub(super) static FAMILY: Family = Family {
     claim: "a lock on a majority of independent stores, with honest holders: survives the loss of a minority",
     weakness: "a pause between the check and the write; stores that forget, or whose clocks jump",
     source: SOURCE,
-    params: PARAMS,
-    build: |args| build(args, Tokens::None),
+    params: &[NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE],
+    build: |args| build(args, Rules::published(Tokens::None)),
 };
 
 /// Redlock with holders that never look at the validity.
@@ -45,16 +48,18 @@ pub(super) static NAIVE: Family = Family {
     claim: "redlock with a client that never looks at the validity: believes until it releases",
     weakness: "work or a pause that outlasts the lease makes a second holder",
     source: SOURCE,
-    params: &[NODES, BELIEF, CLOCK],
-    build: |args| build(args, Tokens::None),
+    params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE],
+    build: |args| build(args, Rules::published(Tokens::None)),
 };
 
 const SOURCE: &str = "Sanfilippo, Distributed Locks with Redis (redis.io), the Redlock algorithm";
 
-/// The parameters of Redlock and its fenced kin.
-pub(super) const PARAMS: &[Param] = &[NODES, BELIEF_HONEST, CLOCK];
+/// The parameters of Redlock's fenced kin.
+pub(super) const FENCED: &[Param] =
+    &[NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, TOKEN];
 
-const NODES: Param = Param {
+/// How many stores there are.
+pub(super) const NODES: Param = Param {
     name: "nodes",
     domain: Domain::Int(1, 15),
     default: "5",
@@ -72,16 +77,35 @@ pub(super) enum Tokens {
     WrittenBack,
 }
 
+/// What distinguishes one design of the Redlock kind from another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// Where tokens come from.
+    pub(super) tokens: Tokens,
+    /// True: the stores share half of the lease as the time that asking them all may take. Otherwise each has the timeout
+    /// of the policy.
+    pub(super) budgeted: bool,
+    /// True: a grant whose validity is over when it is complete does not count.
+    pub(super) looks_at_validity: bool,
+}
+
+impl Rules {
+    /// Those of the published algorithm.
+    pub(super) const fn published(tokens: Tokens) -> Rules {
+        Rules { tokens, budgeted: false, looks_at_validity: true }
+    }
+}
+
 /// A design of the Redlock kind.
-pub(super) fn build(args: &Args, tokens: Tokens) -> Design {
+pub(super) fn build(args: &Args, rules: Rules) -> Design {
     let nodes = u32::try_from(args.int("nodes")).expect("the domain ends at 15");
     let design = on_stores(args, Topology::independent(nodes), move |seat, policy| async move {
-        Ok(Redlock::connect(seat, policy, tokens).await)
+        Ok(Redlock::connect(seat, policy, rules).await)
     });
-    match tokens {
+    match rules.tokens {
         Tokens::None => design,
         Tokens::WrittenBack => design.fenced().persistent(),
-        _ => design.fenced(),
+        Tokens::Highest => design.fenced(),
     }
 }
 
@@ -91,7 +115,7 @@ struct Redlock {
     ttl: Duration,
     nodes: Vec<Connection>,
     policy: Policy,
-    tokens: Tokens,
+    rules: Rules,
 }
 
 /// What one store answered to the request for the lock.
@@ -114,14 +138,15 @@ impl<'a> Vote<'a> {
 }
 
 impl Redlock {
-    async fn connect(seat: Seat, policy: Policy, tokens: Tokens) -> Redlock {
-        let timeout = node_timeout(seat.ttl);
+    async fn connect(seat: Seat, policy: Policy, rules: Rules) -> Redlock {
+        let share = seat.ttl / 2 / u32::try_from(seat.stores.len()).unwrap_or(u32::MAX).max(1);
+        let timeout = if rules.budgeted { share } else { policy.timeout(seat.ttl) };
         let nodes: Vec<Connection> =
             seat.stores.into_iter().map(|address| Connection::new(&seat.host, address, timeout)).collect();
         for node in &nodes {
             connect_if_possible(node).await;
         }
-        Redlock { host: seat.host, ttl: seat.ttl, nodes, policy, tokens }
+        Redlock { host: seat.host, ttl: seat.ttl, nodes, policy, rules }
     }
 
     /// How many stores are a majority.
@@ -129,20 +154,24 @@ impl Redlock {
         self.nodes.len() / 2 + 1
     }
 
-    /// Asks every store for its vote, one after another.
-    async fn poll(&self, key: &Key, owner: &str) -> Vec<Vote<'_>> {
+    /// Asks every store for its vote, one after another, until the budget is spent if there is one.
+    async fn poll(&self, key: &Key, owner: &str, start: Reading) -> Vec<Vote<'_>> {
         let mut votes = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            votes.push(self.ask(node, key, owner).await);
+            let spent = self.rules.budgeted && self.policy.clock.read(&self.host) >= start.plus(self.ttl / 2);
+            votes.push(if spent { Vote::Silent } else { self.ask(node, key, owner).await });
         }
         votes
     }
 
     async fn ask<'a>(&self, node: &'a Connection, key: &Key, owner: &str) -> Vote<'a> {
-        let answer = if self.tokens == Tokens::None {
-            set_if_absent(node, key, owner, self.ttl).await.map(|granted| granted.then_some(None))
-        } else {
-            set_and_count(node, key, owner, self.ttl).await.map(|counter| counter.map(Some))
+        let counted = |counter: Option<Token>| counter.map(Some);
+        let answer = match (self.rules.tokens, self.policy.token) {
+            (Tokens::None, _) => {
+                set_if_absent(node, key, owner, self.ttl).await.map(|granted| granted.then_some(None))
+            }
+            (_, TokenTaken::WithGrant) => set_and_count(node, key, owner, self.ttl).await.map(counted),
+            (_, TokenTaken::Afterwards) => set_then_count(node, key, owner, self.ttl).await.map(counted),
         };
         match answer {
             Ok(Some(counter)) => Vote::Yes(node, counter),
@@ -158,7 +187,7 @@ impl Redlock {
             return None;
         }
         let token = yes.iter().filter_map(|(_, counter)| *counter).max();
-        if let (Tokens::WrittenBack, Some(token)) = (self.tokens, token) {
+        if let (Tokens::WrittenBack, Some(token)) = (self.rules.tokens, token) {
             let mut raised = 0;
             for (node, _) in &yes {
                 raised += usize::from(raise_counter(node, key, owner, token).await.unwrap_or(false));
@@ -169,9 +198,9 @@ impl Redlock {
         }
         // "Validity = lease - elapsed - drift is positive", without computing a difference: the end of the validity is
         // absolute, so that a pause after this line cannot move it.
-        let valid_until = start.lease_end(self.ttl);
+        let valid_until = self.policy.lease_end(start, self.ttl);
         let now = self.policy.clock.read(&self.host);
-        if now >= valid_until {
+        if self.rules.looks_at_validity && now >= valid_until {
             return None;
         }
         let deadline = if self.policy.belief == Belief::Trusting { now.plus(self.ttl) } else { valid_until };
@@ -196,11 +225,13 @@ impl Lock for Redlock {
         let owner = self.host.rng().owner_id();
         // Before the first request: the stores begin to count the lease later than this, never earlier.
         let start = self.policy.clock.read(&self.host);
-        let votes = self.poll(key, &owner).await;
+        let votes = self.poll(key, &owner, start).await;
         if let Some(grant) = self.elect(key, &owner, start, &votes).await {
             return Ok(Some(grant));
         }
-        self.release_everywhere(key, &owner).await;
+        if self.policy.failure == Failure::Release {
+            self.release_everywhere(key, &owner).await;
+        }
         let answered = votes.iter().filter(|vote| !matches!(vote, Vote::Silent)).count();
         if answered < self.quorum() {
             return Err(too_few(answered, self.nodes.len()));
@@ -219,22 +250,4 @@ impl Lock for Redlock {
 
 fn too_few(answered: usize, nodes: usize) -> LockError {
     LockError::new(format!("only {answered} of {nodes} stores answered"))
-}
-
-/// How long one store may take to answer: a twentieth of the lease, so that a few dead ones leave enough of it, and at
-/// least 10 ms, so that a short lease does not time out on every round trip. (The published example has 5 to 50 ms
-/// for a lease of 10 s, on a local network.)
-fn node_timeout(ttl: Duration) -> Duration {
-    (ttl / 20).max(Duration::from_millis(10))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_store_has_a_twentieth_of_the_lease_to_answer_but_at_least_ten_milliseconds() {
-        assert_eq!(node_timeout(Duration::from_secs(2)), Duration::from_millis(100));
-        assert_eq!(node_timeout(Duration::from_millis(50)), Duration::from_millis(10));
-    }
 }

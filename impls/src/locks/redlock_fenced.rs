@@ -10,7 +10,7 @@
 
 use picklock_sim::design::Family;
 
-use super::redlock::{PARAMS, Tokens, build};
+use super::redlock::{FENCED, Rules, Tokens, build};
 
 /// Redlock with the highest counter as its token.
 pub(super) static FAMILY: Family = Family {
@@ -18,6 +18,6 @@ pub(super) static FAMILY: Family = Family {
     claim: "redlock with the highest of the stores' counters as fencing token",
     weakness: "independent counters have no common order: tokens repeat and fall",
     source: "Kleppmann, How to do distributed locking, 2016",
-    params: PARAMS,
-    build: |args| build(args, Tokens::Highest),
+    params: FENCED,
+    build: |args| build(args, Rules::published(Tokens::Highest)),
 };

@@ -28,7 +28,7 @@ use picklock_sim::ids::{Key, Token};
 use redis::{RedisResult, Script};
 
 use super::common::counter_key;
-use super::redlock::{PARAMS, Tokens, build};
+use super::redlock::{FENCED, Rules, Tokens, build};
 use crate::connection::Connection;
 
 /// Redlock with a token that was written back.
@@ -37,8 +37,8 @@ pub(super) static FAMILY: Family = Family {
     claim: "redlock with a fencing token that a majority has stored before the grant counts: tokens have an order",
     weakness: "a second round of requests, and stores that must keep every acknowledged write over a restart",
     source: "Attiya, Bar-Noy, Dolev, Sharing Memory Robustly in Message-Passing Systems, 1995",
-    params: PARAMS,
-    build: |args| build(args, Tokens::WrittenBack),
+    params: FENCED,
+    build: |args| build(args, Rules::published(Tokens::WrittenBack)),
 };
 
 /// Raises the counter of the key to at least `token` if the key still holds this value: false if it does not.

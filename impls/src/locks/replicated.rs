@@ -10,8 +10,9 @@
 
 use picklock_sim::design::{Family, Topology};
 
-use super::common::{BELIEF, CLOCK, on_stores};
-use super::watchdog::Watchdog;
+use super::common::on_stores_renewed;
+use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE, RENEWAL_ON, RETRY, TIMEOUT};
+use super::single::Single;
 
 /// The design on a replicated store.
 pub(super) static FAMILY: Family = Family {
@@ -19,9 +20,9 @@ pub(super) static FAMILY: Family = Family {
     claim: "watchdog on a primary with asynchronous replicas and failover: survives the loss of the store",
     weakness: "a grant that was not yet replicated is lost in a failover, and granted again",
     source: "Distributed Locks with Redis (redis.io), why failover-based implementations are not enough",
-    params: &[BELIEF, CLOCK],
+    params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON],
     build: |args| {
         let topology = Topology { stores: 1, replicated: true };
-        on_stores(args, topology, |seat, policy| async move { Watchdog::connect(&seat, policy).await })
+        on_stores_renewed(args, topology, |seat, policy| async move { Single::connect(&seat, policy).await })
     },
 };

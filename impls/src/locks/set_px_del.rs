@@ -1,4 +1,5 @@
-//! `SET key locked NX PX ttl` with the same value for everybody, plain `DEL` to release.
+//! `SET key locked NX PX ttl` with the same value for everybody, plain `DEL` to release. Or `SETNX` and `EXPIRE` in one
+//! script, which Redis executes as one command too.
 //!
 //! *Claim:* at most one holder, and a crashed one blocks the others for no longer than its lease.
 //! *Weakness:* a holder that is late, because it was paused or its work took longer than the lease, deletes the lock of
@@ -7,12 +8,15 @@
 //! *Source:* L3 in the project's list; the pattern that the Redis documentation of `SET` and of `SETNX` shows first, and
 //! warns of.
 
-use picklock_sim::design::Family;
+use std::sync::LazyLock;
+
+use picklock_sim::design::{Args, Design, Domain, Family, Param};
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
-use redis::cmd;
+use redis::{RedisResult, Script};
 
-use super::common::{ONE_STORE, OneStore, on_stores, set_if_absent, store_of};
+use super::common::{OneStore, VALUE, delete, millis, on_stores, set_if_absent, store_of};
+use super::policy::{BELIEF, CLOCK, DRIFT, RETRY, STORE, TIMEOUT};
 
 /// The design with a shared value and an unchecked delete.
 pub(super) static FAMILY: Family = Family {
@@ -20,31 +24,57 @@ pub(super) static FAMILY: Family = Family {
     claim: "SET NX PX with a shared value, plain DEL: one holder, and a crash blocks for one lease at most",
     weakness: "a late holder deletes the lock of the next one",
     source: "Redis documentation, SET and SETNX",
-    params: ONE_STORE,
-    build: |args| {
-        on_stores(args, store_of(args), |seat, policy| async move {
-            Ok(SetPxDel { store: OneStore::connect(&seat, policy).await? })
-        })
-    },
+    params: &[FORM, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, STORE],
+    build,
 };
 
-/// The value that everybody writes.
-const VALUE: &str = "locked";
+const FORM: Param = Param {
+    name: "form",
+    domain: Domain::Word(&["set", "script"]),
+    default: "set",
+    doc: "SET NX PX, or SETNX and PEXPIRE in one script",
+};
+
+fn build(args: &Args) -> Design {
+    let script = args.word("form") == "script";
+    on_stores(args, store_of(args), move |seat, policy| async move {
+        Ok(SetPxDel { store: OneStore::connect(&seat, policy).await?, script })
+    })
+}
 
 struct SetPxDel {
     store: OneStore,
+    script: bool,
+}
+
+impl SetPxDel {
+    async fn take(&self, key: &Key) -> RedisResult<bool> {
+        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
+            Script::new(
+                "if redis.call('setnx', KEYS[1], ARGV[1]) == 0 then
+                   return 0
+                 end
+                 return redis.call('pexpire', KEYS[1], ARGV[2])",
+            )
+        });
+        if !self.script {
+            return set_if_absent(&self.store.redis, key, VALUE, self.store.ttl).await;
+        }
+        let mut call = SCRIPT.key(key.as_str());
+        call.arg(VALUE).arg(millis(self.store.ttl));
+        call.invoke_async(&mut self.store.redis.clone()).await
+    }
 }
 
 impl Lock for SetPxDel {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
         let began = self.store.begin();
         // An error whose outcome is unknown is left to the lease: a DEL could hit somebody else's lock.
-        let granted = set_if_absent(&self.store.redis, key, VALUE, self.store.ttl).await?;
+        let granted = self.take(key).await?;
         Ok(granted.then(|| self.store.grant(key, VALUE, began)))
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        cmd("DEL").arg(grant.key.as_str()).query_async::<()>(&mut self.store.redis.clone()).await?;
-        Ok(())
+        Ok(delete(&self.store.redis, &grant.key).await?)
     }
 }

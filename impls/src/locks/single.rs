@@ -11,7 +11,9 @@ use picklock_sim::design::{Family, Seat};
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
-use super::common::{ONE_STORE, OneStore, Policy, on_stores, set_if_absent, store_of};
+use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_if_absent, store_of};
+use super::policy::{Policy, RENEWABLE};
+use super::renewal::Renew;
 
 /// The design with a unique value and compare-and-delete.
 pub(super) static FAMILY: Family = Family {
@@ -19,9 +21,13 @@ pub(super) static FAMILY: Family = Family {
     claim: "SET NX PX with a unique value, compare-and-delete: one holder per lease, nobody releases another's lock",
     weakness: "a lease that ends while its holder works makes a second holder",
     source: "Distributed Locks with Redis (redis.io), the single instance",
-    params: ONE_STORE,
+    params: RENEWABLE,
     build: |args| {
-        on_stores(args, store_of(args), |seat, policy| async move { Single::connect(&seat, policy).await })
+        on_stores_renewed(
+            args,
+            store_of(args),
+            |seat, policy| async move { Single::connect(&seat, policy).await },
+        )
     },
 };
 
@@ -53,5 +59,11 @@ impl Lock for Single {
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
         self.store.give_back(&grant).await
+    }
+}
+
+impl Renew for Single {
+    async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
+        Ok(extend_if_owner(&self.store.redis, key, owner, self.store.ttl).await?)
     }
 }

@@ -11,7 +11,9 @@ use picklock_sim::design::Family;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
-use super::common::{ONE_STORE, OneStore, on_stores, set_and_count, store_of};
+use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_and_count, set_then_count, store_of};
+use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE, RENEWAL, RETRY, STORE, TIMEOUT, TOKEN, TokenTaken};
+use super::renewal::Renew;
 
 /// The design with a token from the same script.
 pub(super) static FAMILY: Family = Family {
@@ -19,9 +21,9 @@ pub(super) static FAMILY: Family = Family {
     claim: "single, with a fencing token from a counter in the same script: a late holder does no harm",
     weakness: "the token's order is lost with the store's memory",
     source: "Kleppmann, How to do distributed locking, 2016",
-    params: ONE_STORE,
+    params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, TOKEN, STORE],
     build: |args| {
-        on_stores(args, store_of(args), |seat, policy| async move {
+        on_stores_renewed(args, store_of(args), |seat, policy| async move {
             Ok(SingleFenced { store: OneStore::connect(&seat, policy).await? })
         })
         .fenced()
@@ -36,7 +38,11 @@ impl Lock for SingleFenced {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
         let owner = self.store.host.rng().owner_id();
         let began = self.store.begin();
-        match set_and_count(&self.store.redis, key, &owner, self.store.ttl).await {
+        let taken = match self.store.policy.token {
+            TokenTaken::WithGrant => set_and_count(&self.store.redis, key, &owner, self.store.ttl).await,
+            TokenTaken::Afterwards => set_then_count(&self.store.redis, key, &owner, self.store.ttl).await,
+        };
+        match taken {
             Ok(token) => Ok(token.map(|token| self.store.grant(key, owner, began).with_token(token))),
             Err(error) => {
                 self.store.take_back(key, &owner, &error).await;
@@ -47,5 +53,11 @@ impl Lock for SingleFenced {
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
         self.store.give_back(&grant).await
+    }
+}
+
+impl Renew for SingleFenced {
+    async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
+        Ok(extend_if_owner(&self.store.redis, key, owner, self.store.ttl).await?)
     }
 }

@@ -9,7 +9,7 @@
 //! while an instant is not.
 
 use picklock_sim::design::Topology;
-use picklock_sim::plan::Injection;
+use picklock_sim::plan::{Injection, Phase, Point};
 use picklock_sim::resource;
 
 use crate::scenario::Problem;
@@ -94,6 +94,26 @@ const TIMES_AT_MOST_ONCE: Param = Param {
 const FOR: Param =
     Param { name: "for", domain: Domain::spans(), default: "0.5 x ttl..2 x ttl", doc: "how long it lasts" };
 
+/// In which phase of a section a fault strikes.
+const PHASE: Param = Param {
+    name: "phase",
+    domain: Domain::Word(&["any", "acquire", "read", "work", "write", "release"]),
+    default: "any",
+    doc: "the phase of a section in which it strikes",
+};
+
+/// Whether a point lies in the phase of this name.
+fn in_phase(name: &str, point: &Point) -> bool {
+    match name {
+        "acquire" => point.phase == Phase::Acquire,
+        "read" => point.phase == Phase::Read,
+        "work" => point.phase == Phase::Work,
+        "write" => point.phase == Phase::Write,
+        "release" => point.phase == Phase::Release,
+        _ => true,
+    }
+}
+
 /// Which links a network fault touches.
 const LINKS: Param = Param {
     name: "links",
@@ -125,6 +145,11 @@ fn permits(links: &str, peer: &str) -> bool {
         "resource" => peer == resource::HOST,
         _ => !peer.is_empty(),
     }
+}
+
+/// Whether a fault strikes at the records that stores keep of locks: their memory, or the clock that ends their leases.
+pub(crate) fn strikes_records(fault: &Fault) -> bool {
+    [node_restart::NODE_RESTART.name, clock_step::CLOCK_STEP.name].contains(&fault.name)
 }
 
 fn always(_: &Args, _: Topology) -> Result<(), String> {

@@ -8,13 +8,13 @@
 use picklock_sim::plan::{Injection, Lever, Target};
 
 use super::draw::at;
-use super::{Draw, FOR, Fault, TIMES, always};
+use super::{Draw, FOR, Fault, PHASE, TIMES, always, in_phase};
 
 pub(super) const PAUSE: Fault = Fault {
     name: "pause",
     number: "F1",
-    doc: "a client's process stops for a while anywhere in a section; its clocks go on",
-    params: &[TIMES, FOR],
+    doc: "a client's process stops for a while, anywhere in a section or in one phase of it; its clocks go on",
+    params: &[TIMES, FOR, PHASE],
     from_probe: true,
     applies: always,
     schedule,
@@ -22,7 +22,8 @@ pub(super) const PAUSE: Fault = Fault {
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");
-    let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
+    let phase = draw.word("phase");
+    let Some(point) = draw.process_point(|point| in_phase(phase, point)) else { return Vec::new() };
     let client = Target::host(point.host.as_str());
     vec![draw.inject(at(point), client, Lever::Pause { lasts })]
 }

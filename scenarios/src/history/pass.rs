@@ -97,6 +97,10 @@ impl<'t> Pass<'t> {
             }
             What::WriteAcknowledged { key } | What::WriteUnknown { key } | What::WriteRefused { key } => {
                 let section = self.section_at(event, key);
+                // Without a lock, what a section waits for is its change.
+                if let Some(section) = section.filter(|_| self.history.trace.belief == Belief::None) {
+                    self.history.sections[section].answered.get_or_insert(event);
+                }
                 let key = self.key(key);
                 self.history.answers.push(Answer { event, section, key });
             }

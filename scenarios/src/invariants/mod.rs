@@ -14,11 +14,15 @@ use picklock_sim::trace::Event;
 use crate::history::History;
 use crate::outcome::{Finding, Outcome};
 
+pub mod clean_failure;
+pub mod continuity;
 pub mod effective_exclusion;
+pub mod honest_validity;
 pub mod mutual_exclusion;
 pub mod no_lost_update;
 pub mod ownership;
 pub mod progress;
+pub mod reentrancy;
 pub mod token_order;
 
 #[cfg(test)]
@@ -44,7 +48,11 @@ pub const ALL: &[Invariant] = &[
     token_order::INVARIANT,
     ownership::INVARIANT,
     progress::INVARIANT,
+    reentrancy::INVARIANT,
     no_lost_update::INVARIANT,
+    honest_validity::INVARIANT,
+    continuity::INVARIANT,
+    clean_failure::INVARIANT,
 ];
 
 /// Violated if there is a finding. Puts the findings in the order in which the breaches were complete.

@@ -3,12 +3,12 @@
 //! A *block* of a key is a stretch in which some section waits for it, none holds it, and none gets it. Only the part
 //! after the last fault event counts, and only one longer than the design's own bound is a deadlock: leases must be
 //! allowed to run out. A holder that is slow to let go is no block, and neither is a wait that the run's end cut
-//! short. How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
+//! short. Without a lock, a section waits for its change, and making it is the turn. How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
 
 use std::time::Duration;
 
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::Event;
+use picklock_sim::trace::{Event, What};
 
 use super::{Invariant, cite, judged, ms, who};
 use crate::history::{History, Section};
@@ -71,7 +71,13 @@ fn edges<'t>(history: &History<'t>) -> Vec<Edge<'t>> {
                 edge(event, Turn::LetsGo);
             }
         } else if let (Some(_), Some(event)) = (section.asked, section.answered) {
-            edge(event, Turn::GivesUp);
+            // Without a lock, a change made is a turn had.
+            if matches!(event.what, What::WriteAcknowledged { .. }) {
+                edge(event, Turn::Gets { waited: true });
+                edge(event, Turn::LetsGo);
+            } else {
+                edge(event, Turn::GivesUp);
+            }
         }
     }
     edges

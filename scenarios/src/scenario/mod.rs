@@ -33,7 +33,7 @@ use picklock_sim::plan::{Injection, Plan};
 use picklock_sim::probe::Probe;
 use picklock_sim::seed::Seed;
 
-use crate::faults::{Draw, Fault, Setting};
+use crate::faults::{self, Draw, Fault, Setting};
 use crate::workloads::Workload;
 
 mod error;
@@ -170,9 +170,13 @@ impl Scenario {
     /// # Errors
     /// The reason, as a fragment.
     pub fn applies(&self, design: &Design) -> Result<Design, String> {
+        (self.workload.applies)(design)?;
         let mut design = design.clone();
         if self.world.word("store") == "replicated" {
             match design.topology.stores {
+                _ if design.alone => {
+                    return Err("it replicates the store, and the design's has no replicas".into());
+                }
                 0 => return Err("it needs a store, and the design has none".into()),
                 1 => design.topology.replicated = true,
                 many => {
@@ -273,6 +277,11 @@ impl Scenario {
 
 impl FaultEntry {
     fn applies(&self, design: &Design) -> Result<(), String> {
+        if design.alone && faults::strikes_records(self.fault) {
+            return Err(
+                "it strikes at what stores keep of locks, and the design's server keeps nothing".into()
+            );
+        }
         (self.fault.applies)(&self.args, design.topology)
     }
 }

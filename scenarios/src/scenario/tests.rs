@@ -51,8 +51,8 @@ fn mistakes_are_told_with_line_column_and_remedy() {
     starts("summary = 's'\nttl = 1.5", "2:7: `ttl` is a number with a point; write a span of time from 10ms");
     starts("summary = 's'\nlatency = ['2ms', '1ms']", "2:11: `latency`: the range `2ms..1ms` is reversed");
     starts(
-        "summary = 's'\n[contend]\nclients = 65",
-        "3:11: `clients`: `65` is not a whole number from 1 to 64",
+        "summary = 's'\n[contend]\nclients = 1001",
+        "3:11: `clients`: `1001` is not a whole number from 1 to 1000",
     );
     starts("summary = 's'\n[contend]\nclients = [1, 2]", "3:11: `clients`: `1..2` is not a whole number");
     starts(

@@ -10,60 +10,69 @@ use picklock_sim::plan::{ClientPlan, SectionPlan};
 use picklock_sim::seed::{Seed, scale};
 use picklock_sim::time::nanos;
 
-use super::{Workload, section};
+use super::shape::{self, Shape};
+use super::{Workload, always, section};
 use crate::scenario::param::{Args, Domain, HOUR, Param};
 
 /// See the [module](self).
 pub(super) const CONTEND: Workload = Workload {
     name: "contend",
     doc: "clients contend for keys; a section reads the resource, works, and writes it",
-    params: &[
-        Param { name: "clients", domain: Domain::Count(1, 64), default: "3", doc: "how many clients" },
-        Param {
-            name: "keys",
-            domain: Domain::Count(1, 1_000),
-            default: "1",
-            doc: "how many keys; a section draws one",
-        },
-        Param {
-            name: "sections",
-            domain: Domain::Count(1, 1_000),
-            default: "2",
-            doc: "sections of each client",
-        },
-        Param {
-            name: "think",
-            domain: Domain::spans(),
-            default: "0ms..50ms",
-            doc: "how long a client waits before it asks for the lock",
-        },
-        Param {
-            name: "work",
-            domain: Domain::spans(),
-            default: "20ms..200ms",
-            doc: "how long a section works between reading and writing",
-        },
-        Param {
-            name: "head_start",
-            domain: Domain::spans(),
-            default: "0ms",
-            doc: "client-1 asks at once, the others this much later than they would; 0: no head start",
-        },
-        Param {
-            name: "first_work",
-            domain: Domain::Spans { min: Duration::ZERO, max: HOUR, or: Some("work") },
-            default: "work",
-            doc: "how long client-1's first section works; `work`: as all others",
-        },
-    ],
+    params: PARAMS,
+    applies: always,
     draw,
     program: section::program,
 };
 
-fn draw(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
+/// The parameters of clients that contend, whatever they do in their sections.
+pub(super) const PARAMS: &[Param] = &[
+    Param { name: "clients", domain: Domain::Count(1, 1_000), default: "3", doc: "how many clients" },
+    Param {
+        name: "keys",
+        domain: Domain::Count(1, 1_000),
+        default: "1",
+        doc: "how many keys; a section draws one",
+    },
+    Param {
+        name: "assign",
+        domain: Domain::Word(&["drawn", "own"]),
+        default: "drawn",
+        doc: "own: a client's sections all use its own key, the next of the keys for each client",
+    },
+    Param { name: "sections", domain: Domain::Count(1, 1_000), default: "2", doc: "sections of each client" },
+    Param {
+        name: "think",
+        domain: Domain::spans(),
+        default: "0ms..50ms",
+        doc: "how long a client waits before it asks for the lock",
+    },
+    Param {
+        name: "work",
+        domain: Domain::spans(),
+        default: "20ms..200ms",
+        doc: "how long a section works between reading and writing",
+    },
+    shape::PARAM,
+    Param {
+        name: "head_start",
+        domain: Domain::spans(),
+        default: "0ms",
+        doc: "client-1 asks at once, the others this much later than they would; 0: no head start",
+    },
+    Param {
+        name: "first_work",
+        domain: Domain::Spans { min: Duration::ZERO, max: HOUR, or: Some("work") },
+        default: "work",
+        doc: "how long client-1's first section works; `work`: as all others",
+    },
+];
+
+pub(super) fn draw(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
     let range = |name| args.spans(name, ttl).unwrap_or_default();
     let (think, work, head_start) = (range("think"), range("work"), range("head_start"));
     let first_work = args.spans("first_work", ttl).unwrap_or(work);
+    let shape = Shape::of(args);
+    let own = args.word("assign") == "own";
     let section = |client: u64, ordinal: u64| {
         let drawn = |what: Choice| seed.at([WORKLOAD, what as u64, client, ordinal]);
         let first = ordinal == 1;
@@ -77,10 +86,17 @@ fn draw(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
         }
         SectionPlan {
             ordinal: ordinal as u32,
-            key: Key::new(&format!("lock:{}", 1 + scale(drawn(Choice::Key), args.count("keys")))),
+            key: Key::new(&format!(
+                "lock:{}",
+                if own {
+                    1 + (client - 1) % args.count("keys")
+                } else {
+                    1 + scale(drawn(Choice::Key), args.count("keys"))
+                }
+            )),
             // Each of the two is at most an hour, and a plan allows no more than that for both.
             think: before.min(HOUR),
-            work: span(drawn(Choice::Work), if first && client == 1 { first_work } else { work }),
+            work: shape.draw(drawn(Choice::Work), if first && client == 1 { first_work } else { work }),
         }
     };
     (1..=args.count("clients"))
@@ -102,7 +118,7 @@ enum Choice {
     HeadStart,
 }
 
-fn span(draw: u64, (min, max): (Duration, Duration)) -> Duration {
+pub(super) fn span(draw: u64, (min, max): (Duration, Duration)) -> Duration {
     let width = nanos(max).saturating_sub(nanos(min));
     min + Duration::from_nanos(scale(draw, width.saturating_add(1)))
 }

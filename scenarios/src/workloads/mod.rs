@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use picklock_sim::design::Design;
+use picklock_sim::lock::Belief;
 use picklock_sim::plan::ClientPlan;
 use picklock_sim::run;
 use picklock_sim::seed::Seed;
@@ -9,7 +11,10 @@ use picklock_sim::seed::Seed;
 use crate::scenario::param::{Args, Param};
 
 mod contend;
+mod nested;
 mod section;
+mod sell;
+mod shape;
 
 /// A kind of work that clients do.
 #[derive(Debug)]
@@ -20,6 +25,8 @@ pub struct Workload {
     pub doc: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
+    /// Whether clients of a design can do that at all; if not, why, as a fragment.
+    pub applies: fn(&Design) -> Result<(), String>,
     /// What each client does, from parameters, lease time and seed.
     pub draw: fn(&Args, Duration, Seed) -> Vec<ClientPlan>,
     /// The program that carries it out.
@@ -27,7 +34,27 @@ pub struct Workload {
 }
 
 /// The workloads; the first is the one of a scenario that names none.
-pub const ALL: &[&Workload] = &[&contend::CONTEND];
+pub const ALL: &[&Workload] = &[&contend::CONTEND, &nested::NESTED, &sell::SELL];
+
+fn always(_: &Design) -> Result<(), String> {
+    Ok(())
+}
+
+fn needs_a_lock(design: &Design) -> Result<(), String> {
+    if design.belief == Belief::None {
+        Err("its sections take a lock, and the design has none".into())
+    } else {
+        Ok(())
+    }
+}
+
+fn needs_reentrancy(design: &Design) -> Result<(), String> {
+    if design.reentrant {
+        Ok(())
+    } else {
+        Err("its sections acquire once more what they hold, and the design does not let them".into())
+    }
+}
 
 /// The workload of this name.
 #[must_use]

@@ -1,4 +1,5 @@
-//! How a client carries its sections out: acquire, read a register, work, write the register plus one, release.
+//! How a client carries its sections out: acquire, read a register, work, write the register plus one, release. Or, with
+//! a stock, look at what is left, work, and sell one.
 //!
 //! Read, work and write are three steps, so that a lost update shows. A holder with a deadline looks at its clock before
 //! each step and gives up when the deadline has passed; a naive one never looks. A design without a lock makes the same
@@ -17,15 +18,36 @@ use picklock_sim::witness::Witness;
 
 /// The program of a client that carries its sections out one after another.
 pub(super) fn program() -> Workload {
-    Arc::new(|seat| Box::pin(client(seat)))
+    Arc::new(|seat| Box::pin(client(seat, Kind::Plain)))
+}
+
+/// The program of a client whose sections acquire once more what they hold.
+pub(super) fn nested_program() -> Workload {
+    Arc::new(|seat| Box::pin(client(seat, Kind::Nested)))
+}
+
+/// The program of a client that sells from a stock.
+pub(super) fn sell_program() -> Workload {
+    Arc::new(|seat| Box::pin(client(seat, Kind::Sell)))
+}
+
+/// What sections do between acquire and release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Read a register and write it.
+    Plain,
+    /// The same, holding twice.
+    Nested,
+    /// Look at a stock and sell from it.
+    Sell,
 }
 
 /// Runs the sections that this client has not begun yet; a restarted client goes on with the next one.
-async fn client(seat: ClientSeat) {
+async fn client(seat: ClientSeat, kind: Kind) {
     let ClientSeat { host, client, resource, plan, wait, belief } = seat;
     let witness = host.witness();
     let done = witness.last_section();
-    let mut worker = Worker { host, witness, resource, wait, belief };
+    let mut worker = Worker { host, witness, resource, wait, belief, kind };
     for section in plan.sections.iter().filter(|section| section.ordinal > done) {
         worker.host.sleep(section.think).await;
         worker.witness.waiting(section.ordinal, &section.key);
@@ -44,14 +66,19 @@ struct Worker {
     resource: Resource,
     wait: Duration,
     belief: Belief,
+    kind: Kind,
 }
 
 impl Worker {
     async fn locked(&mut self, lock: &dyn ErasedLock, section: &SectionPlan) {
         match lock.acquire(&self.host, &section.key, self.wait).await {
-            Ok(Some(grant)) => {
+            Ok(Some(mut grant)) => {
                 self.witness.acquired(&grant);
-                self.section(&grant, section).await;
+                if self.kind == Kind::Nested {
+                    self.nested(lock, &mut grant, section).await;
+                } else {
+                    self.section(lock, &mut grant, section).await;
+                }
                 self.witness.releasing(section.ordinal, &section.key);
                 let error = lock.release(grant).await.err().map(|error| error.to_string());
                 self.witness.released(section.ordinal, &section.key, error);
@@ -61,32 +88,81 @@ impl Worker {
         }
     }
 
+    /// Acquires once more what it holds, does its section, and releases once.
+    async fn nested(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, section: &SectionPlan) {
+        let key = &section.key;
+        match lock.acquire(&self.host, key, self.wait).await {
+            Ok(Some(inner)) => {
+                self.witness.reentered(key, 2);
+                self.section(lock, grant, section).await;
+                let error = lock.release(inner).await.err().map(|error| error.to_string());
+                self.witness.left(key, 1, error);
+            }
+            Ok(None) => self.witness.not_reentered(key, "the wait was over"),
+            Err(error) => self.witness.not_reentered(key, &error.to_string()),
+        }
+    }
+
     /// Reads, works, writes; stops early when the grant may no longer be relied upon or a step fails.
-    async fn section(&mut self, grant: &Grant, plan: &SectionPlan) {
+    async fn section(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, plan: &SectionPlan) {
         self.witness.phase(plan.ordinal, Phase::Read);
         if self.over(grant) {
             return;
         }
-        let Ok(value) = self.resource.apply(&plan.key, Operation::Read, grant.token).await else { return };
+        let look = if self.kind == Kind::Sell { Operation::Look } else { Operation::Read };
+        let Ok(value) = self.resource.apply(&plan.key, look, grant.token).await else { return };
+        if self.kind == Kind::Sell && value <= 0 {
+            return;
+        }
         self.witness.phase(plan.ordinal, Phase::Work);
         if self.over(grant) {
             return;
         }
-        self.host.sleep(plan.work).await;
+        if !self.work(lock, grant, plan.work).await {
+            return;
+        }
         self.witness.phase(plan.ordinal, Phase::Write);
         if self.over(grant) {
             return;
         }
-        let outcome = self.resource.apply(&plan.key, Operation::Write(value + 1), grant.token).await;
+        let change = if self.kind == Kind::Sell { Operation::Sell(1) } else { Operation::Write(value + 1) };
+        let outcome = self.resource.apply(&plan.key, change, grant.token).await;
         let key = plan.key.clone();
         match outcome {
             Ok(_) => self.witness.change(What::WriteAcknowledged { key }),
             Err(ResourceError::Unknown) => self.witness.change(What::WriteUnknown { key }),
-            Err(ResourceError::Refused { .. } | ResourceError::SoldOut) => {
+            Err(ResourceError::Refused { .. } | ResourceError::SoldOut | ResourceError::Differs { .. }) => {
                 self.witness.change(What::WriteRefused { key });
             }
             Err(ResourceError::NotSent) => {}
         }
+    }
+
+    /// Works for so long, renewing the grant at its checkpoints if the lock asks for that. False if a renewal found it lost.
+    async fn work(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, work: Duration) -> bool {
+        let Some(step) = lock.checkpoint() else {
+            self.host.sleep(work).await;
+            return true;
+        };
+        let mut left = work;
+        while left > step {
+            self.host.sleep(step).await;
+            left -= step;
+            if self.over(grant) {
+                return false;
+            }
+            match lock.renew(grant).await {
+                Ok(true) => self.witness.renewed(grant),
+                Ok(false) => {
+                    self.witness.aborted(&grant.key);
+                    return false;
+                }
+                // Whether it was renewed is not known: the next checkpoint will tell.
+                Err(_) => {}
+            }
+        }
+        self.host.sleep(left).await;
+        true
     }
 
     /// True if the advertised deadline has passed. A naive holder does not look, and a grant without one is never over.
@@ -103,6 +179,7 @@ impl Worker {
 
     async fn direct(&mut self, direct: &dyn ErasedDirect, section: &SectionPlan) {
         let key = section.key.clone();
+        self.witness.phase(section.ordinal, Phase::Work);
         match direct.change(&section.key, 1, section.work).await {
             Ok(()) => self.witness.change(What::WriteAcknowledged { key }),
             Err(_) => self.witness.change(What::WriteUnknown { key }),

@@ -1,0 +1,304 @@
+//! What a client can do one way or the other, whatever lock it uses: its policy, spelled by the same parameters in every
+//! design that can have them, and the arithmetic of deadlines that follows from it.
+//!
+//! Most arguments about the safety of a lock turn on one of these and not on the algorithm: what the holder relies on,
+//! which clock it reads, what it does about a request whose outcome it does not know.
+
+use std::time::Duration;
+
+use picklock_sim::design::{Args, Domain, Param};
+use picklock_sim::host::Host;
+use picklock_sim::lock::{Belief, Deadline, Retry};
+use picklock_sim::time::{Monotonic, WallTime};
+
+/// How the holder comes to believe that it holds; naive unless given.
+pub(super) const BELIEF: Param = Param {
+    name: "belief",
+    domain: Domain::Word(&["naive", "trusting", "honest"]),
+    default: "naive",
+    doc: "what the holder relies on: nothing but the grant, the deadline counted from the last reply, or that \
+          counted from before the first request less the clock drift",
+};
+
+/// As [`BELIEF`], honest unless given.
+pub(super) const BELIEF_HONEST: Param = Param { default: "honest", ..BELIEF };
+
+/// The clock that deadlines are kept on.
+pub(super) const CLOCK: Param = Param {
+    name: "clock",
+    domain: Domain::Word(&["monotonic", "wall"]),
+    default: "monotonic",
+    doc: "the client's clock that deadlines are kept on",
+};
+
+/// What an honest client subtracts from a lease for clocks that run at different rates.
+pub(super) const DRIFT: Param = Param {
+    name: "drift",
+    domain: Domain::Int(0, 500),
+    default: "10",
+    doc: "what an honest holder subtracts from the lease for clock drift, in thousandths of it; 2 ms are added",
+};
+
+/// How a refused client waits.
+pub(super) const RETRY: Param = Param {
+    name: "retry",
+    domain: Domain::Word(&["random", "fixed", "none"]),
+    default: "random",
+    doc: "how long a refused client waits before it asks again: 20 to 60 ms, 40 ms, or it does not ask again",
+};
+
+/// What a client does about an acquire that failed half-way; undone unless given.
+pub(super) const FAILURE: Param = Param {
+    name: "failure",
+    domain: Domain::Word(&["release", "leave"]),
+    default: "release",
+    doc: "what becomes of an acquire that failed or whose outcome is not known: it is released, or left to its lease",
+};
+
+/// As [`FAILURE`], left alone unless given.
+pub(super) const FAILURE_LEAVE: Param = Param { default: "leave", ..FAILURE };
+
+/// How long a request to one store may take; half of the lease unless given.
+pub(super) const TIMEOUT: Param = Param {
+    name: "timeout",
+    domain: Domain::Int(1, 1_000),
+    default: "50",
+    doc: "how long one store may take to answer, in hundredths of the lease",
+};
+
+/// As [`TIMEOUT`], a twentieth of the lease unless given.
+pub(super) const NODE_TIMEOUT: Param = Param { default: "5", ..TIMEOUT };
+
+/// Whether and how grants are renewed in the background; not unless given.
+pub(super) const RENEWAL: Param = Param {
+    name: "renewal",
+    domain: Domain::Word(&["off", "on", "jittered", "shared"]),
+    default: "off",
+    doc: "renewal in the background: none, every third of the lease, after a sixth to a third of it drawn at random, \
+          or by one timer for all grants of a client",
+};
+
+/// As [`RENEWAL`], on unless given.
+pub(super) const RENEWAL_ON: Param = Param { default: "on", ..RENEWAL };
+
+/// When a fencing token is taken.
+pub(super) const TOKEN: Param = Param {
+    name: "token",
+    domain: Domain::Word(&["grant", "after"]),
+    default: "grant",
+    doc: "where the fencing token comes from: the script that takes the lock, or a second command after it",
+};
+
+/// The kind of store that a design on one store stands on.
+pub(super) const STORE: Param = Param {
+    name: "store",
+    domain: Domain::Word(&["single", "replicated"]),
+    default: "single",
+    doc: "one store alone, or a primary with replicas, and Sentinels that promote one of them",
+};
+
+/// The parameters of a lock with a lease and a value of its own on one store.
+pub(super) const OWNED: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, STORE];
+
+/// As [`OWNED`], with renewal that is off unless given.
+pub(super) const RENEWABLE: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, STORE];
+
+/// As [`OWNED`], with renewal that is on unless given.
+pub(super) const RENEWED: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, STORE];
+
+/// The policy of a client, as its parameters give it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Policy {
+    /// What the holder relies on.
+    pub(super) belief: Belief,
+    /// The clock that its deadlines are kept on.
+    pub(super) clock: Clock,
+    /// How it waits when it is refused.
+    pub(super) retry: Retry,
+    /// What it does about an acquire that failed half-way.
+    pub(super) failure: Failure,
+    /// How it renews what it holds.
+    pub(super) renewal: Renewal,
+    /// When it takes a fencing token.
+    pub(super) token: TokenTaken,
+    /// What an honest holder subtracts from a lease, in thousandths.
+    drift_permille: u32,
+    /// How long a request may take, in hundredths of the lease.
+    timeout_percent: u32,
+}
+
+/// What a client does about an acquire that failed half-way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It releases what it may have taken.
+    Release,
+    /// It leaves it to the lease.
+    Leave,
+}
+
+/// How grants are renewed in the background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Renewal {
+    /// Not at all.
+    Off,
+    /// Each by a task of its own, every third of the lease.
+    On,
+    /// Each by a task of its own, after a sixth to a third of the lease, drawn anew each time.
+    Jittered,
+    /// All of a client by one task, every third of the lease.
+    Shared,
+}
+
+/// When a fencing token is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TokenTaken {
+    /// In the script that takes the lock.
+    WithGrant,
+    /// By a second command.
+    Afterwards,
+}
+
+impl Policy {
+    /// The policy that the parameters give; one that a design does not have is at its default.
+    pub(super) fn of(args: &Args) -> Policy {
+        let word = |param: Param| args.get(param.name).unwrap_or(param.default).to_owned();
+        let number = |param: Param| word(param).parse().expect("the value was checked against its domain");
+        Policy {
+            belief: match word(BELIEF).as_str() {
+                "honest" => Belief::Honest,
+                "trusting" => Belief::Trusting,
+                _ => Belief::Naive,
+            },
+            clock: if word(CLOCK) == "wall" { Clock::Wall } else { Clock::Monotonic },
+            retry: match word(RETRY).as_str() {
+                "fixed" => Retry::every(Duration::from_millis(40)),
+                "none" => Retry::NEVER,
+                _ => Retry::default(),
+            },
+            failure: if word(FAILURE) == "leave" { Failure::Leave } else { Failure::Release },
+            renewal: match word(RENEWAL).as_str() {
+                "on" => Renewal::On,
+                "jittered" => Renewal::Jittered,
+                "shared" => Renewal::Shared,
+                _ => Renewal::Off,
+            },
+            token: if word(TOKEN) == "after" { TokenTaken::Afterwards } else { TokenTaken::WithGrant },
+            drift_permille: number(DRIFT),
+            timeout_percent: number(TIMEOUT),
+        }
+    }
+
+    /// What an honest client subtracts from a lease for the difference between its clock and the store's: by default one
+    /// part in a hundred, and always 2 ms for the millisecond steps in which Redis counts. The allowance of the first
+    /// Redlock implementations (redlock-rb: `drift = ttl * 0.01 + 2`).
+    pub(super) fn drift(&self, ttl: Duration) -> Duration {
+        ttl * self.drift_permille / 1_000 + Duration::from_millis(2)
+    }
+
+    /// The last moment at which a lease of `ttl`, asked for at `start`, can be relied upon: stores began to count it
+    /// after that reading, and count at most [`drift`](Policy::drift) faster than this clock.
+    pub(super) fn lease_end(&self, start: Reading, ttl: Duration) -> Reading {
+        start.plus(ttl.saturating_sub(self.drift(ttl)))
+    }
+
+    /// How long a request to one store may take: at least 10 ms, so that a short lease does not time out on every round
+    /// trip.
+    pub(super) fn timeout(&self, ttl: Duration) -> Duration {
+        (ttl * self.timeout_percent / 100).max(Duration::from_millis(10))
+    }
+}
+
+/// The clock that a client keeps its deadlines on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// The monotonic clock.
+    Monotonic,
+    /// The wall clock, which can be stepped.
+    Wall,
+}
+
+impl Clock {
+    /// What the clock shows now.
+    pub(super) fn read(self, host: &Host) -> Reading {
+        match self {
+            Clock::Monotonic => Reading::Monotonic(host.monotonic()),
+            Clock::Wall => Reading::Wall(host.wall()),
+        }
+    }
+}
+
+/// What a [`Clock`] showed, or will show. Readings compare only with readings of the same clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub(super) enum Reading {
+    /// Of the monotonic clock.
+    Monotonic(Monotonic),
+    /// Of the wall clock.
+    Wall(WallTime),
+}
+
+impl Reading {
+    /// The reading after `span` has passed on the clock.
+    pub(super) fn plus(self, span: Duration) -> Reading {
+        match self {
+            Reading::Monotonic(at) => Reading::Monotonic(at + span),
+            Reading::Wall(at) => Reading::Wall(at + span),
+        }
+    }
+
+    /// The reading as the deadline of a grant.
+    pub(super) fn deadline(self) -> Deadline {
+        match self {
+            Reading::Monotonic(at) => Deadline::Monotonic(at),
+            Reading::Wall(at) => Deadline::Wall(at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TTL: Duration = Duration::from_secs(10);
+
+    fn policy(drift_permille: u32, timeout_percent: u32) -> Policy {
+        Policy {
+            belief: Belief::Honest,
+            clock: Clock::Monotonic,
+            retry: Retry::default(),
+            failure: Failure::Release,
+            renewal: Renewal::Off,
+            token: TokenTaken::WithGrant,
+            drift_permille,
+            timeout_percent,
+        }
+    }
+
+    #[test]
+    fn a_lease_is_relied_upon_from_before_the_request_less_a_hundredth_and_two_milliseconds() {
+        let start = Reading::Monotonic(Monotonic(5_000_000_000));
+        let honest = policy(10, 50);
+        assert_eq!(honest.drift(TTL), Duration::from_millis(102));
+        assert_eq!(honest.lease_end(start, TTL), Reading::Monotonic(Monotonic(14_898_000_000)));
+        let end = honest.lease_end(start, TTL).deadline();
+        assert_eq!(end, Deadline::Monotonic(Monotonic(14_898_000_000)));
+        assert_eq!(policy(0, 50).drift(TTL), Duration::from_millis(2));
+    }
+
+    #[test]
+    fn a_deadline_on_the_wall_clock_stays_on_the_wall_clock() {
+        let start = Reading::Wall(WallTime(1_000_000_000));
+        assert_eq!(start.plus(TTL).deadline(), Deadline::Wall(WallTime(11_000_000_000)));
+    }
+
+    #[test]
+    fn a_lease_shorter_than_the_drift_is_over_at_once() {
+        let start = Reading::Monotonic(Monotonic(7));
+        assert_eq!(policy(10, 50).lease_end(start, Duration::from_millis(1)), start);
+    }
+
+    #[test]
+    fn a_store_has_its_share_of_the_lease_to_answer_but_at_least_ten_milliseconds() {
+        assert_eq!(policy(10, 5).timeout(Duration::from_secs(2)), Duration::from_millis(100));
+        assert_eq!(policy(10, 5).timeout(Duration::from_millis(50)), Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,50 @@
+//! No lock: all changes go through one queue and one consumer, which makes them one after another.
+//!
+//! *Claim:* changes never meet, because only one process makes them.
+//! *Weakness:* the consumer is the bottleneck and the single point of failure. While it is down nothing happens, and what
+//! it had in hand when it died its clients never learn.
+//! *Source:* L22 in the project's list; the usual alternative to a lock in order processing.
+
+use std::time::Duration;
+
+use picklock_sim::design::{Design, Family, StoreAddress, Topology};
+use picklock_sim::host::Host;
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Belief, Client, Direct, LockError};
+
+use crate::servers::queue;
+
+/// The design with one consumer.
+pub(super) static FAMILY: Family = Family {
+    name: "queue",
+    claim: "no lock: all changes go through one queue and one consumer",
+    weakness: "nothing happens while the consumer is down",
+    source: "the usual alternative to a lock in order processing",
+    params: &[],
+    build: |_| {
+        let client = |seat: picklock_sim::design::Seat| async move {
+            let Some(StoreAddress::Host(server)) = seat.stores.first().cloned() else {
+                return Err(LockError::new("the design has no queue"));
+            };
+            Ok(Client::direct(Queue { host: seat.host, server, timeout: 20 * seat.ttl }))
+        };
+        let design = Design::new("", client).believing(Belief::None);
+        let design = design.on(Topology::independent(1), queue::serve).alone();
+        // The first in the queue has its change made after its work, which may be longer than a lease.
+        Design { leases_to_recover: 4, ..design }
+    },
+};
+
+struct Queue {
+    host: Host,
+    server: String,
+    timeout: Duration,
+}
+
+impl Direct for Queue {
+    async fn change(&self, key: &Key, delta: i64, work: Duration) -> Result<(), LockError> {
+        let request = queue::Request { key: key.clone(), delta, work };
+        let asking = queue::ask(&self.host, &self.server, &request);
+        Ok(self.host.timeout(self.timeout, asking).await??)
+    }
+}

@@ -1,0 +1,159 @@
+//! Redisson's `RedissonRedLock`: a reentrant lock on each of several independent stores, taken one after another until
+//! enough of them are.
+//!
+//! *Claim:* a lock on a majority of independent stores.
+//! *Weakness:* it is Redlock without a validity: nobody looks at how much of the lease the acquire has used. While it
+//! asks, the lease on each store is twice the time that it may wait; when enough are taken, the lease proper is set on
+//! each, and nobody looks at whether that worked. A client that dies while it asks blocks the others for the longer
+//! of the two.
+//! *Source:* L15 in the project's list; Redisson's `RedissonMultiLock.tryLock(waitTime, leaseTime, unit)` and
+//! `RedissonRedLock`, by their behaviour.
+//!
+//! An attempt may wait half of the lease, shared equally among the stores; a store that does not answer in its share
+//! counts as lost and is released at once. Left out on purpose: waiting on a store's release channel; a store that
+//! refuses is asked again until its share is spent.
+
+use std::time::Duration;
+
+use picklock_sim::design::{Args, Design, Family, Seat, Topology};
+use picklock_sim::host::Host;
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Belief, Grant, Lock, LockError};
+use picklock_sim::time::Monotonic;
+
+use super::common::{connect_if_possible, on_stores_renewed};
+use super::policy::{BELIEF, CLOCK, DRIFT, Policy, RENEWAL, RETRY};
+use super::redlock::NODES;
+use super::reentrant::{enter, extend_if_inside, leave, owner};
+use super::renewal::Renew;
+use crate::connection::Connection;
+
+/// Redisson's lock on a majority.
+pub(super) static FAMILY: Family = Family {
+    name: "redlock-multi",
+    claim: "Redisson's RedLock: reentrant locks on a majority of independent stores, taken within a wait time",
+    weakness: "no validity: nobody looks at how much of the lease the acquire has used",
+    source: "Redisson, RedissonMultiLock and RedissonRedLock",
+    params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, RENEWAL],
+    build,
+};
+
+fn build(args: &Args) -> Design {
+    let nodes = u32::try_from(args.int("nodes")).expect("the domain ends at 15");
+    on_stores_renewed(args, Topology::independent(nodes), move |seat, policy| async move {
+        Ok(RedlockMulti::connect(seat, policy).await)
+    })
+    .reentrant()
+}
+
+struct RedlockMulti {
+    host: Host,
+    ttl: Duration,
+    nodes: Vec<Connection>,
+    owner: String,
+    policy: Policy,
+}
+
+impl RedlockMulti {
+    async fn connect(seat: Seat, policy: Policy) -> RedlockMulti {
+        let owner = owner(&seat);
+        let share = seat.ttl / 2 / u32::try_from(seat.stores.len()).unwrap_or(u32::MAX).max(1);
+        let nodes: Vec<Connection> =
+            seat.stores.into_iter().map(|address| Connection::new(&seat.host, address, share)).collect();
+        for node in &nodes {
+            connect_if_possible(node).await;
+        }
+        RedlockMulti { host: seat.host, ttl: seat.ttl, nodes, owner, policy }
+    }
+
+    /// How long one attempt may wait for all stores together.
+    fn wait(&self) -> Duration {
+        self.ttl / 2
+    }
+
+    /// How many stores may be missing.
+    fn spare(&self) -> usize {
+        self.nodes.len() - (self.nodes.len() / 2 + 1)
+    }
+
+    /// Takes the lock of one store, asking again while it is refused, until the share of the wait is spent.
+    async fn enter_one(&self, node: &Connection, key: &Key, give_up: Monotonic) -> bool {
+        loop {
+            match enter(node, key, &self.owner, 2 * self.wait()).await {
+                Ok(true) => return true,
+                Ok(false) => {}
+                Err(_) => {
+                    // Perhaps it was executed. If this is not, the lease ends it.
+                    let _ = leave(node, key, &self.owner, self.ttl).await;
+                    return false;
+                }
+            }
+            let pause = self.policy.retry;
+            let pause = self.host.rng().span(pause.min, pause.max);
+            if self.host.monotonic() + pause >= give_up {
+                return false;
+            }
+            self.host.sleep(pause).await;
+        }
+    }
+
+    async fn leave_all(&self, nodes: &[&Connection], key: &Key) -> usize {
+        let mut answered = 0;
+        for node in nodes {
+            answered += usize::from(leave(node, key, &self.owner, self.ttl).await.is_ok());
+        }
+        answered
+    }
+}
+
+impl Lock for RedlockMulti {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        let start = self.policy.clock.read(&self.host);
+        let began = self.host.monotonic();
+        let share = self.wait() / u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let (mut taken, mut missing) = (Vec::with_capacity(self.nodes.len()), 0);
+        for node in &self.nodes {
+            if self.enter_one(node, key, self.host.monotonic() + share).await {
+                taken.push(node);
+            } else {
+                missing += 1;
+            }
+            if missing > self.spare() || self.host.monotonic().since(began) >= self.wait() {
+                self.leave_all(&taken, key).await;
+                return Ok(None);
+            }
+        }
+        // The lease proper, on each store that was taken; that nobody looks at the answers is Redisson's.
+        for node in taken {
+            let _ = extend_if_inside(node, key, &self.owner, self.ttl).await;
+        }
+        let grant = Grant::new(key, self.owner.as_str());
+        Ok(Some(match self.policy.belief {
+            Belief::Honest => grant.with_deadline(self.policy.lease_end(start, self.ttl).deadline()),
+            Belief::Trusting => {
+                grant.with_deadline(self.policy.clock.read(&self.host).plus(self.ttl).deadline())
+            }
+            Belief::Naive | Belief::None => grant,
+        }))
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        let nodes: Vec<&Connection> = self.nodes.iter().collect();
+        let answered = self.leave_all(&nodes, &grant.key).await;
+        if answered + self.spare() < self.nodes.len() {
+            return Err(LockError::new(format!("only {answered} of {} stores answered", self.nodes.len())));
+        }
+        Ok(())
+    }
+}
+
+impl Renew for RedlockMulti {
+    /// Extends it wherever it is; lost when a majority cannot have it any more.
+    async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
+        let mut gone = 0;
+        for node in &self.nodes {
+            gone += usize::from(matches!(extend_if_inside(node, key, owner, self.ttl).await, Ok(false)));
+        }
+        Ok(gone <= self.spare())
+    }
+}

@@ -1,0 +1,188 @@
+//! A lock that its holder can take once more: a hash from owner to count, changed by scripts.
+//!
+//! *Claim:* one owner at a time, which may acquire what it holds as often as it likes and must release it as often; a
+//! crashed one blocks the others for no longer than its lease.
+//! *Weakness:* all that is said of `watchdog`. And an owner is a client and a thread, not an acquire: a request whose
+//! reply was lost counts all the same, so that the count stays too high and the lock is held until its lease ends; a
+//! release that arrives late takes one off whatever the same owner has acquired since.
+//! *Source:* L8 in the project's list; the scripts of Redisson's `RLock` (`RedissonLock`), by their behaviour: acquire
+//! unless another owner has it and answer with the time left otherwise, renew and release only as the owner, set the
+//! lease anew with every acquire and every release but the last.
+//!
+//! `form=simple` is the pair of scripts that tutorials show: they refuse without saying how long to wait, and a release
+//! does not touch the lease. Left out on purpose: waiting by the release channel; a refused client polls.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat};
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Grant, Lock, LockError};
+use redis::{RedisResult, Script};
+
+use super::common::{OneStore, millis, on_stores_renewed, store_of};
+use super::policy::{BELIEF, CLOCK, DRIFT, Policy, RENEWAL_ON, RETRY, STORE, TIMEOUT};
+use super::renewal::Renew;
+use crate::connection::Connection;
+
+/// The design that counts.
+pub(super) static FAMILY: Family = Family {
+    name: "reentrant",
+    claim: "a count for each owner, changed by scripts: the holder may acquire once more what it holds",
+    weakness: "a lost reply leaves the count too high until the lease ends; and all that is said of watchdog",
+    source: "Redisson, RLock",
+    params: &[FORM, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
+    build,
+};
+
+const FORM: Param = Param {
+    name: "form",
+    domain: Domain::Word(&["redisson", "simple"]),
+    default: "redisson",
+    doc: "the scripts of Redisson's RLock, or the simpler pair of tutorials",
+};
+
+fn build(args: &Args) -> Design {
+    let simple = args.word("form") == "simple";
+    on_stores_renewed(args, store_of(args), move |seat, policy| async move {
+        Reentrant::connect(&seat, policy, simple).await
+    })
+    .reentrant()
+}
+
+struct Reentrant {
+    store: OneStore,
+    owner: String,
+    simple: bool,
+}
+
+impl Reentrant {
+    async fn connect(seat: &Seat, policy: Policy, simple: bool) -> Result<Reentrant, LockError> {
+        let store = OneStore::connect(seat, policy).await?;
+        Ok(Reentrant { store, owner: owner(seat), simple })
+    }
+}
+
+impl Lock for Reentrant {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        let began = self.store.begin();
+        let (redis, ttl) = (&self.store.redis, self.store.ttl);
+        let granted = if self.simple {
+            enter_simply(redis, key, &self.owner, ttl).await?
+        } else {
+            enter(redis, key, &self.owner, ttl).await?
+        };
+        Ok(granted.then(|| self.store.grant(key, self.owner.as_str(), began)))
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        let redis = &self.store.redis;
+        let left = if self.simple {
+            leave_simply(redis, &grant.key, &grant.owner).await?
+        } else {
+            leave(redis, &grant.key, &grant.owner, self.store.ttl).await?
+        };
+        left.map(drop).ok_or_else(|| LockError::new("the lease was lost before the release"))
+    }
+}
+
+impl Renew for Reentrant {
+    async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
+        Ok(extend_if_inside(&self.store.redis, key, owner, self.store.ttl).await?)
+    }
+}
+
+/// The name by which a client's only thread is known: of the client, drawn once, and of the thread.
+pub(super) fn owner(seat: &Seat) -> String {
+    format!("{}:1", seat.host.rng().owner_id())
+}
+
+/// Adds one to the owner's count unless another owner has the lock: true if it was added.
+pub(super) async fn enter(redis: &Connection, key: &Key, owner: &str, ttl: Duration) -> RedisResult<bool> {
+    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
+        Script::new(
+            "local mine = redis.call('hexists', KEYS[1], ARGV[1]) == 1
+             if not mine and redis.call('exists', KEYS[1]) == 1 then
+               return redis.call('pttl', KEYS[1])
+             end
+             redis.call('hincrby', KEYS[1], ARGV[1], 1)
+             redis.call('pexpire', KEYS[1], ARGV[2])
+             return false",
+        )
+    });
+    let time_left: Option<i64> =
+        SCRIPT.key(key.as_str()).arg(owner).arg(millis(ttl)).invoke_async(&mut redis.clone()).await?;
+    Ok(time_left.is_none())
+}
+
+/// Takes one off the owner's count: what is left of it, or nothing if the owner does not have the lock.
+pub(super) async fn leave(
+    redis: &Connection,
+    key: &Key,
+    owner: &str,
+    ttl: Duration,
+) -> RedisResult<Option<i64>> {
+    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
+        Script::new(
+            "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+               return false
+             end
+             local count = redis.call('hincrby', KEYS[1], ARGV[1], -1)
+             if count > 0 then
+               redis.call('pexpire', KEYS[1], ARGV[2])
+               return count
+             end
+             redis.call('del', KEYS[1])
+             return 0",
+        )
+    });
+    SCRIPT.key(key.as_str()).arg(owner).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
+}
+
+/// Sets the lease anew if the owner has the lock: false if it does not.
+pub(super) async fn extend_if_inside(
+    redis: &Connection,
+    key: &Key,
+    owner: &str,
+    ttl: Duration,
+) -> RedisResult<bool> {
+    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
+        Script::new(
+            "if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+               return redis.call('pexpire', KEYS[1], ARGV[2])
+             end
+             return 0",
+        )
+    });
+    SCRIPT.key(key.as_str()).arg(owner).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
+}
+
+async fn enter_simply(redis: &Connection, key: &Key, owner: &str, ttl: Duration) -> RedisResult<bool> {
+    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
+        Script::new(
+            "if redis.call('exists', KEYS[1]) == 1 and redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+               return 0
+             end
+             redis.call('hincrby', KEYS[1], ARGV[1], 1)
+             redis.call('pexpire', KEYS[1], ARGV[2])
+             return 1",
+        )
+    });
+    SCRIPT.key(key.as_str()).arg(owner).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
+}
+
+async fn leave_simply(redis: &Connection, key: &Key, owner: &str) -> RedisResult<Option<i64>> {
+    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
+        Script::new(
+            "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+               return false
+             end
+             local count = redis.call('hincrby', KEYS[1], ARGV[1], -1)
+             if count == 0 then
+               redis.call('del', KEYS[1])
+             end
+             return count",
+        )
+    });
+    SCRIPT.key(key.as_str()).arg(owner).invoke_async(&mut redis.clone()).await
+}

@@ -1,0 +1,48 @@
+//! `SETNX` to take the lock, `DEL` to give it back, and no lease at all.
+//!
+//! *Claim:* at most one holder, however long it works or stands still.
+//! *Weakness:* a holder that dies, or whose request was executed without it learning so, blocks everybody for good. The
+//! lock is as durable as the store: what a failover or a restart forgets is granted again, and the first holder's
+//! `DEL` then deletes the second one's lock.
+//! *Source:* L1 in the project's list; the first form of a lock in the Redis documentation of `SETNX`.
+//!
+//! It has no lease, so nothing to renew, no deadline, and no belief but the naive one.
+
+use picklock_sim::design::Family;
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Grant, Lock, LockError};
+use redis::cmd;
+
+use super::common::{OneStore, VALUE, delete, on_stores, store_of};
+use super::policy::{RETRY, STORE, TIMEOUT};
+
+/// The design without a lease.
+pub(super) static FAMILY: Family = Family {
+    name: "setnx",
+    claim: "SETNX and DEL without a lease: one holder, however long it takes",
+    weakness: "a holder that dies blocks everybody for good",
+    source: "Redis documentation, SETNX",
+    params: &[RETRY, TIMEOUT, STORE],
+    build: |args| {
+        on_stores(args, store_of(args), |seat, policy| async move {
+            Ok(Setnx { store: OneStore::connect(&seat, policy).await? })
+        })
+    },
+};
+
+struct Setnx {
+    store: OneStore,
+}
+
+impl Lock for Setnx {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        let mut setnx = cmd("SETNX");
+        setnx.arg(key.as_str()).arg(VALUE);
+        let granted: bool = setnx.query_async(&mut self.store.redis.clone()).await?;
+        Ok(granted.then(|| Grant::new(key, VALUE)))
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        Ok(delete(&self.store.redis, &grant.key).await?)
+    }
+}

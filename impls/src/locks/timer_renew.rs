@@ -1,0 +1,73 @@
+//! The `single` design with a timer that extends the lease every third of it without asking whose lock it is.
+//!
+//! *Claim:* work may take longer than the lease, as long as the holder's process runs.
+//! *Weakness:* a timer that is late, because its process was paused or cut off, extends the lock of whoever came after
+//! it; and it never learns that the lock is lost. If renewals and releases travel on different connections
+//! (`connection=own`), a renewal can even overtake nothing and still arrive after its own release, on the next holder's
+//! lock.
+//! *Source:* L6 in the project's list; Redisson until 2.3 renewed so (#597).
+
+use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat};
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Grant, Lock, LockError};
+
+use super::common::{connection, extend, on_stores_renewed, store_of};
+use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE, Policy, RENEWAL_ON, RETRY, STORE, TIMEOUT};
+use super::renewal::Renew;
+use super::single::Single;
+use crate::connection::Connection;
+
+/// The design with a timer that does not ask.
+pub(super) static FAMILY: Family = Family {
+    name: "timer-renew",
+    claim: "single, with a timer that sets the lease anew every third of it: work may outlast the lease",
+    weakness: "a late timer extends the lock of the next holder",
+    source: "Redisson until 2.3 (#597)",
+    params: &[CONNECTION, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, STORE],
+    build,
+};
+
+const CONNECTION: Param = Param {
+    name: "connection",
+    domain: Domain::Word(&["shared", "own"]),
+    default: "shared",
+    doc: "whether renewals travel on the connection of all other commands or on one of their own",
+};
+
+fn build(args: &Args) -> Design {
+    let own = args.word("connection") == "own";
+    on_stores_renewed(args, store_of(args), move |seat, policy| async move {
+        TimerRenew::connect(&seat, policy, own).await
+    })
+}
+
+struct TimerRenew {
+    single: Single,
+    renewals: Connection,
+}
+
+impl TimerRenew {
+    async fn connect(seat: &Seat, policy: Policy, own: bool) -> Result<TimerRenew, LockError> {
+        let single = Single::connect(seat, policy).await?;
+        let renewals = if own { connection(seat, policy).await? } else { single.store.redis.clone() };
+        Ok(TimerRenew { single, renewals })
+    }
+}
+
+impl Lock for TimerRenew {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        self.single.try_acquire(key).await
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        self.single.release(grant).await
+    }
+}
+
+impl Renew for TimerRenew {
+    /// Goes on whatever the store says: there may be a lock again at the next tick, if not its own.
+    async fn extend(&self, key: &Key, _owner: &str) -> Result<bool, LockError> {
+        extend(&self.renewals, key, self.single.store.ttl).await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,139 @@
+//! I10: an acquire that failed leaves nothing behind for longer than a lease.
+//!
+//! An acquire has failed when its section gave up, was told of an error, or died asking. What stores still keep of it
+//! must be gone one lease after the last message of that section was delivered to them, and a little: a store drops what
+//! has run out only when it looks. Shorter leftovers keep others waiting, which is measured, and no violation. Stores that
+//! died meanwhile are not judged: nobody can ask them.
+
+use std::time::Duration;
+
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Event, Role, What};
+
+use super::{Invariant, cite, judged, ms, who};
+use crate::history::{History, Record, Section};
+use crate::outcome::{Finding, Outcome};
+
+/// See the [module](self).
+pub const INVARIANT: Invariant = Invariant {
+    name: "clean-failure",
+    number: "I10",
+    claim: "nothing of a failed acquire is left later than one lease after its last message was delivered",
+    check,
+};
+
+/// How much later than it runs out a store may drop a record: Redis looks ten times a second, and a scheduler is not
+/// exact.
+const SLACK: Duration = Duration::from_millis(250);
+
+fn check(history: &History<'_>) -> Outcome {
+    let failed = |section: &&Section<'_>| {
+        section.asked.is_some() && section.answered.is_some() && section.grant.is_none()
+    };
+    let mut judged_some = false;
+    let mut findings = Vec::new();
+    for section in history.sections.iter().filter(failed) {
+        let left = |record: &&Record<'_>| {
+            record.on_store && record.key == section.key && record.created.grant == Some(section.id)
+        };
+        let Some(last) = last_delivery(history, section) else { continue };
+        let due = last.at + history.trace.ttl + SLACK;
+        judged_some |= due < history.trace.end;
+        for record in history.records.iter().filter(left).filter(|record| !died(history, record)) {
+            let until = record.ended.map_or(history.trace.end, |event| event.at);
+            if until > due {
+                findings.push(leftover(history, section, record, last, until));
+            }
+        }
+    }
+    if findings.is_empty() && !judged_some {
+        return Outcome::Unknown("no acquire failed a lease before the end".to_owned());
+    }
+    judged(history, findings)
+}
+
+fn last_delivery<'t>(history: &History<'t>, section: &Section<'t>) -> Option<&'t Event> {
+    let delivered = |event: &&Event| {
+        matches!(event.what, What::Delivered { .. })
+            && event.grant == Some(section.id)
+            && matches!(history.trace.role(event.host), Some(Role::Store | Role::Replica))
+    };
+    history.trace.events.iter().rev().find(delivered)
+}
+
+/// True if the record's store died while it kept it.
+fn died(history: &History<'_>, record: &Record<'_>) -> bool {
+    let until = record.ended.map_or(history.trace.end, |event| event.at);
+    history.trace.events.iter().any(|event| {
+        event.host == record.created.host
+            && (record.created.at..=until).contains(&event.at)
+            && matches!(event.what, What::Crashed { .. } | What::Demoted)
+    })
+}
+
+fn leftover(
+    history: &History<'_>,
+    section: &Section<'_>,
+    record: &Record<'_>,
+    last: &Event,
+    until: TrueTime,
+) -> Finding {
+    let width = until.since(last.at);
+    Finding {
+        text: format!(
+            "{} still kept `{}` for {} {} after the last message of its failed acquire",
+            history.trace.host_name(record.created.host),
+            history.key_name(section.key),
+            who(history, section.id),
+            ms(width),
+        ),
+        grants: vec![section.id],
+        events: cite(
+            [Some(record.created), Some(last), section.answered, record.ended].into_iter().flatten(),
+        ),
+        width: Some(width),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::*;
+
+    /// A1 asks, node-1 takes its request and creates a record, and then A1 gives up.
+    fn failed() -> Script {
+        let script = Script::new().at(0).waits(A1).at(1);
+        let delivered = What::Delivered { peer: CLIENT_1, segment: 0 };
+        script.event(NODE_1, Some(A1), delivered).creates(A1, NODE_1).at(20).gives_up(A1)
+    }
+
+    #[test]
+    fn a_leftover_that_its_lease_ends_holds() {
+        assert_eq!(judge(&INVARIANT, &failed().at(110).expires(NODE_1).trace()), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_leftover_without_a_lease_is_found() {
+        let trace = failed().trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [A1]);
+        assert_eq!(found.width, wide(999));
+        let events = ["1 node-1 delivered", "1 node-1 created", "20 client-1 not-acquired"];
+        assert_eq!(cited(&trace, &found), events);
+    }
+
+    #[test]
+    fn a_client_that_died_asking_has_failed_too() {
+        let script = Script::new().at(0).waits(A1).at(1);
+        let delivered = What::Delivered { peer: CLIENT_1, segment: 0 };
+        let script = script.event(NODE_1, Some(A1), delivered).creates(A1, NODE_1);
+        assert_eq!(finding(&INVARIANT, &script.at(2).crashes(CLIENT_1).trace()).grants, [A1]);
+    }
+
+    #[test]
+    fn what_is_granted_has_not_failed_and_a_dead_store_is_not_judged() {
+        let granted = Script::new().at(0).waits(A1).creates(A1, NODE_1).at(5).acquires(A1).trace();
+        assert!(is_unknown(&INVARIANT, &granted));
+        assert_eq!(judge(&INVARIANT, &failed().at(50).crashes(NODE_1).trace()), Outcome::Holds);
+    }
+}

@@ -1,0 +1,131 @@
+//! I9: a renewal that succeeded means that nobody else was granted the lock since.
+//!
+//! A holder is a *lapsed* one if another client was granted the same key after it. A lapsed holder that has not let go
+//! must not find its renewals succeed: it would go on in the belief that all is well. Renewals are what stores did, by
+//! causal origin: extensions of the key's record in the service of the lapsed grant, on as many stores as make a majority.
+//! An unchecked timer breaks this, and so does a primary that nobody has told that it is one no longer.
+
+use picklock_sim::ids::HostId;
+use picklock_sim::trace::{Event, What};
+
+use super::{Invariant, cite, judged, who};
+use crate::history::{Granted, History, Section};
+use crate::outcome::{Finding, Outcome};
+
+/// See the [module](self).
+pub const INVARIANT: Invariant = Invariant {
+    name: "continuity",
+    number: "I9",
+    claim: "a renewal succeeds only if nobody else was granted the lock since",
+    check,
+};
+
+fn check(history: &History<'_>) -> Outcome {
+    let extended = |event: &Event| matches!(event.what, What::Extended { .. });
+    let renewals: Vec<(usize, &Event)> = history
+        .touches
+        .iter()
+        .filter(|touch| extended(touch.event))
+        .map(|touch| (history.records[touch.record].key, touch.event))
+        .collect();
+    if renewals.is_empty() {
+        return Outcome::NotApplicable;
+    }
+    let mut findings = Vec::new();
+    for (section, grant) in history.grants() {
+        let lapse = history.grants().find(|(other, later)| {
+            other.key == section.key
+                && other.id.client != section.id.client
+                && (later.granted_at, later.rank) > (grant.granted_at, grant.rank)
+        });
+        let Some((successor, later)) = lapse else { continue };
+        let let_go = grant.let_go.map_or(history.trace.end, |event| event.at);
+        let mut stores: Vec<HostId> = Vec::new();
+        for (key, event) in &renewals {
+            let late = *key == section.key
+                && event.grant == Some(section.id)
+                && event.at > later.granted_at
+                && event.at < let_go;
+            if late && !stores.contains(&event.host) {
+                stores.push(event.host);
+                if stores.len() == history.trace.quorum.max(1) as usize {
+                    findings.push(breach(history, section, (successor, later), event));
+                }
+            }
+        }
+    }
+    judged(history, findings)
+}
+
+fn breach(
+    history: &History<'_>,
+    lapsed: &Section<'_>,
+    (successor, later): (&Section<'_>, &Granted<'_>),
+    renewal: &Event,
+) -> Finding {
+    Finding {
+        text: format!(
+            "a renewal of `{}` for {} succeeded on {} after {} had been granted it",
+            history.key_name(lapsed.key),
+            who(history, lapsed.id),
+            history.trace.host_name(renewal.host),
+            who(history, successor.id),
+        ),
+        grants: vec![lapsed.id, successor.id],
+        events: cite([later.acquired, renewal]),
+        width: Some(renewal.at.since(later.granted_at)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::*;
+
+    /// A1 was granted, its lease ran out, and B1 was granted.
+    fn lapsed() -> Script {
+        let script = Script::new().at(0).waits(A1).waits(B1).creates(A1, NODE_1).at(1).acquires(A1);
+        script.at(100).expires(NODE_1).at(110).creates(B1, NODE_1).at(111).acquires(B1)
+    }
+
+    #[test]
+    fn renewals_of_the_present_holder_hold() {
+        let script = Script::new().at(0).waits(A1).creates(A1, NODE_1).at(1).acquires(A1);
+        let trace = script.at(30).extends(A1, NODE_1).at(60).extends(A1, NODE_1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_renewal_that_succeeds_after_somebody_else_was_granted_is_found_once() {
+        let trace = lapsed().at(130).extends(A1, NODE_1).at(160).extends(A1, NODE_1).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [A1, B1]);
+        assert_eq!(found.width, wide(20));
+        assert_eq!(cited(&trace, &found), ["111 client-2 acquired", "130 node-1 extended"]);
+    }
+
+    #[test]
+    fn a_holder_that_has_let_go_may_be_extended_by_what_was_still_under_way() {
+        let trace = lapsed().at(120).releasing(A1).released(A1).at(130).extends(A1, NODE_1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn of_several_stores_a_majority_must_have_extended() {
+        let taken = |script: Script, grant| {
+            [NODE_1, NODE_2].iter().fold(script, |script, node| script.creates(grant, *node))
+        };
+        let renewed = || {
+            let script = taken(Script::new().quorum(2).at(0).waits(A1).waits(B1), A1).at(1).acquires(A1);
+            let script = script.at(100).expires(NODE_1).expires(NODE_2).at(110);
+            taken(script, B1).at(111).acquires(B1).at(130).extends(A1, NODE_1)
+        };
+        assert_eq!(judge(&INVARIANT, &renewed().trace()), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &renewed().extends(A1, NODE_2).trace()).grants, [A1, B1]);
+    }
+
+    #[test]
+    fn without_renewals_there_is_nothing_to_say() {
+        assert_eq!(judge(&INVARIANT, &lapsed().trace()), Outcome::NotApplicable);
+    }
+}

@@ -1,0 +1,188 @@
+//! I8: the deadline that a grant advertises is not after the instant at which another client could first be granted.
+//!
+//! Another client *could* be granted from the moment when so many stores no longer keep the grant's record that they
+//! and the stores that never had it are a majority; of a replicated store, when a host that takes writes does not have
+//! it. Nobody need be granted then: that is what mutual exclusion judges. A record counts until the store drops it, which
+//! may be a little after its lease has run out.
+//!
+//! The deadline is the instant at which it passed on the holder's clock, or, if it had not by the end of the section, the
+//! end of the section: what is advertised to nobody misleads nobody. Not applicable to grants without a deadline.
+
+use picklock_sim::ids::HostId;
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Event, Role, What};
+
+use super::{Invariant, cite, judged, ms, who};
+use crate::history::{Granted, History, Record, Section};
+use crate::outcome::{Finding, Outcome};
+
+/// See the [module](self).
+pub const INVARIANT: Invariant = Invariant {
+    name: "honest-validity",
+    number: "I8",
+    claim: "the deadline that a grant advertises is not after the instant when another client could be granted",
+    check,
+};
+
+fn check(history: &History<'_>) -> Outcome {
+    let advertised =
+        |grant: &Granted<'_>| matches!(grant.acquired.what, What::Acquired { deadline: Some(_), .. });
+    if !history.grants().any(|(_, grant)| advertised(grant)) || history.trace.quorum == 0 {
+        return Outcome::NotApplicable;
+    }
+    let mut findings = Vec::new();
+    for (section, grant) in history.grants().filter(|(_, grant)| advertised(grant)) {
+        let Some(freed) = freed(history, section, grant) else { continue };
+        let (until, passed) = relied_upon(history, section, grant);
+        if freed.at < until {
+            let width = until.since(freed.at);
+            findings.push(Finding {
+                text: format!(
+                    "another client could be granted `{}` {} before the deadline that {} was told",
+                    history.key_name(section.key),
+                    ms(width),
+                    who(history, section.id),
+                ),
+                grants: vec![section.id],
+                events: cite([Some(grant.acquired), Some(freed), passed].into_iter().flatten()),
+                width: Some(width),
+            });
+        }
+    }
+    judged(history, findings)
+}
+
+/// Until when the holder could rely on what it was told, and what ended that.
+fn relied_upon<'t>(
+    history: &History<'t>,
+    section: &Section<'t>,
+    grant: &Granted<'t>,
+) -> (TrueTime, Option<&'t Event>) {
+    let ends = |event: &&Event| match event.what {
+        What::DeadlinePassed { .. } | What::Releasing { .. } | What::Aborted { .. } => {
+            event.grant == Some(section.id)
+        }
+        What::Crashed { .. } => event.host == section.id.client,
+        _ => false,
+    };
+    let later = |event: &&Event| event.at >= grant.acquired.at;
+    // A deadline that had passed when the grant was seen misleads nobody.
+    if let What::Acquired { deadline: Some(deadline), .. } = grant.acquired.what
+        && deadline <= grant.acquired.at
+    {
+        return (TrueTime::default(), None);
+    }
+    let end = history.trace.events.iter().filter(later).find(ends);
+    (end.map_or(history.trace.end, |event| event.at), end)
+}
+
+/// The event by which another client could first be granted what this grant holds.
+fn freed<'t>(history: &History<'t>, section: &Section<'t>, grant: &Granted<'t>) -> Option<&'t Event> {
+    let records: Vec<&Record<'t>> = history
+        .records
+        .iter()
+        .filter(|record| record.key == section.key && record.created.grant == Some(section.id))
+        .collect();
+    let stores = history.trace.hosts.iter().filter(|host| host.role == Role::Store).count();
+    let needed = stores.saturating_sub(history.trace.quorum as usize) + 1;
+    let kept = |at: TrueTime, on: &dyn Fn(&Record<'t>) -> bool| {
+        let live = |record: &&&Record<'t>| {
+            record.created.at <= at && record.ended.is_none_or(|event| event.at > at) && on(record)
+        };
+        records.iter().filter(live).count()
+    };
+    let ended = records.iter().filter_map(|record| record.ended);
+    let by_loss = ended.filter(|event| event.at >= grant.granted_at).filter(|event| {
+        let on = |record: &Record<'t>| history.trace.quorum == 1 || record.on_store;
+        // What earlier attempts of the section left on a store may end before this grant was complete.
+        let at = event.at.max(grant.acquired.at);
+        takes_writes(history, event.host, event.at) && kept(at, &on) < needed
+    });
+    let promoted = |event: &&Event| {
+        matches!(event.what, What::Promoted)
+            && event.at >= grant.granted_at
+            && kept(event.at, &|record| record.created.host == event.host) == 0
+    };
+    let by_promotion = history.trace.events.iter().filter(promoted);
+    by_loss.chain(by_promotion).min_by_key(|event| (event.at, event.id))
+}
+
+/// Whether a host took writes at an instant.
+fn takes_writes(history: &History<'_>, host: HostId, at: TrueTime) -> bool {
+    let changes = |event: &&Event| {
+        event.host == host && event.at <= at && matches!(event.what, What::Promoted | What::Demoted)
+    };
+    match history.trace.events.iter().rev().find(changes) {
+        Some(event) => matches!(event.what, What::Promoted),
+        None => history.trace.role(host) == Some(Role::Store),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::*;
+
+    /// A1 holds on one store since 1 ms, with this deadline.
+    fn granted(deadline: u64) -> Script {
+        Script::new().at(0).waits(A1).creates(A1, NODE_1).at(1).acquires_with(A1, None, Some(deadline))
+    }
+
+    #[test]
+    fn a_deadline_before_the_record_is_dropped_holds() {
+        let trace = granted(98).at(98).deadline_passes(A1).at(100).expires(NODE_1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_deadline_after_the_record_is_dropped_is_found_even_if_nobody_came() {
+        let trace = granted(150).at(100).expires(NODE_1).at(150).deadline_passes(A1).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.width, wide(50));
+        let events = ["1 client-1 acquired", "100 node-1 expired", "150 client-1 deadline-passed"];
+        assert_eq!(cited(&trace, &found), events);
+    }
+
+    #[test]
+    fn a_section_that_is_over_before_its_deadline_was_not_misled() {
+        let trace = granted(500).at(50).releasing(A1).at(51).deletes(A1, NODE_1).at(52).released(A1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_minority_that_forgets_frees_nothing() {
+        let held = || {
+            let script = Script::new().quorum(2).at(0).waits(A1);
+            let script =
+                [NODE_1, NODE_2, NODE_3].iter().fold(script, |script, node| script.creates(A1, *node));
+            script.at(1).acquires_with(A1, None, Some(150)).at(60).expires(NODE_1)
+        };
+        let passes = |script: Script| script.at(150).deadline_passes(A1).trace();
+        assert_eq!(judge(&INVARIANT, &passes(held())), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &passes(held().at(70).expires(NODE_2))).width, wide(80));
+    }
+
+    #[test]
+    fn a_promoted_replica_without_the_record_could_grant_it() {
+        let copied = |copied: bool| {
+            let script = granted(150).at(5);
+            let script = if copied { script.creates(A1, REPLICA) } else { script };
+            script.at(50).event(REPLICA, None, What::Promoted).at(150).deadline_passes(A1).trace()
+        };
+        assert_eq!(judge(&INVARIANT, &copied(true)), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &copied(false)).width, wide(100));
+    }
+
+    #[test]
+    fn a_deadline_that_had_passed_when_the_grant_was_seen_misled_nobody() {
+        let script = Script::new().at(0).waits(A1).creates(A1, NODE_1).at(100).expires(NODE_1);
+        let trace = script.at(120).acquires_with(A1, None, Some(98)).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn grants_without_a_deadline_are_not_judged() {
+        let trace = Script::new().at(0).waits(A1).creates(A1, NODE_1).acquires(A1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::NotApplicable);
+    }
+}

@@ -1,0 +1,217 @@
+//! I6: what was acquired more than once is held until it was released as often, and then it is free.
+//!
+//! Three demands on the sections that acquire once more what they hold. A holder whose record a majority of stores still
+//! keeps is not refused. The record is not deleted in the service of its own grant before the last release begins. And
+//! when the last release has returned without an error, as all before it, the record is gone: a count that is still
+//! above zero blocks everybody. The count itself is not looked at, so no store need have one.
+//!
+//! Not applicable where nobody acquires twice.
+
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Event, What};
+
+use super::{Invariant, cite, judged, who};
+use crate::history::{Granted, History, Record, Section};
+use crate::outcome::{Finding, Outcome};
+
+/// See the [module](self).
+pub const INVARIANT: Invariant = Invariant {
+    name: "reentrancy",
+    number: "I6",
+    claim: "what was acquired more than once is held until it was released as often, and then it is free",
+    check,
+};
+
+fn check(history: &History<'_>) -> Outcome {
+    let nests = |event: &Event| matches!(event.what, What::Reentered { .. } | What::NotReentered { .. });
+    if !history.trace.events.iter().any(nests) {
+        return Outcome::NotApplicable;
+    }
+    let mut findings = Vec::new();
+    for (section, grant) in history.grants() {
+        let life = Life::of(history, section, grant);
+        if life.nested.is_empty() {
+            continue;
+        }
+        life.refused(&mut findings);
+        life.gone_too_soon(&mut findings);
+        life.still_there(&mut findings);
+    }
+    judged(history, findings)
+}
+
+/// What concerns one grant that was acquired more than once.
+struct Life<'h, 't> {
+    history: &'h History<'t>,
+    section: &'h Section<'t>,
+    /// Acquires once more, refusals, and releases but the last.
+    nested: Vec<&'t Event>,
+    /// The last release begins.
+    releasing: Option<&'t Event>,
+    /// The last release has returned.
+    released: Option<&'t Event>,
+    records: Vec<&'h Record<'t>>,
+}
+
+impl<'h, 't> Life<'h, 't> {
+    fn of(history: &'h History<'t>, section: &'h Section<'t>, grant: &Granted<'t>) -> Life<'h, 't> {
+        let mut life = Life {
+            history,
+            section,
+            nested: Vec::new(),
+            releasing: None,
+            released: None,
+            records: history
+                .records
+                .iter()
+                .filter(|record| record.on_store && record.created.grant == Some(section.id))
+                .collect(),
+        };
+        let own = |event: &&Event| event.grant == Some(section.id) && event.host == section.id.client;
+        for event in history.trace.events.iter().filter(own).filter(|event| event.at >= grant.acquired.at) {
+            match event.what {
+                What::Reentered { .. } | What::NotReentered { .. } | What::Left { .. } => {
+                    life.nested.push(event)
+                }
+                What::Releasing { .. } => life.releasing = life.releasing.or(Some(event)),
+                What::Released { .. } => life.released = life.released.or(Some(event)),
+                _ => {}
+            }
+        }
+        life
+    }
+
+    fn kept(&self, at: TrueTime) -> usize {
+        let live =
+            |record: &&&Record<'_>| record.created.at <= at && record.ended.is_none_or(|event| event.at > at);
+        self.records.iter().filter(live).count()
+    }
+
+    fn quorum(&self) -> usize {
+        self.history.trace.quorum.max(1) as usize
+    }
+
+    fn refused(&self, findings: &mut Vec<Finding>) {
+        for event in &self.nested {
+            if matches!(event.what, What::NotReentered { .. }) && self.kept(event.at) >= self.quorum() {
+                findings.push(self.breach("was refused", "although it holds it", [Some(event), None]));
+            }
+        }
+    }
+
+    fn gone_too_soon(&self, findings: &mut Vec<Finding>) {
+        let by_itself = |event: &&Event| {
+            matches!(event.what, What::Deleted { .. }) && event.grant == Some(self.section.id)
+        };
+        let before = |event: &&Event| self.releasing.is_none_or(|releasing| event.at < releasing.at);
+        let nested = |event: &&Event| self.nested.first().is_some_and(|first| event.at >= first.at);
+        let ended = self.records.iter().filter_map(|record| record.ended);
+        for event in ended.filter(by_itself).filter(before).filter(nested) {
+            if self.kept(event.at) < self.quorum() {
+                findings.push(self.breach(
+                    "lost",
+                    "with a release that was not its last",
+                    [Some(event), None],
+                ));
+                return;
+            }
+        }
+    }
+
+    fn still_there(&self, findings: &mut Vec<Finding>) {
+        let failed = |event: &&Event| match &event.what {
+            What::NotReentered { .. } => true,
+            What::Left { error, .. } | What::Released { error, .. } => error.is_some(),
+            _ => false,
+        };
+        let Some(released) = self.released else { return };
+        let balanced = {
+            let count =
+                |wanted: fn(&What) -> bool| self.nested.iter().filter(|event| wanted(&event.what)).count();
+            count(|what| matches!(what, What::Reentered { .. }))
+                == count(|what| matches!(what, What::Left { .. }))
+        };
+        if !balanced || failed(&released) || self.nested.iter().copied().any(|event| failed(&event)) {
+            return;
+        }
+        let left = self.records.iter().find(|record| record.ended.is_none_or(|event| event.at > released.at));
+        if let Some(record) = left.filter(|_| self.kept(released.at) >= self.quorum()) {
+            let events = [Some(record.created), Some(released)];
+            findings.push(self.breach("still has", "although it was released as often as acquired", events));
+        }
+    }
+
+    fn breach(&self, what: &str, why: &str, events: [Option<&'t Event>; 2]) -> Finding {
+        let key = self.history.key_name(self.section.key);
+        let nested = self.nested.first().copied();
+        Finding {
+            text: format!("{} {what} `{key}` {why}", who(self.history, self.section.id)),
+            grants: vec![self.section.id],
+            events: cite(events.into_iter().chain([nested]).flatten()),
+            width: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_sim::ids::Key;
+
+    use super::*;
+    use crate::invariants::testing::*;
+
+    fn own(script: Script, what: impl FnOnce(Key) -> What) -> Script {
+        script.event(A1.client, Some(A1), what(Key::new("stock")))
+    }
+
+    fn reenters(script: Script) -> Script {
+        own(script, |key| What::Reentered { key, depth: 2 })
+    }
+
+    fn leaves(script: Script, error: Option<&str>) -> Script {
+        let error = error.map(str::to_owned);
+        own(script, |key| What::Left { key, depth: 1, error })
+    }
+
+    /// A1 holds and has acquired once more.
+    fn nested() -> Script {
+        reenters(Script::new().at(0).waits(A1).creates(A1, NODE_1).at(1).acquires(A1).at(10))
+    }
+
+    #[test]
+    fn a_sound_nesting_holds() {
+        let script = leaves(nested().at(20), None).at(30).releasing(A1).at(31).deletes(A1, NODE_1);
+        assert_eq!(judge(&INVARIANT, &script.at(32).released(A1).trace()), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_holder_that_is_refused_is_found_unless_it_has_lost_the_lock() {
+        let held = || Script::new().at(0).waits(A1).creates(A1, NODE_1).at(1).acquires(A1);
+        let refused = |script: Script| {
+            own(script.at(110), |key| What::NotReentered { key, why: "taken".to_owned() }).trace()
+        };
+        assert_eq!(finding(&INVARIANT, &refused(held())).grants, [A1]);
+        assert_eq!(judge(&INVARIANT, &refused(held().at(100).expires(NODE_1))), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_lock_that_the_first_release_frees_is_found() {
+        let script = leaves(nested().at(15).deletes(A1, NODE_1).at(20), None);
+        let found = finding(&INVARIANT, &script.at(30).releasing(A1).at(32).released(A1).trace());
+        assert!(found.text.contains("not its last"), "{}", found.text);
+    }
+
+    #[test]
+    fn a_lock_that_the_last_release_does_not_free_is_found() {
+        let script = leaves(nested().at(20), None).at(30).releasing(A1).at(32).released(A1);
+        let trace = script.at(100).expires(NODE_1).trace();
+        assert!(finding(&INVARIANT, &trace).text.contains("still has"));
+        let script = leaves(nested().at(20), Some("no reply")).at(30).releasing(A1).at(32).released(A1);
+        assert_eq!(judge(&INVARIANT, &script.trace()), Outcome::Holds, "nobody knows what the count is");
+    }
+
+    #[test]
+    fn without_nesting_there_is_nothing_to_say() {
+        assert_eq!(judge(&INVARIANT, &Script::new().held(A1, 0, 5).trace()), Outcome::NotApplicable);
+    }
+}

@@ -1,0 +1,56 @@
+//! What renewal costs: how many leases stores extended, and how many at once.
+
+use std::time::Duration;
+
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::What;
+
+use crate::history::History;
+
+/// The window in which a peak is counted.
+const WINDOW: Duration = Duration::from_millis(10);
+
+/// The renewals of a run: all, and the most within ten milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Renewals {
+    pub(super) total: u64,
+    pub(super) peak: u64,
+}
+
+pub(super) fn of(history: &History<'_>) -> Renewals {
+    let times: Vec<TrueTime> = history
+        .touches
+        .iter()
+        .filter(|touch| matches!(touch.event.what, What::Extended { .. }))
+        .filter(|touch| {
+            // A lease that is set while the client still asks belongs to the acquire.
+            history.grants().any(|(section, grant)| {
+                touch.event.grant == Some(section.id) && touch.event.at >= grant.acquired.at
+            })
+        })
+        .map(|touch| touch.event.at)
+        .collect();
+    let mut peak = 0;
+    let mut from = 0;
+    for (until, at) in times.iter().enumerate() {
+        while at.since(times[from]) >= WINDOW {
+            from += 1;
+        }
+        peak = peak.max(1 + until - from);
+    }
+    Renewals { total: times.len() as u64, peak: peak as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::*;
+
+    #[test]
+    fn renewals_are_counted_after_the_grant_and_the_peak_within_ten_milliseconds() {
+        let script = Script::new().at(0).waits(A1).creates(A1, NODE_1).extends(A1, NODE_1).at(1).acquires(A1);
+        let script = script.at(30).extends(A1, NODE_1).at(39).extends(A1, NODE_1).at(40).extends(A1, NODE_1);
+        let trace = script.trace();
+        assert_eq!(of(&History::of(&trace)), Renewals { total: 3, peak: 2 });
+    }
+}

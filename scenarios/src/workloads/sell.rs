@@ -1,0 +1,17 @@
+//! Clients sell from a stock: each section locks a key, looks at what is left, works, and sells one if there was one.
+//!
+//! It is the usual check before the act, of coupons and of sales that open to everybody at once: two sections that both
+//! look before either sells oversell. The resource sells what it is told to sell; only the lock stands between.
+
+use super::contend::{PARAMS, draw};
+use super::{Workload, needs_a_lock, section};
+
+/// See the [module](self).
+pub(super) const SELL: Workload = Workload {
+    name: "sell",
+    doc: "clients sell from a stock; a section looks at what is left, works, and sells one",
+    params: PARAMS,
+    applies: needs_a_lock,
+    draw,
+    program: section::sell_program,
+};
