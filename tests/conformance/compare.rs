@@ -43,7 +43,7 @@ fn rule(words: &[Vec<u8>]) -> Rule {
         b"RANDOMKEY" | b"INFO" | b"LASTSAVE" | b"MEMORY" | b"SLOWLOG" | b"ROLE" | b"HELLO" | b"ACL"
         | b"LOLWUT" => Rule::Kind,
         b"CLIENT" if matches!(word(1).as_slice(), b"ID" | b"INFO" | b"LIST") => Rule::Kind,
-        b"OBJECT" if matches!(word(1).as_slice(), b"IDLETIME" | b"FREQ") => Rule::Kind,
+        b"OBJECT" if matches!(word(1).as_slice(), b"IDLETIME" | b"FREQ" | b"REFCOUNT") => Rule::Kind,
         b"COMMAND" => match word(1).as_slice() {
             b"LIST" => Rule::Unordered,
             b"GETKEYS" => Rule::Exact,

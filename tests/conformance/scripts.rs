@@ -82,7 +82,7 @@ const BODIES: &[&str] = &[
     "redis.call('set','s1','x'); return redis.call('incr','s1')",
     "redis.replicate_commands(); return 1",
     "redis.set_repl(redis.REPL_ALL); return 1",
-    "redis.setresp(3); return redis.call('hgetall',KEYS[1])",
+    "redis.setresp(3); return redis.call('zscore',KEYS[1],'a')",
     "redis.setresp(3); return {map={a=1}}",
     "redis.setresp(3); return {double=1.5}",
     "return {double=1.5}",
