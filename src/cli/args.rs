@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use picklock_impls::servers::redis::version::Version;
 use picklock_scenarios::scenario::span::Span;
 use picklock_sim::engine::Engine;
 
@@ -224,6 +225,9 @@ pub(crate) struct ServeArgs {
     /// Allow an address that other machines can reach
     #[arg(long)]
     pub(crate) expose: bool,
+    /// The version of Redis that the nodes behave like, where versions differ: 7.0 or 7.2
+    #[arg(long, default_value = "7.0", value_name = "VERSION", value_parser = version)]
+    pub(crate) version: Version,
     /// The seed of all random choices
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -242,6 +246,14 @@ pub(crate) struct ServeArgs {
     /// Do not tell of faults and changes of role on standard error
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+fn version(text: &str) -> Result<Version, String> {
+    match text {
+        "7.0" => Ok(Version::V7_0),
+        "7.2" => Ok(Version::V7_2),
+        _ => Err(format!("there is no version `{text}` here; there are 7.0 and 7.2")),
+    }
 }
 
 fn latency(text: &str) -> Result<Range<Duration>, String> {

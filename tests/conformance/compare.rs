@@ -28,8 +28,8 @@ fn rule(words: &[Vec<u8>]) -> Rule {
     let word = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
     match word(0).as_slice() {
         b"KEYS" | b"SMEMBERS" | b"SUNION" | b"SINTER" | b"SDIFF" | b"HKEYS" | b"HVALS" => Rule::Unordered,
-        // What has no weight, or the same, comes in any order.
-        b"SORT" | b"SORT_RO" if words.iter().any(|word| word.eq_ignore_ascii_case(b"BY")) => Rule::Unordered,
+        // What has no weight, or the same, comes in any order, and a limit cuts anywhere.
+        b"SORT" | b"SORT_RO" if words.iter().any(|word| word.eq_ignore_ascii_case(b"BY")) => Rule::Shape,
         // The node does not tell a number that was made as text from one that was made as a number.
         b"OBJECT" if word(1) == b"ENCODING" => Rule::NumberOrText,
         b"SPOP" if words.len() > 2 => Rule::Unordered,

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const SILENCE: Duration = Duration::from_millis(5);
 
 /// How many commands of a connection may wait for their replies.
-const RECENT: usize = 4;
+const RECENT: usize = 12;
 
 /// One command on one connection.
 #[derive(Clone)]

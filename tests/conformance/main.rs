@@ -93,7 +93,6 @@ fn run(driver: &Driver, seed: u64, lasts: Duration) {
 }
 
 #[test]
-#[ignore = "the node does not know all commands yet"]
 fn the_node_answers_as_redis_server_does() {
     if let Some(driver) = Driver::start() {
         run(&driver, 1, Duration::from_secs(15));
@@ -158,7 +157,6 @@ const FILLING: &[&str] = &[
 ];
 
 #[test]
-#[ignore = "the node does not know all commands yet"]
 fn golden_scripts_are_answered_alike() {
     if let Some(driver) = Driver::start() {
         golden::check(&driver);

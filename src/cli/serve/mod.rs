@@ -37,7 +37,8 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let welcome = welcome(&servers, &doors);
     let served = topology::seats(servers, &doors, args, plan.world.down_after);
     let stop = stop_on_signal()?;
-    let start: StartServer = Arc::new(|seat| Box::pin(servers::serve(seat)));
+    let version = args.version;
+    let start: StartServer = Arc::new(move |seat| Box::pin(servers::serve_as(seat, version)));
     let ready = || {
         // Whoever closed standard output does not want to know.
         let _ = screen::print(&welcome);

@@ -22,13 +22,14 @@ use super::journal::Journal;
 use super::node::{Next, Node, Save, SessionId, Then};
 use super::resp::{Reply, Request, Requests};
 use super::store::Effects;
+use super::version::Version;
 use super::{PORT, replication};
 
 /// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs the node that this seat is for until its host stops.
-pub async fn serve(seat: ServerSeat) {
+/// Runs the node that this seat is for, as of this version of Redis, until its host stops.
+pub async fn serve(seat: ServerSeat, version: Version) {
     let primary = match seat.role {
         ServerRole::Store { .. } | ServerRole::Sentinel { .. } => None,
         ServerRole::Replica { primary } => Some(primary),
@@ -40,6 +41,7 @@ pub async fn serve(seat: ServerSeat) {
         seat.host.record(Origin::default(), event);
     }
     let mut node = Node::new(restored.store, primary);
+    node.store.version = version;
     node.replication.rename(Seed(seat.host.rng().below(u64::MAX)));
     if let Some((host, port)) = seat.announce {
         node.replication.settings.announced_address = host.into_bytes();

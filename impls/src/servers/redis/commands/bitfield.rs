@@ -160,6 +160,10 @@ pub(super) fn bitfield(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply
             Action::Set(value) => {
                 // An unsigned field takes a negative number for the large one with the same bits.
                 let value = if field.signed { i128::from(value) } else { i128::from(value.cast_unsigned()) };
+                // Redis subtracts in 64 bits: a number that far below the field looks as if it were above it.
+                let wraps = field.signed && field.bits < 64 && field.most() - value > i128::from(i64::MAX);
+                let value =
+                    if wraps && matches!(overflow, Overflow::Saturate) { field.most() } else { value };
                 (field.fit(value, overflow), None)
             }
             Action::Add(by) => {

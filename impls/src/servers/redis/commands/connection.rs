@@ -55,7 +55,10 @@ pub(super) fn reset(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answe
     session.monitors = false;
     session.spared = false;
     session.leaves_untouched = false;
-    session.answers = Answers::On;
+    // A reply that was to be skipped is skipped, be it this one.
+    if session.answers != Answers::Skip {
+        session.answers = Answers::On;
+    }
     session.database = 0;
     session.protocol = Protocol::Two;
     session.name.clear();

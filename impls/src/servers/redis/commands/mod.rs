@@ -384,12 +384,14 @@ pub(super) fn unknown(args: &[&[u8]]) -> Reply {
         String::from_utf8_lossy(&arg[..end]).into_owned()
     };
     let mut rest = String::new();
+    let mut left = 128_usize;
     for arg in &args[1..] {
-        if rest.len() >= 128 {
+        if left == 0 {
             break;
         }
-        let arg = shown(arg, 128 - rest.len());
-        rest.push_str(&format!("'{arg}' "));
+        rest.push_str(&format!("'{}' ", shown(arg, left)));
+        // The quotes and the space count as well.
+        left = left.saturating_sub(arg.len().min(left) + 3);
     }
     let name = shown(args[0], 128);
     Reply::Error(format!("ERR unknown command '{name}', with args beginning with: {rest}").into())

@@ -14,6 +14,9 @@ pub(super) fn psubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Resu
 }
 
 pub(super) fn ssubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    if node.is_nested() {
+        return Err(Reply::error("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client"));
+    }
     join(node, id, args, ChannelKind::Shard, "ssubscribe")
 }
 
