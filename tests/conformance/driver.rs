@@ -15,7 +15,7 @@ use super::template::Words;
 use super::wire::{Conn, Frame};
 
 /// How long a server that has to answer may take.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// After so long without a reply a command is taken to wait.
 const SILENCE: Duration = Duration::from_millis(5);
 

@@ -120,7 +120,7 @@ pub(crate) const PLAIN: &[&str] = &[
     "SMOVE <set> <set> <member>",
     "SPOP t9 [<count>]",
     "SPOP <set> 100",
-    "SRANDMEMBER <set> [<index>]",
+    "SRANDMEMBER <set> [<count>]",
     "SINTER {<set>}",
     "SUNION {<set>}",
     "SDIFF {<set>}",
