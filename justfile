@@ -18,6 +18,14 @@ conformance seconds="600" seed="1000000":
         cargo test --release --test conformance -- --ignored --exact --nocapture \
         the_node_answers_as_redis_server_does_for_long
 
+# Runs Redis's own tests against the served node; the sources of Redis 7.0 are fetched if no directory is given.
+redis-suite *args:
+    tests/external/redis-suite {{ args }}
+
+# Runs client libraries and their lock tests against served nodes.
+clients *args:
+    tests/external/clients {{ args }}
+
 # Measures the engines.
 bench *args:
     cargo bench {{ args }}
