@@ -64,10 +64,10 @@ fn stateful() -> impl Strategy<Value = Case> {
     (steps, any::<bool>()).prop_map(|(steps, resp3)| Case { steps, resp3, waits: true })
 }
 
-/// Compares for as long, with other streams for each seed.
-fn run(driver: &Driver, seed: u64, lasts: Duration) {
+/// Compares for so many rounds, or as long, with other streams for each seed.
+fn run(driver: &Driver, seed: u64, rounds: u64, lasts: Duration) {
     let began = Instant::now();
-    for round in 0_u64.. {
+    for round in 0..rounds {
         let config = Config {
             cases: 20,
             failure_persistence: None,
@@ -95,7 +95,7 @@ fn run(driver: &Driver, seed: u64, lasts: Duration) {
 #[test]
 fn the_node_answers_as_redis_server_does() {
     if let Some(driver) = Driver::start() {
-        run(&driver, 1, Duration::from_secs(15));
+        run(&driver, 1, STATEFUL_EVERY, Duration::from_secs(60));
         println!("{}", driver::summary([&driver]));
     }
 }
@@ -111,7 +111,7 @@ fn the_node_answers_as_redis_server_does_for_long() {
     let drivers: Vec<Driver> = (0..jobs).map_while(|_| Driver::start()).collect();
     std::thread::scope(|scope| {
         for (job, driver) in drivers.iter().enumerate() {
-            scope.spawn(move || run(driver, seed + 1_000_000 * job as u64, lasts));
+            scope.spawn(move || run(driver, seed + 1_000_000 * job as u64, u64::MAX, lasts));
         }
     });
     println!("{}", driver::summary(&drivers));
