@@ -34,6 +34,8 @@ pub struct History<'t> {
     pub operations: Vec<Operation<'t>>,
     /// What clients learned of their changes, in true-time order.
     pub answers: Vec<Answer<'t>>,
+    /// Promotions, demotions and crashes, in true-time order.
+    pub upheavals: Vec<&'t Event>,
     /// The last event by which a fault began, struck or healed.
     pub last_fault: Option<&'t Event>,
 }
@@ -51,6 +53,10 @@ pub struct Section<'t> {
     pub answered: Option<&'t Event>,
     /// The grant, if it got one.
     pub grant: Option<Granted<'t>>,
+    /// Indices of what it created in [`History::records`], in order of creation.
+    pub records: Vec<usize>,
+    /// The last of its messages that reached a store or a replica.
+    pub delivered: Option<&'t Event>,
 }
 
 /// A grant, from the moment when the client saw it.
@@ -170,6 +176,18 @@ impl<'t> History<'t> {
         self.granted
             .iter()
             .filter_map(|at| self.sections[*at].grant.as_ref().map(|g| (&self.sections[*at], g)))
+    }
+
+    /// What the stores and replicas kept of a section, in order of creation.
+    pub fn records_of(&self, section: &Section<'t>) -> impl Iterator<Item = &Record<'t>> {
+        section.records.iter().map(|at| &self.records[*at])
+    }
+
+    /// The events at an instant and after it.
+    #[must_use]
+    pub fn since(&self, at: TrueTime) -> &'t [Event] {
+        let events = &self.trace.events;
+        &events[events.partition_point(|event| event.at < at)..]
     }
 
     /// The name of a key as reports print it.

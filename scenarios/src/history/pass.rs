@@ -49,6 +49,7 @@ impl<'t> Pass<'t> {
                 touches: Vec::with_capacity(64),
                 operations: Vec::with_capacity(64),
                 answers: Vec::with_capacity(32),
+                upheavals: Vec::new(),
                 last_fault: None,
             },
             standing: trace.hosts.iter().map(|host| stands(host.role)).collect(),
@@ -81,8 +82,9 @@ impl<'t> Pass<'t> {
             What::Extended { key } => self.touched(event, key, false),
             What::Deleted { key } => self.touched(event, key, true),
             What::Expired { key } | What::Lost { key } => self.vanished(event, key),
-            What::Promoted => self.stand(event.host, |standing| standing.takes_writes = true),
-            What::Demoted => self.stand(event.host, |standing| standing.takes_writes = false),
+            What::Promoted => self.turned(event, true),
+            What::Demoted => self.turned(event, false),
+            What::Delivered { .. } => self.delivered(event),
 
             What::ResourceRead { key, token, .. } => self.operated(event, key, *token, Act::Read),
             What::ResourceWritten { key, value, token } => {
@@ -150,9 +152,15 @@ impl<'t> Pass<'t> {
         let known = self.history.sections.iter().rposition(|section| section.id == id);
         Some(known.unwrap_or_else(|| {
             let key = self.key(key);
-            self.history.sections.push(Section { id, key, asked: None, answered: None, grant: None });
+            self.history.sections.push(Section::new(id, key));
             self.history.sections.len() - 1
         }))
+    }
+
+    /// The section that an event belongs to, if one of its own events came before.
+    fn known_section(&mut self, event: &Event) -> Option<&mut Section<'t>> {
+        let id = event.grant?;
+        self.history.sections.iter_mut().rfind(|section| section.id == id)
     }
 
     fn section(&mut self, event: &Event, key: &'t Key) -> Option<&mut Section<'t>> {
@@ -196,9 +204,11 @@ impl<'t> Pass<'t> {
         let Section { id, key, asked, .. } = self.history.sections[section];
         let since = asked.map_or(TrueTime::default(), |event| event.at);
         self.creations.clear();
-        for record in self.history.records.iter().rev().take_while(|record| record.created.at >= since) {
-            let Event { at, host, grant, .. } = *record.created;
-            let own = grant == Some(id) && record.key == key && record.on_store;
+        let records =
+            self.history.sections[section].records.iter().rev().map(|at| &self.history.records[*at]);
+        for record in records.take_while(|record| record.created.at >= since) {
+            let Event { at, host, .. } = *record.created;
+            let own = record.key == key && record.on_store;
             if own && !self.creations.iter().any(|later| later.host == host) {
                 self.creations.push(Creation { at, host, withdrawn: record.deleted_by(id) });
             }
@@ -230,12 +240,26 @@ impl<'t> Pass<'t> {
     fn crashed(&mut self, event: &'t Event) {
         self.stand(event.host, |standing| standing.runs = false);
         self.history.last_fault = Some(event);
+        self.history.upheavals.push(event);
         for section in self.history.sections.iter_mut().filter(|section| section.id.client == event.host) {
             section.answered.get_or_insert(event);
             if let Some(grant) = &mut section.grant {
                 grant.let_go.get_or_insert(event);
                 grant.stop_believing(event);
             }
+        }
+    }
+
+    fn turned(&mut self, event: &'t Event, takes_writes: bool) {
+        self.stand(event.host, |standing| standing.takes_writes = takes_writes);
+        self.history.upheavals.push(event);
+    }
+
+    fn delivered(&mut self, event: &'t Event) {
+        if matches!(self.history.trace.role(event.host), Some(Role::Store | Role::Replica))
+            && let Some(section) = self.known_section(event)
+        {
+            section.delivered = Some(event);
         }
     }
 
@@ -259,7 +283,11 @@ impl<'t> Pass<'t> {
         self.touched(event, key, true);
         let Some(key) = self.known_key(key) else { return };
         let on_store = self.takes_writes(event.host);
-        self.live.push(self.history.records.len());
+        let record = self.history.records.len();
+        self.live.push(record);
+        if let Some(section) = self.known_section(event) {
+            section.records.push(record);
+        }
         self.history.records.push(Record { key, created: event, on_store, ended: None });
     }
 
@@ -299,6 +327,12 @@ impl<'t> Pass<'t> {
         let section = self.section_at(event, key);
         let key = self.key(key);
         self.history.operations.push(Operation { event, section, key, token, act });
+    }
+}
+
+impl<'t> Section<'t> {
+    fn new(id: GrantId, key: usize) -> Section<'t> {
+        Section { id, key, asked: None, answered: None, grant: None, records: Vec::new(), delivered: None }
     }
 }
 

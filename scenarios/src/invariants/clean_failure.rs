@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Role, What};
+use picklock_sim::trace::{Event, What};
 
 use super::{Invariant, cite, judged, ms, who};
 use crate::history::{History, Record, Section};
@@ -33,13 +33,11 @@ fn check(history: &History<'_>) -> Outcome {
     let mut judged_some = false;
     let mut findings = Vec::new();
     for section in history.sections.iter().filter(failed) {
-        let left = |record: &&Record<'_>| {
-            record.on_store && record.key == section.key && record.created.grant == Some(section.id)
-        };
-        let Some(last) = last_delivery(history, section) else { continue };
+        let left = |record: &&Record<'_>| record.on_store && record.key == section.key;
+        let Some(last) = section.delivered else { continue };
         let due = last.at + history.trace.ttl + SLACK;
         judged_some |= due < history.trace.end;
-        for record in history.records.iter().filter(left).filter(|record| !died(history, record)) {
+        for record in history.records_of(section).filter(left).filter(|record| !died(history, record)) {
             let until = record.ended.map_or(history.trace.end, |event| event.at);
             if until > due {
                 findings.push(leftover(history, section, record, last, until));
@@ -52,19 +50,10 @@ fn check(history: &History<'_>) -> Outcome {
     judged(history, findings)
 }
 
-fn last_delivery<'t>(history: &History<'t>, section: &Section<'t>) -> Option<&'t Event> {
-    let delivered = |event: &&Event| {
-        matches!(event.what, What::Delivered { .. })
-            && event.grant == Some(section.id)
-            && matches!(history.trace.role(event.host), Some(Role::Store | Role::Replica))
-    };
-    history.trace.events.iter().rev().find(delivered)
-}
-
 /// True if the record's store died while it kept it.
 fn died(history: &History<'_>, record: &Record<'_>) -> bool {
     let until = record.ended.map_or(history.trace.end, |event| event.at);
-    history.trace.events.iter().any(|event| {
+    history.upheavals.iter().any(|event| {
         event.host == record.created.host
             && (record.created.at..=until).contains(&event.at)
             && matches!(event.what, What::Crashed { .. } | What::Demoted)

@@ -65,24 +65,20 @@ fn relied_upon<'t>(
         What::Crashed { .. } => event.host == section.id.client,
         _ => false,
     };
-    let later = |event: &&Event| event.at >= grant.acquired.at;
     // A deadline that had passed when the grant was seen misleads nobody.
     if let What::Acquired { deadline: Some(deadline), .. } = grant.acquired.what
         && deadline <= grant.acquired.at
     {
         return (TrueTime::default(), None);
     }
-    let end = history.trace.events.iter().filter(later).find(ends);
+    let end = history.since(grant.acquired.at).iter().find(ends);
     (end.map_or(history.trace.end, |event| event.at), end)
 }
 
 /// The event by which another client could first be granted what this grant holds.
 fn freed<'t>(history: &History<'t>, section: &Section<'t>, grant: &Granted<'t>) -> Option<&'t Event> {
-    let records: Vec<&Record<'t>> = history
-        .records
-        .iter()
-        .filter(|record| record.key == section.key && record.created.grant == Some(section.id))
-        .collect();
+    let records: Vec<&Record<'t>> =
+        history.records_of(section).filter(|record| record.key == section.key).collect();
     let stores = history.trace.hosts.iter().filter(|host| host.role == Role::Store).count();
     let needed = stores.saturating_sub(history.trace.quorum as usize) + 1;
     let kept = |at: TrueTime, on: &dyn Fn(&Record<'t>) -> bool| {
@@ -103,7 +99,7 @@ fn freed<'t>(history: &History<'t>, section: &Section<'t>, grant: &Granted<'t>) 
             && event.at >= grant.granted_at
             && kept(event.at, &|record| record.created.host == event.host) == 0
     };
-    let by_promotion = history.trace.events.iter().filter(promoted);
+    let by_promotion = history.upheavals.iter().copied().filter(promoted);
     by_loss.chain(by_promotion).min_by_key(|event| (event.at, event.id))
 }
 
@@ -112,7 +108,7 @@ fn takes_writes(history: &History<'_>, host: HostId, at: TrueTime) -> bool {
     let changes = |event: &&Event| {
         event.host == host && event.at <= at && matches!(event.what, What::Promoted | What::Demoted)
     };
-    match history.trace.events.iter().rev().find(changes) {
+    match history.upheavals.iter().rev().copied().find(changes) {
         Some(event) => matches!(event.what, What::Promoted),
         None => history.trace.role(host) == Some(Role::Store),
     }

@@ -61,14 +61,10 @@ impl<'h, 't> Life<'h, 't> {
             nested: Vec::new(),
             releasing: None,
             released: None,
-            records: history
-                .records
-                .iter()
-                .filter(|record| record.on_store && record.created.grant == Some(section.id))
-                .collect(),
+            records: history.records_of(section).filter(|record| record.on_store).collect(),
         };
         let own = |event: &&Event| event.grant == Some(section.id) && event.host == section.id.client;
-        for event in history.trace.events.iter().filter(own).filter(|event| event.at >= grant.acquired.at) {
+        for event in history.since(grant.acquired.at).iter().filter(own) {
             match event.what {
                 What::Reentered { .. } | What::NotReentered { .. } | What::Left { .. } => {
                     life.nested.push(event)

@@ -47,8 +47,8 @@ enum Notice {
 }
 
 fn noticed(history: &History<'_>, section: &Section<'_>, grant: &Granted<'_>) -> Notice {
-    let own = |event: &&Event| event.host == section.id.client && event.at >= grant.acquired.at;
-    for event in history.trace.events.iter().filter(own) {
+    let own = |event: &&Event| event.host == section.id.client;
+    for event in history.since(grant.acquired.at).iter().filter(own) {
         let told = match &event.what {
             What::Aborted { .. } => true,
             What::Released { error, .. } => error.is_some(),
@@ -65,10 +65,8 @@ fn noticed(history: &History<'_>, section: &Section<'_>, grant: &Granted<'_>) ->
 
 /// When the stores that still kept the grant became too few.
 fn lost_at(history: &History<'_>, section: &Section<'_>, grant: &Granted<'_>) -> Option<TrueTime> {
-    let own = |record: &&Record<'_>| {
-        record.on_store && record.key == section.key && record.created.grant == Some(section.id)
-    };
-    let records: Vec<&Record<'_>> = history.records.iter().filter(own).collect();
+    let own = |record: &&Record<'_>| record.on_store && record.key == section.key;
+    let records: Vec<&Record<'_>> = history.records_of(section).filter(own).collect();
     let kept = |at: TrueTime| {
         let live =
             |record: &&&Record<'_>| record.created.at <= at && record.ended.is_none_or(|event| event.at > at);
