@@ -33,11 +33,8 @@ fn check(history: &History<'_>) -> Outcome {
     }
     let mut findings = Vec::new();
     for (section, grant) in history.grants() {
-        let lapse = history.grants().find(|(other, later)| {
-            other.key == section.key
-                && other.id.client != section.id.client
-                && (later.granted_at, later.rank) > (grant.granted_at, grant.rank)
-        });
+        let rival = |other: &Section<'_>| other.key == section.key && other.id.client != section.id.client;
+        let lapse = history.grants().skip(grant.rank + 1).find(|(other, _)| rival(other));
         let Some((successor, later)) = lapse else { continue };
         let let_go = grant.let_go.map_or(history.trace.end, |event| event.at);
         let mut stores: Vec<HostId> = Vec::new();

@@ -40,6 +40,8 @@ fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
         What::Extended { .. } => "extended",
         _ => "replaced",
     };
+    let mut grants = vec![creator, toucher];
+    grants.sort_by_key(|grant| history.sections.iter().position(|section| section.id == *grant));
     Some(Finding {
         text: format!(
             "{} {did} the record of `{}` on {} that {} had created",
@@ -48,7 +50,7 @@ fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
             history.trace.host_name(touch.event.host),
             who(history, creator),
         ),
-        grants: vec![creator, toucher],
+        grants,
         events: cite([record.created, touch.event]),
         width: None,
     })
@@ -92,7 +94,7 @@ mod tests {
     #[test]
     fn a_late_release_of_a_clients_earlier_section_is_foreign_too() {
         let script = created().deletes(A1, NODE_1).at(15).waits(A2).creates(A2, NODE_1);
-        assert_eq!(finding(&INVARIANT, &script.at(20).deletes(A1, NODE_1).trace()).grants, [A2, A1]);
+        assert_eq!(finding(&INVARIANT, &script.at(20).deletes(A1, NODE_1).trace()).grants, [A1, A2]);
     }
 
     #[test]
