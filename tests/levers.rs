@@ -16,8 +16,8 @@ use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 use picklock_sim::ids::Key;
 use picklock_sim::plan::{
-    Access, ClientPlan, Edge, Injection, Latency, Lever, Persistence, Phase, Plan, Point, SectionPlan,
-    Target, When, WorldSpec,
+    Access, ClientPlan, Edge, Injection, Latency, Lever, MinReplicas, Persistence, Phase, Plan, Point,
+    SectionPlan, Target, When, WorldSpec,
 };
 use picklock_sim::seed::Seed;
 use picklock_sim::time::TrueTime;
@@ -59,6 +59,7 @@ fn stage(injections: impl IntoIterator<Item = Injection>) -> Plan {
             replicas: 1,
             persistence: Persistence::None,
             down_after: ms(200),
+            min_replicas: MinReplicas::default(),
             stock: 0,
         },
         workload: "contend".to_owned(),

@@ -8,7 +8,7 @@ use picklock_scenarios::check::{Checked, check};
 use picklock_sim::design::{Design, spell};
 use picklock_sim::engine::Engine;
 use picklock_sim::ids::Key;
-use picklock_sim::plan::{ClientPlan, Latency, Persistence, Plan, SectionPlan, WorldSpec};
+use picklock_sim::plan::{ClientPlan, Latency, MinReplicas, Persistence, Plan, SectionPlan, WorldSpec};
 use picklock_sim::seed::Seed;
 use picklock_sim::trace::{Role, What};
 
@@ -132,6 +132,7 @@ fn plan(shape: &Shape) -> Plan {
             replicas: 1,
             persistence: Persistence::None,
             down_after: Duration::from_millis(200),
+            min_replicas: MinReplicas::default(),
             stock: 0,
         },
         workload: "contend".to_owned(),

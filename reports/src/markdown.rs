@@ -45,7 +45,8 @@ fn matrix(summary: &Summary) -> String {
 }
 
 fn cells(summary: &Summary) -> String {
-    let mut table = Table::new(["design", "scenario", "runs", "unknown", "as expected", "found", "faults"]);
+    let head = ["design", "scenario", "runs", "unknown", "as expected", "found", "two holders", "faults"];
+    let mut table = Table::new(head);
     for cell in &summary.cells {
         let (runs, unknown) = (cell.runs.to_string(), cell.unknown.to_string());
         let cells = [
@@ -55,6 +56,7 @@ fn cells(summary: &Summary) -> String {
             unknown,
             as_expected(cell),
             escape(&verdict::found(cell)),
+            escape(verdict::overlap(cell).trim_start_matches("two holders ")),
             escape(&verdict::bites(cell)),
         ];
         table.row(cells);

@@ -212,14 +212,19 @@ fn fit(line: &str, columns: usize) -> Vec<String> {
     if width(line.trim_end()) <= columns { vec![line.to_owned()] } else { wrap(line, columns) }
 }
 
-/// What is to be said of a cell beside its numbers: what was found, which faults bit, why it is not as expected.
+/// What is to be said of a cell beside its numbers: what was found, how wide it is, which faults bit, why it is not as
+/// expected.
 fn notes(cell: &Cell) -> Vec<(Ink, String)> {
     let found = match Mark::of(cell) {
         Mark::Violated => verdict::ink(cell),
         Mark::Unknown => Ink::Warn,
         Mark::Holds | Mark::NotApplicable => Ink::Plain,
     };
-    let mut notes = vec![(found, verdict::found(cell)), (Ink::Dim, verdict::bites(cell))];
+    let mut notes = vec![
+        (found, verdict::found(cell)),
+        (Ink::Plain, verdict::overlap(cell)),
+        (Ink::Dim, verdict::bites(cell)),
+    ];
     if let Some(why) = &cell.unmet_because {
         notes.push((Ink::Bad, format!("not as expected: {why}")));
     }

@@ -1,5 +1,7 @@
 //! What the numbers of a cell amount to: the reading that the text, Markdown and JUnit formats share.
 
+use std::time::Duration;
+
 use picklock_scenarios::summary::{Cell, Summary, Violation};
 
 use crate::numbers;
@@ -126,6 +128,23 @@ pub(crate) fn bites(cell: &Cell) -> String {
     let each: Vec<String> =
         cell.bit.iter().map(|(fault, runs)| format!("{fault} bit in {runs} of {}", cell.runs)).collect();
     each.join(", ")
+}
+
+/// How long there were two holders, beside the fault that let them be; empty if there never were.
+pub(crate) fn overlap(cell: &Cell) -> String {
+    let metrics = &cell.metrics;
+    if metrics.overlap_widest_ns == 0 {
+        return String::new();
+    }
+    let span = |ns| numbers::span(Duration::from_nanos(ns));
+    let mut words = format!("two holders for up to {}", span(metrics.overlap_widest_ns));
+    if metrics.overlap_window_ns > metrics.overlap_widest_ns {
+        words.push_str(&format!(", on and off for {}", span(metrics.overlap_window_ns)));
+    }
+    if metrics.overlap_fault_ns > 0 {
+        words.push_str(&format!(", the fault lasting {}", span(metrics.overlap_fault_ns)));
+    }
+    words
 }
 
 /// How often a violation was seen on the second engine, in words; `None` if that was not tried.

@@ -9,11 +9,10 @@ use picklock_sim::engine::Engine;
 use picklock_sim::plan::Plan;
 use picklock_sim::run::{self, Panicked, Run};
 use picklock_sim::seed::Seed;
-use picklock_sim::time::nanos;
 use picklock_sim::trace::{Trace, What};
 
 use crate::history::History;
-use crate::invariants::{self, Invariant, mutual_exclusion};
+use crate::invariants::{self, Invariant};
 use crate::outcome::{Finding, Outcome};
 use crate::scenario::Scenario;
 use crate::summary::Metrics;
@@ -78,20 +77,9 @@ pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, Che
     let outcomes: Vec<(&'static Invariant, Outcome)> =
         invariants::ALL.iter().map(|invariant| (invariant, (invariant.check)(&history))).collect();
     let bit = bitten(&trace);
-    let metrics = Metrics { overlap_ns: overlap(&outcomes), ..metrics::of(&history) };
+    let metrics = metrics::of(&history, &outcomes);
     let idle = idle(&plan, &bit, &metrics);
     Ok(Checked { plan, outcomes, bit, idle, metrics, trace })
-}
-
-/// How long beliefs overlapped, in nanoseconds.
-fn overlap(outcomes: &[(&'static Invariant, Outcome)]) -> u64 {
-    let overlaps =
-        outcomes.iter().filter(|(invariant, _)| invariant.name == mutual_exclusion::INVARIANT.name);
-    let found = overlaps.flat_map(|(_, outcome)| match outcome {
-        Outcome::Violated(findings) => findings.as_slice(),
-        _ => &[],
-    });
-    found.filter_map(|finding| finding.width).map(nanos).fold(0, u64::saturating_add)
 }
 
 fn workload(plan: &Plan) -> Result<run::Workload, CheckError> {

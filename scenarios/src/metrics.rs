@@ -5,16 +5,19 @@ use picklock_sim::time::{TrueTime, nanos};
 use picklock_sim::trace::{Role, What};
 
 use crate::history::{History, Section};
+use crate::invariants::{Invariant, mutual_exclusion};
+use crate::outcome::{Finding, Outcome};
 use crate::summary::Metrics;
 
 mod fairness;
 mod loss;
+mod overlap;
 mod renewals;
 mod waste;
 
-/// Measures a run.
+/// Measures a run of which the invariants say this.
 #[must_use]
-pub fn of(history: &History<'_>) -> Metrics {
+pub fn of(history: &History<'_>, outcomes: &[(&Invariant, Outcome)]) -> Metrics {
     let mut metrics = Metrics::default();
     for section in &history.sections {
         let Some(asked) = section.asked else { continue };
@@ -36,10 +39,22 @@ pub fn of(history: &History<'_>) -> Metrics {
     let losses = loss::of(history);
     losses.noticed.iter().for_each(|notice| metrics.loss_notice.record(*notice));
     metrics.losses_unnoticed = losses.unnoticed;
+    let overlaps = overlap::of(history, overlaps_found(outcomes));
+    (metrics.overlap_ns, metrics.overlap_widest_ns) = (overlaps.total, overlaps.widest);
+    (metrics.overlap_window_ns, metrics.overlap_fault_ns) = (overlaps.window, overlaps.fault);
     if history.trace.belief != Belief::None {
         (metrics.wanted_ns, metrics.blocked_ns) = spans(history);
     }
     metrics
+}
+
+/// What mutual exclusion has found.
+fn overlaps_found<'a>(outcomes: &'a [(&Invariant, Outcome)]) -> &'a [Finding] {
+    let exclusion = outcomes.iter().find(|(invariant, _)| invariant.name == mutual_exclusion::INVARIANT.name);
+    match exclusion {
+        Some((_, Outcome::Violated(found))) => found,
+        _ => &[],
+    }
 }
 
 /// Sections that asked while another one asked for or had the same key.

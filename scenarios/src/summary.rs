@@ -139,6 +139,12 @@ pub struct Metrics {
     pub run_ns: u64,
     /// True time in which two holders believed at the same time, in nanoseconds; pairs are summed.
     pub overlap_ns: u64,
+    /// The widest of these overlaps, in nanoseconds.
+    pub overlap_widest_ns: u64,
+    /// The longest time in one run from the first of its overlaps to the end of the last, in nanoseconds.
+    pub overlap_window_ns: u64,
+    /// How long the longest fault lasted in that run, in nanoseconds; 0 if none lasts.
+    pub overlap_fault_ns: u64,
     /// Leases that stores extended for holders.
     pub renewals: u64,
     /// The most of them within ten milliseconds of one run.
@@ -169,6 +175,10 @@ impl Metrics {
         self.latency.merge(&other.latency);
         self.run_ns += other.run_ns;
         self.overlap_ns += other.overlap_ns;
+        self.overlap_widest_ns = self.overlap_widest_ns.max(other.overlap_widest_ns);
+        // The two are of one run; of two with the same window, the longer fault, so that the order makes no difference.
+        let longest = |of: &Metrics| (of.overlap_window_ns, of.overlap_fault_ns);
+        (self.overlap_window_ns, self.overlap_fault_ns) = longest(self).max(longest(other));
         self.renewals += other.renewals;
         self.renewal_peak = self.renewal_peak.max(other.renewal_peak);
         self.bypasses += other.bypasses;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::host::Host;
 use crate::lock::{Belief, BoxFuture, Client, LockError};
-use crate::plan::{Persistence, WorldSpec};
+use crate::plan::{MinReplicas, Persistence, WorldSpec};
 use crate::trace::Role;
 
 /// A design with its parameters open.
@@ -406,6 +406,8 @@ pub struct ServerSeat {
     pub persistence: Persistence,
     /// For a Sentinel: how long a primary may be silent.
     pub down_after: Duration,
+    /// For a store with replicas: how many it must hear from to take writes.
+    pub min_replicas: MinReplicas,
     /// For a replica: the address by which its primary shall name it, if that is not its host's name.
     pub announce: Option<(String, u16)>,
 }

@@ -17,8 +17,8 @@
 //! use picklock_sim::ids::Key;
 //! use picklock_sim::lock::{Client, Grant, Lock, LockError};
 //! use picklock_sim::plan::{
-//!     Access, ClientPlan, Edge, Injection, Latency, Lever, Persistence, Phase, Plan, Point, SectionPlan, Target, When,
-//!     WorldSpec,
+//!     Access, ClientPlan, Edge, Injection, Latency, Lever, MinReplicas, Persistence, Phase, Plan, Point, SectionPlan,
+//!     Target, When, WorldSpec,
 //! };
 //! use picklock_sim::resource::Operation;
 //! use picklock_sim::run::{ClientSeat, Workload, run};
@@ -84,6 +84,7 @@
 //!         replicas: 1,
 //!         persistence: Persistence::None,
 //!         down_after: ms(200),
+//!         min_replicas: MinReplicas::default(),
 //!         stock: 100,
 //!     },
 //!     workload: "one write".into(),

@@ -54,8 +54,36 @@ pub struct WorldSpec {
     /// A Sentinel holds a primary for down that does not answer it for this long.
     #[serde(rename = "down_after_ns", with = "serde_ns")]
     pub down_after: Duration,
+    /// How many replicas a store must hear from to take writes.
+    #[serde(default, skip_serializing_if = "MinReplicas::is_default")]
+    pub min_replicas: MinReplicas,
     /// The stock that the guarded resource starts with.
     pub stock: i64,
+}
+
+/// A store takes writes only while this many replicas have acknowledged its stream lately: `min-replicas-to-write` and
+/// `min-replicas-max-lag`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MinReplicas {
+    /// How many; 0: a store takes writes with none.
+    pub count: u32,
+    /// How long ago they may have done so. Redis counts whole seconds; a part of one is counted as one.
+    #[serde(rename = "max_lag_ns", with = "serde_ns")]
+    pub max_lag: Duration,
+}
+
+impl Default for MinReplicas {
+    /// As in `redis.conf`.
+    fn default() -> MinReplicas {
+        MinReplicas { count: 0, max_lag: Duration::from_secs(10) }
+    }
+}
+
+impl MinReplicas {
+    fn is_default(&self) -> bool {
+        *self == MinReplicas::default()
+    }
 }
 
 /// One-way latency of a message: between `min` and `max`, half of the messages in the fastest eighth of that range.
@@ -359,6 +387,8 @@ impl Plan {
         span("tcp_timeout_ns", world.tcp_timeout, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
         span("down_after_ns", world.down_after, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
         count("replicas", world.replicas as usize, 9, "at most 9")?;
+        count("min_replicas.count", world.min_replicas.count as usize, 9, "at most 9")?;
+        span("max_lag_ns", world.min_replicas.max_lag, SECOND, HOUR, "from 1 s to 1 h")?;
         count("clients", self.clients.len(), 1_000, "at most 1000")?;
         count("injections", self.injections.len(), 10_000, "at most 10000")?;
         for (at, client) in self.clients.iter().enumerate() {
@@ -404,6 +434,7 @@ impl Injection {
 
 const MICROSECOND: Duration = Duration::from_micros(1);
 const MILLISECOND: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 
 fn span(

@@ -133,10 +133,11 @@ fn cast(design: &Design, plan: &Plan, workload: &Workload) -> Vec<(HostInfo, Boo
     if let Some(server) = &design.server {
         for (name, role) in design.topology.servers(&plan.world) {
             let server = Arc::clone(server);
-            let down_after = plan.world.down_after;
+            let (down_after, min_replicas) = (plan.world.down_after, plan.world.min_replicas);
             let seat_role = role.clone();
             let program: Boot = Arc::new(move |host| {
-                server(ServerSeat { host, role: seat_role.clone(), persistence, down_after, announce: None })
+                let role = seat_role.clone();
+                server(ServerSeat { host, role, persistence, down_after, min_replicas, announce: None })
             });
             cast.push((HostInfo { name, role: role.kind() }, program));
         }

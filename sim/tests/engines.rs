@@ -10,7 +10,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError};
-use picklock_sim::plan::{ClientPlan, Latency, Persistence, Plan, SectionPlan, WorldSpec};
+use picklock_sim::plan::{ClientPlan, Latency, MinReplicas, Persistence, Plan, SectionPlan, WorldSpec};
 use picklock_sim::resource::Operation;
 use picklock_sim::run::{Workload, run};
 use picklock_sim::seed::Seed;
@@ -86,6 +86,7 @@ fn plan(seed: u64) -> Plan {
             replicas: 1,
             persistence: Persistence::None,
             down_after: Duration::from_millis(500),
+            min_replicas: MinReplicas::default(),
             stock: 0,
         },
         workload: "contend".to_owned(),

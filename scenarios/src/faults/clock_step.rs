@@ -9,6 +9,10 @@
 //! The cut lasts beyond the step on purpose: at its end the requests that it held back are delivered, and would
 //! make client-1 hold all nodes after all.
 //!
+//! On replicas nothing is lost at once, since a replica deletes nothing by itself. But one that is promoted counts leases
+//! by its own clock: they were copied as the instants at which they end, and those come earlier there by as much as it is
+//! ahead.
+//!
 //! On clients one client's wall clock moves while its section works, which concerns locks that measure validity on it.
 
 use std::time::Duration;
@@ -17,7 +21,7 @@ use picklock_sim::design::{ServerRole, Topology};
 use picklock_sim::plan::{Access, Edge, Injection, Lever, Phase, Point, Target, When};
 use picklock_sim::time::{TrueTime, nanos};
 
-use super::{Draw, Fault, TIMES_AT_MOST_ONCE, enough, needs_stores};
+use super::{Draw, Fault, TIMES_AT_MOST_ONCE, enough, needs_replicas, needs_stores};
 use crate::scenario::param::{Args, Domain, Param};
 
 pub(super) const CLOCK_STEP: Fault = Fault {
@@ -28,9 +32,9 @@ pub(super) const CLOCK_STEP: Fault = Fault {
         TIMES_AT_MOST_ONCE,
         Param {
             name: "who",
-            domain: Domain::Word(&["nodes", "clients"]),
+            domain: Domain::Word(&["nodes", "replicas", "clients"]),
             default: "nodes",
-            doc: "whose clocks: nodes that client-1's first section holds, or one client's",
+            doc: "whose clocks: nodes that client-1's first section holds, all replicas of stores, or one client's",
         },
         Param {
             name: "held",
@@ -75,8 +79,10 @@ pub(super) const CLOCK_STEP: Fault = Fault {
 };
 
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {
-    if args.word("who") == "clients" {
-        return Ok(());
+    match args.word("who") {
+        "clients" => return Ok(()),
+        "replicas" => return needs_replicas(args, topology),
+        _ => {}
     }
     needs_stores(args, topology)?;
     enough(args, "held", topology.stores)?;
@@ -93,7 +99,11 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     };
     let step = Lever::StepClock { by_ns: if backwards { -by } else { by } };
     let after = draw.span("after");
-    if draw.word("who") == "clients" { clients(draw, step, after) } else { nodes(draw, step, after) }
+    match draw.word("who") {
+        "clients" => clients(draw, step, after),
+        "replicas" => replicas(draw, step, after),
+        _ => nodes(draw, step, after),
+    }
 }
 
 fn nodes(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
@@ -121,6 +131,11 @@ fn with_replicas(draw: &Draw<'_>, mut nodes: Vec<String>) -> Vec<String> {
         draw.servers(|role| matches!(role, ServerRole::Replica { primary } if nodes.contains(primary)));
     nodes.extend(replicas);
     nodes
+}
+
+fn replicas(draw: &Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
+    let replicas = draw.servers(|role| matches!(role, ServerRole::Replica { .. }));
+    vec![draw.inject(working("client-1", 1, after), Target::Hosts(replicas), step)]
 }
 
 fn clients(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {

@@ -2,11 +2,13 @@
 //! back, is demoted, and the writes that only it had are discarded.
 //!
 //! The cut leaves one client on the primary's side and puts all others, the replicas and the Sentinels on the other:
-//! a split brain while it lasts. It begins as that client asks for the lock or as it has got it. Planned failovers
-//! are left out.
+//! a split brain while it lasts. It begins as that client asks for the lock or as it has got it. That client still
+//! reaches the other side, as over another network, and may notice; in a split it does not: it is cut off together with
+//! the primary and one of the Sentinels, in one of its first sections, so that the run sees the end of it. Planned
+//! failovers are left out.
 
 use picklock_sim::design::ServerRole;
-use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+use picklock_sim::plan::{Access, Injection, Lever, Phase, Point, Target, When};
 
 use super::draw::at;
 use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES_AT_MOST_ONCE, needs_replicas};
@@ -28,15 +30,16 @@ pub(super) const FAILOVER: Fault = Fault {
         TIMES_AT_MOST_ONCE,
         Param {
             name: "how",
-            domain: Domain::Word(&["crash", "cut", "random"]),
+            domain: Domain::Word(&["crash", "cut", "split", "random"]),
             default: "random",
-            doc: "whether the primary dies, or is cut off together with one client",
+            doc: "whether the primary dies, is cut off from all but one client, or together with one client and a \
+                  Sentinel; random: one of the first two",
         },
         Param {
             name: "for",
             domain: Domain::spans(),
             default: "1 x ttl..2 x ttl",
-            doc: "how long a cut lasts",
+            doc: "how long a cut or a split lasts",
         },
         AFTER,
         POWER_LOSS,
@@ -49,12 +52,12 @@ pub(super) const FAILOVER: Fault = Fault {
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let coin = draw.rng().percent(50);
-    let cut = match draw.word("how") {
-        "cut" => true,
-        "crash" => false,
-        _ => coin,
-    };
-    if cut { cut_off(draw) } else { crash(draw) }
+    match draw.word("how") {
+        "split" => split(draw),
+        "cut" => cut_off(draw),
+        "random" if coin => cut_off(draw),
+        _ => crash(draw),
+    }
 }
 
 fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
@@ -64,6 +67,29 @@ fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
     others.extend(draw.clients().into_iter().filter(|client| *client != point.host));
     let lever = Lever::Cut { to: Target::Hosts(others), both: true, lasts };
     vec![draw.inject(at(point), Target::Primary, lever)]
+}
+
+/// In how many of its first sections a client may be split off.
+const FIRST_SECTIONS: u32 = 2;
+
+fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let lasts = draw.span("for");
+    let early = |point: &Point| {
+        point.access == Access::Enter
+            && matches!(point.phase, Phase::Acquire | Phase::Work)
+            && point.section <= FIRST_SECTIONS
+    };
+    let Some(point) = draw.point(early) else { return Vec::new() };
+    let sentinels = draw.servers(|role| matches!(role, ServerRole::Sentinel { .. }));
+    let Some(sentinel) = draw.rng().pick(&sentinels).cloned() else { return Vec::new() };
+    let minority = vec![point.host.clone(), sentinel];
+    let mut majority = draw.servers(|role| !matches!(role, ServerRole::Store { .. }));
+    majority.extend(draw.clients());
+    majority.retain(|host| !minority.contains(host));
+    let lever = Lever::Cut { to: Target::Hosts(majority), both: true, lasts };
+    [Target::Primary, Target::Hosts(minority)]
+        .map(|side| draw.inject(at(point.clone()), side, lever.clone()))
+        .into()
 }
 
 /// The primary dies while a section works.

@@ -182,6 +182,32 @@ fn a_failover_strikes_the_primary_by_crash_or_by_cut() {
 }
 
 #[test]
+fn a_split_leaves_the_primary_with_one_client_and_a_minority_of_the_sentinels() {
+    let split =
+        scenario("replicas = 2\n[contend]\nsections = 9\n[[fault]]\nkind = 'failover'\nhow = 'split'");
+    for seed in 0..100 {
+        let injections = plan(&split, &design(1, true), seed).injections;
+        let [primary, others] = &injections[..] else { panic!("{injections:?}") };
+        assert_eq!((&primary.target, &primary.when), (&Target::Primary, &others.when));
+        assert_eq!(primary.lever, others.lever);
+        assert!(point(primary).section <= 2, "early enough for the run to see the end of it");
+        let [client, sentinel] = hosts(&others.target) else { panic!("{others:?}") };
+        assert!(*client == point(primary).host && sentinel.starts_with("sentinel"));
+        let Lever::Cut { to, both: true, .. } = &primary.lever else { panic!("{primary:?}") };
+        let of = |kind: &str| hosts(to).iter().filter(|host| host.starts_with(kind)).count();
+        assert_eq!((of("client"), of("sentinel"), of("replica"), of("resource")), (2, 2, 2, 0));
+        assert!(!hosts(to).contains(client) && !hosts(to).contains(sentinel));
+    }
+}
+
+#[test]
+fn the_clocks_of_all_replicas_may_be_moved_alone() {
+    let found =
+        injections("replicas = 2\n[[fault]]\nkind = 'clock-step'\nwho = 'replicas'", &design(1, true));
+    assert!(found.iter().all(|step| hosts(&step.target) == ["replica-1-1", "replica-1-2"]));
+}
+
+#[test]
 fn a_restart_strikes_as_many_stores_as_asked() {
     let restart = scenario("[[fault]]\nkind = 'node-restart'\nrestarted = 3");
     assert_eq!(plan(&restart, &design(5, false), 1).injections.len(), 3);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::{Latency, Persistence, WorldSpec};
+use picklock_sim::plan::{Latency, MinReplicas, Persistence, WorldSpec};
 
 use super::param::{Args, Domain, HOUR, Param};
 
@@ -65,6 +65,18 @@ pub const PARAMS: &[Param] = &[
         doc: "a Sentinel holds a primary for down that is silent for this long",
     },
     Param {
+        name: "min_replicas",
+        domain: Domain::Count(0, 8),
+        default: "0",
+        doc: "a replicated store takes writes only while so many replicas acknowledge them (min-replicas-to-write)",
+    },
+    Param {
+        name: "max_lag",
+        domain: Domain::Span { min: Duration::from_secs(1), max: HOUR },
+        default: "10s",
+        doc: "how long ago these may have done so last, in whole seconds (min-replicas-max-lag)",
+    },
+    Param {
         name: "stock",
         domain: Domain::Count(0, 1_000_000_000),
         default: "100",
@@ -96,6 +108,10 @@ pub(super) fn spec(args: &Args) -> WorldSpec {
             _ => Persistence::None,
         },
         down_after: args.span("down_after", ttl),
+        min_replicas: MinReplicas {
+            count: u32::try_from(args.count("min_replicas")).unwrap_or(u32::MAX),
+            max_lag: args.span("max_lag", ttl),
+        },
         stock: i64::try_from(args.count("stock")).unwrap_or(i64::MAX),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use picklock_impls::servers;
 use picklock_sim::design::StartServer;
 use picklock_sim::live::{self, ServeError};
-use picklock_sim::plan::{Latency, Persistence, Plan, WorldSpec};
+use picklock_sim::plan::{Latency, MinReplicas, Persistence, Plan, WorldSpec};
 use picklock_sim::seed::Seed;
 use picklock_sim::trace::{Event, HostInfo, What};
 use tokio::sync::Notify;
@@ -84,6 +84,7 @@ fn plan(args: &ServeArgs) -> Plan {
             replicas: 0,
             persistence: Persistence::None,
             down_after: args.down_after,
+            min_replicas: MinReplicas::default(),
             stock: 0,
         },
         workload: String::new(),

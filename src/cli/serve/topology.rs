@@ -11,7 +11,7 @@ use picklock_impls::servers::redis::PORT;
 use picklock_impls::servers::sentinel;
 use picklock_sim::design::{SentinelPlace, ServerRole, ServerSeat};
 use picklock_sim::live::Served;
-use picklock_sim::plan::Persistence;
+use picklock_sim::plan::{MinReplicas, Persistence};
 
 use crate::cli::args::ServeArgs;
 
@@ -138,7 +138,14 @@ pub(super) fn seats(
             port: server.port,
             seat: Arc::new(move |host| {
                 let (role, announce) = (role.clone(), announce.clone());
-                ServerSeat { host, role, persistence, down_after, announce }
+                ServerSeat {
+                    host,
+                    role,
+                    persistence,
+                    down_after,
+                    min_replicas: MinReplicas::default(),
+                    announce,
+                }
             }),
         }
     });

@@ -47,6 +47,7 @@ pub async fn serve(seat: ServerSeat, version: Version) {
         node.replication.settings.announced_address = host.into_bytes();
         node.replication.settings.announced_port = port;
     }
+    node.require_replicas(seat.min_replicas);
     node.restore_stream(restored.stream);
     journal.replace(&node);
     let shared = Shared { node, outboxes: BTreeMap::new(), stalled_until: None };

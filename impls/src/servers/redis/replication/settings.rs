@@ -3,7 +3,10 @@
 //! One default differs: `repl-diskless-sync` is off. A real primary waits five seconds for more replicas before it sends
 //! a copy over its socket; a simulated run is often over by then.
 
+use picklock_sim::plan::MinReplicas;
+
 use super::state::Replication;
+use crate::servers::redis::node::Node;
 
 /// A backlog is not smaller than this, in bytes.
 const BACKLOG_MIN: usize = 16 * 1024;
@@ -67,6 +70,17 @@ impl Replication {
             "replica-announce-port" => settings.announced_port = u16::try_from(number()).unwrap_or(0),
             "replica-priority" => settings.priority = number().unsigned_abs(),
             _ => {}
+        }
+    }
+}
+
+impl Node {
+    /// Takes writes only while so many replicas acknowledge them, as if its configuration file said so.
+    pub(in super::super) fn require_replicas(&mut self, least: MinReplicas) {
+        if least.count > 0 {
+            let whole_seconds = least.max_lag.as_nanos().div_ceil(1_000_000_000);
+            self.configure("min-replicas-to-write", least.count.to_string());
+            self.configure("min-replicas-max-lag", whole_seconds.to_string());
         }
     }
 }

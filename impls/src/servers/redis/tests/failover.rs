@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use picklock_sim::plan::{Lever, Target};
 use picklock_sim::run::Run;
-use picklock_sim::trace::What;
+use picklock_sim::trace::{Event, What};
 
 use super::super::PORT;
 use super::super::resp::Reply;
+use super::super::version::Version;
 use super::world::{Link, World, call, ms, primary};
 use crate::servers::sentinel;
 
@@ -222,6 +223,44 @@ fn a_failover_is_over_when_runs_expect_progress_again() {
                 at < 2 * down_after.cast_signed() + 2000,
                 "seed {seed}: {at} ms for {down_after} ms of silence"
             );
+        }
+    }
+}
+
+/// How long a lease of ten seconds lasts on a store whose primary dies and whose replica's clock is ahead.
+fn lease_after_promotion(ahead: Duration, version: Version) -> Duration {
+    let step = Lever::StepClock { by_ns: i64::try_from(ahead.as_nanos()).unwrap() };
+    let dies = Lever::Crash { power_loss: false, restart_after: None };
+    let world = World { version, ..struck(1, 1, 15, dies) };
+    let run = world.at(200, "replica-1-1", step).run(|host| {
+        Box::pin(async move {
+            host.sleep(ms(1000)).await;
+            assert_eq!(call(&host, "node-1", "SET k v NX PX 10000").await, Reply::OK);
+            host.sleep(ms(3500)).await;
+            assert_eq!(primary(&host).await, "replica-1-1");
+            let mut link = Link::to(&host, "replica-1-1", PORT).await;
+            assert_eq!(link.call("GET k").await, Reply::text("v"), "it has the lease, and it is not over");
+            while link.call("SET k w NX PX 10000").await != Reply::OK {}
+        })
+    });
+    let created = |host: &str| {
+        let on = |event: &&Event| {
+            run.trace.host_name(event.host) == host && matches!(event.what, What::Created { .. })
+        };
+        run.trace.events.iter().filter(on).map(|event| event.at).next_back().unwrap()
+    };
+    created("replica-1-1").since(created("node-1"))
+}
+
+#[test]
+fn a_lease_ends_as_much_earlier_as_the_clock_of_the_promoted_replica_is_ahead() {
+    // Leases are copied as the instants at which they end, since 7.0.
+    for version in [Version::V7_0, Version::V7_2] {
+        for ahead in [0, 1, 250, 1000, 5000] {
+            let lease = lease_after_promotion(ms(ahead), version);
+            let late = lease.checked_sub(ms(10_000 - ahead)).expect("it is not over before its time");
+            // The client asks every two milliseconds, and Redis counts whole ones.
+            assert!(late < ms(4), "{version:?}: {ahead} ms ahead, the lease ended {late:?} after its time");
         }
     }
 }

@@ -8,7 +8,9 @@ use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::plan::{ClientPlan, Injection, Latency, Lever, Persistence, Plan, Target, When, WorldSpec};
+use picklock_sim::plan::{
+    ClientPlan, Injection, Latency, Lever, MinReplicas, Persistence, Plan, Target, When, WorldSpec,
+};
 use picklock_sim::run::{Run, run};
 use picklock_sim::seed::Seed;
 use picklock_sim::stream::Stream;
@@ -18,7 +20,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::super::PORT;
 use super::super::resp::{Reply, request};
-use crate::servers::{sentinel, serve};
+use super::super::version::Version;
+use crate::servers::{sentinel, serve_as};
 
 struct NoLock;
 
@@ -86,6 +89,7 @@ pub(super) struct World {
     pub(super) seconds: u64,
     pub(super) seed: u64,
     pub(super) down_after: Duration,
+    pub(super) version: Version,
     pub(super) injections: Vec<Injection>,
 }
 
@@ -97,6 +101,7 @@ impl World {
             seconds: 3,
             seed: 1,
             down_after: ms(1000),
+            version: Version::default(),
             injections: Vec::new(),
         }
     }
@@ -146,7 +151,9 @@ impl World {
 
     fn run_noting(self, script: Script, finished: &Arc<Mutex<bool>>) -> Run {
         let topology = Topology { stores: 1, replicated: self.replicas > 0 };
-        let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) }).on(topology, serve);
+        let version = self.version;
+        let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) })
+            .on(topology, move |seat| serve_as(seat, version));
         let plan = Plan {
             seed: Seed(self.seed),
             network_seed: Seed(self.seed),
@@ -159,6 +166,7 @@ impl World {
                 replicas: self.replicas,
                 persistence: self.persistence,
                 down_after: self.down_after,
+                min_replicas: MinReplicas::default(),
                 stock: 0,
             },
             workload: "test".into(),
