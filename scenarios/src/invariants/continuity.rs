@@ -2,8 +2,10 @@
 //!
 //! A holder is a *lapsed* one if another client was granted the same key after it. A lapsed holder that has not let go
 //! must not find its renewals succeed: it would go on in the belief that all is well. Renewals are what stores did, by
-//! causal origin: extensions of the key's record in the service of the lapsed grant, on as many stores as make a majority.
-//! An unchecked timer breaks this, and so does a primary that nobody has told that it is one no longer.
+//! causal origin: extensions of the key's record in the service of the lapsed grant, on as many stores as make a majority;
+//! or records that are created once more for one that has long acquired.
+//! An unchecked timer breaks this, and so does a primary that nobody has told that it is one no longer, and an extension
+//! that takes a lock that has run out.
 
 use picklock_sim::ids::HostId;
 use picklock_sim::trace::{Event, What};
@@ -21,13 +23,14 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn check(history: &History<'_>) -> Outcome {
-    let extended = |event: &Event| matches!(event.what, What::Extended { .. });
-    let renewals: Vec<(usize, &Event)> = history
+    let mut renewals: Vec<(usize, &Event)> = history
         .touches
         .iter()
-        .filter(|touch| extended(touch.event))
+        .filter(|touch| matches!(touch.event.what, What::Extended { .. }))
         .map(|touch| (history.records[touch.record].key, touch.event))
         .collect();
+    renewals.extend(created_once_more(history));
+    renewals.sort_by_key(|(_, event)| (event.at, event.id));
     if renewals.is_empty() {
         return Outcome::NotApplicable;
     }
@@ -52,6 +55,14 @@ fn check(history: &History<'_>) -> Outcome {
         }
     }
     judged(history, findings)
+}
+
+/// The records that were created for grants that their holders already had in their hands.
+fn created_once_more<'h>(history: &'h History<'_>) -> impl Iterator<Item = (usize, &'h Event)> {
+    history.grants().flat_map(|(section, grant)| {
+        let own = history.records_of(section).filter(|record| record.on_store && record.key == section.key);
+        own.filter(|record| record.created.at > grant.acquired.at).map(|record| (record.key, record.created))
+    })
 }
 
 fn breach(
@@ -99,6 +110,17 @@ mod tests {
         assert_eq!(found.grants, [A1, B1]);
         assert_eq!(found.width, wide(20));
         assert_eq!(cited(&trace, &found), ["111 client-2 acquired", "130 node-1 extended"]);
+    }
+
+    #[test]
+    fn a_renewal_that_creates_the_record_once_more_is_found_too() {
+        let script = lapsed().at(120).releasing(B1).deletes(B1, NODE_1).released(B1);
+        let found = finding(&INVARIANT, &script.at(130).creates(A1, NODE_1).trace());
+        assert_eq!((found.grants, found.width), (vec![A1, B1], wide(20)));
+        // Nobody else was granted: what had run out is taken again, and nobody is deceived.
+        let script = Script::new().at(0).waits(A1).creates(A1, NODE_1).at(1).acquires(A1).at(100);
+        let trace = script.expires(NODE_1).at(130).creates(A1, NODE_1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
     }
 
     #[test]
