@@ -1,4 +1,4 @@
-//! Lists the scenario files of the built-in suite, so that adding one takes nothing but the file.
+//! Lists the scenario files of the built-in suite and of the bugs, so that adding one takes nothing but the file.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -6,10 +6,16 @@ use std::path::Path;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=suite");
-    let suite = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("suite");
+    list("suite")?;
+    list("bugs")
+}
+
+/// Writes the names and texts of a directory's scenario files as a list.
+fn list(directory: &str) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={directory}");
+    let from = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join(directory);
     let mut names = Vec::new();
-    for entry in fs::read_dir(&suite)? {
+    for entry in fs::read_dir(&from)? {
         let name = entry?.file_name().into_string().map_err(|name| format!("{name:?} is not a text"))?;
         if name.ends_with(".toml") {
             names.push(name);
@@ -19,9 +25,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     names.sort();
     let mut list = String::from("&[\n");
     for name in names {
-        writeln!(list, "    ({name:?}, include_str!({:?})),", suite.join(&name))?;
+        writeln!(list, "    ({name:?}, include_str!({:?})),", from.join(&name))?;
     }
     list.push_str("]\n");
-    fs::write(Path::new(&env::var("OUT_DIR")?).join("suite.rs"), list)?;
+    fs::write(Path::new(&env::var("OUT_DIR")?).join(format!("{directory}.rs")), list)?;
     Ok(())
 }

@@ -116,7 +116,7 @@ mod list {
     fn list_shows_everything_and_each_kind_alone() {
         let all = run(&["list"]);
         assert_eq!(all.code, Some(0));
-        for kind in ["designs", "scenarios", "faults", "invariants", "formats"] {
+        for kind in ["designs", "bugs", "scenarios", "faults", "invariants", "formats"] {
             let one = run(&["list", kind]);
             assert_eq!(one.code, Some(0));
             assert!(one.stdout.starts_with(&format!("{kind}:\n")), "{}", one.stdout);
@@ -127,7 +127,7 @@ mod list {
     #[test]
     fn list_as_json_has_the_names_that_scripts_rely_on() {
         let all = json(&run(&["list", "--json"]).stdout);
-        assert_eq!(keys(&all), ["designs", "faults", "formats", "invariants", "scenarios"].into());
+        assert_eq!(keys(&all), ["bugs", "designs", "faults", "formats", "invariants", "scenarios"].into());
         let names = |kind: &str| -> Vec<String> {
             let entries = all[kind].as_array().unwrap().iter();
             entries.map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()

@@ -1,12 +1,10 @@
 //! The lock designs that picklock tests, and the servers they need.
 //!
 //! A design is a lock algorithm with its servers. [`families`] lists those that come with picklock, with their
-//! parameters open; [`spell`](picklock_sim::design::spell) finds the one that a text names, with its parameters fixed:
+//! parameters open; [`design`] finds the one that a text names, with its parameters fixed:
 //!
 //! ```
-//! use picklock_sim::design::spell;
-//!
-//! let design = spell(picklock_impls::families(), "redlock{nodes=7,clock=wall}")?;
+//! let design = picklock_impls::design("redlock{nodes=7,clock=wall}")?;
 //! assert_eq!(design.topology.stores, 7);
 //! # Ok::<(), picklock_sim::design::SpellingError>(())
 //! ```
@@ -65,16 +63,33 @@
 //! assert_eq!(design.topology.stores, 1);
 //! ```
 
+pub mod bugs;
 pub mod connection;
 pub mod locks;
 pub mod own;
 pub mod servers;
+
+use picklock_sim::design::{Design, Family, SpellingError, spell};
 
 pub use connection::Connection;
 pub use own::on_redis;
 
 /// Every design that comes with picklock: the controls first, then from the simplest to the most careful.
 #[must_use]
-pub fn families() -> &'static [&'static picklock_sim::design::Family] {
+pub fn families() -> &'static [&'static Family] {
     locks::ALL
+}
+
+/// The locks of real libraries that had a bug: spelled like designs, and not among them.
+#[must_use]
+pub fn bugs() -> &'static [&'static Family] {
+    bugs::ALL
+}
+
+/// The design that a text spells, of those that come with picklock and of the bugs.
+///
+/// # Errors
+/// When the text is malformed or names an unknown design, parameter or value.
+pub fn design(text: &str) -> Result<Design, SpellingError> {
+    spell(&[families(), bugs()].concat(), text)
 }

@@ -51,11 +51,12 @@
 //! - *What is said of a run*: [`history`] (a trace sorted by section, record and operation), [`invariants`], [`outcome`],
 //!   [`metrics`].
 //! - *What is said of many*: [`tally`], [`summary`] (what every report reads), [`expect`] (what is known of the built-in
-//!   designs).
+//!   designs), [`bugs`] (how those of the collection are found).
 //!
 //! To add a fault, a workload or an invariant takes a file and a line in the list beside it; a scenario of the built-in
 //! suite takes the file alone.
 
+pub mod bugs;
 pub mod campaign;
 pub mod check;
 pub mod expect;

@@ -1,4 +1,5 @@
-//! Scenarios that are run together: the built-in suite, or a directory of files.
+//! Scenarios that are run together: the built-in suite, or a directory of files. And those beside the suite that find one
+//! bug each.
 //!
 //! The built-in files are part of the binary, so that an installed picklock has them. The order is that of growing
 //! trouble: no fault first, then one fault in the order of the catalogue, then mixtures.
@@ -12,15 +13,37 @@ use crate::scenario::{Scenario, ScenarioError};
 /// File names and texts, in order of their names.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/suite.rs"));
 
+/// The same for the bugs.
+const BUGS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/bugs.rs"));
+
 /// The built-in suite.
 ///
 /// # Panics
 /// When a built-in file is not a scenario; the tests read them all.
 #[must_use]
 pub fn builtin() -> Vec<Scenario> {
+    parsed(FILES)
+}
+
+/// The scenarios that are not of the suite, because what they are for is one bug of the [collection](crate::bugs) each.
+///
+/// # Panics
+/// When a built-in file is not a scenario; the tests read them all.
+#[must_use]
+pub fn of_bugs() -> Vec<Scenario> {
+    parsed(BUGS)
+}
+
+/// The scenario of this name, of the built-in suite or of the bugs.
+#[must_use]
+pub fn named(name: &str) -> Option<Scenario> {
+    builtin().into_iter().chain(of_bugs()).find(|scenario| scenario.name() == name)
+}
+
+fn parsed(files: &[(&str, &str)]) -> Vec<Scenario> {
     let read =
         |(name, text): &(&str, &str)| Scenario::parse(name, text).expect("the built-in scenarios are tested");
-    ordered(FILES.iter().map(read).collect())
+    ordered(files.iter().map(read).collect())
 }
 
 /// All scenario files (`*.toml`) of a directory, without its subdirectories.
@@ -85,6 +108,13 @@ mod tests {
             "storm",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn no_scenario_of_a_bug_has_the_name_of_one_of_the_suite() {
+        for scenario in of_bugs() {
+            assert!(builtin().iter().all(|other| other.name() != scenario.name()), "{}", scenario.name());
+        }
     }
 
     #[test]

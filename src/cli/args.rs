@@ -40,7 +40,7 @@ exercised, 101 internal fault, 130 interrupted; the first of 101, 2, 130, 1, 3 t
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Show what there is: designs, scenarios, faults, invariants, formats
+    /// Show what there is: designs, bugs, scenarios, faults, invariants, formats
     List(ListArgs),
     /// Run designs against scenarios and report what broke
     Run(RunArgs),
@@ -71,6 +71,8 @@ pub(crate) struct ListArgs {
 pub(crate) enum Listing {
     /// Lock designs with their parameters
     Designs,
+    /// Locks of real libraries that had a bug, with the scenario that finds it
+    Bugs,
     /// Scenarios of the built-in suite with what can be set
     Scenarios,
     /// Faults with their parameters

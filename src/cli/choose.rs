@@ -4,7 +4,7 @@ use std::path::Path;
 
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
-use picklock_sim::design::{Design, spell};
+use picklock_sim::design::Design;
 use picklock_sim::text::nearest;
 
 use super::args::Selection;
@@ -27,7 +27,7 @@ pub(crate) fn designs(named: &[String]) -> Result<Vec<Design>, Failure> {
 
 /// The design of a spelling.
 pub(crate) fn design(name: &str) -> Result<Design, Failure> {
-    spell(picklock_impls::families(), name).map_err(Failure::input)
+    picklock_impls::design(name).map_err(Failure::input)
 }
 
 /// Splits a list at the commas that are not inside braces.
@@ -78,13 +78,13 @@ pub(crate) fn suite(directory: Option<&Path>) -> Result<Vec<Scenario>, Failure> 
     }
 }
 
-/// A scenario of a suite by name, or one in a file of its own.
+/// A scenario by name, of a suite or of those that come with picklock, or one in a file of its own.
 pub(crate) fn named(suite: &[Scenario], name: &str) -> Result<Scenario, Failure> {
     if is_file(name) {
         return Scenario::load(Path::new(name)).map_err(Failure::input);
     }
-    let found = suite.iter().find(|scenario| scenario.name() == name);
-    found.cloned().ok_or_else(|| {
+    let found = suite.iter().find(|scenario| scenario.name() == name).cloned();
+    found.or_else(|| suite::named(name)).ok_or_else(|| {
         let near = nearest(name, suite.iter().map(Scenario::name));
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         Failure::Input(format!(

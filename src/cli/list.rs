@@ -2,17 +2,25 @@
 
 use std::fmt::Write as _;
 
-use picklock_impls::families;
+use picklock_impls::{bugs, families};
+use picklock_scenarios::bugs::Bug;
 use picklock_scenarios::scenario::param::Param;
 use picklock_scenarios::{faults, invariants, suite};
+use picklock_sim::design::Family;
 use serde_json::{Map, Value, json};
 
 use super::args::{ListArgs, Listing};
 use super::exit::{Exit, Failure};
 use super::screen;
 
-const ALL: [Listing; 5] =
-    [Listing::Designs, Listing::Scenarios, Listing::Faults, Listing::Invariants, Listing::Formats];
+const ALL: [Listing; 6] = [
+    Listing::Designs,
+    Listing::Bugs,
+    Listing::Scenarios,
+    Listing::Faults,
+    Listing::Invariants,
+    Listing::Formats,
+];
 
 pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let wanted: Vec<Listing> = args.what.map_or(ALL.to_vec(), |what| vec![what]);
@@ -30,6 +38,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
 fn name(listing: Listing) -> &'static str {
     match listing {
         Listing::Designs => "designs",
+        Listing::Bugs => "bugs",
         Listing::Scenarios => "scenarios",
         Listing::Faults => "faults",
         Listing::Invariants => "invariants",
@@ -68,6 +77,18 @@ fn entries(listing: Listing) -> Vec<Entry> {
                     format!("{}={}: {} ({})", param.name, param.default, param.doc, param.domain)
                 }));
                 Entry { name: family.name.to_owned(), claim: family.claim.to_owned(), lines }
+            })
+            .collect(),
+        Listing::Bugs => collected()
+            .map(|(family, bug)| Entry {
+                name: bug.name.clone(),
+                claim: format!("{}: {}", family.claim, family.weakness),
+                lines: vec![
+                    format!("source: {}", family.source),
+                    format!("twin: {}", bug.twin),
+                    format!("violates: {} under {}", bug.invariant, bug.scenario),
+                    bug.replay(),
+                ],
             })
             .collect(),
         Listing::Scenarios => suite::builtin()
@@ -111,6 +132,14 @@ fn entries(listing: Listing) -> Vec<Entry> {
     }
 }
 
+/// The bugs of the collection, with the locks that have them.
+fn collected() -> impl Iterator<Item = (&'static Family, Bug)> {
+    picklock_scenarios::bugs::builtin().into_iter().filter_map(|bug| {
+        let family = bugs().iter().find(|family| family.name == bug.name)?;
+        Some((*family, bug))
+    })
+}
+
 fn param_line(param: &Param) -> String {
     format!("{}={}: {} ({})", param.name, param.default, param.doc, param.domain)
 }
@@ -126,6 +155,13 @@ fn as_json(listing: Listing) -> Value {
                 });
                 json!({ "name": family.name, "claim": family.claim, "weakness": family.weakness,
                         "source": family.source, "params": params.collect::<Vec<_>>() })
+            })
+            .collect(),
+        Listing::Bugs => collected()
+            .map(|(family, bug)| {
+                json!({ "name": bug.name, "claim": family.claim, "weakness": family.weakness,
+                        "source": family.source, "twin": bug.twin, "scenario": bug.scenario,
+                        "invariant": bug.invariant, "replay": bug.replay() })
             })
             .collect(),
         Listing::Scenarios => suite::builtin()

@@ -20,14 +20,11 @@ pub(super) fn scenarios(asked: &[Asked], settings: &[String]) -> Result<Vec<Scen
 fn one(suite: &[Scenario], asked: &Asked) -> Result<Scenario, GateError> {
     match asked {
         Asked::File(path) => Ok(Scenario::load(path)?),
-        Asked::Named(name) => {
-            let found = suite.iter().find(|scenario| scenario.name() == name).cloned();
-            found.ok_or_else(|| GateError::NoScenario {
-                name: name.clone(),
-                nearest: nearest(name, suite.iter().map(Scenario::name)).map(str::to_owned),
-                known: suite.iter().map(|scenario| scenario.name().to_owned()).collect(),
-            })
-        }
+        Asked::Named(name) => suite::named(name).ok_or_else(|| GateError::NoScenario {
+            name: name.clone(),
+            nearest: nearest(name, suite.iter().map(Scenario::name)).map(str::to_owned),
+            known: suite.iter().map(|scenario| scenario.name().to_owned()).collect(),
+        }),
     }
 }
 

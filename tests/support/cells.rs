@@ -2,7 +2,7 @@
 
 use picklock_scenarios::check::{self, Checked};
 use picklock_scenarios::scenario::Scenario;
-use picklock_sim::design::{Design, spell};
+use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::seed::Seed;
 
@@ -17,7 +17,7 @@ pub(crate) struct Cell {
 
 /// The design of a spelling.
 pub(crate) fn design(spelling: &str) -> Design {
-    spell(picklock_impls::families(), spelling).expect("the test spells a built-in design")
+    picklock_impls::design(spelling).expect("the test spells a built-in design")
 }
 
 impl Cell {

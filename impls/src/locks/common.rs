@@ -20,47 +20,47 @@ use crate::connection::Connection;
 use crate::servers::serve;
 
 /// The value of locks whose clients all write the same.
-pub(super) const VALUE: &str = "locked";
+pub(crate) const VALUE: &str = "locked";
 
 /// The client side of a design on one store: what they all need.
 #[derive(Clone)]
-pub(super) struct OneStore {
+pub(crate) struct OneStore {
     /// The client's host.
-    pub(super) host: Host,
+    pub(crate) host: Host,
     /// The connection to the store. Its commands time out after half the lease time unless the policy says otherwise: a
     /// reply that comes later leaves little of the lease to work in, and half is left to clean up and to try again.
-    pub(super) redis: Connection,
+    pub(crate) redis: Connection,
     /// The lease time.
-    pub(super) ttl: Duration,
+    pub(crate) ttl: Duration,
     /// The client's policy.
-    pub(super) policy: Policy,
+    pub(crate) policy: Policy,
 }
 
 /// When an acquire began, as far as the client's policy wants to know.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Began(Option<Reading>);
+pub(crate) struct Began(Option<Reading>);
 
 impl OneStore {
     /// Connects to the seat's only store.
-    pub(super) async fn connect(seat: &Seat, policy: Policy) -> Result<OneStore, LockError> {
+    pub(crate) async fn connect(seat: &Seat, policy: Policy) -> Result<OneStore, LockError> {
         let redis = connection(seat, policy).await?;
         Ok(OneStore { host: seat.host.clone(), redis, ttl: seat.ttl, policy })
     }
 
     /// To be called before the first request of an acquire. Reads the clock only for an honest holder: others do not.
-    pub(super) fn begin(&self) -> Began {
+    pub(crate) fn begin(&self) -> Began {
         Began((self.policy.belief == Belief::Honest).then(|| self.policy.clock.read(&self.host)))
     }
 
     /// The grant for an acquire that was just answered with yes, with the deadline that the policy advertises.
-    pub(super) fn grant(&self, key: &Key, owner: impl Into<String>, began: Began) -> Grant {
+    pub(crate) fn grant(&self, key: &Key, owner: impl Into<String>, began: Began) -> Grant {
         let mut grant = Grant::new(key, owner);
         self.advertise(&mut grant, began);
         grant
     }
 
     /// Advertises the deadline of a lease that was asked for or renewed by a request that was just answered with yes.
-    pub(super) fn advertise(&self, grant: &mut Grant, began: Began) {
+    pub(crate) fn advertise(&self, grant: &mut Grant, began: Began) {
         let deadline = match (self.policy.belief, began.0) {
             (Belief::Honest, Some(start)) => self.policy.lease_end(start, self.ttl),
             (Belief::Trusting, _) => self.policy.clock.read(&self.host).plus(self.ttl),
@@ -72,7 +72,7 @@ impl OneStore {
     /// After a failed request to take the lock: if it is not known whether the store executed it, takes it back, once
     /// and as well as possible. Right only with an owner value that nobody else uses.
     /// A client whose policy is to leave failures alone does nothing.
-    pub(super) async fn take_back(&self, key: &Key, owner: &str, error: &RedisError) {
+    pub(crate) async fn take_back(&self, key: &Key, owner: &str, error: &RedisError) {
         if error.is_io_error() && self.policy.failure == Failure::Release {
             // If this fails as well, the lease runs out by itself; the caller gets the first error.
             let _ = compare_and_delete(&self.redis, key, owner).await;
@@ -83,7 +83,7 @@ impl OneStore {
     ///
     /// # Errors
     /// When the request failed, or the store says that somebody else or nobody holds the lock.
-    pub(super) async fn give_back(&self, grant: &Grant) -> Result<(), LockError> {
+    pub(crate) async fn give_back(&self, grant: &Grant) -> Result<(), LockError> {
         if compare_and_delete(&self.redis, &grant.key, &grant.owner).await? {
             Ok(())
         } else {
@@ -93,12 +93,25 @@ impl OneStore {
 }
 
 /// The topology that the parameter `store` gives.
-pub(super) fn store_of(args: &Args) -> Topology {
+pub(crate) fn store_of(args: &Args) -> Topology {
     Topology { stores: 1, replicated: args.word("store") == "replicated" }
 }
 
 /// A design on Redis stores whose clients are made by `connect` with the policy of the arguments, and wait by polling.
-pub(super) fn on_stores<L, F, Fut>(args: &Args, topology: Topology, connect: F) -> Design
+pub(crate) fn on_stores<L, F, Fut>(args: &Args, topology: Topology, connect: F) -> Design
+where
+    L: Lock,
+    F: Fn(Seat, Policy) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<L, LockError>> + Send + 'static,
+{
+    on_stores_waiting(args, topology, move |seat, policy| {
+        let connecting = connect(seat, policy);
+        async move { Ok(Polling { lock: connecting.await?, retry: policy.retry }) }
+    })
+}
+
+/// As [`on_stores`], with a lock whose clients wait in their own way.
+pub(crate) fn on_stores_waiting<L, F, Fut>(args: &Args, topology: Topology, connect: F) -> Design
 where
     L: Lock,
     F: Fn(Seat, Policy) -> Fut + Send + Sync + 'static,
@@ -107,14 +120,14 @@ where
     let policy = Policy::of(args);
     let client = move |seat| {
         let connecting = connect(seat, policy);
-        async move { Ok(Client::lock(Polling { lock: connecting.await?, retry: policy.retry })) }
+        async move { Ok(Client::lock(connecting.await?)) }
     };
     // The family gives the design its name.
     Design::new("", client).believing(policy.belief).on(topology, serve)
 }
 
 /// As [`on_stores`], with a lock whose grants are renewed in the background if the policy says so.
-pub(super) fn on_stores_renewed<L, F, Fut>(args: &Args, topology: Topology, connect: F) -> Design
+pub(crate) fn on_stores_renewed<L, F, Fut>(args: &Args, topology: Topology, connect: F) -> Design
 where
     L: Renew,
     F: Fn(Seat, Policy) -> Fut + Send + Sync + 'static,
@@ -156,7 +169,7 @@ impl<L: Lock> Lock for Polling<L> {
 }
 
 /// A connection to the seat's only store with the command timeout of the policy.
-pub(super) async fn connection(seat: &Seat, policy: Policy) -> Result<Connection, LockError> {
+pub(crate) async fn connection(seat: &Seat, policy: Policy) -> Result<Connection, LockError> {
     let address = seat.stores.first().ok_or_else(|| LockError::new("the design has no store"))?;
     let redis = Connection::new(&seat.host, address.clone(), policy.timeout(seat.ttl));
     connect_if_possible(&redis).await;
@@ -165,12 +178,12 @@ pub(super) async fn connection(seat: &Seat, policy: Policy) -> Result<Connection
 
 /// Connects before the first acquire, as programs do when they start. A store that cannot be reached now may be
 /// reached by then, so a failure is not an error yet.
-pub(super) async fn connect_if_possible(redis: &Connection) {
+pub(crate) async fn connect_if_possible(redis: &Connection) {
     let _ = redis.connect().await;
 }
 
 /// `SET key value NX PX ttl`: true if the key is set, false if it existed.
-pub(super) async fn set_if_absent(
+pub(crate) async fn set_if_absent(
     redis: &Connection,
     key: &Key,
     value: &str,
@@ -188,7 +201,7 @@ pub(super) async fn set_if_absent(
 
 /// As [`set_if_absent`], and on success increments the counter of the key in the same script; its new value is the
 /// token. The counter has no lease.
-pub(super) async fn set_and_count(
+pub(crate) async fn set_and_count(
     redis: &Connection,
     key: &Key,
     value: &str,
@@ -215,7 +228,7 @@ pub(super) async fn set_and_count(
 
 /// As [`set_if_absent`], and on success reads the token from the counter with a second command, as programs do that add
 /// a token to a lock that has none. Between the two somebody else may be granted and read first.
-pub(super) async fn set_then_count(
+pub(crate) async fn set_then_count(
     redis: &Connection,
     key: &Key,
     value: &str,
@@ -229,7 +242,7 @@ pub(super) async fn set_then_count(
 }
 
 /// Sets the key's lease to `ttl` from now if it holds this value, in one script: false if it does not.
-pub(super) async fn extend_if_owner(
+pub(crate) async fn extend_if_owner(
     redis: &Connection,
     key: &Key,
     value: &str,
@@ -248,18 +261,18 @@ pub(super) async fn extend_if_owner(
 }
 
 /// Sets the key's lease to `ttl` from now, whoever holds it: false if there is no such key.
-pub(super) async fn extend(redis: &Connection, key: &Key, ttl: Duration) -> RedisResult<bool> {
+pub(crate) async fn extend(redis: &Connection, key: &Key, ttl: Duration) -> RedisResult<bool> {
     cmd("PEXPIRE").arg(key.as_str()).arg(millis(ttl)).query_async(&mut redis.clone()).await
 }
 
 /// Deletes the key, whoever holds it.
-pub(super) async fn delete(redis: &Connection, key: &Key) -> RedisResult<()> {
+pub(crate) async fn delete(redis: &Connection, key: &Key) -> RedisResult<()> {
     cmd("DEL").arg(key.as_str()).query_async(&mut redis.clone()).await
 }
 
 /// Deletes the key if it holds this value, in one script: false if it does not. The script of the Redis documentation
 /// ("Distributed Locks with Redis").
-pub(super) async fn compare_and_delete(redis: &Connection, key: &Key, value: &str) -> RedisResult<bool> {
+pub(crate) async fn compare_and_delete(redis: &Connection, key: &Key, value: &str) -> RedisResult<bool> {
     static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
         Script::new(
             "if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -273,12 +286,12 @@ pub(super) async fn compare_and_delete(redis: &Connection, key: &Key, value: &st
 }
 
 /// The key of the counter from which the tokens of `key` come. The braces keep both in one slot of a Redis Cluster.
-pub(super) fn counter_key(key: &Key) -> String {
+pub(crate) fn counter_key(key: &Key) -> String {
     format!("{{{key}}}:token")
 }
 
 /// A lease time as Redis takes it: whole milliseconds, at least one.
-pub(super) fn millis(ttl: Duration) -> u64 {
+pub(crate) fn millis(ttl: Duration) -> u64 {
     u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX).max(1)
 }
 

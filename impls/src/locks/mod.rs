@@ -1,27 +1,27 @@
 //! The lock designs, one file each. To add one: write its file, add its line to [`ALL`].
 
-mod common;
+pub(crate) mod common;
 mod get_del;
 mod manual_renew;
 mod no_lock;
 mod optimistic;
 mod oracle;
-mod policy;
+pub(crate) mod policy;
 mod queue;
-mod redlock;
+pub(crate) mod redlock;
 mod redlock_budget;
 mod redlock_fenced;
 mod redlock_fenced_quorum;
 mod redlock_multi;
-mod reentrant;
-mod renewal;
+pub(crate) mod reentrant;
+pub(crate) mod renewal;
 mod replicated;
 mod replicated_wait;
 mod segmented;
 mod set_px_del;
 mod setnx;
 mod setnx_expire;
-mod single;
+pub(crate) mod single;
 mod single_fenced;
 mod timer_renew;
 mod unique_index;

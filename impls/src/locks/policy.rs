@@ -12,7 +12,7 @@ use picklock_sim::lock::{Belief, Deadline, Retry};
 use picklock_sim::time::{Monotonic, WallTime};
 
 /// How the holder comes to believe that it holds; naive unless given.
-pub(super) const BELIEF: Param = Param {
+pub(crate) const BELIEF: Param = Param {
     name: "belief",
     domain: Domain::Word(&["naive", "trusting", "honest"]),
     default: "naive",
@@ -21,10 +21,10 @@ pub(super) const BELIEF: Param = Param {
 };
 
 /// As [`BELIEF`], honest unless given.
-pub(super) const BELIEF_HONEST: Param = Param { default: "honest", ..BELIEF };
+pub(crate) const BELIEF_HONEST: Param = Param { default: "honest", ..BELIEF };
 
 /// The clock that deadlines are kept on.
-pub(super) const CLOCK: Param = Param {
+pub(crate) const CLOCK: Param = Param {
     name: "clock",
     domain: Domain::Word(&["monotonic", "wall"]),
     default: "monotonic",
@@ -32,7 +32,7 @@ pub(super) const CLOCK: Param = Param {
 };
 
 /// What an honest client subtracts from a lease for clocks that run at different rates.
-pub(super) const DRIFT: Param = Param {
+pub(crate) const DRIFT: Param = Param {
     name: "drift",
     domain: Domain::Int(0, 500),
     default: "10",
@@ -40,7 +40,7 @@ pub(super) const DRIFT: Param = Param {
 };
 
 /// How a refused client waits.
-pub(super) const RETRY: Param = Param {
+pub(crate) const RETRY: Param = Param {
     name: "retry",
     domain: Domain::Word(&["random", "fixed", "none"]),
     default: "random",
@@ -48,7 +48,7 @@ pub(super) const RETRY: Param = Param {
 };
 
 /// What a client does about an acquire that failed half-way; undone unless given.
-pub(super) const FAILURE: Param = Param {
+pub(crate) const FAILURE: Param = Param {
     name: "failure",
     domain: Domain::Word(&["release", "leave"]),
     default: "release",
@@ -56,10 +56,10 @@ pub(super) const FAILURE: Param = Param {
 };
 
 /// As [`FAILURE`], left alone unless given.
-pub(super) const FAILURE_LEAVE: Param = Param { default: "leave", ..FAILURE };
+pub(crate) const FAILURE_LEAVE: Param = Param { default: "leave", ..FAILURE };
 
 /// How long a request to one store may take; half of the lease unless given.
-pub(super) const TIMEOUT: Param = Param {
+pub(crate) const TIMEOUT: Param = Param {
     name: "timeout",
     domain: Domain::Int(1, 1_000),
     default: "50",
@@ -67,10 +67,10 @@ pub(super) const TIMEOUT: Param = Param {
 };
 
 /// As [`TIMEOUT`], a twentieth of the lease unless given.
-pub(super) const NODE_TIMEOUT: Param = Param { default: "5", ..TIMEOUT };
+pub(crate) const NODE_TIMEOUT: Param = Param { default: "5", ..TIMEOUT };
 
 /// Whether and how grants are renewed in the background; not unless given.
-pub(super) const RENEWAL: Param = Param {
+pub(crate) const RENEWAL: Param = Param {
     name: "renewal",
     domain: Domain::Word(&["off", "on", "jittered", "shared"]),
     default: "off",
@@ -79,10 +79,10 @@ pub(super) const RENEWAL: Param = Param {
 };
 
 /// As [`RENEWAL`], on unless given.
-pub(super) const RENEWAL_ON: Param = Param { default: "on", ..RENEWAL };
+pub(crate) const RENEWAL_ON: Param = Param { default: "on", ..RENEWAL };
 
 /// When a fencing token is taken.
-pub(super) const TOKEN: Param = Param {
+pub(crate) const TOKEN: Param = Param {
     name: "token",
     domain: Domain::Word(&["grant", "after"]),
     default: "grant",
@@ -90,7 +90,7 @@ pub(super) const TOKEN: Param = Param {
 };
 
 /// The kind of store that a design on one store stands on.
-pub(super) const STORE: Param = Param {
+pub(crate) const STORE: Param = Param {
     name: "store",
     domain: Domain::Word(&["single", "replicated"]),
     default: "single",
@@ -98,29 +98,29 @@ pub(super) const STORE: Param = Param {
 };
 
 /// The parameters of a lock with a lease and a value of its own on one store.
-pub(super) const OWNED: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, STORE];
+pub(crate) const OWNED: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, STORE];
 
 /// As [`OWNED`], with renewal that is off unless given.
-pub(super) const RENEWABLE: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, STORE];
+pub(crate) const RENEWABLE: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, STORE];
 
 /// As [`OWNED`], with renewal that is on unless given.
-pub(super) const RENEWED: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, STORE];
+pub(crate) const RENEWED: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, STORE];
 
 /// The policy of a client, as its parameters give it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Policy {
+pub(crate) struct Policy {
     /// What the holder relies on.
-    pub(super) belief: Belief,
+    pub(crate) belief: Belief,
     /// The clock that its deadlines are kept on.
-    pub(super) clock: Clock,
+    pub(crate) clock: Clock,
     /// How it waits when it is refused.
-    pub(super) retry: Retry,
+    pub(crate) retry: Retry,
     /// What it does about an acquire that failed half-way.
-    pub(super) failure: Failure,
+    pub(crate) failure: Failure,
     /// How it renews what it holds.
-    pub(super) renewal: Renewal,
+    pub(crate) renewal: Renewal,
     /// When it takes a fencing token.
-    pub(super) token: TokenTaken,
+    pub(crate) token: TokenTaken,
     /// What an honest holder subtracts from a lease, in thousandths.
     drift_permille: u32,
     /// How long a request may take, in hundredths of the lease.
@@ -129,7 +129,7 @@ pub(super) struct Policy {
 
 /// What a client does about an acquire that failed half-way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// It releases what it may have taken.
     Release,
     /// It leaves it to the lease.
@@ -138,7 +138,7 @@ pub(super) enum Failure {
 
 /// How grants are renewed in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Renewal {
+pub(crate) enum Renewal {
     /// Not at all.
     Off,
     /// Each by a task of its own, every third of the lease.
@@ -151,7 +151,7 @@ pub(super) enum Renewal {
 
 /// When a fencing token is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenTaken {
+pub(crate) enum TokenTaken {
     /// In the script that takes the lock.
     WithGrant,
     /// By a second command.
@@ -160,7 +160,7 @@ pub(super) enum TokenTaken {
 
 impl Policy {
     /// The policy that the parameters give; one that a design does not have is at its default.
-    pub(super) fn of(args: &Args) -> Policy {
+    pub(crate) fn of(args: &Args) -> Policy {
         let word = |param: Param| args.get(param.name).unwrap_or(param.default).to_owned();
         let number = |param: Param| word(param).parse().expect("the value was checked against its domain");
         Policy {
@@ -191,26 +191,26 @@ impl Policy {
     /// What an honest client subtracts from a lease for the difference between its clock and the store's: by default one
     /// part in a hundred, and always 2 ms for the millisecond steps in which Redis counts. The allowance of the first
     /// Redlock implementations (redlock-rb: `drift = ttl * 0.01 + 2`).
-    pub(super) fn drift(&self, ttl: Duration) -> Duration {
+    pub(crate) fn drift(&self, ttl: Duration) -> Duration {
         ttl * self.drift_permille / 1_000 + Duration::from_millis(2)
     }
 
     /// The last moment at which a lease of `ttl`, asked for at `start`, can be relied upon: stores began to count it
     /// after that reading, and count at most [`drift`](Policy::drift) faster than this clock.
-    pub(super) fn lease_end(&self, start: Reading, ttl: Duration) -> Reading {
+    pub(crate) fn lease_end(&self, start: Reading, ttl: Duration) -> Reading {
         start.plus(ttl.saturating_sub(self.drift(ttl)))
     }
 
     /// How long a request to one store may take: at least 10 ms, so that a short lease does not time out on every round
     /// trip.
-    pub(super) fn timeout(&self, ttl: Duration) -> Duration {
+    pub(crate) fn timeout(&self, ttl: Duration) -> Duration {
         (ttl * self.timeout_percent / 100).max(Duration::from_millis(10))
     }
 }
 
 /// The clock that a client keeps its deadlines on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clock {
+pub(crate) enum Clock {
     /// The monotonic clock.
     Monotonic,
     /// The wall clock, which can be stepped.
@@ -219,7 +219,7 @@ pub(super) enum Clock {
 
 impl Clock {
     /// What the clock shows now.
-    pub(super) fn read(self, host: &Host) -> Reading {
+    pub(crate) fn read(self, host: &Host) -> Reading {
         match self {
             Clock::Monotonic => Reading::Monotonic(host.monotonic()),
             Clock::Wall => Reading::Wall(host.wall()),
@@ -229,7 +229,7 @@ impl Clock {
 
 /// What a [`Clock`] showed, or will show. Readings compare only with readings of the same clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-pub(super) enum Reading {
+pub(crate) enum Reading {
     /// Of the monotonic clock.
     Monotonic(Monotonic),
     /// Of the wall clock.
@@ -238,15 +238,24 @@ pub(super) enum Reading {
 
 impl Reading {
     /// The reading after `span` has passed on the clock.
-    pub(super) fn plus(self, span: Duration) -> Reading {
+    pub(crate) fn plus(self, span: Duration) -> Reading {
         match self {
             Reading::Monotonic(at) => Reading::Monotonic(at + span),
             Reading::Wall(at) => Reading::Wall(at + span),
         }
     }
 
+    /// The span from an earlier reading of the same clock to this one; zero if it is not earlier.
+    pub(crate) fn after(self, earlier: Reading) -> Duration {
+        match (self, earlier) {
+            (Reading::Monotonic(at), Reading::Monotonic(earlier)) => at.since(earlier),
+            (Reading::Wall(at), Reading::Wall(earlier)) => at.since(earlier),
+            _ => Duration::ZERO,
+        }
+    }
+
     /// The reading as the deadline of a grant.
-    pub(super) fn deadline(self) -> Deadline {
+    pub(crate) fn deadline(self) -> Deadline {
         match self {
             Reading::Monotonic(at) => Deadline::Monotonic(at),
             Reading::Wall(at) => Deadline::Wall(at),

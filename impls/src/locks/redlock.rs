@@ -23,7 +23,8 @@ use picklock_sim::ids::{Key, Token};
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
 
 use super::common::{
-    compare_and_delete, connect_if_possible, on_stores, set_and_count, set_if_absent, set_then_count,
+    compare_and_delete, connect_if_possible, extend_if_owner, on_stores, set_and_count, set_if_absent,
+    set_then_count,
 };
 use super::policy::{
     BELIEF, BELIEF_HONEST, CLOCK, DRIFT, FAILURE, Failure, NODE_TIMEOUT, Policy, RETRY, Reading, TOKEN,
@@ -33,7 +34,7 @@ use super::redlock_fenced_quorum::raise_counter;
 use crate::connection::Connection;
 
 /// Redlock with honest holders.
-pub(super) static FAMILY: Family = Family {
+pub(crate) static FAMILY: Family = Family {
     name: "redlock",
     claim: "a lock on a majority of independent stores, with honest holders: survives the loss of a minority",
     weakness: "a pause between the check and the write; stores that forget, or whose clocks jump",
@@ -43,7 +44,7 @@ pub(super) static FAMILY: Family = Family {
 };
 
 /// Redlock with holders that never look at the validity.
-pub(super) static NAIVE: Family = Family {
+pub(crate) static NAIVE: Family = Family {
     name: "redlock-naive",
     claim: "redlock with a client that never looks at the validity: believes until it releases",
     weakness: "work or a pause that outlasts the lease makes a second holder",
@@ -55,11 +56,11 @@ pub(super) static NAIVE: Family = Family {
 const SOURCE: &str = "Sanfilippo, Distributed Locks with Redis (redis.io), the Redlock algorithm";
 
 /// The parameters of Redlock's fenced kin.
-pub(super) const FENCED: &[Param] =
+pub(crate) const FENCED: &[Param] =
     &[NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, TOKEN];
 
 /// How many stores there are.
-pub(super) const NODES: Param = Param {
+pub(crate) const NODES: Param = Param {
     name: "nodes",
     domain: Domain::Int(1, 15),
     default: "5",
@@ -68,7 +69,7 @@ pub(super) const NODES: Param = Param {
 
 /// Where the fencing tokens come from, if there are any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tokens {
+pub(crate) enum Tokens {
     /// There are none.
     None,
     /// The highest counter of the stores that granted.
@@ -79,27 +80,26 @@ pub(super) enum Tokens {
 
 /// What distinguishes one design of the Redlock kind from another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     /// Where tokens come from.
-    pub(super) tokens: Tokens,
+    pub(crate) tokens: Tokens,
     /// True: the stores share half of the lease as the time that asking them all may take. Otherwise each has the timeout
     /// of the policy.
-    pub(super) budgeted: bool,
+    pub(crate) budgeted: bool,
     /// True: a grant whose validity is over when it is complete does not count.
-    pub(super) looks_at_validity: bool,
+    pub(crate) looks_at_validity: bool,
 }
 
 impl Rules {
     /// Those of the published algorithm.
-    pub(super) const fn published(tokens: Tokens) -> Rules {
+    pub(crate) const fn published(tokens: Tokens) -> Rules {
         Rules { tokens, budgeted: false, looks_at_validity: true }
     }
 }
 
 /// A design of the Redlock kind.
-pub(super) fn build(args: &Args, rules: Rules) -> Design {
-    let nodes = u32::try_from(args.int("nodes")).expect("the domain ends at 15");
-    let design = on_stores(args, Topology::independent(nodes), move |seat, policy| async move {
+pub(crate) fn build(args: &Args, rules: Rules) -> Design {
+    let design = on_stores(args, nodes(args), move |seat, policy| async move {
         Ok(Redlock::connect(seat, policy, rules).await)
     });
     match rules.tokens {
@@ -109,8 +109,13 @@ pub(super) fn build(args: &Args, rules: Rules) -> Design {
     }
 }
 
+/// As many independent stores as the arguments say.
+pub(crate) fn nodes(args: &Args) -> Topology {
+    Topology::independent(u32::try_from(args.int("nodes")).expect("the domain ends at 15"))
+}
+
 /// A client.
-struct Redlock {
+pub(crate) struct Redlock {
     host: Host,
     ttl: Duration,
     nodes: Vec<Connection>,
@@ -138,7 +143,7 @@ impl<'a> Vote<'a> {
 }
 
 impl Redlock {
-    async fn connect(seat: Seat, policy: Policy, rules: Rules) -> Redlock {
+    pub(crate) async fn connect(seat: Seat, policy: Policy, rules: Rules) -> Redlock {
         let share = seat.ttl / 2 / u32::try_from(seat.stores.len()).unwrap_or(u32::MAX).max(1);
         let timeout = if rules.budgeted { share } else { policy.timeout(seat.ttl) };
         let nodes: Vec<Connection> =
@@ -149,8 +154,13 @@ impl Redlock {
         Redlock { host: seat.host, ttl: seat.ttl, nodes, policy, rules }
     }
 
+    /// The connections to the stores.
+    pub(crate) fn nodes(&self) -> &[Connection] {
+        &self.nodes
+    }
+
     /// How many stores are a majority.
-    fn quorum(&self) -> usize {
+    pub(crate) fn quorum(&self) -> usize {
         self.nodes.len() / 2 + 1
     }
 
@@ -211,13 +221,35 @@ impl Redlock {
 
     /// Releases on every store, also on those that refused or did not answer: a request may have been executed although
     /// its reply was lost. Returns how many answered.
-    async fn release_everywhere(&self, key: &Key, owner: &str) -> usize {
+    pub(crate) async fn release_everywhere(&self, key: &Key, owner: &str) -> usize {
         let mut answered = 0;
         for node in &self.nodes {
             answered += usize::from(compare_and_delete(node, key, owner).await.is_ok());
         }
         answered
     }
+
+    /// Extends on every store what it still keeps of this owner.
+    pub(crate) async fn extend_everywhere(&self, key: &Key, owner: &str) -> Extended {
+        let mut extended = Extended::default();
+        for node in &self.nodes {
+            match extend_if_owner(node, key, owner, self.ttl).await {
+                Ok(true) => extended.yes += 1,
+                Ok(false) => extended.gone += 1,
+                Err(_) => {}
+            }
+        }
+        extended
+    }
+}
+
+/// How many stores extended a lease, and how many say that they do not keep it any more.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extended {
+    /// Those that extended it.
+    pub(crate) yes: usize,
+    /// Those that do not keep it.
+    pub(crate) gone: usize,
 }
 
 impl Lock for Redlock {

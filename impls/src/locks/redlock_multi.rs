@@ -15,7 +15,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::design::{Args, Design, Family, Seat, Topology};
+use picklock_sim::design::{Args, Design, Family, Seat};
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
@@ -23,7 +23,7 @@ use picklock_sim::time::Monotonic;
 
 use super::common::{connect_if_possible, on_stores_renewed};
 use super::policy::{BELIEF, CLOCK, DRIFT, Policy, RENEWAL, RETRY};
-use super::redlock::NODES;
+use super::redlock::{NODES, nodes};
 use super::reentrant::{enter, extend_if_inside, leave, owner};
 use super::renewal::Renew;
 use crate::connection::Connection;
@@ -39,8 +39,7 @@ pub(super) static FAMILY: Family = Family {
 };
 
 fn build(args: &Args) -> Design {
-    let nodes = u32::try_from(args.int("nodes")).expect("the domain ends at 15");
-    on_stores_renewed(args, Topology::independent(nodes), move |seat, policy| async move {
+    on_stores_renewed(args, nodes(args), move |seat, policy| async move {
         Ok(RedlockMulti::connect(seat, policy).await)
     })
     .reentrant()

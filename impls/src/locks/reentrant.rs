@@ -26,7 +26,7 @@ use super::renewal::Renew;
 use crate::connection::Connection;
 
 /// The design that counts.
-pub(super) static FAMILY: Family = Family {
+pub(crate) static FAMILY: Family = Family {
     name: "reentrant",
     claim: "a count for each owner, changed by scripts: the holder may acquire once more what it holds",
     weakness: "a lost reply leaves the count too high until the lease ends; and all that is said of watchdog",
@@ -93,12 +93,17 @@ impl Renew for Reentrant {
 }
 
 /// The name by which a client's only thread is known: of the client, drawn once, and of the thread.
-pub(super) fn owner(seat: &Seat) -> String {
+pub(crate) fn owner(seat: &Seat) -> String {
     format!("{}:1", seat.host.rng().owner_id())
 }
 
 /// Adds one to the owner's count unless another owner has the lock: true if it was added.
-pub(super) async fn enter(redis: &Connection, key: &Key, owner: &str, ttl: Duration) -> RedisResult<bool> {
+pub(crate) async fn enter(redis: &Connection, key: &Key, owner: &str, ttl: Duration) -> RedisResult<bool> {
+    enter_for(redis, key, owner, i64::try_from(millis(ttl)).unwrap_or(i64::MAX)).await
+}
+
+/// As [`enter`], with a lease in milliseconds as it is sent.
+pub(crate) async fn enter_for(redis: &Connection, key: &Key, owner: &str, lease: i64) -> RedisResult<bool> {
     static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
         Script::new(
             "local mine = redis.call('hexists', KEYS[1], ARGV[1]) == 1
@@ -111,12 +116,12 @@ pub(super) async fn enter(redis: &Connection, key: &Key, owner: &str, ttl: Durat
         )
     });
     let time_left: Option<i64> =
-        SCRIPT.key(key.as_str()).arg(owner).arg(millis(ttl)).invoke_async(&mut redis.clone()).await?;
+        SCRIPT.key(key.as_str()).arg(owner).arg(lease).invoke_async(&mut redis.clone()).await?;
     Ok(time_left.is_none())
 }
 
 /// Takes one off the owner's count: what is left of it, or nothing if the owner does not have the lock.
-pub(super) async fn leave(
+pub(crate) async fn leave(
     redis: &Connection,
     key: &Key,
     owner: &str,
@@ -140,7 +145,7 @@ pub(super) async fn leave(
 }
 
 /// Sets the lease anew if the owner has the lock: false if it does not.
-pub(super) async fn extend_if_inside(
+pub(crate) async fn extend_if_inside(
     redis: &Connection,
     key: &Key,
     owner: &str,

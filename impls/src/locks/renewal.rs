@@ -19,13 +19,13 @@ use picklock_sim::task::Task;
 use super::policy::Renewal;
 
 /// A lock whose leases can be extended.
-pub(super) trait Renew: Lock {
+pub(crate) trait Renew: Lock {
     /// Sets the lease of what this owner holds to its full length from now. `Ok(false)`: it holds nothing any more.
     fn extend(&self, key: &Key, owner: &str) -> impl Future<Output = Result<bool, LockError>> + Send;
 }
 
 /// A lock whose grants are renewed in the background.
-pub(super) struct Renewed<L> {
+pub(crate) struct Renewed<L> {
     lock: Arc<L>,
     host: Host,
     ttl: Duration,
@@ -52,7 +52,7 @@ struct Watch {
 }
 
 impl<L: Renew> Renewed<L> {
-    pub(super) fn new(lock: L, host: Host, ttl: Duration, renewal: Renewal) -> Renewed<L> {
+    pub(crate) fn new(lock: L, host: Host, ttl: Duration, renewal: Renewal) -> Renewed<L> {
         Renewed { lock: Arc::new(lock), host, ttl, renewal, watches: Arc::default() }
     }
 

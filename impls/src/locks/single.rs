@@ -16,7 +16,7 @@ use super::policy::{Policy, RENEWABLE};
 use super::renewal::Renew;
 
 /// The design with a unique value and compare-and-delete.
-pub(super) static FAMILY: Family = Family {
+pub(crate) static FAMILY: Family = Family {
     name: "single",
     claim: "SET NX PX with a unique value, compare-and-delete: one holder per lease, nobody releases another's lock",
     weakness: "a lease that ends while its holder works makes a second holder",
@@ -32,12 +32,12 @@ pub(super) static FAMILY: Family = Family {
 };
 
 /// A client of the design; others are built upon it.
-pub(super) struct Single {
-    pub(super) store: OneStore,
+pub(crate) struct Single {
+    pub(crate) store: OneStore,
 }
 
 impl Single {
-    pub(super) async fn connect(seat: &Seat, policy: Policy) -> Result<Single, LockError> {
+    pub(crate) async fn connect(seat: &Seat, policy: Policy) -> Result<Single, LockError> {
         Ok(Single { store: OneStore::connect(seat, policy).await? })
     }
 }

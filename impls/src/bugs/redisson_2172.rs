@@ -1,0 +1,97 @@
+//! Redisson #2172: a RedLock that may not wait is granted to everybody.
+//!
+//! *Claim:* a lock on a majority of independent stores, with a lease.
+//! *Mechanism:* while the stores are asked, the lease on each is twice the time that the caller may wait. A caller that
+//! does not want to wait says -1, and twice that is a lease of -2 s: the script that takes the lock sets it with `PEXPIRE`,
+//! which deletes a key whose time is over. Every store says yes and keeps nothing, and the lease proper, set afterwards,
+//! finds no key.
+//! *Versions:* Redisson before 3.11.1. Since then such a caller's lease is set from the start.
+//! *Source:* <https://github.com/redisson/redisson/issues/2172>
+
+use std::time::Duration;
+
+use picklock_sim::design::{Args, Design, Family, Seat};
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Grant, Lock, LockError};
+
+use super::{FIXED, fixed};
+use crate::connection::Connection;
+use crate::locks::common::{connect_if_possible, millis, on_stores};
+use crate::locks::policy::Policy;
+use crate::locks::redlock::{NODES, nodes};
+use crate::locks::reentrant::{enter_for, extend_if_inside, leave, owner};
+
+/// The lock that nobody holds.
+pub(super) static FAMILY: Family = Family {
+    name: "redisson-2172",
+    claim: "Redisson's RedLock, asked with a lease and without a time to wait",
+    weakness: "the stores are asked with a negative lease, which deletes what they granted",
+    source: "Redisson before 3.11.1, https://github.com/redisson/redisson/issues/2172",
+    params: &[FIXED, NODES],
+    build,
+};
+
+/// What a caller gives as its time to wait when it does not want to wait, in milliseconds: -1 s.
+const NO_WAIT: i64 = -1_000;
+
+fn build(args: &Args) -> Design {
+    let fixed = fixed(args);
+    on_stores(args, nodes(args), move |seat, policy| async move {
+        Ok(RedLock::connect(seat, policy, fixed).await)
+    })
+    .reentrant()
+}
+
+struct RedLock {
+    nodes: Vec<Connection>,
+    owner: String,
+    ttl: Duration,
+    /// The lease while the stores are asked, in milliseconds.
+    first_lease: i64,
+}
+
+impl RedLock {
+    async fn connect(seat: Seat, policy: Policy, fixed: bool) -> RedLock {
+        let (owner, ttl, timeout) = (owner(&seat), seat.ttl, policy.timeout(seat.ttl));
+        let nodes: Vec<Connection> =
+            seat.stores.into_iter().map(|address| Connection::new(&seat.host, address, timeout)).collect();
+        for node in &nodes {
+            connect_if_possible(node).await;
+        }
+        let lease = i64::try_from(millis(ttl)).unwrap_or(i64::MAX);
+        RedLock { nodes, owner, ttl, first_lease: if fixed { lease } else { 2 * NO_WAIT } }
+    }
+
+    async fn leave_all(&self, nodes: &[&Connection], key: &Key) {
+        for node in nodes {
+            // What cannot be reached runs out by itself.
+            let _ = leave(node, key, &self.owner, self.ttl).await;
+        }
+    }
+}
+
+impl Lock for RedLock {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        let needed = self.nodes.len() / 2 + 1;
+        let mut taken = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            if enter_for(node, key, &self.owner, self.first_lease).await.unwrap_or(false) {
+                taken.push(node);
+            }
+        }
+        if taken.len() < needed {
+            self.leave_all(&taken, key).await;
+            return Ok(None);
+        }
+        for node in taken {
+            // Redisson does not look at the answers.
+            let _ = extend_if_inside(node, key, &self.owner, self.ttl).await;
+        }
+        Ok(Some(Grant::new(key, self.owner.as_str())))
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        self.leave_all(&self.nodes.iter().collect::<Vec<_>>(), &grant.key).await;
+        Ok(())
+    }
+}

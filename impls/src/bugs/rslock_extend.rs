@@ -1,0 +1,86 @@
+//! rslock: an extension that fails gives up a lock that is still valid.
+//!
+//! *Claim:* an extension lengthens the lock or leaves it as it is.
+//! *Mechanism:* acquiring and extending share one routine, which on failure unlocks every store, as an acquire must. An
+//! extension that reaches too few stores in time does so within the validity that the holder was told: it goes on in
+//! good faith while somebody else is granted the lock.
+//! *Versions:* rslock 0.7.3, and the versions around it.
+//! *Source:* <https://github.com/hexcowboy/rslock/blob/039cabc967109b29fd8419d710be7c99f5908655/src/lock.rs>,
+//! `exec_or_retry`; there is no report of it.
+//!
+//! A worker extends at its checkpoints, every third of the lease. An extension is tried three times, with a random pause
+//! of up to a fifth of the lease; three stores, as in rslock's own documentation.
+
+use std::time::Duration;
+
+use picklock_sim::design::{Args, Design, Family, Param};
+use picklock_sim::host::Host;
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Belief, Grant, Lock, LockError};
+
+use super::{FIXED, fixed};
+use crate::locks::common::on_stores;
+use crate::locks::policy::{NODE_TIMEOUT, Policy};
+use crate::locks::redlock::{NODES, Redlock, Rules, Tokens, nodes};
+
+/// The lock that is given up by an extension.
+pub(super) static FAMILY: Family = Family {
+    name: "rslock-extend",
+    claim: "rslock's Redlock, extended by its worker at checkpoints",
+    weakness: "an extension that fails unlocks every store within the validity that the holder was told",
+    source: "rslock 0.7.3, https://github.com/hexcowboy/rslock/blob/039cabc967109b29fd8419d710be7c99f5908655/src/lock.rs",
+    params: &[FIXED, Param { default: "3", ..NODES }, NODE_TIMEOUT],
+    build,
+};
+
+/// How often an extension is tried.
+const TRIES: u32 = 3;
+
+fn build(args: &Args) -> Design {
+    let fixed = fixed(args);
+    let design = on_stores(args, nodes(args), move |seat, policy| async move {
+        let (host, ttl) = (seat.host.clone(), seat.ttl);
+        let redlock = Redlock::connect(seat, policy, Rules::published(Tokens::None)).await;
+        Ok(Rslock { redlock, host, ttl, policy, fixed })
+    });
+    design.believing(Belief::Honest)
+}
+
+struct Rslock {
+    redlock: Redlock,
+    host: Host,
+    ttl: Duration,
+    policy: Policy,
+    fixed: bool,
+}
+
+impl Lock for Rslock {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        self.redlock.try_acquire(key).await
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        self.redlock.release(grant).await
+    }
+
+    fn checkpoint(&self) -> Option<Duration> {
+        Some(self.ttl / 3)
+    }
+
+    async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
+        for _ in 0..TRIES {
+            let start = self.policy.clock.read(&self.host);
+            let extended = self.redlock.extend_everywhere(&grant.key, &grant.owner).await;
+            if extended.yes >= self.redlock.quorum() {
+                grant.deadline = Some(self.policy.lease_end(start, self.ttl).deadline());
+                return Ok(true);
+            }
+            if !self.fixed {
+                self.redlock.release_everywhere(&grant.key, &grant.owner).await;
+            }
+            self.host.sleep(self.host.rng().span(Duration::ZERO, self.ttl / 5)).await;
+        }
+        // The holder still has the validity that it was told before.
+        Err(LockError::new("the lock could not be extended"))
+    }
+}
