@@ -1,6 +1,7 @@
-//! The node beside a real redis-server, over sockets of the machine: each reads what the other writes and follows it.
+//! The node beside a real redis-server, over sockets of the machine: each reads what the other writes and follows it,
+//! from a full copy on and, after the link was cut, from where it stopped: the same dataset at the same offset.
 //!
-//! Ignored unless asked for, since they need `redis-server` 7.0 on the path:
+//! Ignored unless asked for, since they need `redis-server` 7.0 on the path; they take about three seconds:
 //! `cargo test -p picklock-impls --lib real -- --ignored`.
 
 use std::io::{Read as _, Write as _};
@@ -69,8 +70,18 @@ impl Real {
         }
     }
 
+    /// A field of what it says about replication.
     fn info(&mut self, name: &str) -> String {
-        let Reply::Bulk(text) = self.call("INFO replication") else { panic!("a text") };
+        self.field("INFO replication", name)
+    }
+
+    /// One of its counters.
+    fn stat(&mut self, name: &str) -> String {
+        self.field("INFO stats", name)
+    }
+
+    fn field(&mut self, section: &str, name: &str) -> String {
+        let Reply::Bulk(text) = self.call(section) else { panic!("a text") };
         let text = String::from_utf8(text).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
         line.unwrap_or_default().to_owned()
@@ -102,11 +113,17 @@ impl Drop for Real {
     }
 }
 
-/// Values of all types in two databases, some with an expiry.
+/// Effects of every form that locks send: absolute times, scripts, a key that ends by itself; and values of all types in
+/// two databases. What was there before is gone.
 const LINES: &[&str] = &[
+    "SET gone 1",
+    "FLUSHALL",
     "SET lease owner NX PX 600000",
+    "SET short owner NX PX 30",
     "SET n 41",
     "INCRBY n 1",
+    "EXPIRE n 700",
+    "GETEX lease PX 650000",
     "RPUSH list a b 3 -70000",
     "SADD set a b 1",
     "SADD ints 1 2 99999",
@@ -116,10 +133,18 @@ const LINES: &[&str] = &[
     "SWAPDB 0 3",
     "SET other 1",
     "EVAL redis.call('set','x',1)redis.call('incr','x') 0",
+    "EVAL return(redis.call('set','by-script',1,'px',600000)) 0",
     "SWAPDB 0 3",
     "DEL list",
     "LPUSH list z",
 ];
+
+/// Has a server execute all of [`LINES`], and find that the key with the short lease is dead.
+fn fill(mut run: impl FnMut(&str)) {
+    LINES.iter().for_each(|line| run(line));
+    std::thread::sleep(Duration::from_millis(40));
+    run("GET short");
+}
 
 fn now() -> WallTime {
     let now = std::process::Command::new("date").arg("+%s%N").output().unwrap();
@@ -167,7 +192,7 @@ impl Local {
 #[ignore = "needs redis-server"]
 fn a_real_server_loads_our_snapshot_and_takes_our_payloads() {
     let mut local = Local::new(None);
-    LINES.iter().for_each(|line| local.run(line));
+    fill(|line| local.run(line));
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let dir = std::env::temp_dir().join(format!("picklock-real-{port}"));
     std::fs::create_dir_all(&dir).unwrap();
@@ -185,6 +210,46 @@ fn a_real_server_loads_our_snapshot_and_takes_our_payloads() {
     let _ = std::fs::remove_dir_all(&real.dir);
 }
 
+/// How long a link is waited for: a real server looks once a second whether it has something to do for a replica.
+const PATIENCE: u32 = 1000;
+
+/// How long a read waits.
+const READ_TIMEOUT: Duration = Duration::from_millis(10);
+
+/// The node's link to a real primary.
+struct Upward<'a> {
+    node: &'a mut Node,
+    link: Link,
+    socket: TcpStream,
+    resynced: bool,
+}
+
+impl<'a> Upward<'a> {
+    fn new(node: &'a mut Node, port: u16) -> Upward<'a> {
+        let link = Link::new(node.introduction());
+        let socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        socket.set_read_timeout(Some(READ_TIMEOUT)).unwrap();
+        Upward { node, link, socket, resynced: false }
+    }
+
+    fn until(&mut self, what: &str, mut done: impl FnMut(&Node) -> bool) {
+        for _ in 0..PATIENCE {
+            if done(self.node) {
+                return;
+            }
+            self.socket.write_all(&self.link.take_output()).unwrap();
+            let mut chunk = vec![0; 65_536];
+            if let Ok(len) = self.socket.read(&mut chunk) {
+                self.link.room().extend_from_slice(&chunk[..len]);
+            }
+            while let Some(heard) = self.node.hear(now(), &mut self.link).unwrap() {
+                self.resynced |= heard.resynced;
+            }
+        }
+        panic!("{what}: not in time");
+    }
+}
+
 #[test]
 #[ignore = "needs redis-server"]
 fn the_node_follows_a_real_server() {
@@ -192,47 +257,86 @@ fn the_node_follows_a_real_server() {
         let mut real = Real::start(&["--repl-diskless-sync", diskless]);
         real.call("SET before 1");
         let mut local = Local::new(Some(format!("127.0.0.1 {}", real.port)));
-        let node = &mut local.node;
         let mut was_full = Vec::new();
         for round in 0..2 {
-            let mut link = Link::new(node.introduction());
-            let mut socket = TcpStream::connect(("127.0.0.1", real.port)).unwrap();
-            socket.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
-            let mut resynced = false;
-            for step in 0..30 {
-                if step == 12 {
-                    LINES.iter().for_each(|line| drop(real.call(line)));
-                }
-                if step == 15 {
-                    assert_eq!(real.call("SET acked 1"), Reply::OK);
-                    let mut asker = real.client.try_clone().unwrap();
-                    asker.write_all(b"WAIT 1 2000\r\n").unwrap();
-                }
-                let out = link.take_output();
-                if !out.is_empty() {
-                    socket.write_all(&out).unwrap();
-                }
-                let mut chunk = vec![0; 65_536];
-                if let Ok(len) = socket.read(&mut chunk) {
-                    link.room().extend_from_slice(&chunk[..len]);
-                }
-                while let Some(heard) = node.hear(now(), &mut link).unwrap() {
-                    resynced |= heard.resynced;
-                }
-            }
-            let mut answer = [0; 4];
-            real.client.read_exact(&mut answer).unwrap();
-            assert_eq!(&answer, b":1\r\n", "WAIT has its answer");
-            was_full.push(resynced);
+            let mut link = Upward::new(&mut local.node, real.port);
+            link.until("the link is up", |node| node.upstream().unwrap().link == LinkState::Up);
+            fill(|line| assert!(!matches!(real.call(line), Reply::Error(_)), "{line}"));
+            let mut asker = real.client.try_clone().unwrap();
+            asker.write_all(b"SET acked 1\r\nWAIT 1 5000\r\n").unwrap();
+            asker.set_read_timeout(Some(READ_TIMEOUT)).unwrap();
+            let mut answers = Vec::new();
+            link.until("WAIT has its answer", |_| {
+                let mut chunk = [0; 16];
+                let len = asker.read(&mut chunk).unwrap_or(0);
+                answers.extend_from_slice(&chunk[..len]);
+                answers == b"+OK\r\n:1\r\n"
+            });
+            asker.set_read_timeout(None).unwrap();
             assert_eq!(real.info("connected_slaves"), "1");
-            assert_eq!(real.info("master_repl_offset"), node.offset().to_string());
-            same_dataset(node, &mut real);
-            node.link_is(now(), LinkState::Down);
-            drop(socket);
-            real.call(&format!("SET while-away {round}"));
+            link.until("the offsets are the same", |node| {
+                real.info("master_repl_offset") == node.offset().to_string()
+            });
+            was_full.push(link.resynced);
+            drop(link);
+            same_dataset(&local.node, &mut real);
+            local.node.link_is(now(), LinkState::Down);
+            real.call(&format!("SET while-away {round} PX 600000"));
         }
         assert_eq!(was_full, [true, false], "the second link goes on where the first stopped");
+        assert_eq!(real.stat("sync_full"), "1");
+        assert_eq!(real.stat("sync_partial_ok"), "1");
         let _ = std::fs::remove_dir_all(&real.dir);
+    }
+}
+
+/// The link of a real replica to the node.
+struct Downward<'a> {
+    local: &'a mut Local,
+    session: SessionId,
+    requests: Requests,
+    socket: TcpStream,
+    sent: Vec<u8>,
+    /// What went to others than the replica.
+    answers: Vec<u8>,
+}
+
+impl<'a> Downward<'a> {
+    fn new(local: &'a mut Local, listener: &TcpListener) -> Downward<'a> {
+        let (socket, _) = listener.accept().unwrap();
+        socket.set_read_timeout(Some(READ_TIMEOUT)).unwrap();
+        let session = local.node.connect("127.0.0.1");
+        Downward {
+            local,
+            session,
+            requests: Requests::default(),
+            socket,
+            sent: Vec::new(),
+            answers: Vec::new(),
+        }
+    }
+
+    fn until(&mut self, what: &str, mut done: impl FnMut(&Self) -> bool) {
+        for _ in 0..PATIENCE {
+            let mut chunk = vec![0; 65_536];
+            if let Ok(len) = self.socket.read(&mut chunk) {
+                self.requests.room().extend_from_slice(&chunk[..len]);
+            }
+            let (node, mut out) = (&mut self.local.node, Vec::new());
+            while let Some(request) = self.requests.take().unwrap() {
+                let _ = node.execute(now(), self.session, &request.args, &mut out);
+            }
+            for delivery in node.take_deliveries() {
+                let to = if delivery.session == self.session { &mut out } else { &mut self.answers };
+                to.extend_from_slice(&delivery.bytes);
+            }
+            self.sent.extend_from_slice(&out);
+            self.socket.write_all(&out).unwrap();
+            if done(self) {
+                return;
+            }
+        }
+        panic!("{what}: not in time");
     }
 }
 
@@ -244,48 +348,25 @@ fn a_real_server_follows_the_node() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut real = Real::start(&[]);
     let port = listener.local_addr().unwrap().port();
+    assert_eq!(real.call(&format!("REPLICAOF 127.0.0.1 {port}")), Reply::OK);
     let mut starts = Vec::new();
     for round in 0..2 {
-        if round == 0 {
-            assert_eq!(real.call(&format!("REPLICAOF 127.0.0.1 {port}")), Reply::OK);
-        }
-        let (mut socket, _) = listener.accept().unwrap();
-        socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        let session = local.node.connect("127.0.0.1");
-        let mut requests = Requests::default();
-        let mut sent = Vec::new();
-        for step in 0..60 {
-            if step == 20 {
-                LINES.iter().for_each(|line| local.run(line));
-            }
-            if step == 30 {
-                local.run("SET acked 1");
-                let _ = local.node.execute(now(), local.session, &[b"WAIT", b"1", b"0"], &mut Vec::new());
-            }
-            let mut chunk = vec![0; 65_536];
-            if let Ok(len) = socket.read(&mut chunk) {
-                requests.room().extend_from_slice(&chunk[..len]);
-            }
-            let mut out = Vec::new();
-            while let Some(request) = requests.take().unwrap() {
-                let _ = local.node.execute(now(), session, &request.args, &mut out);
-            }
-            for delivery in local.node.take_deliveries() {
-                if delivery.session == session {
-                    out.extend_from_slice(&delivery.bytes);
-                } else {
-                    assert_eq!(&*delivery.bytes, b":1\r\n", "WAIT has its answer");
-                }
-            }
-            sent.extend_from_slice(&out);
-            socket.write_all(&out).unwrap();
-        }
-        starts.push(String::from_utf8_lossy(&sent).contains("+CONTINUE"));
-        assert_eq!(real.info("master_link_status"), "up");
-        assert_eq!(real.info("slave_repl_offset"), local.node.offset().to_string());
+        let mut link = Downward::new(&mut local, &listener);
+        link.until("the link is up", |_| real.info("master_link_status") == "up");
+        fill(|line| link.local.run(line));
+        link.local.run("SET acked 1");
+        let asker = link.local.session;
+        let _ = link.local.node.execute(now(), asker, &[b"WAIT", b"1", b"0"], &mut Vec::new());
+        link.until("WAIT has its answer, and the offsets are the same", |link| {
+            let offset = link.local.node.offset().to_string();
+            link.answers == b":1\r\n" && real.info("slave_repl_offset") == offset
+        });
+        starts.push(String::from_utf8_lossy(&link.sent).contains("+CONTINUE"));
+        let session = link.session;
+        drop(link);
         same_dataset(&local.node, &mut real);
         local.node.disconnect(session);
-        local.run(&format!("SET while-away {round}"));
+        local.run(&format!("SET while-away {round} PX 600000"));
     }
     assert_eq!(starts, [false, true], "the second link goes on where the first stopped");
     let _ = std::fs::remove_dir_all(&real.dir);
