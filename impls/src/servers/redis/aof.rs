@@ -14,7 +14,7 @@ use super::node::Node;
 use super::rdb;
 use super::replication::Writer;
 use super::resp::Requests;
-use super::store::{Access, Effects, Store};
+use super::store::{Access, Effects, Store, database};
 
 /// A file smaller than this is not rewritten, in bytes.
 const REWRITE_MIN: usize = 4 * 1024;
@@ -89,9 +89,7 @@ pub(super) fn replay(store: &mut Store, bytes: &[u8], now: WallTime) {
         match command {
             Some(Command { writes: true, run: Run::Data(run), .. }) => drop(run(store, &request.args)),
             Some(Command { name: "select", .. }) => {
-                let database =
-                    std::str::from_utf8(request.args[1]).ok().and_then(|digits| digits.parse().ok());
-                store.selected = database.filter(|database| *database < super::store::DATABASES).unwrap_or(0);
+                store.selected = database(request.args[1]).unwrap_or(store.selected);
             }
             _ => {}
         }

@@ -10,6 +10,8 @@
 //! Left out on purpose: streams, geometry, HyperLogLog, clusters, modules, users other than the default one, caches on
 //! the client's side.
 
+#[doc(hidden)]
+pub mod hostile;
 pub mod node;
 pub mod resp;
 pub mod store;

@@ -7,7 +7,7 @@
 //! Source: `syncWithMaster` and `readSyncBulkPayload` of `replication.c`.
 
 use super::history::ReplicationId;
-use crate::servers::redis::resp::{self, ProtocolError, Request, Requests};
+use crate::servers::redis::resp::{self, Limits, ProtocolError, Request, Requests};
 
 /// A line of the handshake that is longer is none.
 const LINE_MAX: usize = 1024;
@@ -108,7 +108,10 @@ impl Link {
     pub(in super::super) fn new(introduction: Introduction) -> Link {
         let mut out = Vec::new();
         resp::request(&mut out, &[b"PING"]);
-        Link { introduction, state: State::Greeted, received: Vec::new(), stream: Requests::default(), out }
+        // Like Redis, a replica takes whatever its primary has taken.
+        let mut stream = Requests::default();
+        stream.limits = Limits { bulk_max: i64::MAX, waiting_max: usize::MAX, trusted: true };
+        Link { introduction, state: State::Greeted, received: Vec::new(), stream, out }
     }
 
     /// Takes what has to be sent.

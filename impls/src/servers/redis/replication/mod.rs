@@ -24,7 +24,6 @@ mod writer;
 
 pub(super) use feeds::{Fact, shown};
 pub(super) use follow::{cron, follow};
-#[cfg(test)]
 pub(super) use link::Link;
 pub(super) use state::{LinkState, Replication, Upstream};
 pub(super) use writer::Writer;

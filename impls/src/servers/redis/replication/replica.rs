@@ -14,7 +14,7 @@ use crate::servers::redis::commands::{Command, Run};
 use crate::servers::redis::node::Node;
 use crate::servers::redis::rdb::{self, StreamAt};
 use crate::servers::redis::resp::{Request, Requests};
-use crate::servers::redis::store::{Access, Effects, Store};
+use crate::servers::redis::store::{Access, DATABASES, Effects, Store, database};
 
 impl Node {
     /// Becomes a primary. False if it is one. Its history goes on under a new name, so that the old primary's can part
@@ -60,10 +60,11 @@ impl Node {
     pub(in super::super) fn restore_stream(&mut self, at: Option<StreamAt>) {
         let Some(StreamAt { db: Some(db), id, offset }) = at else { return };
         let Some(id) = ReplicationId::parse(&id) else { return };
+        let selected = usize::try_from(db).ok().filter(|db| *db < DATABASES).unwrap_or(0);
         self.replication.history.restore(id, offset, self.replication.upstream.is_none());
         if let Some(upstream) = &mut self.replication.upstream {
             upstream.resumable = true;
-            upstream.selected = db as usize;
+            upstream.selected = selected;
         }
     }
 
@@ -202,8 +203,8 @@ impl Node {
         let Some(upstream) = &mut self.replication.upstream else { return };
         let is = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| arg.eq_ignore_ascii_case(word));
         if is(0, b"SELECT") {
-            let database = args.get(1).and_then(|digits| std::str::from_utf8(digits).ok());
-            upstream.selected = database.and_then(|digits| digits.parse().ok()).unwrap_or(upstream.selected);
+            let database = args.get(1).and_then(|digits| database(digits));
+            upstream.selected = database.unwrap_or(upstream.selected);
         } else if is(0, b"REPLCONF") {
             if is(1, b"GETACK") {
                 // The question itself does not count yet.

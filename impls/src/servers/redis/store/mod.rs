@@ -30,11 +30,17 @@ use picklock_sim::time::WallTime;
 use picklock_sim::trace::What;
 
 use super::lua::Random;
-use super::resp::Reply;
+use super::resp::{self, Reply};
 use super::version::Version;
 
 /// How many databases a node has.
 pub const DATABASES: usize = 16;
+
+/// The number of a database, as SELECT has it in a stream or a file; `None` if there is none of this number.
+pub(super) fn database(digits: &[u8]) -> Option<usize> {
+    let number = resp::integer(digits).and_then(|number| usize::try_from(number).ok());
+    number.filter(|number| *number < DATABASES)
+}
 
 type Entries = BTreeMap<Vec<u8>, Entry>;
 

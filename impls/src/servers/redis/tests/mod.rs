@@ -3,6 +3,7 @@
 mod commands;
 mod data;
 mod failover;
+mod hostile;
 mod lua;
 mod real;
 mod replication;

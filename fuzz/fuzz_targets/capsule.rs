@@ -1,0 +1,10 @@
+//! A capsule, which may come from anybody.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use picklock_sim::capsule::Capsule;
+
+fuzz_target!(|text: &str| {
+    let _ = Capsule::from_text(text);
+});

@@ -1,0 +1,8 @@
+//! What a primary says to its replica: the handshake, a copy, the stream.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use picklock_impls::servers::redis::hostile;
+
+fuzz_target!(|bytes: &[u8]| hostile::primary(bytes));

@@ -1,0 +1,8 @@
+//! What a server answers.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use picklock_impls::servers::redis::hostile;
+
+fuzz_target!(|bytes: &[u8]| hostile::reply(bytes));

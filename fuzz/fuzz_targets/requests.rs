@@ -1,0 +1,8 @@
+//! What a client sends: requests of bulk strings and inline ones, however they are cut into reads.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use picklock_impls::servers::redis::hostile;
+
+fuzz_target!(|bytes: &[u8]| hostile::requests(bytes));

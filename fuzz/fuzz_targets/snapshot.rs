@@ -1,0 +1,8 @@
+//! An RDB file, with its checksum and without.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use picklock_impls::servers::redis::hostile;
+
+fuzz_target!(|bytes: &[u8]| hostile::snapshot(bytes));
