@@ -1,8 +1,5 @@
 //! What each lever does to real designs on the event engine, in runs written by hand; and that the faults of the suite,
 //! which pull these levers, make a difference.
-//!
-//! The stage is always the same: `client-1` takes the lock at once and works, `client-2` asks for it meanwhile. The
-//! lease lasts a second.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
@@ -14,122 +11,18 @@ use picklock_scenarios::campaign::{Campaign, Silent};
 use picklock_scenarios::check::{self, Checked};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
-use picklock_sim::ids::Key;
-use picklock_sim::plan::{
-    Access, ClientPlan, Edge, Injection, Latency, Lever, MinReplicas, Persistence, Phase, Plan, Point,
-    SectionPlan, Target, When, WorldSpec,
-};
+use picklock_sim::plan::{Access, Edge, Injection, Lever, Persistence, Phase, Plan, Target, When};
 use picklock_sim::seed::Seed;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Disconnect, Event, What};
 
 #[path = "support/cells.rs"]
 mod cells;
+#[path = "support/stage.rs"]
+mod stage;
 
 use cells::{Cell, design};
-
-const LEASE: Duration = Duration::from_secs(1);
-
-fn ms(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
-
-/// The instant so many milliseconds after the beginning.
-fn at_ms(count: u64) -> TrueTime {
-    TrueTime(0) + ms(count)
-}
-
-/// A client that waits, then holds the lock for its work, so many times.
-fn client(name: &str, think: Duration, work: Duration, sections: u32) -> ClientPlan {
-    let section = |ordinal| SectionPlan { ordinal, key: Key::new("stock"), think, work };
-    ClientPlan { name: name.to_owned(), sections: (1..=sections).map(section).collect() }
-}
-
-/// The stage, with this going wrong.
-fn stage(injections: impl IntoIterator<Item = Injection>) -> Plan {
-    Plan {
-        seed: Seed(1),
-        network_seed: Seed(1),
-        world: WorldSpec {
-            ttl: LEASE,
-            wait: ms(10_000),
-            horizon: ms(8_000),
-            latency: Latency { min: Duration::from_micros(200), max: ms(1) },
-            tcp_timeout: ms(15_000),
-            replicas: 1,
-            persistence: Persistence::None,
-            down_after: ms(200),
-            min_replicas: MinReplicas::default(),
-            stock: 0,
-        },
-        workload: "contend".to_owned(),
-        clients: vec![client("client-1", ms(0), ms(300), 1), client("client-2", ms(100), ms(50), 1)],
-        injections: injections.into_iter().collect(),
-    }
-}
-
-fn injection(when: When, target: Target, lever: Lever) -> Injection {
-    Injection { fault: "test".to_owned(), when, target, lever }
-}
-
-fn at(millis: u64) -> When {
-    When::At { at_ns: at_ms(millis) }
-}
-
-/// When client-1 comes to the first such access of its section.
-fn point(phase: Phase, access: Access, peer: &str, edge: Edge) -> When {
-    let host = "client-1".to_owned();
-    let point = Point { host, section: 1, phase, access, peer: peer.to_owned(), nth: 0, edge };
-    When::Point { point, after: Duration::ZERO }
-}
-
-/// Right before client-1 writes to the resource: it has looked at its deadline for the last time.
-fn before_the_write() -> When {
-    point(Phase::Write, Access::Write, "resource", Edge::Before)
-}
-
-fn first() -> Target {
-    Target::host("client-1")
-}
-
-fn run_on(engine: Engine, spelling: &str, plan: Plan) -> Checked {
-    plan.validate().expect("the test's plan can be run");
-    check::check(engine, &design(spelling), plan).expect("built-in designs do not panic")
-}
-
-fn run(spelling: &str, plan: Plan) -> Checked {
-    run_on(Engine::Event, spelling, plan)
-}
-
-/// What a host did, with the times.
-fn of<'a>(run: &'a Checked, host: &'a str) -> impl Iterator<Item = &'a Event> {
-    run.trace.events.iter().filter(move |event| run.trace.host_name(event.host) == host)
-}
-
-/// When such a thing first happened on a host.
-fn when(run: &Checked, host: &str, what: impl Fn(&What) -> bool) -> Option<TrueTime> {
-    of(run, host).find(|event| what(&event.what)).map(|event| event.at)
-}
-
-fn granted(run: &Checked, client: &str) -> Option<TrueTime> {
-    when(run, client, |what| matches!(what, What::Acquired { .. }))
-}
-
-fn expired(run: &Checked, store: &str) -> Option<TrueTime> {
-    when(run, store, |what| matches!(what, What::Expired { .. }))
-}
-
-/// Writes of a client that the resource applied.
-fn written(run: &Checked, client: &str) -> Vec<TrueTime> {
-    let by = |event: &&Event| event.grant.is_some_and(|grant| run.trace.host_name(grant.client) == client);
-    let applied =
-        of(run, "resource").filter(by).filter(|event| matches!(event.what, What::ResourceWritten { .. }));
-    applied.map(|event| event.at).collect()
-}
-
-fn bit(run: &Checked) -> bool {
-    run.bit.contains("test")
-}
+use stage::*;
 
 /// Both clients had their turn and nothing was violated.
 fn assert_sound(run: &Checked) {
