@@ -6,23 +6,29 @@
 //! Sentinels for the primary before every connect where a store is replicated: one after another, beginning with the
 //! one that answered last, until one names an address whose server says of itself that it is a primary.
 //!
+//! A subscription ([`Connection::subscribe`]) is a connection of its own to the same store, as every client library has it.
+//!
 //! Left out on purpose: a command is never sent twice (whether to try again is part of a lock's design), replies pushed
-//! by the server are dropped, and events of Sentinels are not subscribed to: whoever loses a connection asks again.
+//! by the server are dropped, a subscription that broke is not made again, and events of Sentinels are not subscribed to:
+//! whoever loses a connection asks again.
 //!
 //! Sources: `redis::aio::MultiplexedConnection` of redis 1.8; "Guidelines for Redis clients with support for Redis
 //! Sentinel", redis.io.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_core::Stream as _;
 use picklock_sim::design::{Seat, StoreAddress};
 use picklock_sim::host::Host;
 use picklock_sim::lock::LockError;
 use picklock_sim::task::Task;
-use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::aio::{ConnectionLike, MultiplexedConnection, PubSub, PubSubStream};
 use redis::{
     AsyncConnectionConfig, Cmd, ErrorKind, Pipeline, RedisConnectionInfo, RedisError, RedisFuture,
     RedisResult, ServerErrorKind, Value,
@@ -57,6 +63,9 @@ struct Inner {
 
 /// One established connection. Its socket closes when the link is discarded, or dropped by its last user.
 struct Link {
+    /// Where it leads.
+    peer: String,
+    port: u16,
     client: MultiplexedConnection,
     driver: Task,
     discarded: AtomicBool,
@@ -108,6 +117,24 @@ impl Connection {
     /// When the store, or a Sentinel that knows it, could not be reached in time.
     pub async fn connect(&self) -> RedisResult<()> {
         self.link().await.map(drop)
+    }
+
+    /// Subscribes to a channel, over a connection that is closed when what is returned is dropped. What is published
+    /// after this returns is seen, until that connection breaks.
+    ///
+    /// # Errors
+    /// When the store could not be reached, or did not answer in time.
+    pub async fn subscribe(&self, channel: &str) -> RedisResult<Subscription> {
+        let inner = &*self.inner;
+        let link = self.link().await?;
+        let subscribing = async {
+            let stream = inner.host.connect(&link.peer, link.port).await?;
+            let mut messages = PubSub::new(&RedisConnectionInfo::default(), stream).await?;
+            messages.subscribe(channel).await?;
+            Ok(Subscription { messages: messages.into_on_message() })
+        };
+        let subscribed = inner.host.timeout(inner.timeout, subscribing).await;
+        subscribed.unwrap_or_else(|_| Err(inner.late("no subscription at")))
     }
 
     /// The link in use, or a new one.
@@ -167,6 +194,24 @@ impl Connection {
                 Err(inner.late("no reply from"))
             }
         }
+    }
+}
+
+/// A subscription to one channel.
+pub struct Subscription {
+    messages: PubSubStream,
+}
+
+impl Subscription {
+    /// Waits for the next message. False: the connection broke, and none will come.
+    pub async fn message(&mut self) -> bool {
+        poll_fn(|cx| Pin::new(&mut self.messages).poll_next(cx)).await.is_some()
+    }
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription").finish_non_exhaustive()
     }
 }
 
@@ -282,7 +327,8 @@ impl Link {
         let config = AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None);
         let info = RedisConnectionInfo::default();
         let (client, driver) = MultiplexedConnection::new_with_config(&info, stream, config).await?;
-        Ok(Link { client, driver: host.spawn(driver), discarded: AtomicBool::new(false) })
+        let driver = host.spawn(driver);
+        Ok(Link { peer: peer.to_owned(), port, client, driver, discarded: AtomicBool::new(false) })
     }
 
     /// Closes the socket; requests under way on it fail.

@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn the_experiments_are_read() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments");
-        assert_eq!(load_dir(&dir).unwrap().len(), 9);
+        assert_eq!(load_dir(&dir).unwrap().len(), 10);
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Lock for RedLock {
         let needed = self.nodes.len() / 2 + 1;
         let mut taken = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            if enter_for(node, key, &self.owner, self.first_lease).await.unwrap_or(false) {
+            if let Ok(None) = enter_for(node, key, &self.owner, self.first_lease).await {
                 taken.push(node);
             }
         }

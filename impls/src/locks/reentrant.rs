@@ -10,7 +10,8 @@
 //! lease anew with every acquire and every release but the last.
 //!
 //! `form=simple` is the pair of scripts that tutorials show: they refuse without saying how long to wait, and a release
-//! does not touch the lease. Left out on purpose: waiting by the release channel; a refused client polls.
+//! does not touch the lease. A refused client polls, or with `wait=pubsub` waits [by the release
+//! channel](super::by_channel), for which it needs Redisson's scripts.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -20,9 +21,10 @@ use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, Script};
 
-use super::common::{OneStore, millis, on_stores_renewed, store_of};
+use super::by_channel::ByChannel;
+use super::common::{OneStore, millis, on_stores_renewed, on_stores_waiting, store_of};
 use super::policy::{BELIEF, CLOCK, DRIFT, Policy, RENEWAL_ON, RETRY, STORE, TIMEOUT};
-use super::renewal::Renew;
+use super::renewal::{Renew, Renewed};
 use crate::connection::Connection;
 
 /// The design that counts.
@@ -31,7 +33,7 @@ pub(crate) static FAMILY: Family = Family {
     claim: "a count for each owner, changed by scripts: the holder may acquire once more what it holds",
     weakness: "a lost reply leaves the count too high until the lease ends; and all that is said of watchdog",
     source: "Redisson, RLock",
-    params: &[FORM, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
+    params: &[FORM, WAIT, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
     build,
 };
 
@@ -42,17 +44,33 @@ const FORM: Param = Param {
     doc: "the scripts of Redisson's RLock, or the simpler pair of tutorials",
 };
 
+const WAIT: Param = Param {
+    name: "wait",
+    domain: Domain::Word(&["poll", "pubsub"]),
+    default: "poll",
+    doc: "how a refused client waits: it asks again and again, or by the release channel and the time that it is told",
+};
+
 fn build(args: &Args) -> Design {
     let simple = args.word("form") == "simple";
-    on_stores_renewed(args, store_of(args), move |seat, policy| async move {
-        Reentrant::connect(&seat, policy, simple).await
-    })
-    .reentrant()
+    let design = if args.word("wait") == "pubsub" {
+        on_stores_waiting(args, store_of(args), |seat, policy| async move {
+            let (host, ttl) = (seat.host.clone(), seat.ttl);
+            let lock = ByChannel { lock: Reentrant::connect(&seat, policy, false).await? };
+            Ok(Renewed::new(lock, host, ttl, policy.renewal))
+        })
+    } else {
+        on_stores_renewed(args, store_of(args), move |seat, policy| async move {
+            Reentrant::connect(&seat, policy, simple).await
+        })
+    };
+    design.reentrant()
 }
 
-struct Reentrant {
-    store: OneStore,
-    owner: String,
+/// A client of the design.
+pub(super) struct Reentrant {
+    pub(super) store: OneStore,
+    pub(super) owner: String,
     simple: bool,
 }
 
@@ -99,11 +117,27 @@ pub(crate) fn owner(seat: &Seat) -> String {
 
 /// Adds one to the owner's count unless another owner has the lock: true if it was added.
 pub(crate) async fn enter(redis: &Connection, key: &Key, owner: &str, ttl: Duration) -> RedisResult<bool> {
+    Ok(enter_or_time_left(redis, key, owner, ttl).await?.is_none())
+}
+
+/// As [`enter`]: nothing if it was added, and otherwise how many milliseconds of the other owner's lease are left; below
+/// zero if it has none.
+pub(super) async fn enter_or_time_left(
+    redis: &Connection,
+    key: &Key,
+    owner: &str,
+    ttl: Duration,
+) -> RedisResult<Option<i64>> {
     enter_for(redis, key, owner, i64::try_from(millis(ttl)).unwrap_or(i64::MAX)).await
 }
 
-/// As [`enter`], with a lease in milliseconds as it is sent.
-pub(crate) async fn enter_for(redis: &Connection, key: &Key, owner: &str, lease: i64) -> RedisResult<bool> {
+/// As [`enter_or_time_left`], with a lease in milliseconds as it is sent.
+pub(crate) async fn enter_for(
+    redis: &Connection,
+    key: &Key,
+    owner: &str,
+    lease: i64,
+) -> RedisResult<Option<i64>> {
     static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
         Script::new(
             "local mine = redis.call('hexists', KEYS[1], ARGV[1]) == 1
@@ -115,9 +149,7 @@ pub(crate) async fn enter_for(redis: &Connection, key: &Key, owner: &str, lease:
              return false",
         )
     });
-    let time_left: Option<i64> =
-        SCRIPT.key(key.as_str()).arg(owner).arg(lease).invoke_async(&mut redis.clone()).await?;
-    Ok(time_left.is_none())
+    SCRIPT.key(key.as_str()).arg(owner).arg(lease).invoke_async(&mut redis.clone()).await
 }
 
 /// Takes one off the owner's count: what is left of it, or nothing if the owner does not have the lock.

@@ -111,6 +111,14 @@ impl<L: Renew> Lock for Renewed<L> {
         Ok(grant)
     }
 
+    async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
+        let grant = self.lock.acquire(host, key, wait).await?;
+        if let Some(grant) = &grant {
+            self.watch(grant);
+        }
+        Ok(grant)
+    }
+
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
         self.unwatch(&grant);
         self.lock.release(grant).await

@@ -21,6 +21,7 @@ mod clock_step;
 mod delay;
 mod draw;
 mod failover;
+mod lost_notification;
 mod lost_reply;
 mod node_restart;
 mod partition;
@@ -64,6 +65,7 @@ pub const ALL: &[&Fault] = &[
     &node_restart::NODE_RESTART,
     &clock_step::CLOCK_STEP,
     &clock_drift::CLOCK_DRIFT,
+    &lost_notification::LOST_NOTIFICATION,
 ];
 
 /// The fault of this name.

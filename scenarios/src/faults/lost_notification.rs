@@ -1,0 +1,35 @@
+//! F15, a notification is lost: a client waits to be told that the lock is free, and the connection over which it would
+//! have been told dies with the message.
+//!
+//! Whoever publishes does not learn of it, and nobody sends it again. A client that only asks loses the reply to a
+//! question instead.
+
+use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+
+use super::{Draw, Fault, TIMES, needs_stores};
+use crate::scenario::param::{Domain, Param};
+
+pub(super) const LOST_NOTIFICATION: Fault = Fault {
+    name: "lost-notification",
+    number: "F15",
+    doc: "what a store tells a client next that waits for the lock is lost with its connection",
+    params: &[TIMES, AFTER],
+    from_probe: true,
+    applies: needs_stores,
+    schedule,
+};
+
+/// Long enough for a client to have subscribed, and short enough for most to wait still.
+const AFTER: Param = Param {
+    name: "after",
+    domain: Domain::spans(),
+    default: "10ms..0.2 x ttl",
+    doc: "how long the client has waited by then",
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let Some(point) = draw.entry(&[Phase::Acquire]) else { return Vec::new() };
+    let (client, from) = (Target::host(point.host.as_str()), Target::Hosts(draw.stores()));
+    let when = When::Point { point, after: draw.span("after") };
+    vec![draw.inject(when, client, Lever::LoseReply { from })]
+}
