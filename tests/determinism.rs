@@ -67,7 +67,7 @@ fn every_design_under_every_scenario_repeats_itself() {
 }
 
 /// Designs with parameters that change what their clients do.
-const VARIANTS: [&str; 12] = [
+const VARIANTS: [&str; 15] = [
     "setnx{retry=fixed}",
     "setnx-expire{form=hash,failure=release}",
     "set-px-del{form=script,retry=none}",
@@ -76,8 +76,11 @@ const VARIANTS: [&str; 12] = [
     "watchdog{renewal=jittered}",
     "watchdog{renewal=shared}",
     "reentrant{form=simple}",
+    "reentrant{wait=pubsub}",
+    "reentrant{wait=pubsub,store=replicated}",
     "replicated-wait{count=unchecked}",
     "redlock{failure=leave,timeout=10}",
+    "redlock{renewal=jittered,belief=naive}",
     "redlock-multi{renewal=on,nodes=3}",
     "single-fenced{token=after}",
 ];

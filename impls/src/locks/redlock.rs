@@ -12,8 +12,10 @@
 //! computes the validity when it acquires, and never looks at it again. A trusting holder counts the whole lease
 //! from the last reply, as libraries did that forgot the time that asking took.
 //!
-//! Left out on purpose: extending a lease, which the published algorithm mentions but does not define, and asking the
-//! stores at once. `redlock-budget` is a variant with other rules.
+//! With `renewal=on` the leases are extended in the background, as the published algorithm suggests under "extending the
+//! lock": on every store that still keeps the value, and as long as a majority may. An honest holder gains nothing by it:
+//! the deadline of its grant stands. Left out on purpose: asking the stores at once. `redlock-budget` is a variant with other
+//! rules.
 
 use std::time::Duration;
 
@@ -23,14 +25,15 @@ use picklock_sim::ids::{Key, Token};
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
 
 use super::common::{
-    compare_and_delete, connect_if_possible, extend_if_owner, on_stores, set_and_count, set_if_absent,
-    set_then_count,
+    compare_and_delete, connect_if_possible, extend_if_owner, on_stores_renewed, set_and_count,
+    set_if_absent, set_then_count,
 };
 use super::policy::{
-    BELIEF, BELIEF_HONEST, CLOCK, DRIFT, FAILURE, Failure, NODE_TIMEOUT, Policy, RETRY, Reading, TOKEN,
-    TokenTaken,
+    BELIEF, BELIEF_HONEST, CLOCK, DRIFT, FAILURE, Failure, NODE_TIMEOUT, Policy, RENEWAL, RETRY, Reading,
+    TOKEN, TokenTaken,
 };
 use super::redlock_fenced_quorum::raise_counter;
+use super::renewal::Renew;
 use crate::connection::Connection;
 
 /// Redlock with honest holders.
@@ -39,7 +42,7 @@ pub(crate) static FAMILY: Family = Family {
     claim: "a lock on a majority of independent stores, with honest holders: survives the loss of a minority",
     weakness: "a pause between the check and the write; stores that forget, or whose clocks jump",
     source: SOURCE,
-    params: &[NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE],
+    params: &[NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL],
     build: |args| build(args, Rules::published(Tokens::None)),
 };
 
@@ -49,7 +52,7 @@ pub(crate) static NAIVE: Family = Family {
     claim: "redlock with a client that never looks at the validity: believes until it releases",
     weakness: "work or a pause that outlasts the lease makes a second holder",
     source: SOURCE,
-    params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE],
+    params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL],
     build: |args| build(args, Rules::published(Tokens::None)),
 };
 
@@ -99,7 +102,7 @@ impl Rules {
 
 /// A design of the Redlock kind.
 pub(crate) fn build(args: &Args, rules: Rules) -> Design {
-    let design = on_stores(args, nodes(args), move |seat, policy| async move {
+    let design = on_stores_renewed(args, nodes(args), move |seat, policy| async move {
         Ok(Redlock::connect(seat, policy, rules).await)
     });
     match rules.tokens {
@@ -277,6 +280,14 @@ impl Lock for Redlock {
             return Err(too_few(answered, self.nodes.len()));
         }
         Ok(())
+    }
+}
+
+impl Renew for Redlock {
+    /// Extends it wherever it is; lost when a majority cannot have it any more.
+    async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
+        let extended = self.extend_everywhere(key, owner).await;
+        Ok(extended.gone + self.quorum() <= self.nodes.len())
     }
 }
 

@@ -2,9 +2,8 @@
 //!
 //! *Claim:* work may take longer than the lease, as long as the holder's process runs.
 //! *Weakness:* a timer that is late, because its process was paused or cut off, extends the lock of whoever came after
-//! it; and it never learns that the lock is lost. If renewals and releases travel on different connections
-//! (`connection=own`), a renewal can even overtake nothing and still arrive after its own release, on the next holder's
-//! lock.
+//! it; and it never learns that the lock is lost. If renewals have a connection of their own (`connection=own`), one may
+//! arrive after the release that was sent later, on the next holder's lock: without any fault.
 //! *Source:* L6 in the project's list; Redisson until 2.3 renewed so (#597).
 
 use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat};
