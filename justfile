@@ -39,6 +39,10 @@ nightly budget="1h":
     cargo run --release -- run --seeds "$(date -u +%Y%m%d)000000000..$(date -u +%Y%m%d)999999999" \
         --budget {{ budget }} --format text,json,junit --out "picklock-out/nightly-$(date -u +%Y%m%d)"
 
+# Prints the pages in docs/ that the program makes: the verdict matrix and the experiments.
+publish:
+    tests/publish
+
 # Builds the documentation of the crates.
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

@@ -1,4 +1,5 @@
-//! Lists the scenario files of the built-in suite and of the bugs, so that adding one takes nothing but the file.
+//! Lists the built-in scenario files, those of the suite, of the bugs and of the experiments, so that adding one takes
+//! nothing but the file.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -7,7 +8,8 @@ use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
     list("suite")?;
-    list("bugs")
+    list("bugs")?;
+    list("experiments")
 }
 
 /// Writes the names and texts of a directory's scenario files as a list.

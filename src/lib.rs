@@ -58,11 +58,13 @@
 //! - [`sim`]: the world, and the contract of a design: [`Host`], [`Design`], [`Lock`], [`Grant`].
 //! - [`impls`]: the designs that come with picklock, the simulated Redis and the [`Connection`] to it.
 //! - [`scenarios`]: scenarios, faults, invariants, and the loops around a run: campaign, shrinking.
+//! - [`experiments`]: statements about locks, and what becomes of them when they are measured.
 //! - [`reports`]: text, JSON, JUnit and Markdown, and the timeline of one run.
 //!
 //! The command line (`picklock run`, `replay`, `compare`, `list`) is the feature `cli`, on by default; a crate that
 //! only tests its lock does without: `picklock = { version = "0.1", default-features = false }`.
 
+pub mod experiments;
 mod gate;
 
 pub use picklock_impls as impls;

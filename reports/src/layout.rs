@@ -24,7 +24,8 @@ pub(crate) fn width(text: &str) -> usize {
 }
 
 /// The text, filled up with spaces on the right.
-pub(crate) fn left(text: &str, columns: usize) -> String {
+#[must_use]
+pub fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", spaces(columns.saturating_sub(width(text))))
 }
 
@@ -50,7 +51,8 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
 
 /// The text in lines of at most so many columns, broken at spaces; a longer word is broken where the line ends.
 /// There is always at least one line.
-pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+#[must_use]
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();
     let mut line = String::new();

@@ -24,7 +24,7 @@ use picklock_scenarios::summary::Summary;
 pub mod compare;
 pub mod json;
 pub mod junit;
-mod layout;
+pub mod layout;
 pub mod markdown;
 mod numbers;
 mod paint;

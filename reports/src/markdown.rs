@@ -1,6 +1,7 @@
 //! Results as Markdown, for a pull request or a page of documentation: the matrix, a table of the cells, the
 //! violations with the commands that replay them, and the command that makes every number again.
 
+use picklock_scenarios::invariants;
 use picklock_scenarios::summary::{Cell, Summary};
 
 use crate::layout::printable;
@@ -36,12 +37,31 @@ fn matrix(summary: &Summary) -> String {
     for design in designs {
         let marks = scenarios.iter().map(|scenario| {
             let cell = summary.cells.iter().find(|cell| cell.design == design && cell.scenario == *scenario);
-            cell.map(verdict::symbols).unwrap_or_default()
+            cell.map(mark).unwrap_or_default()
         });
         table.row(std::iter::once(code(design)).chain(marks));
     }
     let legend = "`·` holds, `✗` violated, `?` unknown, `-` not applicable, `!` not as expected";
-    format!("## Matrix\n\n{}\n{legend}\n\n", table.text)
+    format!("## Matrix\n\n{}\n{legend}{}\n\n", table.text, numbers(summary))
+}
+
+/// A cell of the matrix: its symbol, and the numbers of the invariants that were violated.
+fn mark(cell: &Cell) -> String {
+    let violated = |invariant: &&invariants::Invariant| cell.violations.contains_key(invariant.name);
+    let numbers = invariants::ALL.iter().filter(violated).map(|invariant| invariant.number);
+    std::iter::once(verdict::symbols(cell).as_str()).chain(numbers).collect::<Vec<_>>().join(" ")
+}
+
+/// The names of the invariants whose numbers stand in the matrix.
+fn numbers(summary: &Summary) -> String {
+    let violated = |invariant: &&invariants::Invariant| {
+        summary.cells.iter().any(|cell| cell.violations.contains_key(invariant.name))
+    };
+    let named = invariants::ALL
+        .iter()
+        .filter(violated)
+        .map(|invariant| format!("; {} {}", invariant.number, invariant.name));
+    named.collect()
 }
 
 fn cells(summary: &Summary) -> String {
@@ -126,26 +146,29 @@ fn totals(summary: &Summary) -> String {
 }
 
 /// A table in the pipe syntax.
-pub(crate) struct Table {
-    pub(crate) text: String,
+pub struct Table {
+    /// The table so far.
+    pub text: String,
 }
 
 impl Table {
-    pub(crate) fn new<'a>(head: impl IntoIterator<Item = &'a str>) -> Table {
+    /// A table with these names over its columns.
+    pub fn new<'a>(head: impl IntoIterator<Item = &'a str>) -> Table {
         let head: Vec<String> = head.into_iter().map(escape).collect();
         let rule = "| --- ".repeat(head.len());
         Table { text: format!("| {} |\n{rule}|\n", head.join(" | ")) }
     }
 
     /// Adds a row of cells that are Markdown already.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells: Vec<String> = cells.into_iter().collect();
         self.text.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
 }
 
 /// The text with what Markdown or HTML would obey made harmless.
-pub(crate) fn escape(text: &str) -> String {
+#[must_use]
+pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in printable(text).chars() {
         match c {
@@ -159,7 +182,8 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// The text as code in a line, also inside a table.
-pub(crate) fn code(text: &str) -> String {
+#[must_use]
+pub fn code(text: &str) -> String {
     let text = printable(text).replace('|', "\\|");
     let fence = fence(&text, 1);
     let gap = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
@@ -167,7 +191,8 @@ pub(crate) fn code(text: &str) -> String {
 }
 
 /// The text as a block of code.
-pub(crate) fn block(text: &str) -> String {
+#[must_use]
+pub fn block(text: &str) -> String {
     let text = printable(text);
     let fence = fence(&text, 3);
     format!("{fence}sh\n{text}\n{fence}\n")

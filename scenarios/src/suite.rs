@@ -16,6 +16,9 @@ const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/suite.rs"));
 /// The same for the bugs.
 const BUGS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/bugs.rs"));
 
+/// And for the experiments.
+const EXPERIMENTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
+
 /// The built-in suite.
 ///
 /// # Panics
@@ -34,10 +37,21 @@ pub fn of_bugs() -> Vec<Scenario> {
     parsed(BUGS)
 }
 
-/// The scenario of this name, of the built-in suite or of the bugs.
+/// The scenarios that measure what a lock costs, or are for one question; they are run one at a time.
+///
+/// # Panics
+/// When a built-in file is not a scenario; the tests read them all.
+#[must_use]
+pub fn of_experiments() -> Vec<Scenario> {
+    parsed(EXPERIMENTS)
+}
+
+/// The built-in scenario of this name, of the suite, the bugs or the experiments.
 #[must_use]
 pub fn named(name: &str) -> Option<Scenario> {
-    builtin().into_iter().chain(of_bugs()).find(|scenario| scenario.name() == name)
+    let all = FILES.iter().chain(BUGS).chain(EXPERIMENTS);
+    let named = |(file, _): &&(&str, &str)| file.strip_suffix(".toml") == Some(name);
+    all.filter(named).find_map(|file| parsed(&[*file]).pop())
 }
 
 fn parsed(files: &[(&str, &str)]) -> Vec<Scenario> {
@@ -119,8 +133,10 @@ mod tests {
 
     #[test]
     fn the_experiments_are_read() {
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments");
-        assert_eq!(load_dir(&dir).unwrap().len(), 10);
+        assert_eq!(of_experiments().len(), 10);
+        let suite = builtin();
+        let apart = |scenario: &Scenario| suite.iter().all(|other| other.name() != scenario.name());
+        assert!(of_experiments().iter().chain(&of_bugs()).all(apart), "a name stands for one scenario");
     }
 
     #[test]

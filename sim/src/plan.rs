@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::clock::DRIFT_PPM_MAX;
 use crate::ids::Key;
 use crate::seed::Seed;
 use crate::time::{TrueTime, serde_ns};
@@ -424,6 +425,9 @@ impl Injection {
                 bounded("restart_after_ns", restart_after.unwrap_or_default())
             }
             Lever::Delay { by, lasts, .. } => bounded("by_ns", *by).and(bounded("lasts_ns", *lasts)),
+            Lever::SetDrift { ppm } if !(-DRIFT_PPM_MAX..=DRIFT_PPM_MAX).contains(ppm) => {
+                Err(PlanError { field: "ppm", value: ppm.to_string(), must: "from -500000 to 500000" })
+            }
             Lever::StepClock { .. }
             | Lever::SetDrift { .. }
             | Lever::DropConnections { .. }

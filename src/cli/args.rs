@@ -32,6 +32,7 @@ Examples:
   picklock run --design 'redlock{nodes=7}' --scenario clock-step --set held=5 --set stepped=2
   picklock replay single pause 17                       tell one run
   picklock compare --design single,redlock --seeds 2000
+  picklock experiment redlock-example                   a claim and what was measured of it
   picklock list designs                                 what there is
   picklock serve --topology sentinel --port 7001        the simulated servers, for your own client
 
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Run designs against scenarios and lay their figures side by side
     Compare(CompareArgs),
+    /// Test a statement about locks, or all of them
+    Experiment(ExperimentArgs),
     /// Serve the simulated Redis on real sockets, for clients in any language
     Serve(ServeArgs),
     /// Print a completion script for a shell
@@ -195,6 +198,31 @@ Example: picklock compare --design single,watchdog,redlock --scenario pause,clie
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Without a name it shows which experiments there are. The runs have fixed seeds: the same picklock prints the same
+page anywhere. A refuted claim is a result, not a failure: the exit code is 0.
+
+Examples:
+  picklock experiment renewal-load
+  picklock experiment --all --format markdown > docs/experiments.md")]
+pub(crate) struct ExperimentArgs {
+    /// Experiments by name
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// All of them
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) all: bool,
+    /// text, markdown or json
+    #[arg(long, default_value = "text")]
+    pub(crate) format: String,
+    /// Threads; one for each core if absent
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZero<usize>>,
+    #[command(flatten)]
+    pub(crate) look: Look,
 }
 
 #[derive(Args)]

@@ -85,7 +85,8 @@ pub(crate) fn named(suite: &[Scenario], name: &str) -> Result<Scenario, Failure>
     }
     let found = suite.iter().find(|scenario| scenario.name() == name).cloned();
     found.or_else(|| suite::named(name)).ok_or_else(|| {
-        let near = nearest(name, suite.iter().map(Scenario::name));
+        let others: Vec<Scenario> = suite::of_bugs().into_iter().chain(suite::of_experiments()).collect();
+        let near = nearest(name, suite.iter().chain(&others).map(Scenario::name));
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         Failure::Input(format!(
             "there is no scenario `{name}`{hint}; `picklock list scenarios` shows them all"

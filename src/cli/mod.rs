@@ -5,6 +5,7 @@ mod choose;
 mod compare;
 mod completions;
 mod exit;
+mod experiment;
 mod list;
 mod progress;
 mod replay;
@@ -35,6 +36,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Experiment(args) => experiment::experiment(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Completions { shell } => completions::print(shell),
     };

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use picklock_scenarios::campaign::Observer;
@@ -20,6 +21,26 @@ impl Bar {
         }
         bar.set_style(style("{bar:30} {human_pos}/{human_len} runs, {per_sec}, {eta} left"));
         Bar(bar)
+    }
+
+    pub(crate) fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Says what is being worked on; nothing unless standard error is a terminal.
+pub(crate) struct Spinner(ProgressBar);
+
+impl Spinner {
+    pub(crate) fn new() -> Spinner {
+        let bar = if io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        bar.set_style(style("{spinner} {msg}"));
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Spinner(bar)
+    }
+
+    pub(crate) fn says(&self, message: &'static str) {
+        self.0.set_message(message);
     }
 
     pub(crate) fn clear(&self) {

@@ -1,5 +1,6 @@
 //! The lock designs, one file each. To add one: write its file, add its line to [`ALL`].
 
+mod bulk;
 mod by_channel;
 pub(crate) mod common;
 mod get_del;

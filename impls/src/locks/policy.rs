@@ -103,9 +103,6 @@ pub(crate) const OWNED: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILU
 /// As [`OWNED`], with renewal that is off unless given.
 pub(crate) const RENEWABLE: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, STORE];
 
-/// As [`OWNED`], with renewal that is on unless given.
-pub(crate) const RENEWED: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, STORE];
-
 /// The policy of a client, as its parameters give it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {

@@ -8,7 +8,7 @@
 //!
 //! It has no lease, so nothing to renew, no deadline, and no belief but the naive one.
 
-use picklock_sim::design::Family;
+use picklock_sim::design::{Family, Param};
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::cmd;
@@ -22,13 +22,17 @@ pub(super) static FAMILY: Family = Family {
     claim: "SETNX and DEL without a lease: one holder, however long it takes",
     weakness: "a holder that dies blocks everybody for good",
     source: "Redis documentation, SETNX",
-    params: &[RETRY, TIMEOUT, STORE],
+    params: &[RETRY, PATIENT, STORE],
     build: |args| {
         on_stores(args, store_of(args), |seat, policy| async move {
             Ok(Setnx { store: OneStore::connect(&seat, policy).await? })
         })
     },
 };
+
+/// Without a lease there is no hurry, and giving up early is dangerous: a request that is executed after its client has
+/// given up takes the lock for nobody, for good. Ten leases stand for the patience of clients that set no timeout.
+const PATIENT: Param = Param { default: "1000", ..TIMEOUT };
 
 struct Setnx {
     store: OneStore,

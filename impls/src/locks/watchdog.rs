@@ -9,8 +9,9 @@
 
 use picklock_sim::design::Family;
 
+use super::bulk::{Bulk, LOCKS};
 use super::common::{on_stores_renewed, store_of};
-use super::policy::RENEWED;
+use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE, RENEWAL_ON, RETRY, STORE, TIMEOUT};
 use super::single::Single;
 
 /// The design with renewal.
@@ -19,12 +20,13 @@ pub(super) static FAMILY: Family = Family {
     claim: "single, renewed every third of the lease while the holder's process runs: work may outlast the lease",
     weakness: "the watchdog pauses with its process, and tells nobody when the lock is lost",
     source: "Redisson, RLock and its lockWatchdogTimeout",
-    params: RENEWED,
-    build: |args| {
-        on_stores_renewed(
-            args,
-            store_of(args),
-            |seat, policy| async move { Single::connect(&seat, policy).await },
-        )
+    params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, LOCKS, STORE],
+    build: |args| match args.int(LOCKS.name) {
+        1 => on_stores_renewed(args, store_of(args), |seat, policy| async move {
+            Single::connect(&seat, policy).await
+        }),
+        locks => on_stores_renewed(args, store_of(args), move |seat, policy| async move {
+            Bulk::connect(&seat, policy, locks).await
+        }),
     },
 };

@@ -8,9 +8,10 @@
 //! that takes a lock that has run out.
 
 use picklock_sim::ids::HostId;
+use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, What};
 
-use super::{Invariant, cite, judged, who};
+use super::{Invariant, cite, judged, position, who};
 use crate::history::{Granted, History, Section};
 use crate::outcome::{Finding, Outcome};
 
@@ -57,12 +58,23 @@ fn check(history: &History<'_>) -> Outcome {
     judged(history, findings)
 }
 
-/// The records that were created for grants that their holders already had in their hands.
+/// The records that were created for grants that their holders already had in their hands, by what these asked for then:
+/// a request of the acquire that comes late renews nothing.
 fn created_once_more<'h>(history: &'h History<'_>) -> impl Iterator<Item = (usize, &'h Event)> {
     history.grants().flat_map(|(section, grant)| {
         let own = history.records_of(section).filter(|record| record.on_store && record.key == section.key);
-        own.filter(|record| record.created.at > grant.acquired.at).map(|record| (record.key, record.created))
+        own.filter(|record| record.created.at > grant.acquired.at)
+            .filter(|record| asked_at(history, record.created, section) > grant.acquired.at)
+            .map(|record| (record.key, record.created))
     })
+}
+
+/// When the section's client sent what led to an event; the event's own time if the trace does not say.
+fn asked_at(history: &History<'_>, event: &Event, section: &Section<'_>) -> TrueTime {
+    let cause =
+        |of: &&Event| of.cause.and_then(|id| position(history, id)).map(|at| &history.trace.events[at]);
+    let sent = |of: &&Event| of.host == section.id.client && matches!(of.what, What::Sent { .. });
+    std::iter::successors(Some(event), cause).find(sent).map_or(event.at, |sent| sent.at)
 }
 
 fn breach(

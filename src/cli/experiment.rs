@@ -1,0 +1,64 @@
+//! `picklock experiment`: what becomes of a claim when it is measured.
+
+use std::num::NonZero;
+
+use picklock::experiments::{self, Experiment, Outcome, page};
+use picklock_sim::text::nearest;
+
+use super::args::ExperimentArgs;
+use super::exit::{Exit, Failure};
+use super::{progress, screen};
+
+const FORMATS: [&str; 3] = ["text", "markdown", "json"];
+
+pub(crate) fn experiment(args: &ExperimentArgs) -> Result<Exit, Failure> {
+    if !FORMATS.contains(&args.format.as_str()) {
+        let message = format!("there is no format `{}`; there are {}", args.format, FORMATS.join(", "));
+        return Err(Failure::Input(message));
+    }
+    let chosen = chosen(args)?;
+    if chosen.is_empty() {
+        screen::print(&page::list(experiments::ALL))?;
+        return Ok(Exit::Expected);
+    }
+    let jobs =
+        args.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
+    let spinner = progress::Spinner::new();
+    let mut outcomes = Vec::with_capacity(chosen.len());
+    for experiment in chosen {
+        spinner.says(experiment.name);
+        outcomes.push(experiments::make(experiment, jobs).map_err(Failure::internal)?);
+    }
+    spinner.clear();
+    screen::print(&written(args, &outcomes))?;
+    Ok(Exit::Expected)
+}
+
+fn written(args: &ExperimentArgs, outcomes: &[Outcome]) -> String {
+    match args.format.as_str() {
+        "markdown" => page::markdown(outcomes),
+        "json" => format!("{:#}\n", page::json(outcomes)),
+        _ => {
+            let width = screen::style(args.look).width;
+            let pages: Vec<String> = outcomes.iter().map(|outcome| page::text(outcome, width)).collect();
+            pages.join("\n")
+        }
+    }
+}
+
+/// The experiments asked for; none if none is named.
+fn chosen(args: &ExperimentArgs) -> Result<Vec<&'static Experiment>, Failure> {
+    if args.all {
+        return Ok(experiments::ALL.to_vec());
+    }
+    let find = |name: &String| {
+        experiments::named(name).ok_or_else(|| {
+            let near = nearest(name, experiments::ALL.iter().map(|experiment| experiment.name));
+            let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            Failure::Input(format!(
+                "there is no experiment `{name}`{hint}; `picklock experiment` shows them all"
+            ))
+        })
+    };
+    args.names.iter().map(find).collect()
+}

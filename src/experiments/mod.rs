@@ -1,0 +1,134 @@
+//! Statements about Redis locks that people make, each as an experiment: what is claimed, where, what was measured, and
+//! whether that confirms it, refutes it, or confirms it under a condition.
+//!
+//! The statements are those of the five articles on Redis locks that the project started from, numbered 0 to 4, and of
+//! the literature on Redlock. Every figure comes from simulated runs with fixed seeds, so that the same picklock prints the
+//! same page anywhere.
+//!
+//! To add one: write its file, add its line to [`ALL`].
+
+use std::num::NonZero;
+
+mod budget_overlap;
+mod clock_rollback;
+mod granularity;
+mod lab;
+mod oversell;
+pub mod page;
+mod redlock_example;
+mod renewal_load;
+mod renewal_storm;
+mod safe_ttl;
+mod watchdog_offset;
+
+pub use lab::{Lab, LabError};
+
+/// Every experiment, in the order of the articles.
+pub const ALL: &[&Experiment] = &[
+    &safe_ttl::EXPERIMENT,
+    &clock_rollback::EXPERIMENT,
+    &granularity::EXPERIMENT,
+    &renewal_load::EXPERIMENT,
+    &renewal_storm::EXPERIMENT,
+    &watchdog_offset::EXPERIMENT,
+    &redlock_example::EXPERIMENT,
+    &budget_overlap::EXPERIMENT,
+    &oversell::EXPERIMENT,
+];
+
+/// A statement and how it is tested.
+#[derive(Debug)]
+pub struct Experiment {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What is claimed.
+    pub claim: &'static str,
+    /// Who claims it.
+    pub source: &'static str,
+    /// Makes the runs and judges the claim by them.
+    pub measure: fn(&Lab) -> Result<Measured, LabError>,
+}
+
+/// What became of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// What was measured is what was claimed.
+    Confirmed,
+    /// What was measured contradicts it.
+    Refuted,
+    /// It holds under a condition that it does not state.
+    Conditional,
+}
+
+impl Verdict {
+    /// The verdict in a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Confirmed => "confirmed",
+            Verdict::Refuted => "refuted",
+            Verdict::Conditional => "conditional",
+        }
+    }
+}
+
+/// What an experiment found.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// What became of the claim.
+    pub verdict: Verdict,
+    /// Why; for a conditional verdict, under which condition.
+    pub because: String,
+    /// The figures.
+    pub figures: Vec<Figures>,
+    /// Commands that show single runs of it.
+    pub replays: Vec<String>,
+}
+
+/// A table of figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// What it shows, with units.
+    pub title: String,
+    /// The names of its columns.
+    pub head: Vec<&'static str>,
+    /// Its rows, as long as the head.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// An experiment with what it found.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The experiment.
+    pub experiment: &'static Experiment,
+    /// What it found.
+    pub measured: Measured,
+}
+
+/// The experiment of this name.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static Experiment> {
+    ALL.iter().copied().find(|experiment| experiment.name == name)
+}
+
+/// Makes one experiment on so many threads.
+///
+/// # Errors
+/// When a run cannot be made, which is a fault of picklock.
+pub fn make(experiment: &'static Experiment, jobs: NonZero<usize>) -> Result<Outcome, LabError> {
+    let measured = (experiment.measure)(&Lab::new(jobs))?;
+    Ok(Outcome { experiment, measured })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_every_claim_has_a_source() {
+        for (at, experiment) in ALL.iter().enumerate() {
+            assert!(ALL[..at].iter().all(|other| other.name != experiment.name), "{}", experiment.name);
+            assert!(!experiment.claim.is_empty() && !experiment.source.is_empty());
+        }
+    }
+}
