@@ -1,8 +1,10 @@
 //! The same results laid out as a comparison: for each scenario a table of designs with the rate of violations and
-//! its interval, availability, acquire latency and messages per acquire.
+//! its interval, availability, acquire latency and messages per acquire, and below them what else was measured.
 //!
 //! Designs are compared on paired seeds: each ran the same ones, so the same workload and the same faults. Rates are
 //! per run that exercised the scenario; intervals are Wilson's at 95%, and zero violations are stated as a bound.
+
+use std::time::Duration;
 
 use picklock_scenarios::summary::{Cell, Metrics, Summary};
 use serde::Serialize;
@@ -37,10 +39,13 @@ const MEASURES: [&str; 4] = ["available", "p50", "p99", "messages"];
 const NAME_COLUMNS: usize = 24;
 /// Fewer columns than this are too few for the rates: they go below their line.
 const RATE_COLUMNS: usize = 38;
-const NOTES: [&str; 3] = [
+const NOTES: [&str; 4] = [
     "rates are per run that exercised the scenario, with Wilson's interval at 95%",
     "available: share of the time in which the lock was wanted and somebody held it; \
      p50, p99: latency of successful acquires; messages: client to store, per successful acquire",
+    "renewals a second of simulated time, and the most within 10 ms of one run; overlap: time with two holders in an \
+     hour of simulated time; passed by: the most that one waiter saw somebody served who had asked later; a dead holder: how long \
+     the others waited for its lease",
     "clean means that none was found in so many runs, and no more than that",
 ];
 
@@ -125,6 +130,11 @@ fn row(page: &mut String, cell: &Cell, name: usize, style: &Style) {
     for rate in rates {
         page.push_str(&format!("{}{}\n", spaces(indent), style.paint(ink, &rate)));
     }
+    for line in wrap(&further(&cell.metrics).join("; "), columns - 6) {
+        if !line.is_empty() {
+            page.push_str(&format!("{}{}\n", spaces(6), style.paint(Ink::Dim, &line)));
+        }
+    }
 }
 
 fn markdown(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
@@ -134,10 +144,11 @@ fn markdown(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
         block(&summary.command)
     );
     for scenario in text::distinct(summary.cells.iter().map(|cell| cell.scenario.as_str())) {
-        let mut table = Table::new(["design", "violated"].into_iter().chain(MEASURES));
+        let mut table = Table::new(["design", "violated"].into_iter().chain(MEASURES).chain(["further"]));
         for cell in summary.cells.iter().filter(|cell| cell.scenario == scenario) {
             let rates: Vec<String> = rates(cell).iter().map(|rate| escape(rate)).collect();
-            table.row([code(&cell.design), rates.join("<br>")].into_iter().chain(measures(&cell.metrics)));
+            let names = [code(&cell.design), rates.join("<br>")].into_iter();
+            table.row(names.chain(measures(&cell.metrics)).chain([further(&cell.metrics).join("<br>")]));
         }
         page.push_str(&format!("## {}\n\n{}\n", escape(scenario), table.text));
     }
@@ -244,6 +255,34 @@ fn measures(metrics: &Metrics) -> [String; 4] {
         messages_per_acquire(metrics).map(|messages| format!("{messages:.1}")),
     ];
     measures.map(|measure| measure.unwrap_or_else(|| "-".to_owned()))
+}
+
+/// What else was measured, as far as it happened.
+fn further(metrics: &Metrics) -> Vec<String> {
+    let span = |ns| numbers::span(Duration::from_nanos(ns));
+    let seconds = metrics.run_ns as f64 / 1e9;
+    let mut further = Vec::new();
+    if metrics.renewals > 0 && seconds > 0.0 {
+        let rate = metrics.renewals as f64 / seconds;
+        further.push(format!("{rate:.1} renewals a second, at most {} in 10 ms", metrics.renewal_peak));
+    }
+    if metrics.overlap_ns > 0 && metrics.run_ns > 0 {
+        let ms_per_hour = metrics.overlap_ns as f64 * 3_600_000.0 / metrics.run_ns as f64;
+        further.push(format!("overlap {ms_per_hour:.0} ms an hour"));
+    }
+    if metrics.bypass_peak > 0 {
+        further.push(format!("passed by up to {} times", metrics.bypass_peak));
+    }
+    if let Some(each) = metrics.wasted_ns.checked_div(metrics.holders_died).filter(|each| *each > 0) {
+        further.push(format!("a dead holder cost {}", span(each)));
+    }
+    if let Some(median) = metrics.loss_notice.percentile(50) {
+        further.push(format!("a loss was noticed after {}, median", numbers::span(median)));
+    }
+    if metrics.losses_unnoticed > 0 {
+        further.push(format!("{} losses were never noticed", metrics.losses_unnoticed));
+    }
+    further
 }
 
 fn availability(metrics: &Metrics) -> Option<f64> {
