@@ -44,8 +44,8 @@ const NOTES: [&str; 4] = [
     "available: share of the time in which the lock was wanted and somebody held it; \
      p50, p99: latency of successful acquires; messages: client to store, per successful acquire",
     "renewals a second of simulated time, and the most within 10 ms of one run; overlap: time with two holders in an \
-     hour of simulated time; passed by: the most that one waiter saw somebody served who had asked later; a dead holder: how long \
-     the others waited for its lease",
+     hour of simulated time; passed by: the most that one waiter saw somebody served who had asked later; \
+     a dead holder: how long the others waited for its lease",
     "clean means that none was found in so many runs, and no more than that",
 ];
 
