@@ -122,6 +122,9 @@ impl Server {
             self.host.record(origin, event);
         }
         let Shared { node, outboxes, .. } = shared;
+        if std::mem::take(&mut node.replication.role_changed) {
+            self.role_changed.notify_one();
+        }
         if !effects.writes.is_empty() {
             self.journal.append(&effects, node);
             if self.journal.needs_ticks() {
@@ -168,9 +171,6 @@ impl Server {
         let ticked = self.needs_ticks(&shared.node);
         let outcome = shared.node.execute(now, id, &request.args, reply);
         self.publish(&mut shared, origin, outcome.effects);
-        if std::mem::take(&mut shared.node.replication.role_changed) {
-            self.role_changed.notify_one();
-        }
         match outcome.next {
             Next::RewriteConfig => self.journal.keep_role(shared.node.upstream()),
             Next::Feed => self.fed.notify_one(),

@@ -168,6 +168,7 @@ static TABLE: &[Command] = &[
     write("expire", -3, expiry::expire),
     write("expireat", -3, expiry::expireat),
     read("expiretime", 2, expiry::expiretime),
+    serve("failover", -1, replication::failover),
     serve("fcall", -3, scripting::fcall),
     serve("fcall_ro", -3, scripting::fcall),
     write("flushall", -1, keys::flushall),

@@ -3,7 +3,7 @@
 
 use super::{SYNTAX, number};
 use crate::servers::redis::node::{Answer, Cause, Next, Node, SessionId, acknowledged, synced};
-use crate::servers::redis::replication::{Fact, LinkState, shown};
+use crate::servers::redis::replication::{Fact, Failover, LinkState, Stage, shown};
 use crate::servers::redis::resp::{self, Reply};
 
 /// The longest address that a replica may give.
@@ -54,7 +54,15 @@ pub(super) fn info(node: &Node, text: &mut String) {
         let value = format!("ip={address},port={port},state=online,offset={acked},lag={lag}");
         line(&format!("slave{at}"), &value);
     }
-    line("master_failover_state", &"no-failover");
+    let stage = replication.failover.as_ref().map(|failover| failover.stage);
+    line(
+        "master_failover_state",
+        &match stage {
+            None => "no-failover",
+            Some(Stage::WaitingForSync) => "waiting-for-sync",
+            Some(Stage::HandingOver { .. }) => "failover-in-progress",
+        },
+    );
     line("master_replid", &history.id());
     let (second, second_offset) = shown(history.second());
     line("master_replid2", &second);
@@ -93,7 +101,82 @@ pub(super) fn role(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer,
     Ok(Reply::Array(reply).into())
 }
 
+/// FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds].
+pub(super) fn failover(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    let ongoing = node.replication.failover.is_some();
+    if args.len() == 2 && args[1].eq_ignore_ascii_case(b"ABORT") {
+        if !ongoing {
+            return Err(Reply::error("ERR No failover in progress."));
+        }
+        node.abort_failover();
+        return Ok(Reply::OK.into());
+    }
+    let Planned { target, force, timeout_ms } = Planned::parse(&args[1..])?;
+    let refused = |text| Err(Reply::error(text));
+    if ongoing {
+        return refused("ERR FAILOVER already in progress.");
+    }
+    if node.is_replica() {
+        return refused("ERR FAILOVER is not valid when server is a replica.");
+    }
+    if node.replication.replicas.is_empty() {
+        return refused("ERR FAILOVER requires connected replicas.");
+    }
+    if force && (timeout_ms.is_none() || target.is_none()) {
+        return refused("ERR FAILOVER with force option requires both a timeout and target HOST and IP.");
+    }
+    let target = target.map(|(host, port)| (host, u16::try_from(port).unwrap_or(0)));
+    if let Some((host, port)) = &target
+        && !node.replication.replicas.iter().any(|replica| replica.is_at(host, *port))
+    {
+        return refused("ERR FAILOVER target HOST and PORT is not a replica.");
+    }
+    let deadline_ms = timeout_ms.map(|timeout| node.store.now_ms().saturating_add(timeout));
+    node.begin_failover(Failover { target, force, deadline_ms, stage: Stage::WaitingForSync });
+    Ok(Reply::OK.into())
+}
+
+/// What FAILOVER asks for.
+#[derive(Default)]
+struct Planned {
+    target: Option<(String, i64)>,
+    force: bool,
+    timeout_ms: Option<i64>,
+}
+
+impl Planned {
+    fn parse(mut words: &[&[u8]]) -> Result<Planned, Reply> {
+        let mut planned = Planned::default();
+        while let Some((word, rest)) = words.split_first() {
+            let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
+            words = match rest {
+                [timeout, rest @ ..] if is(b"TIMEOUT") && planned.timeout_ms.is_none() => {
+                    let timeout = number(timeout)?;
+                    if timeout <= 0 {
+                        return Err(Reply::error("ERR FAILOVER timeout must be greater than 0"));
+                    }
+                    planned.timeout_ms = Some(timeout);
+                    rest
+                }
+                [host, port, rest @ ..] if is(b"TO") && planned.target.is_none() => {
+                    planned.target = Some((String::from_utf8_lossy(host).into_owned(), number(port)?));
+                    rest
+                }
+                _ if is(b"FORCE") && !planned.force => {
+                    planned.force = true;
+                    rest
+                }
+                _ => return Err(SYNTAX),
+            };
+        }
+        Ok(planned)
+    }
+}
+
 pub(super) fn replicaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    if node.replication.failover.is_some() {
+        return Err(Reply::error("ERR REPLICAOF not allowed while failing over."));
+    }
     if args[1].eq_ignore_ascii_case(b"NO") && args[2].eq_ignore_ascii_case(b"ONE") {
         node.promote();
         return Ok(Reply::OK.into());
@@ -153,6 +236,15 @@ pub(super) fn replconf(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result
 }
 
 pub(super) fn psync(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    if args.get(3).is_some_and(|word| word.eq_ignore_ascii_case(b"FAILOVER")) && !node.is_fed(id) {
+        if !node.is_replica() {
+            return Err(Reply::error("ERR PSYNC FAILOVER can't be sent to a master."));
+        }
+        if !args[1].eq_ignore_ascii_case(node.replication.history.id().as_bytes()) {
+            return Err(Reply::error("ERR PSYNC FAILOVER replid must match my replid."));
+        }
+        node.promote();
+    }
     let from = number(args[2])?;
     node.feed(id, args[1], u64::try_from(from).ok())?;
     Ok(Answer { reply: None, next: Next::Feed })

@@ -221,7 +221,7 @@ impl Node {
                 "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
             ));
         }
-        if let Some(pause) = &self.pause
+        if let Some(pause) = self.paused()
             && (pause.all || writes || flags & flags::MAY_REPLICATE != 0)
             && !self.is_fed(id)
         {

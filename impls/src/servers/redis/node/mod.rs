@@ -253,16 +253,15 @@ impl Node {
     }
 
     /// Sets the time, and whose commands follow.
-    fn at(&mut self, now: WallTime) {
+    pub(super) fn at(&mut self, now: WallTime) {
         self.store.now = now;
         self.store.access = if self.is_replica() { Access::Replica } else { Access::Primary };
-        if let Some(pause) = self.pause {
-            if self.store.now_ms() >= pause.until_ms {
-                self.end_pause();
-            } else {
-                // Nothing is deleted during a pause: what is dead looks gone.
-                self.store.access = Access::Replica;
-            }
+        if self.pause.is_some_and(|pause| self.store.now_ms() >= pause.until_ms) {
+            self.end_pause();
+        }
+        if self.paused().is_some() {
+            // Nothing is deleted during a pause: what is dead looks gone.
+            self.store.access = Access::Replica;
         }
     }
 
@@ -300,7 +299,8 @@ impl Node {
     /// True if the dataset takes more memory than it may, even after eviction.
     fn is_out_of_memory(&mut self) -> bool {
         let full = |store: &Store, most: u64| used_memory(store) > most;
-        let evicts = self.config.policy != Policy::NoEviction && !self.is_replica() && self.pause.is_none();
+        let evicts =
+            self.config.policy != Policy::NoEviction && !self.is_replica() && self.paused().is_none();
         while full(&self.store, self.config.maxmemory) {
             if !evicts || !self.store.evict() {
                 return true;
@@ -314,7 +314,8 @@ impl Node {
     /// replica, and answers those who have waited long enough.
     pub fn tick(&mut self, now: WallTime) -> Effects {
         self.at(now);
-        if !self.is_replica() && self.pause.is_none() && !self.expires_lazily {
+        self.tend_failover();
+        if !self.is_replica() && self.paused().is_none() && !self.expires_lazily {
             self.store.expire_dead();
             self.digest_changes();
         }
@@ -326,7 +327,7 @@ impl Node {
     /// True while it has something to look at every so often.
     #[must_use]
     pub fn needs_ticks(&self) -> bool {
-        self.pause.is_some() || self.has_deadlines() || !self.is_replica() && self.store.has_volatile()
+        self.paused().is_some() || self.has_deadlines() || !self.is_replica() && self.store.has_volatile()
     }
 
     /// What was done since it was last asked; it is in the stream now.

@@ -17,7 +17,7 @@ impl Node {
             return Err(Reply::error("ERR Wrong number of args calling Redis command from script"));
         }
         let writes = command.is(flags::WRITE);
-        if writes && self.store.access == Access::Replica && self.pause.is_none() {
+        if writes && self.store.access == Access::Replica && self.paused().is_none() {
             return Err(super::READ_ONLY);
         }
         let run = match command.run {

@@ -233,6 +233,9 @@ impl Node {
     /// Executes what was kept during a pause, in the order of coming.
     pub(in crate::servers::redis) fn end_pause(&mut self) {
         self.pause = None;
+        if self.paused().is_some() {
+            return;
+        }
         for id in self.queues.paused.clone() {
             if let Some(Waiting { cause: Cause::Pause { command }, .. }) = self.stop_waiting(id) {
                 let args: Vec<&[u8]> = command.iter().map(Vec::as_slice).collect();

@@ -16,6 +16,9 @@ use crate::servers::redis::store::Effects;
 /// The reply to a replica that comes while this node has lost its own primary.
 const NO_PRIMARY_LINK: Reply = Reply::error("NOMASTERLINK Can't SYNC while not connected with my master");
 
+/// The reply to a replica that comes while this node hands over to another.
+const FAILING_OVER: Reply = Reply::error("NOMASTERLINK Can't SYNC while failing over");
+
 impl Node {
     /// The wall clock of the command at hand, in whole seconds.
     pub(in super::super) fn now_s(&self) -> i64 {
@@ -86,6 +89,9 @@ impl Node {
     }
 
     fn can_feed(&self) -> Result<(), Reply> {
+        if self.replication.failover.is_some() {
+            return Err(FAILING_OVER);
+        }
         let lost = self.replication.upstream.as_ref().is_some_and(|up| up.link != LinkState::Up);
         if lost { Err(NO_PRIMARY_LINK) } else { Ok(()) }
     }
@@ -140,6 +146,7 @@ impl Node {
         replica.acked = replica.acked.max(offset.unwrap_or(0));
         replica.acked_s = now_s;
         self.serve_acknowledged();
+        self.tend_failover();
     }
 
     /// How many replicas have acknowledged the stream up to `offset`.
@@ -173,7 +180,11 @@ impl Node {
 
     /// Asks the replicas how far they are, if a command has asked for that.
     pub(in super::super) fn ask_for_acks(&mut self) {
-        if std::mem::take(&mut self.replication.wants_acks) && self.replication.upstream.is_none() {
+        // Not during a pause: the question would be one more thing for the replicas to have.
+        if self.paused().is_none()
+            && std::mem::take(&mut self.replication.wants_acks)
+            && self.replication.upstream.is_none()
+        {
             self.say(&[b"REPLCONF", b"GETACK", b"*"]);
         }
     }
@@ -227,7 +238,9 @@ impl Node {
         let beats = self.replication.beats;
         self.replication.beats += 1;
         let is_primary = self.replication.upstream.is_none();
-        if is_primary && beats.is_multiple_of(self.replication.settings.ping_period_s.max(1)) {
+        let hurries =
+            self.replication.failover.as_ref().is_some_and(|failover| failover.deadline_ms.is_some());
+        if is_primary && !hurries && beats.is_multiple_of(self.replication.settings.ping_period_s.max(1)) {
             self.say(&[b"ping"]);
         }
         let nothing: Arc<[u8]> = Arc::default();

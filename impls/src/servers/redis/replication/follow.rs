@@ -19,6 +19,9 @@ use crate::servers::redis::serve::Server;
 /// The period of the replication cron.
 const BEAT: Duration = Duration::from_secs(1);
 
+/// The period while this node wants another to take over.
+const HURRIED_BEAT: Duration = Duration::from_millis(100);
+
 /// Keeps a node in step with its primary, whenever it has one.
 pub(in super::super) async fn follow(server: Arc<Server>) {
     let born = server.host.monotonic();
@@ -66,8 +69,17 @@ async fn keep_link(server: &Server, upstream: &Upstream, born: Monotonic) {
         Ok(stream) => replicate(server, stream, born).await.is_ok_and(|linked| linked),
         Err(_) => false,
     };
-    set(LinkState::Down);
-    if !linked {
+    // A failover that was planned may end with the link.
+    let hurries = {
+        let mut shared = server.shared();
+        shared.node.link_is(server.host.wall(), LinkState::Down);
+        let effects = std::mem::take(&mut shared.node.store.effects);
+        server.publish(&mut shared, Origin::default(), effects);
+        shared.node.is_handing_over()
+    };
+    if hurries {
+        server.host.sleep(HURRIED_BEAT).await;
+    } else if !linked {
         server.host.sleep_until(next_beat(born, server.host.monotonic())).await;
     }
 }

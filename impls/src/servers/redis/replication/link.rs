@@ -28,6 +28,8 @@ pub(in super::super) struct Introduction {
     pub(in super::super) address: Vec<u8>,
     /// The history that it has, and how much of it.
     pub(in super::super) has: Option<(ReplicationId, u64)>,
+    /// True if it wants the other to take over as the primary.
+    pub(in super::super) hands_over: bool,
 }
 
 /// Where a link stands.
@@ -130,6 +132,11 @@ impl Link {
     /// Acknowledges the stream up to an offset.
     pub(in super::super) fn acknowledge(&mut self, offset: u64) {
         resp::request(&mut self.out, &[b"REPLCONF", b"ACK", offset.to_string().as_bytes()]);
+    }
+
+    /// True while the answer to PSYNC is awaited.
+    pub(in super::super) fn is_asking(&self) -> bool {
+        self.state == State::Asked
     }
 
     /// True while the primary's copy comes.
@@ -249,7 +256,8 @@ impl Link {
         match self.introduction.has {
             Some((id, offset)) => {
                 let from = (offset + 1).to_string();
-                resp::request(&mut self.out, &[b"PSYNC", id.as_bytes(), from.as_bytes()]);
+                let words: [&[u8]; 4] = [b"PSYNC", id.as_bytes(), from.as_bytes(), b"FAILOVER"];
+                resp::request(&mut self.out, if self.introduction.hands_over { &words } else { &words[..3] });
             }
             None => resp::request(&mut self.out, &[b"PSYNC", b"?", b"-1"]),
         }

@@ -83,6 +83,7 @@ impl Node {
             // From here on, what is here and what the primary has are two histories.
             upstream.resumable = false;
         }
+        self.link_to_target_is(state);
     }
 
     /// What this node says about itself on a new link.
@@ -94,6 +95,7 @@ impl Node {
             port: if settings.announced_port == 0 { PORT } else { settings.announced_port },
             address: settings.announced_address.clone(),
             has: self.resumes(),
+            hands_over: self.is_handing_over(),
         }
     }
 
@@ -113,7 +115,12 @@ impl Node {
         let effects = match news {
             News::Progress => {
                 transfers = true;
-                Effects::default()
+                if link.is_asking() {
+                    self.asks_to_take_over();
+                } else if link.is_transferring() {
+                    self.failed_over();
+                }
+                std::mem::take(&mut self.store.effects)
             }
             News::Full { id, offset, copy, acknowledge } => {
                 let copy = rdb::load(&copy, now, false).map_err(|_| LinkError::Garbage)?;
@@ -123,6 +130,7 @@ impl Node {
             }
             News::Continued { id } => {
                 self.resume_stream(id);
+                self.failed_over();
                 std::mem::take(&mut self.store.effects)
             }
             News::Command(request) => {

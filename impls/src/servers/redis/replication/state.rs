@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use picklock_sim::seed::{Seed, Stream};
 
 use super::history::{History, ReplicationId};
+use super::planned::Failover;
 use super::settings::Settings;
 use crate::servers::redis::PORT;
 use crate::servers::redis::node::{Node, SessionId};
@@ -21,6 +22,8 @@ pub(in super::super) struct Replication {
     /// What connections have said about themselves with REPLCONF.
     pub(super) introduced: BTreeMap<SessionId, Introduced>,
     pub(in super::super) settings: Settings,
+    /// The planned failover that has begun, if one has.
+    pub(in super::super) failover: Option<Failover>,
     /// True if the node has another primary, or none any more, since the server last looked.
     pub(in super::super) role_changed: bool,
     /// True if the replicas are to be asked what they have.
@@ -104,6 +107,7 @@ impl Default for Replication {
             replicas: Vec::new(),
             introduced: BTreeMap::new(),
             settings: Settings::default(),
+            failover: None,
             role_changed: false,
             wants_acks: false,
             good_replicas: 0,

@@ -5,6 +5,7 @@ mod data;
 mod failover;
 mod hostile;
 mod lua;
+mod planned;
 mod real;
 mod replication;
 mod sessions;

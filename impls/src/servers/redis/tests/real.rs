@@ -371,3 +371,62 @@ fn a_real_server_follows_the_node() {
     assert_eq!(starts, [false, true], "the second link goes on where the first stopped");
     let _ = std::fs::remove_dir_all(&real.dir);
 }
+
+#[test]
+#[ignore = "needs redis-server"]
+fn a_real_server_hands_over_to_the_node() {
+    let mut real = Real::start(&[]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut local = Local::new(Some(format!("127.0.0.1 {}", real.port)));
+    local.node.replication.settings.announced_port = listener.local_addr().unwrap().port();
+    let mut link = Upward::new(&mut local.node, real.port);
+    link.until("the link is up", |node| node.upstream().unwrap().link == LinkState::Up);
+    fill(|line| assert!(!matches!(real.call(line), Reply::Error(_)), "{line}"));
+    link.until("the offsets are the same", |node| {
+        real.info("master_repl_offset") == node.offset().to_string()
+    });
+    assert_eq!(real.call("FAILOVER TIMEOUT 5000"), Reply::OK);
+    let offset = link.node.offset();
+    link.link.acknowledge(offset);
+    link.until("it wants to hand over", |_| real.info("master_failover_state") == "failover-in-progress");
+    drop(link);
+    let mut link = Downward::new(&mut local, &listener);
+    link.until("it follows", |_| real.info("master_link_status") == "up");
+    assert!(!link.local.node.is_replica());
+    assert!(String::from_utf8_lossy(&link.sent).contains("+CONTINUE"), "nothing has to be copied");
+    link.local.run("SET after 1");
+    link.until("the offsets are the same", |link| {
+        real.info("slave_repl_offset") == link.local.node.offset().to_string()
+    });
+    assert_eq!(real.info("master_failover_state"), "no-failover");
+    drop(link);
+    same_dataset(&local.node, &mut real);
+    let _ = std::fs::remove_dir_all(&real.dir);
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn the_node_hands_over_to_a_real_server() {
+    let mut local = Local::new(None);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut real = Real::start(&[]);
+    let port = listener.local_addr().unwrap().port();
+    assert_eq!(real.call(&format!("REPLICAOF 127.0.0.1 {port}")), Reply::OK);
+    let mut link = Downward::new(&mut local, &listener);
+    link.until("the link is up", |_| real.info("master_link_status") == "up");
+    fill(|line| link.local.run(line));
+    link.local.run(&format!("FAILOVER TO 127.0.0.1 {} TIMEOUT 5000", real.port));
+    link.until("the replica has said that it has everything", |link| link.local.node.is_replica());
+    drop(link);
+    let mut link = Upward::new(&mut local.node, real.port);
+    link.until("the link is up", |node| node.upstream().unwrap().link == LinkState::Up);
+    assert!(!link.resynced, "nothing has to be copied");
+    assert_eq!(real.info("role"), "master");
+    assert_eq!(real.call("SET after 1"), Reply::OK);
+    link.until("the offsets are the same", |node| {
+        real.info("master_repl_offset") == node.offset().to_string()
+    });
+    drop(link);
+    same_dataset(&local.node, &mut real);
+    let _ = std::fs::remove_dir_all(&real.dir);
+}
