@@ -29,12 +29,12 @@ impl Disk {
 
     /// Replaces the file; a power loss before the next [`sync`](Disk::sync) undoes that.
     pub fn write(&self, file: &str, bytes: &[u8]) {
-        self.with(file, |file| file.bytes = bytes.to_vec());
+        self.with(file, |file| file.replace(bytes));
     }
 
     /// Makes everything written to the file survive a power loss.
     pub fn sync(&self, file: &str) {
-        self.with(file, |file| file.synced.clone_from(&file.bytes));
+        self.with(file, crate::world::File::sync);
     }
 
     fn with(&self, name: &str, act: impl FnOnce(&mut crate::world::File)) {

@@ -8,6 +8,7 @@
 //! whole, in order, after a latency. Loss shows as TCP shows it, as lateness or a broken connection.
 
 mod agenda;
+mod file;
 mod levers;
 mod log;
 mod network;
@@ -27,8 +28,9 @@ use crate::probe::PointSeen;
 use crate::time::{Monotonic, TrueTime, WallTime};
 use crate::trace::{HostInfo, Role, What};
 
+pub(crate) use file::File;
 pub(crate) use network::{Chunk, Direction, Flight, Listening, Side};
-pub(crate) use process::{Admission, File, Life};
+pub(crate) use process::{Admission, Life};
 pub(crate) use timers::TimerKey;
 
 use agenda::Due;

@@ -13,7 +13,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use super::points::{Armed, Passed};
-use super::{Due, State, Turnover};
+use super::{Due, File, State, Turnover};
 use crate::clock::Clock;
 use crate::host::Origin;
 use crate::ids::{EventId, GrantId, HostId, Key};
@@ -72,14 +72,6 @@ struct Halted {
     injection: u32,
     /// Tasks that wanted to run meanwhile.
     parked: Vec<Waker>,
-}
-
-/// A file of a host's disk.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct File {
-    pub(crate) bytes: Vec<u8>,
-    /// What of it survives a power loss.
-    pub(crate) synced: Vec<u8>,
 }
 
 impl Process {
@@ -254,9 +246,7 @@ impl State {
         process.deadline = None;
         process.phase = Phase::Idle;
         if power_loss {
-            for file in process.disk.values_mut() {
-                file.bytes.clone_from(&file.synced);
-            }
+            process.disk.values_mut().for_each(File::lose_power);
         }
         self.log.push(now, host, None, None, self.grant_of(host), What::Crashed { power_loss });
         self.turnover.push(Turnover::Died(host));
