@@ -51,7 +51,8 @@ pub(super) fn info(node: &Node, text: &mut String) {
     for (at, replica) in replication.replicas.iter().enumerate() {
         let (address, port, acked) = (&replica.address, replica.port, replica.acked);
         let lag = now_s - replica.acked_s;
-        let value = format!("ip={address},port={port},state=online,offset={acked},lag={lag}");
+        let (state, lag) = (replica.state(), if replica.has_copy() { lag } else { 0 });
+        let value = format!("ip={address},port={port},state={state},offset={acked},lag={lag}");
         line(&format!("slave{at}"), &value);
     }
     let stage = replication.failover.as_ref().map(|failover| failover.stage);
@@ -126,10 +127,14 @@ pub(super) fn failover(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<
         return refused("ERR FAILOVER with force option requires both a timeout and target HOST and IP.");
     }
     let target = target.map(|(host, port)| (host, u16::try_from(port).unwrap_or(0)));
-    if let Some((host, port)) = &target
-        && !node.replication.replicas.iter().any(|replica| replica.is_at(host, *port))
-    {
-        return refused("ERR FAILOVER target HOST and PORT is not a replica.");
+    if let Some((host, port)) = &target {
+        match node.replication.replicas.iter().find(|replica| replica.is_at(host, *port)) {
+            None => return refused("ERR FAILOVER target HOST and PORT is not a replica."),
+            Some(replica) if !replica.has_copy() => {
+                return refused("ERR FAILOVER target replica is not online.");
+            }
+            Some(_) => {}
+        }
     }
     let deadline_ms = timeout_ms.map(|timeout| node.store.now_ms().saturating_add(timeout));
     node.begin_failover(Failover { target, force, deadline_ms, stage: Stage::WaitingForSync });
@@ -217,6 +222,8 @@ pub(super) fn replconf(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result
             () if is(b"capa") => {
                 if value.eq_ignore_ascii_case(b"psync2") {
                     node.introduce(id, Fact::Psync2);
+                } else if value.eq_ignore_ascii_case(b"eof") {
+                    node.introduce(id, Fact::Eof);
                 }
             }
             () if is(b"ack") => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use picklock_sim::time::WallTime;
 
 use super::history::ReplicationId;
-use super::state::{FedReplica, Introduced, LinkState};
+use super::state::{FedReplica, Feeding, Introduced, LinkState};
 use crate::servers::redis::node::{Delivery, Node, SessionId, Then};
 use crate::servers::redis::rdb;
 use crate::servers::redis::resp::{self, Reply};
@@ -32,6 +32,7 @@ impl Node {
             Fact::Port(port) => introduced.port = port,
             Fact::Address(address) => introduced.address = address.to_vec(),
             Fact::Psync2 => introduced.psync2 = true,
+            Fact::Eof => introduced.eof = true,
         }
     }
 
@@ -48,29 +49,20 @@ impl Node {
         }
         self.can_feed()?;
         let introduced = self.replication.introduced.remove(&session).unwrap_or_default();
-        let history = &mut self.replication.history;
-        let missing = from.and_then(|from| history.since(id, from));
-        let bytes = match missing {
-            Some(missing) => {
-                let name = history.id();
-                let mut bytes = if introduced.psync2 {
-                    format!("+CONTINUE {name}\r\n")
-                } else {
-                    "+CONTINUE\r\n".to_owned()
-                }
-                .into_bytes();
-                bytes.extend_from_slice(&missing);
-                bytes
-            }
-            None => {
-                let copy = self.full_copy();
-                let history = &self.replication.history;
-                let place = format!("+FULLRESYNC {} {}\r\n", history.id(), history.offset());
-                [place.as_bytes(), &copy].concat()
-            }
+        let history = &self.replication.history;
+        let Some(missing) = from.and_then(|from| history.since(id, from)) else {
+            self.feed_anew(session, introduced);
+            return Ok(());
         };
+        let mut bytes = if introduced.psync2 {
+            format!("+CONTINUE {}\r\n", history.id())
+        } else {
+            "+CONTINUE\r\n".to_owned()
+        }
+        .into_bytes();
+        bytes.extend_from_slice(&missing);
         self.send(session, &bytes);
-        self.add_replica(session, introduced);
+        self.add_replica(session, introduced, Feeding::Sent);
         Ok(())
     }
 
@@ -82,9 +74,10 @@ impl Node {
         }
         self.can_feed()?;
         let introduced = self.replication.introduced.remove(&session).unwrap_or_default();
-        let copy = self.full_copy();
-        self.send(session, &copy);
-        self.add_replica(session, introduced);
+        self.begin_history();
+        let copy = rdb::of_node(self, false);
+        self.send(session, &[format!("${}\r\n", copy.len()).as_bytes(), &copy].concat());
+        self.add_replica(session, introduced, Feeding::Sent);
         Ok(())
     }
 
@@ -96,22 +89,15 @@ impl Node {
         if lost { Err(NO_PRIMARY_LINK) } else { Ok(()) }
     }
 
-    fn full_copy(&mut self) -> Vec<u8> {
-        let name = self.replication.new_name();
-        // A replica's replicas follow the history of its primary, which it has.
-        self.replication.history.begin_copy(|| name);
-        let copy = rdb::of_node(self, false);
-        [format!("${}\r\n", copy.len()).as_bytes(), &copy].concat()
-    }
-
-    fn add_replica(&mut self, session: SessionId, introduced: Introduced) {
+    pub(super) fn add_replica(&mut self, session: SessionId, introduced: Introduced, feeding: Feeding) {
         let now_s = self.now_s();
         let address = if introduced.address.is_empty() {
             self.session(session).peer.clone()
         } else {
             String::from_utf8_lossy(&introduced.address).into_owned()
         };
-        let replica = FedReplica { session, address, port: introduced.port, acked: 0, acked_s: now_s };
+        let replica =
+            FedReplica { session, address, port: introduced.port, acked: 0, acked_s: now_s, feeding };
         self.replication.replicas.push(replica);
         self.replication.deserted_s = None;
         self.replication.count_good(now_s);
@@ -145,6 +131,11 @@ impl Node {
         };
         replica.acked = replica.acked.max(offset.unwrap_or(0));
         replica.acked_s = now_s;
+        if let Feeding::Kept(stream) = &mut replica.feeding {
+            let stream = std::mem::take(stream);
+            replica.feeding = Feeding::Sent;
+            self.deliver(session, stream.into(), Then::Same);
+        }
         self.serve_acknowledged();
         self.tend_failover();
     }
@@ -152,7 +143,8 @@ impl Node {
     /// How many replicas have acknowledged the stream up to `offset`.
     #[must_use]
     pub fn acknowledged(&self, offset: u64) -> usize {
-        self.replication.replicas.iter().filter(|replica| replica.acked >= offset).count()
+        let has = |replica: &&FedReplica| replica.has_copy() && replica.acked >= offset;
+        self.replication.replicas.iter().filter(has).count()
     }
 
     /// True while there are replicas to look after, or a backlog to drop in time.
@@ -203,12 +195,16 @@ impl Node {
     pub(super) fn feed_all(&mut self, bytes: &[u8]) {
         if !self.replication.replicas.is_empty() && !bytes.is_empty() {
             let bytes: Arc<[u8]> = bytes.into();
-            for replica in &self.replication.replicas {
-                self.deliveries.push(Delivery {
-                    session: replica.session,
-                    bytes: Arc::clone(&bytes),
-                    then: Then::Same,
-                });
+            for replica in &mut self.replication.replicas {
+                match &mut replica.feeding {
+                    Feeding::InTheCopy { .. } => {}
+                    Feeding::Kept(stream) => stream.extend_from_slice(&bytes),
+                    Feeding::Sent => self.deliveries.push(Delivery {
+                        session: replica.session,
+                        bytes: Arc::clone(&bytes),
+                        then: Then::Same,
+                    }),
+                }
             }
         }
     }
@@ -243,6 +239,7 @@ impl Node {
         if is_primary && !hurries && beats.is_multiple_of(self.replication.settings.ping_period_s.max(1)) {
             self.say(&[b"ping"]);
         }
+        self.copy_when_due();
         let nothing: Arc<[u8]> = Arc::default();
         let silent = |replica: &&FedReplica| now_s - replica.acked_s > timeout_s;
         for session in
@@ -270,6 +267,7 @@ pub(in super::super) enum Fact<'a> {
     Port(u16),
     Address(&'a [u8]),
     Psync2,
+    Eof,
 }
 
 /// The identifier as INFO shows it when there is none.

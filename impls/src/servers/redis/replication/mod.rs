@@ -8,11 +8,11 @@
 //! Nothing here waits for anything: a write is answered before any replica has it, and is lost when the primary is lost
 //! first.
 //!
-//! Left out on purpose: a copy is made and sent in one piece, so replicas are never seen waiting for it; this node sends
-//! copies with their length and reads both forms.
+//! Left out on purpose: a copy is made and sent in one piece, so replicas are never seen in the middle of it.
 //!
 //! Source: `replication.c` of Redis 7.0.
 
+mod copies;
 mod feeds;
 mod follow;
 pub(super) mod history;

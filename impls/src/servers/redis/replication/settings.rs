@@ -1,6 +1,6 @@
 //! What CONFIG says about replication, under the names of redis.conf.
 //!
-//! One default differs: `repl-diskless-sync` is off. A real primary waits five seconds for more replicas before it sends
+//! One default differs: `repl-diskless-sync` is off until CONFIG SET says otherwise. A real primary waits five seconds for more replicas before it sends
 //! a copy over its socket; a simulated run is often over by then.
 
 use picklock_sim::plan::MinReplicas;
@@ -24,6 +24,11 @@ pub(in super::super) struct Settings {
     pub(in super::super) priority: u64,
     /// The backlog is dropped after so many seconds without replicas; 0 for never.
     pub(in super::super) backlog_ttl_s: i64,
+    /// Whether a copy goes straight over the socket, how long it waits for more replicas, in seconds, and how many are
+    /// enough; 0 for none.
+    pub(in super::super) diskless: bool,
+    pub(in super::super) diskless_delay_s: i64,
+    pub(in super::super) diskless_enough: usize,
     /// The user to log in as at the primary.
     pub(in super::super) user: Vec<u8>,
     /// The password to log in with at the primary.
@@ -41,6 +46,9 @@ impl Default for Settings {
             max_lag_s: 10,
             priority: 100,
             backlog_ttl_s: 3600,
+            diskless: false,
+            diskless_delay_s: 5,
+            diskless_enough: 0,
             user: Vec::new(),
             password: Vec::new(),
             announced_address: Vec::new(),
@@ -64,6 +72,11 @@ impl Replication {
                 self.history.set_backlog_size(size);
             }
             "repl-backlog-ttl" => settings.backlog_ttl_s = number(),
+            "repl-diskless-sync" => settings.diskless = value == "yes",
+            "repl-diskless-sync-delay" => settings.diskless_delay_s = number(),
+            "repl-diskless-sync-max-replicas" => {
+                settings.diskless_enough = usize::try_from(number()).unwrap_or(0);
+            }
             "repl-ping-replica-period" => settings.ping_period_s = number().unsigned_abs(),
             "repl-timeout" => settings.timeout_s = number(),
             "replica-announce-ip" => settings.announced_address = value.as_bytes().to_vec(),

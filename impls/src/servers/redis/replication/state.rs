@@ -88,6 +88,22 @@ pub(in super::super) struct FedReplica {
     pub(in super::super) acked: u64,
     /// When it last said so, in seconds of the wall clock.
     pub(in super::super) acked_s: i64,
+    /// What becomes of the stream.
+    pub(in super::super) feeding: Feeding,
+}
+
+/// What becomes of the stream that a replica is to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) enum Feeding {
+    /// It is in the copy that the replica will get: one is made for all that come within some seconds.
+    InTheCopy {
+        /// Since when the replica waits, in seconds of the wall clock.
+        since_s: i64,
+    },
+    /// It is kept until the replica acknowledges the copy, whose end only the replica sees.
+    Kept(Vec<u8>),
+    /// It is sent.
+    Sent,
 }
 
 /// What a connection has said about itself before PSYNC.
@@ -97,6 +113,8 @@ pub(super) struct Introduced {
     pub(super) address: Vec<u8>,
     /// It understands a history that goes on under a new name.
     pub(super) psync2: bool,
+    /// It understands a copy that ends with a mark.
+    pub(super) eof: bool,
 }
 
 impl Default for Replication {
@@ -134,8 +152,8 @@ impl Replication {
     /// Counts the replicas that have acknowledged lately, in whole seconds as Redis counts.
     pub(super) fn count_good(&mut self, now_s: i64) {
         let max_lag = self.settings.max_lag_s;
-        self.good_replicas =
-            self.replicas.iter().filter(|replica| now_s - replica.acked_s <= max_lag).count();
+        let good = |replica: &&FedReplica| replica.has_copy() && now_s - replica.acked_s <= max_lag;
+        self.good_replicas = self.replicas.iter().filter(good).count();
     }
 }
 

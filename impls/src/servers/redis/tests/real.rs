@@ -343,7 +343,13 @@ impl<'a> Downward<'a> {
 #[test]
 #[ignore = "needs redis-server"]
 fn a_real_server_follows_the_node() {
+    ["yes", "no"].into_iter().for_each(a_real_server_follows);
+}
+
+/// The same with a copy that goes straight over the socket, and with one that has a length.
+fn a_real_server_follows(diskless: &str) {
     let mut local = Local::new(None);
+    local.run(&format!("CONFIG SET repl-diskless-sync {diskless} repl-diskless-sync-delay 0"));
     local.run("SET before 1 PX 600000");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut real = Real::start(&[]);

@@ -408,3 +408,29 @@ fn a_primary_pings_its_replicas() {
     assert_eq!(group.take_wire(), "*1 $4 ping ");
     assert_eq!(group.members[1].node.offset(), before + 14);
 }
+
+#[test]
+fn a_copy_without_a_disk_waits_for_more_replicas_and_the_stream_for_the_first_acknowledgement() {
+    let mut group = Group::of(0);
+    group.run(0, "CONFIG SET repl-diskless-sync yes repl-diskless-sync-delay 2");
+    group.run(0, "SET before 1");
+    for seed in [2, 3] {
+        group.members.push(Member::new(seed, Some("node-0")));
+        let at = group.members.len() - 1;
+        group.link(at, 0);
+        group.run(0, &format!("SET while-waiting {at}"));
+        assert!(group.run(0, "INFO replication").contains("state=wait_bgsave,offset=0,lag=0"));
+        assert_eq!(group.run(at, "GET before"), "nil");
+    }
+    assert_eq!(group.members[0].node.acknowledged(0), 0, "they do not count for WAIT");
+    for _ in 0..2 {
+        group.beat();
+    }
+    assert!(!group.run(0, "INFO replication").contains("wait_bgsave"));
+    for at in [1, 2] {
+        assert_eq!(group.run(at, "GET while-waiting"), "2", "one copy for both");
+    }
+    group.run(0, "SET after 1");
+    group.pump(1, 0);
+    assert_eq!(group.run(1, "GET after"), "1");
+}
