@@ -337,15 +337,49 @@ static TABLE: &[Command] = &[
     write("zunionstore", -4, sorted_algebra::zunionstore),
 ];
 
+/// Where the rows of the table are found: each at the place that its number gives, or at the next free one.
+static PLACES: [u16; 1024] = places(TABLE);
+
+/// The place of no row.
+const FREE: u16 = u16::MAX;
+
+const fn places(table: &[Command]) -> [u16; 1024] {
+    let mut places = [FREE; 1024];
+    let mut row = 0;
+    while row < table.len() {
+        let mut place = place_of(table[row].number);
+        while places[place] != FREE {
+            place = (place + 1) % places.len();
+        }
+        places[place] = row as u16;
+        row += 1;
+    }
+    places
+}
+
+/// The place for a number: the ten highest bits of a product with the golden ratio, which differ for names that are alike.
+const fn place_of(number: u128) -> usize {
+    let folded = (number >> 64) as u64 ^ number as u64;
+    (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize
+}
+
 impl Command {
     /// The row of a name in any case.
     pub(super) fn find(name: &[u8]) -> Option<&'static Command> {
         if name.len() > NAME_MAX {
             return None;
         }
-        let at = TABLE.binary_search_by_key(&number_of(name), |command| command.number).ok()?;
+        let number = number_of(name);
+        let mut place = place_of(number);
+        let command = loop {
+            let command = TABLE.get(usize::from(PLACES[place]))?;
+            if command.number == number {
+                break command;
+            }
+            place = (place + 1) % PLACES.len();
+        };
         // A name that ends with zero bytes has the number of the name without them.
-        Some(&TABLE[at]).filter(|command| command.name.len() == name.len())
+        Some(command).filter(|command| command.name.len() == name.len())
     }
 
     /// The command that a client means, with the flags and the name of its subcommand if it has one.
