@@ -72,7 +72,7 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ServeError::Runtime)?;
-    runtime.block_on(async {
+    let world = runtime.block_on(async {
         let pace = Pace::begin();
         let outside = HostId(servers.len() as u16);
         let mut doors = Vec::new();
@@ -102,10 +102,13 @@ pub fn serve(
         let world = Arc::new(World::served(plan, hosts, outside_of, unix_ns(), sink));
         ready();
         live::run(&world, &boots, &pace, (outside, doors), stop).await;
-        let remains = world.state().dissolve();
-        drop(remains);
-        Ok(())
-    })
+        Ok(world)
+    })?;
+    // The clients that are still there leave before what they are connected to is gone.
+    drop(runtime);
+    let remains = world.state().dissolve();
+    drop(remains);
+    Ok(())
 }
 
 /// The real wall clock.
