@@ -120,7 +120,7 @@ fn answers(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Rep
         }
         () => return Err(SYNTAX),
     };
-    Ok(Answer { reply, next: Next::Continue })
+    Ok(Answer { reply, ..Answer::silent(Next::Continue) })
 }
 
 fn pause(node: &mut Node, args: &[&[u8]]) -> Result<Reply, Reply> {

@@ -6,17 +6,18 @@ use super::parameters::{ALL, Parameter, notifications, shown_notifications};
 use crate::servers::redis::glob;
 use crate::servers::redis::node::{Answer, Next, Node, SessionId, Stats};
 use crate::servers::redis::resp::Reply;
-use crate::servers::redis::store::Policy;
+use crate::servers::redis::store::{Counts, Policy};
 
 pub(super) fn config(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     match () {
         () if is(b"GET") => Ok(get(node, &args[2..]).into()),
         () if is(b"SET") => set(node, &args[2..]).map(Answer::from),
-        () if is(b"REWRITE") => Ok(Answer { reply: Some(Reply::OK), next: Next::RewriteConfig }),
+        () if is(b"REWRITE") => Ok(Answer { next: Next::RewriteConfig, ..Answer::from(Reply::OK) }),
         () if is(b"RESETSTAT") => {
             let Stats { started_ms, saved_ms, .. } = node.stats;
             node.stats = Stats { started_ms, saved_ms, ..Stats::default() };
+            node.store.counts = Counts::default();
             Ok(Reply::OK.into())
         }
         () => Ok(super::help("config", node.store.version).into()),
@@ -76,8 +77,12 @@ fn set(node: &mut Node, pairs: &[&[u8]]) -> Result<Reply, Reply> {
     for (parameter, name, value) in wanted {
         values.push((parameter.name, parameter.check(value).map_err(|why| refused(name, &why))?));
     }
+    let limits_memory = values.iter().any(|(name, _)| *name == "maxmemory");
     for (name, value) in values {
         node.configure(name, value);
+    }
+    if limits_memory && node.config.maxmemory > 0 {
+        node.make_room();
     }
     Ok(Reply::OK)
 }

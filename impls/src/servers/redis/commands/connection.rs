@@ -42,7 +42,7 @@ pub(super) fn time(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
 }
 
 pub(super) fn quit(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
-    Ok(Answer { reply: Some(Reply::OK), next: Next::Close })
+    Ok(Answer { next: Next::Close, ..Answer::from(Reply::OK) })
 }
 
 /// Makes a connection as good as new.

@@ -15,10 +15,14 @@ pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
             let seconds: f64 =
                 std::str::from_utf8(seconds).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0);
             let ms = if seconds.is_finite() { (seconds * 1000.0).max(0.0) as u64 } else { 0 };
-            return Ok(Answer { reply: Some(Reply::OK), next: Next::Stall(ms) });
+            return Ok(Answer { next: Next::Stall(ms), ..Answer::from(Reply::OK) });
         }
         [_, _, on] if is(b"SET-ACTIVE-EXPIRE") => {
             node.expires_lazily = number(on).unwrap_or(0) == 0;
+            Reply::OK
+        }
+        [_, _, on] if is(b"SET-DISABLE-DENY-SCRIPTS") => {
+            node.scripts_inspect = number(on).unwrap_or(0) != 0;
             Reply::OK
         }
         [_, _, key] if is(b"OBJECT") => object(node, key)?,
@@ -41,7 +45,6 @@ pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
         [_, _, ..]
             if [
                 b"QUICKLIST-PACKED-THRESHOLD".as_slice(),
-                b"SET-DISABLE-DENY-SCRIPTS",
                 b"REPLYBUFFER",
                 b"PAUSE-CRON",
                 b"SET-SKIP-CHECKSUM-VALIDATION",
@@ -72,7 +75,7 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 fn object(node: &mut Node, key: &[u8]) -> Result<Reply, Reply> {
-    let entry = node.store.peek(key).ok_or(Reply::error("ERR no such key"))?;
+    let entry = node.store.kept(key).ok_or(Reply::error("ERR no such key"))?;
     let (encoding, len) = (entry.encoding(), entry.memory());
     Ok(Reply::Status(
         format!(
@@ -116,8 +119,7 @@ fn protocol(node: &mut Node, id: SessionId, name: &[u8]) -> Result<Answer, Reply
                 Reply::text("key-popularity"),
                 Reply::Array(vec![Reply::text("key:123"), Reply::Integer(90)]),
             )];
-            node.reply(id, &Reply::Attribute(pairs));
-            Reply::text("Some real reply following the attribute")
+            Reply::Attributed(pairs, Box::new(Reply::text("Some real reply following the attribute")))
         }
         () if is(b"push") => {
             if node.session(id).protocol == Protocol::Two {

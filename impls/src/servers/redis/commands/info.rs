@@ -235,7 +235,7 @@ fn persistence(node: &Node, text: &mut String) {
 }
 
 fn stats(node: &Node, text: &mut String) {
-    let stats = &node.stats;
+    let (stats, counts) = (&node.stats, &node.store.counts);
     lines(
         text,
         &[
@@ -254,16 +254,16 @@ fn stats(node: &Node, text: &mut String) {
             ("sync_full", &0),
             ("sync_partial_ok", &0),
             ("sync_partial_err", &0),
-            ("expired_keys", &stats.expired),
+            ("expired_keys", &counts.expired),
             ("expired_stale_perc", &"0.00"),
             ("expired_time_cap_reached_count", &0),
             ("expire_cycle_cpu_milliseconds", &0),
-            ("evicted_keys", &stats.evicted),
+            ("evicted_keys", &counts.evicted),
             ("evicted_clients", &0),
             ("total_eviction_exceeded_time", &0),
             ("current_eviction_exceeded_time", &0),
-            ("keyspace_hits", &node.store.hits),
-            ("keyspace_misses", &node.store.misses),
+            ("keyspace_hits", &counts.hits),
+            ("keyspace_misses", &counts.misses),
             ("pubsub_channels", &node.channels.of(ChannelKind::Channel).len()),
             ("pubsub_patterns", &node.channels.of(ChannelKind::Pattern).len()),
             ("pubsubshard_channels", &node.channels.of(ChannelKind::Shard).len()),

@@ -6,7 +6,7 @@ use crate::servers::redis::resp::Reply;
 
 pub(super) fn save(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     node.stats.saved_ms = Some(node.store.now_ms());
-    Ok(Answer { reply: Some(Reply::OK), next: Next::Save(Save::Snapshot) })
+    Ok(Answer { next: Next::Save(Save::Snapshot), ..Answer::from(Reply::OK) })
 }
 
 pub(super) fn bgsave(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
@@ -17,12 +17,12 @@ pub(super) fn bgsave(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
     }
     node.stats.saved_ms = Some(node.store.now_ms());
     let reply = Reply::Status("Background saving started".into());
-    Ok(Answer { reply: Some(reply), next: Next::Save(Save::Background) })
+    Ok(Answer { next: Next::Save(Save::Background), ..Answer::from(reply) })
 }
 
 pub(super) fn bgrewriteaof(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     let reply = Reply::Status("Background append only file rewriting started".into());
-    Ok(Answer { reply: Some(reply), next: Next::Save(Save::Rewrite) })
+    Ok(Answer { next: Next::Save(Save::Rewrite), ..Answer::from(reply) })
 }
 
 /// Before the first save, the time of the start.
@@ -47,5 +47,5 @@ pub(super) fn shutdown(_: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Ans
     if abort {
         return Err(Reply::error("ERR No shutdown in progress."));
     }
-    Ok(Answer { reply: None, next: Next::Shutdown })
+    Ok(Answer::silent(Next::Shutdown))
 }

@@ -32,7 +32,7 @@ pub(super) fn sunsubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Re
     leave(node, id, args, ChannelKind::Shard, "sunsubscribe")
 }
 
-const DONE: Answer = Answer { reply: None, next: Next::Continue };
+const DONE: Answer = Answer::silent(Next::Continue);
 
 fn join(
     node: &mut Node,

@@ -229,9 +229,9 @@ pub(super) fn replconf(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result
             () if is(b"ack") => {
                 let offset = resp::integer(value).and_then(|offset| u64::try_from(offset).ok());
                 node.acknowledge(id, offset);
-                return Ok(Answer { reply: None, next: Next::Continue });
+                return Ok(Answer::silent(Next::Continue));
             }
-            () if is(b"getack") => return Ok(Answer { reply: None, next: Next::Continue }),
+            () if is(b"getack") => return Ok(Answer::silent(Next::Continue)),
             () if is(b"rdb-only") => drop(number(value)?),
             () => {
                 let option = String::from_utf8_lossy(option);
@@ -254,12 +254,12 @@ pub(super) fn psync(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
     }
     let from = number(args[2])?;
     node.feed(id, args[1], u64::try_from(from).ok())?;
-    Ok(Answer { reply: None, next: Next::Feed })
+    Ok(Answer::silent(Next::Feed))
 }
 
 pub(super) fn sync(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     node.feed_from_now(id)?;
-    Ok(Answer { reply: None, next: Next::Feed })
+    Ok(Answer::silent(Next::Feed))
 }
 
 pub(super) fn wait(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {

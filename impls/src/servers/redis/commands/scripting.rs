@@ -57,7 +57,13 @@ fn run(
     let ending = lua::run(node, script, read_only, keys, args);
     node.enter(outer);
     match ending {
-        lua::Ending::Replied(reply) => reply.into(),
+        lua::Ending::Replied { reply, counted } => {
+            let next = match std::mem::take(&mut node.slept_ms) {
+                0 => Next::Continue,
+                slept_ms => Next::Stall(slept_ms),
+            };
+            Answer { reply: Some(reply), next, counted }
+        }
         lua::Ending::Endless(killed) if outer => killed.into(),
         lua::Ending::Endless(killed) => {
             let wrote = node.store.effects.parts.len() > before;
@@ -100,8 +106,7 @@ fn load(node: &mut Node, body: &[u8]) -> Result<Arc<Script>, Reply> {
     if let Some(script) = node.scripts.get(&sha) {
         return Ok(Arc::clone(script));
     }
-    let script = Arc::new(Script { sha, body: body.to_vec() });
-    lua::check(&script)?;
+    let script = Arc::new(Script::new(sha, body)?);
     node.scripts.insert(sha, Arc::clone(&script));
     Ok(script)
 }

@@ -50,7 +50,7 @@ pub(super) fn exec(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer
     if overtaken {
         return Ok(Reply::NilArray.into());
     }
-    Ok(Answer { reply: None, next: run(node, id, &transaction) })
+    Ok(Answer::silent(run(node, id, &transaction)))
 }
 
 /// Executes what was queued; the replies follow each other.

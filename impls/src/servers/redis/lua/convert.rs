@@ -37,7 +37,7 @@ pub(super) fn value(lua: &Lua, reply: Reply, protocol: Protocol) -> mlua::Result
             field("verbatim_string", Value::Table(table))?
         }
         Reply::Verbatim(_, content) => text(&content)?,
-        Reply::Attribute(_) => Value::Nil,
+        Reply::Attributed(_, reply) => value(lua, *reply, protocol)?,
         Reply::Set(items) if three => {
             let table = lua.create_table()?;
             for item in items {

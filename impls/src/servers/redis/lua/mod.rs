@@ -29,8 +29,8 @@ use mlua::{
 use self::convert::{reply, text_field, value};
 pub(super) use self::random::Random;
 use self::shebang::Flags;
-use super::commands::{Command, catalogue::flags};
-use super::node::Node;
+pub(super) use self::shebang::script_flags;
+use super::node::{Node, Running};
 use super::resp::{Protocol, Reply, doubles};
 
 /// How many instructions a script may take: about as many as 10 ms allow.
@@ -45,6 +45,21 @@ const CHUNK: &str = "@user_script";
 pub(super) struct Script {
     pub(super) sha: Sha,
     pub(super) body: Vec<u8>,
+    /// What it says of itself.
+    pub(super) flags: Flags,
+}
+
+impl Script {
+    /// A script that compiles.
+    ///
+    /// # Errors
+    /// The reply to give when it does not.
+    pub(super) fn new(sha: Sha, body: &[u8]) -> Result<Script, Reply> {
+        let flags = Flags::split(body)?.0;
+        let script = Script { sha, body: body.to_vec(), flags };
+        with_engine(|engine| engine.compiled(&script).map(|_| ()))?;
+        Ok(script)
+    }
 }
 
 /// The SHA-1 of a script, by which it is called.
@@ -84,8 +99,8 @@ struct Task {
     node: Node,
     /// The protocol in which it sees replies and gives its own.
     protocol: Protocol,
-    /// True if it may not write.
-    read_only: bool,
+    /// What it may do, and what it did.
+    running: Running,
     /// True while what it writes is not propagated.
     silent: bool,
     /// The line at which it was stopped because it took too long.
@@ -94,8 +109,8 @@ struct Task {
 
 /// What became of a script.
 pub(super) enum Ending {
-    /// It ended with this reply.
-    Replied(Reply),
+    /// It ended with this reply; if that is an error, whether it was counted where it arose.
+    Replied { reply: Reply, counted: bool },
     /// It does not end. When it is killed, this is the reply.
     Endless(Reply),
 }
@@ -114,13 +129,13 @@ pub(super) fn run(
     args: &[&[u8]],
 ) -> Ending {
     let ended = with_engine(|engine| {
-        let Compiled { function, flags } = engine.compiled(script)?;
-        flags.check(node, read_only)?;
+        let function = engine.compiled(script)?;
+        let running = script.flags.admit(node, read_only)?;
         let selected = node.store.selected;
         let task = Task {
             node: std::mem::take(node),
             protocol: Protocol::Two,
-            read_only: read_only || flags.no_writes,
+            running,
             silent: false,
             stopped: None,
         };
@@ -138,21 +153,14 @@ pub(super) fn run(
                     .into(),
             )));
         }
-        match result {
-            Ok((true, value)) => Ok(Ending::Replied(reply(value, task.protocol))),
-            Ok((false, error)) => Err(failure(script, &error)),
-            Err(error) => Err(Reply::Error(format!("ERR {}", first_line(&error)).into())),
-        }
+        let (value, reply) = match result {
+            Ok((true, value)) => (value.clone(), reply(value, task.protocol)),
+            Ok((false, error)) => (error.clone(), failure(script, &error)),
+            Err(error) => return Err(Reply::Error(format!("ERR {}", first_line(&error)).into())),
+        };
+        Ok(Ending::Replied { reply, counted: is_counted(&value) })
     });
-    ended.unwrap_or_else(Ending::Replied)
-}
-
-/// Checks that a script compiles.
-///
-/// # Errors
-/// The reply to give when it does not.
-pub(super) fn check(script: &Script) -> Result<(), Reply> {
-    with_engine(|engine| engine.compiled(script).map(|_| ()))
+    ended.unwrap_or_else(|reply| Ending::Replied { reply, counted: false })
 }
 
 fn with_engine<T>(act: impl FnOnce(&mut Engine) -> Result<T, Reply>) -> Result<T, Reply> {
@@ -173,14 +181,7 @@ struct Engine {
     globals: Table,
     /// Calls a compiled script with KEYS and ARGV: true and its result, or false and a table of the error.
     runner: Function,
-    compiled: BTreeMap<Sha, Compiled>,
-}
-
-/// A script that can be called.
-#[derive(Clone)]
-struct Compiled {
-    function: Function,
-    flags: Flags,
+    compiled: BTreeMap<Sha, Function>,
 }
 
 impl Engine {
@@ -199,11 +200,11 @@ impl Engine {
         Ok(Engine { lua, globals, runner, compiled: BTreeMap::new() })
     }
 
-    fn compiled(&mut self, script: &Script) -> Result<Compiled, Reply> {
+    fn compiled(&mut self, script: &Script) -> Result<Function, Reply> {
         if let Some(compiled) = self.compiled.get(&script.sha) {
             return Ok(compiled.clone());
         }
-        let (flags, body) = Flags::split(&script.body)?;
+        let (_, body) = Flags::split(&script.body)?;
         let chunk = self.lua.load(body).set_name(CHUNK).set_mode(mlua::chunk::ChunkMode::Text);
         let function = chunk.set_environment(self.globals.clone()).into_function().map_err(|error| {
             let text = match &error {
@@ -217,9 +218,8 @@ impl Engine {
         if self.compiled.len() >= COMPILED_MAX {
             self.compiled.clear();
         }
-        let compiled = Compiled { function, flags };
-        self.compiled.insert(script.sha, compiled.clone());
-        Ok(compiled)
+        self.compiled.insert(script.sha, function.clone());
+        Ok(function)
     }
 
     fn call(&self, function: &Function, keys: &[&[u8]], args: &[&[u8]]) -> mlua::Result<(bool, Value)> {
@@ -263,8 +263,15 @@ fn pcall(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 fn error_table(lua: &Lua, text: &str) -> mlua::Result<Value> {
     let table = lua.create_table()?;
     table.raw_set("err", text)?;
-    table.raw_set("ignore_error_stats_update", true)?;
+    table.raw_set(COUNTED, true)?;
     Ok(Value::Table(table))
+}
+
+/// The field by which the table of an error says that it was counted where it arose.
+const COUNTED: &str = "ignore_error_stats_update";
+
+fn is_counted(error: &Value) -> bool {
+    error.as_table().is_some_and(|table| table.raw_get(COUNTED).unwrap_or(false))
 }
 
 /// Executes `redis.call(...)`. It is not written in Lua: `return redis.call(...)` would then be a tail call, and the
@@ -317,18 +324,9 @@ fn explain(lua: &Lua, error: mlua::Error) -> mlua::Result<Value> {
 /// Executes a command of a script.
 fn execute(task: &mut Task, args: &MultiValue) -> Result<Reply, Reply> {
     with_words(args, |words| {
-        // What cannot be called at all is refused for that.
-        let writes = || {
-            Command::find(words[0]).is_some_and(|command| {
-                command.is(flags::WRITE) && !command.is(flags::NOSCRIPT) && command.takes(words.len())
-            })
-        };
-        if task.read_only && writes() {
-            return Err(Reply::error("ERR Write commands are not allowed from read-only scripts."));
-        }
         let effects = &task.node.store.effects;
         let before = (effects.writes.len(), effects.parts.len());
-        let result = task.node.call_from_script(words);
+        let result = task.node.call_from_script(&mut task.running, words);
         if task.silent {
             let effects = &mut task.node.store.effects;
             effects.writes.truncate(before.0);

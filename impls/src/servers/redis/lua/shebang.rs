@@ -1,20 +1,21 @@
 //! What a script says of itself in its first line, as in `#!lua flags=no-writes` (Redis 7.0 `script.c`).
 
-use crate::servers::redis::node::Node;
+use crate::servers::redis::commands::flags;
+use crate::servers::redis::node::{MASTER_DOWN, NOT_ENOUGH_REPLICAS, Node, Running};
 use crate::servers::redis::resp::Reply;
-use crate::servers::redis::store::Access;
 
 /// The flags of a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Flags {
+pub(in crate::servers::redis) struct Flags {
     /// True if it says anything about itself. One that does not may do all that its commands may do.
-    pub(super) declared: bool,
+    declared: bool,
     /// It writes nothing.
-    pub(super) no_writes: bool,
+    no_writes: bool,
+    /// It may run when there is too little memory.
+    allow_oom: bool,
+    /// It may run on a replica that has lost its primary.
+    allow_stale: bool,
 }
-
-/// The flags that there are. Those besides `no-writes` are about memory, stale replicas and clusters.
-const NAMES: [&str; 5] = ["no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys"];
 
 impl Flags {
     /// Reads the flags, and what is left to compile: the lines after the first, so that lines are counted from there.
@@ -34,37 +35,86 @@ impl Flags {
         if engine != "#!lua" {
             return Err(Reply::Error(format!("ERR Unexpected engine in script shebang: {engine}").into()));
         }
-        let mut flags = Flags { declared: true, no_writes: false };
+        let mut flags = Flags { declared: true, ..Flags::default() };
         for word in words {
             let Some(names) = word.strip_prefix("flags=") else {
                 return Err(Reply::Error(format!("ERR Unknown lua shebang option: {word}").into()));
             };
             for name in names.split(',').filter(|name| !name.is_empty()) {
-                if !NAMES.contains(&name) {
-                    return Err(Reply::Error(
-                        format!("ERR Unexpected flag in script shebang: {name}").into(),
-                    ));
+                match name {
+                    "no-writes" => flags.no_writes = true,
+                    "allow-oom" => flags.allow_oom = true,
+                    "allow-stale" => flags.allow_stale = true,
+                    // Those are about clusters.
+                    "no-cluster" | "allow-cross-slot-keys" => {}
+                    _ => {
+                        let text = format!("ERR Unexpected flag in script shebang: {name}");
+                        return Err(Reply::Error(text.into()));
+                    }
                 }
-                flags.no_writes |= name == "no-writes";
             }
         }
         Ok((flags, &body[end..]))
     }
 
-    /// Checks that the script may run on this node, called by a command that may be read-only.
+    /// The flags of a command that runs such a script.
+    pub(in crate::servers::redis) fn of_command(self, command: u32) -> u32 {
+        if !self.declared {
+            return command;
+        }
+        // What it says decides also whether replicas may hear of it.
+        let mut flags = command & !(flags::STALE | flags::DENYOOM | flags::WRITE | flags::MAY_REPLICATE);
+        if !self.allow_oom && !self.no_writes {
+            flags |= flags::DENYOOM;
+        }
+        if !self.no_writes {
+            flags |= flags::WRITE;
+        }
+        if self.allow_stale {
+            flags |= flags::STALE;
+        }
+        flags
+    }
+
+    /// Whether the script may run on this node, called by a command that may be read-only, and what it may do then.
     ///
     /// # Errors
     /// The reply to give when it may not.
-    pub(super) fn check(self, node: &Node, read_only: bool) -> Result<(), Reply> {
-        if !self.declared || self.no_writes {
-            return Ok(());
+    pub(super) fn admit(self, node: &Node, read_only: bool) -> Result<Running, Reply> {
+        if !self.declared {
+            return if node.is_stale() {
+                Err(MASTER_DOWN)
+            } else {
+                Ok(Running { read_only, ..Running::default() })
+            };
         }
-        if node.store.access == Access::Replica {
-            return Err(Reply::error("READONLY Can not run script with write flag on readonly replica."));
+        if node.is_stale() && !self.allow_stale {
+            return Err(Reply::error(
+                "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag \
+                 is not set on the script.",
+            ));
         }
-        if read_only {
-            return Err(Reply::error("ERR Can not execute a script with write flag using *_ro command."));
+        if !self.no_writes {
+            if node.is_read_only() {
+                return Err(Reply::error("READONLY Can not run script with write flag on readonly replica"));
+            }
+            if read_only {
+                return Err(Reply::error("ERR Can not execute a script with write flag using *_ro command."));
+            }
+            if node.lacks_replicas() {
+                return Err(NOT_ENOUGH_REPLICAS);
+            }
         }
-        Ok(())
+        if node.lacks_memory() && !self.allow_oom && !self.no_writes {
+            return Err(Reply::error(
+                "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
+            ));
+        }
+        Ok(Running { read_only: read_only || self.no_writes, allows_oom: self.allow_oom, wrote: false })
     }
+}
+
+/// What a script says of itself, if nothing is wrong with that.
+pub(in crate::servers::redis) fn script_flags(body: &[u8]) -> Option<Flags> {
+    Flags::split(body).ok().map(|(flags, _)| flags)
 }

@@ -4,6 +4,7 @@ use super::delivery::Then;
 use super::session::{Answers, Kept};
 use super::{Admission, Answer, Next, Node, SessionId};
 use crate::servers::redis::commands::{Command, Run, flags};
+use crate::servers::redis::lua::{Sha, script_flags};
 use crate::servers::redis::replication::LinkState;
 use crate::servers::redis::resp::{self, Reply};
 use crate::servers::redis::store::Part;
@@ -33,12 +34,14 @@ impl Node {
         let session = self.session_mut(id);
         session.active_ms = now;
         session.last = command.name;
-        match self.admit(id, &command) {
+        let flags = self.flags_of(&command, args);
+        match self.admit(id, &command, flags) {
             Ok(Admission::Execute) => self.call(id, &command, args),
             Ok(Admission::Queue) => {
                 if let Some(transaction) = &mut self.session_mut(id).transaction {
                     transaction.commands.push(args.iter().map(|arg| arg.to_vec()).collect());
-                    transaction.flags |= command.flags;
+                    transaction.flags |= flags;
+                    transaction.lacks |= !flags;
                 }
                 self.reply(id, &Reply::Status("QUEUED".into()));
                 Next::Continue
@@ -105,7 +108,9 @@ impl Node {
         }
         if let Some(reply) = &answer.reply {
             if let Reply::Error(text) = reply {
-                self.stats.count_error(text);
+                if !answer.counted {
+                    self.stats.count_error(text);
+                }
                 self.stats.of(command.nth).failed += 1;
             }
             self.reply(id, reply);
@@ -173,13 +178,27 @@ impl Node {
         then.is_some()
     }
 
-    /// Whether a command may be executed now.
-    fn admit(&mut self, id: SessionId, command: &Command) -> Result<Admission, Reply> {
+    /// The flags of a command. A script that says what it does has others than one that may do anything.
+    fn flags_of(&self, command: &Command, args: &[&[u8]]) -> u32 {
+        let declared = match command.name {
+            "eval" | "eval_ro" => args.get(1).and_then(|body| script_flags(body)),
+            "evalsha" | "evalsha_ro" => {
+                args.get(1).and_then(|sha| self.scripts.get(&Sha::parse(sha)?)).map(|script| script.flags)
+            }
+            _ => None,
+        };
+        declared.map_or(command.flags, |declared| declared.of_command(command.flags))
+    }
+
+    /// Whether a command with these flags may be executed now.
+    fn admit(&mut self, id: SessionId, command: &Command, flags: u32) -> Result<Admission, Reply> {
         let session = self.sessions.get(&id).expect("a session is used only while it is connected");
         let multi = session.transaction.is_some();
-        let flags = match &session.transaction {
-            Some(transaction) if command.name == "exec" => command.flags | transaction.flags,
-            _ => command.flags,
+        let (flags, lacks) = match &session.transaction {
+            Some(transaction) if command.name == "exec" => {
+                (flags | transaction.flags, !flags | transaction.lacks)
+            }
+            _ => (flags, !flags),
         };
         let writes = flags & flags::WRITE != 0;
         if !session.authenticated && !self.config.password.is_empty() && !command.is(flags::NO_AUTH) {
@@ -189,31 +208,27 @@ impl Node {
             return Err(Reply::error("ERR Command not allowed inside a transaction"));
         }
         let listens = session.only_listens();
-        if self.config.maxmemory > 0 {
-            let ends = matches!(command.name, "exec" | "discard" | "multi" | "watch" | "quit" | "reset");
+        if self.config.maxmemory > 0 && self.busy.is_none() {
+            let ends = matches!(command.name, "exec" | "discard" | "quit" | "reset");
             let demanding = flags & flags::DENYOOM != 0 || multi && !ends;
-            if self.is_out_of_memory() && demanding {
+            self.short_of_memory = !self.make_room();
+            if self.short_of_memory && demanding {
                 return Err(super::OUT_OF_MEMORY);
             }
         }
         if writes && self.lacks_replicas() {
             return Err(super::NOT_ENOUGH_REPLICAS);
         }
-        if writes && self.is_replica() && self.config.replica_read_only {
+        if writes && self.is_read_only() {
             return Err(super::READ_ONLY);
         }
         if listens && !LISTENERS.contains(&command.name) {
             return Err(only_listens(command.name));
         }
-        if self.upstream().is_some_and(|upstream| upstream.link != LinkState::Up)
-            && !self.config.replica_serve_stale_data
-            && !command.is(flags::STALE)
-        {
-            return Err(Reply::error(
-                "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
-            ));
+        if self.is_stale() && lacks & flags::STALE != 0 {
+            return Err(super::MASTER_DOWN);
         }
-        if self.loading && !command.is(flags::LOADING) {
+        if self.loading && lacks & flags::LOADING != 0 {
             return Err(Reply::error("LOADING Redis is loading the dataset in memory"));
         }
         if self.busy.is_some() && !command.is(flags::ALLOW_BUSY) {
@@ -231,6 +246,17 @@ impl Node {
             return Ok(Admission::Queue);
         }
         Ok(Admission::Execute)
+    }
+
+    /// True if it is a replica that has lost its primary and must not answer with what it had then.
+    pub(in crate::servers::redis) fn is_stale(&self) -> bool {
+        !self.config.replica_serve_stale_data
+            && self.upstream().is_some_and(|upstream| upstream.link != LinkState::Up)
+    }
+
+    /// True if it takes writes from its primary only.
+    pub(in crate::servers::redis) fn is_read_only(&self) -> bool {
+        self.is_replica() && self.config.replica_read_only
     }
 }
 

@@ -17,6 +17,7 @@ mod watch;
 pub(super) use channels::{Channels, Kind as ChannelKind};
 pub(super) use config::Config;
 pub use delivery::{Delivery, Then};
+pub(super) use script::Running;
 pub(super) use session::{Answers, Transaction};
 pub use session::{Session, SessionId};
 pub(super) use stats::Stats;
@@ -71,6 +72,12 @@ pub struct Node {
     nested: bool,
     /// DEBUG SET-ACTIVE-EXPIRE 0.
     pub(super) expires_lazily: bool,
+    /// True if there was too little memory when the command at hand began.
+    pub(super) short_of_memory: bool,
+    /// DEBUG SET-DISABLE-DENY-SCRIPTS 1.
+    pub(super) scripts_inspect: bool,
+    /// How long the script that runs has slept, in milliseconds.
+    pub(super) slept_ms: u64,
     pub(super) config: Config,
     pub(super) stats: Stats,
     pub(super) slow: SlowLog,
@@ -162,11 +169,20 @@ pub(super) struct Answer {
     pub(super) reply: Option<Reply>,
     /// What the server has to do.
     pub(super) next: Next,
+    /// True if the reply is an error that was counted where it arose.
+    pub(super) counted: bool,
+}
+
+impl Answer {
+    /// No reply, or none yet, and something that the server has to do.
+    pub(super) const fn silent(next: Next) -> Answer {
+        Answer { reply: None, next, counted: false }
+    }
 }
 
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Answer {
-        Answer { reply: Some(reply), next: Next::Continue }
+        Answer { reply: Some(reply), next: Next::Continue, counted: false }
     }
 }
 
@@ -296,18 +312,17 @@ impl Node {
         }
     }
 
-    /// True if the dataset takes more memory than it may, even after eviction.
-    fn is_out_of_memory(&mut self) -> bool {
+    /// Evicts until the dataset takes no more memory than it may. True if it does.
+    pub(super) fn make_room(&mut self) -> bool {
         let full = |store: &Store, most: u64| used_memory(store) > most;
         let evicts =
             self.config.policy != Policy::NoEviction && !self.is_replica() && self.paused().is_none();
         while full(&self.store, self.config.maxmemory) {
             if !evicts || !self.store.evict() {
-                return true;
+                return false;
             }
-            self.stats.evicted += 1;
         }
-        false
+        true
     }
 
     /// What a node does every so often when the wall clock shows `now`: it deletes the keys that are dead, unless it is a
@@ -339,8 +354,12 @@ impl Node {
 }
 
 /// The reply to a command that needs memory when there is none.
-const OUT_OF_MEMORY: Reply = Reply::error("OOM command not allowed when used memory > 'maxmemory'.");
+pub(super) const OUT_OF_MEMORY: Reply =
+    Reply::error("OOM command not allowed when used memory > 'maxmemory'.");
 /// The reply to a write that too few replicas would get.
-const NOT_ENOUGH_REPLICAS: Reply = Reply::error("NOREPLICAS Not enough good replicas to write.");
+pub(super) const NOT_ENOUGH_REPLICAS: Reply = Reply::error("NOREPLICAS Not enough good replicas to write.");
+/// The reply on a replica that has lost its primary and must not answer with what it had then.
+pub(super) const MASTER_DOWN: Reply =
+    Reply::error("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
 /// The reply to a write on a replica.
 pub(super) const READ_ONLY: Reply = Reply::error("READONLY You can't write against a read only replica.");

@@ -1,61 +1,112 @@
 //! Commands that scripts call (Redis 7.0 `script.c`).
 
-use super::Node;
+use super::{Next, Node};
 use crate::servers::redis::commands::{Command, Run, flags};
 use crate::servers::redis::resp::{Reply, integer};
-use crate::servers::redis::store::{Access, DATABASES};
+use crate::servers::redis::store::DATABASES;
+
+/// What a script that runs may do, and what it did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::servers::redis) struct Running {
+    /// True if it may not write.
+    pub(in crate::servers::redis) read_only: bool,
+    /// True if it may write even when there is too little memory.
+    pub(in crate::servers::redis) allows_oom: bool,
+    /// True if it has written: then nothing that becomes of the node in the meantime stops it.
+    pub(in crate::servers::redis) wrote: bool,
+}
+
+/// What scripts may call besides, to look into the node, once DEBUG SET-DISABLE-DENY-SCRIPTS says so. Redis lets everything
+/// through then, and leaves it to its tests to be careful.
+const INSPECTORS: [&str; 2] = ["client", "debug"];
 
 impl Node {
     /// Executes a command for the script that runs. A database that the script selects is its own.
     ///
     /// # Errors
     /// The reply that the script gets when the command fails.
-    pub(in crate::servers::redis) fn call_from_script(&mut self, args: &[&[u8]]) -> Result<Reply, Reply> {
-        let command =
-            Command::find(args[0]).ok_or(Reply::error("ERR Unknown Redis command called from script"))?;
-        if !command.takes(args.len()) {
-            return Err(Reply::error("ERR Wrong number of args calling Redis command from script"));
-        }
-        let writes = command.is(flags::WRITE);
-        if writes && self.store.access == Access::Replica && self.paused().is_none() {
-            return Err(super::READ_ONLY);
-        }
-        let run = match command.run {
-            Run::Data(run) => {
-                if writes {
-                    self.may_write(command)?;
+    pub(in crate::servers::redis) fn call_from_script(
+        &mut self,
+        running: &mut Running,
+        args: &[&[u8]],
+    ) -> Result<Reply, Reply> {
+        let result = match Command::resolve(args[0], args, self.store.version) {
+            Err(Reply::Error(text)) if text.starts_with("ERR wrong number") => {
+                Err(Reply::error("ERR Wrong number of args calling Redis command from script"))
+            }
+            Err(_) => Err(Reply::error("ERR Unknown Redis command called from script")),
+            Ok(command) => match self.admit_from_script(running, &command, args[0]) {
+                Ok(()) => {
+                    running.wrote |= command.is(flags::WRITE);
+                    self.run_from_script(&command, args)
                 }
-                return run(&mut self.store, args);
-            }
-            Run::Server(run) => run,
+                Err(refusal) => {
+                    self.stats.of(command.nth).refused += 1;
+                    Err(refusal)
+                }
+            },
         };
-        let whole = Command::resolve(args[0], args, self.store.version).map_err(|error| match error {
-            Reply::Error(text) if text.starts_with("ERR wrong number") => {
-                Reply::error("ERR Wrong number of args calling Redis command from script")
-            }
-            _ => Reply::error("ERR Unknown Redis command called from script"),
-        })?;
-        if whole.is(flags::NOSCRIPT) {
-            return Err(Reply::error("ERR This Redis command is not allowed from script"));
+        if let Err(Reply::Error(text)) = &result {
+            self.stats.count_error(text);
         }
-        if command.name == "select" {
-            let database = integer(args[1]).and_then(|database| usize::try_from(database).ok());
-            let database = database.filter(|database| *database < DATABASES);
-            self.store.selected = database.ok_or(Reply::error("ERR DB index is out of range"))?;
-            return Ok(Reply::OK);
-        }
-        let id = self.current.unwrap_or_default();
-        Ok(run(self, id, args)?.reply.unwrap_or(Reply::Nil))
+        result
     }
 
-    /// Whether the node takes writes from scripts now.
-    fn may_write(&mut self, command: &Command) -> Result<(), Reply> {
+    /// Whether a script may call a command now.
+    fn admit_from_script(&self, running: &Running, command: &Command, name: &[u8]) -> Result<(), Reply> {
+        let inspects = || {
+            self.scripts_inspect && INSPECTORS.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+        };
+        if command.is(flags::NOSCRIPT) && !inspects() {
+            return Err(Reply::error("ERR This Redis command is not allowed from script"));
+        }
+        if !command.is(flags::STALE) && self.is_stale() {
+            return Err(Reply::error("ERR Can not execute the command on a stale replica"));
+        }
+        if running.read_only && command.is(flags::WRITE | flags::MAY_REPLICATE) {
+            return Err(Reply::error("ERR Write commands are not allowed from read-only scripts."));
+        }
+        if running.wrote || !command.is(flags::WRITE) {
+            return Ok(());
+        }
+        if self.is_read_only() {
+            return Err(super::READ_ONLY);
+        }
         if self.lacks_replicas() {
             return Err(super::NOT_ENOUGH_REPLICAS);
         }
-        if self.config.maxmemory > 0 && command.is(flags::DENYOOM) && self.is_out_of_memory() {
+        if command.is(flags::DENYOOM) && self.lacks_memory() && !running.allows_oom {
             return Err(super::OUT_OF_MEMORY);
         }
         Ok(())
+    }
+
+    /// True if there was too little memory when the command that runs the script began.
+    pub(in crate::servers::redis) fn lacks_memory(&self) -> bool {
+        self.config.maxmemory > 0 && self.short_of_memory
+    }
+
+    fn run_from_script(&mut self, command: &Command, args: &[&[u8]]) -> Result<Reply, Reply> {
+        self.stats.commands += 1;
+        self.stats.of(command.nth).done += 1;
+        let result = match command.run {
+            Run::Data(run) => run(&mut self.store, args),
+            Run::Server(_) if command.name == "select" => self.select_in_script(args[1]),
+            Run::Server(run) => run(self, self.current.unwrap_or_default(), args).map(|answer| {
+                if let Next::Stall(ms) = answer.next {
+                    self.slept_ms = self.slept_ms.saturating_add(ms);
+                }
+                answer.reply.unwrap_or(Reply::Nil)
+            }),
+        };
+        self.stats.of(command.nth).failed += u32::from(result.is_err());
+        result
+    }
+
+    fn select_in_script(&mut self, index: &[u8]) -> Result<Reply, Reply> {
+        let database = integer(index).and_then(|database| usize::try_from(database).ok());
+        let database = database.filter(|database| *database < DATABASES);
+        self.store.selected = database.ok_or(Reply::error("ERR DB index is out of range"))?;
+        Ok(Reply::OK)
     }
 }

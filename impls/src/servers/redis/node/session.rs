@@ -83,8 +83,9 @@ pub(in crate::servers::redis) enum Answers {
 #[derive(Clone, Debug, Default)]
 pub(in crate::servers::redis) struct Transaction {
     pub(in crate::servers::redis) commands: Vec<Kept>,
-    /// The flags of all of them.
+    /// The flags that any of them has, and those that any of them lacks.
     pub(in crate::servers::redis) flags: u32,
+    pub(in crate::servers::redis) lacks: u32,
     /// True if a command was refused: EXEC will be, too.
     pub(in crate::servers::redis) refused: bool,
 }

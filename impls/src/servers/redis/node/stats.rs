@@ -12,8 +12,6 @@ pub(in crate::servers::redis) struct Stats {
     /// Commands that were not executed.
     pub(in crate::servers::redis) refused: u64,
     pub(in crate::servers::redis) errors: u64,
-    pub(in crate::servers::redis) evicted: u64,
-    pub(in crate::servers::redis) expired: u64,
     /// When the first client came, and when the dataset was last saved, in milliseconds of the wall clock.
     pub(in crate::servers::redis) started_ms: Option<i64>,
     pub(in crate::servers::redis) saved_ms: Option<i64>,

@@ -78,7 +78,7 @@ impl Node {
         }
         self.session_mut(id).waiting = Some(Box::new(Waiting { cause, deadline_ms }));
         self.look_away();
-        Answer { reply: None, next: Next::Blocked }
+        Answer::silent(Next::Blocked)
     }
 
     /// Keeps a command until the pause is over.
@@ -132,9 +132,9 @@ impl Node {
         self.queues.deadlines.len()
     }
 
-    /// How many sessions wait for something other than the end of a pause.
+    /// How many sessions wait for something other than the end of their own script.
     pub(in crate::servers::redis) fn blocked(&self) -> usize {
-        self.queues.blocked
+        self.queues.blocked + self.queues.paused.len()
     }
 
     /// Answers those whose deadline has passed.

@@ -3,6 +3,7 @@
 
 use super::session::Watched;
 use super::{Node, SessionId};
+use crate::servers::redis::store::Touch;
 
 impl Node {
     /// Watches a key for a session.
@@ -55,14 +56,13 @@ impl Node {
             if let Some((class, event)) = change.event {
                 self.notify(class, event, &change.key, change.database);
             }
-            if !change.touched {
+            if change.touch == Touch::Same {
                 continue;
             }
             let place = (change.database, change.key);
             if let Some(watchers) = self.watchers.get(&place) {
-                let there = self.store.is_dead(place.0, &place.1).is_some();
                 for id in watchers.clone() {
-                    self.overtake(id, &place, there);
+                    self.overtake(id, &place, change.touch);
                 }
             }
             if self.queues.keys.contains_key(&place) && !self.queues.ready.contains(&place) {
@@ -71,12 +71,15 @@ impl Node {
         }
     }
 
-    /// A key that was dead already when it was watched may be deleted: that is no change.
-    fn overtake(&mut self, id: SessionId, place: &(usize, Vec<u8>), there: bool) {
+    /// A key that was dead already when it was watched may be deleted or stay dead, and one that was not there may come
+    /// dead: that is no change.
+    fn overtake(&mut self, id: SessionId, place: &(usize, Vec<u8>), touch: Touch) {
+        let dead = self.store.is_dead(place.0, &place.1);
         let session = self.session_mut(id);
         let same = |watched: &&mut Watched| watched.database == place.0 && watched.key == place.1;
         match session.watched.iter_mut().find(same) {
-            Some(watched) if watched.was_dead && !there => watched.was_dead = false,
+            Some(watched) if watched.was_dead && dead != Some(false) => watched.was_dead = dead.is_some(),
+            Some(watched) if touch == Touch::CameDead => watched.was_dead = true,
             _ => session.overtaken = true,
         }
     }

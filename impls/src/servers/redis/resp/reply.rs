@@ -50,8 +50,8 @@ pub enum Reply {
     Verbatim(&'static str, Vec<u8>),
     /// A message that is no answer: a list in RESP2.
     Push(Vec<Reply>),
-    /// What is said about the reply that follows; left out in RESP2.
-    Attribute(Vec<(Reply, Reply)>),
+    /// What is said about a reply, which follows; left out in RESP2.
+    Attributed(Vec<(Reply, Reply)>, Box<Reply>),
 }
 
 impl Reply {
@@ -145,9 +145,12 @@ impl Reply {
                 out.extend_from_slice(text);
                 out.extend_from_slice(b"\r\n");
             }
-            (Reply::Attribute(items), Protocol::Three) => {
-                header(out, b'|', items.len());
-                pairs(out, items, protocol);
+            (Reply::Attributed(items, reply), _) => {
+                if protocol == Protocol::Three {
+                    header(out, b'|', items.len());
+                    pairs(out, items, protocol);
+                }
+                reply.encode(protocol, out);
             }
             _ => {}
         }

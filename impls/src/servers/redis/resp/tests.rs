@@ -113,7 +113,7 @@ fn every_type_has_its_form_in_both_protocols() {
         (Reply::Boolean(false), ":0\r\n", "#f\r\n"),
         (Reply::BigNumber("12".into()), "$2\r\n12\r\n", "(12\r\n"),
         (Reply::Verbatim("txt", b"hi".to_vec()), "$2\r\nhi\r\n", "=6\r\ntxt:hi\r\n"),
-        (Reply::Attribute(pair()), "", "|1\r\n$1\r\na\r\n:1\r\n"),
+        (Reply::Attributed(pair(), Box::new(Reply::Integer(2))), ":2\r\n", "|1\r\n$1\r\na\r\n:1\r\n:2\r\n"),
         (Reply::Map(pair()), "*2\r\n$1\r\na\r\n:1\r\n", "%1\r\n$1\r\na\r\n:1\r\n"),
     ];
     for (reply, two, three) in cases {

@@ -32,10 +32,21 @@ pub struct Change {
     pub database: usize,
     /// The key.
     pub key: Vec<u8>,
-    /// True if the key was changed: that wakes who waits for it, and fails who watches it.
-    pub touched: bool,
+    /// Whether the key was changed by it.
+    pub touch: Touch,
     /// The class of the notification, a letter of `notify-keyspace-events`, and its name.
     pub event: Option<(u8, &'static str)>,
+}
+
+/// What happening to a key means for those who wait for it or watch it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// It is the same as before.
+    Same,
+    /// It was changed: that wakes who waits for it, and fails who watches it.
+    Changed,
+    /// Where it was not, it is now, but dead: who watches it sees nothing at both times.
+    CameDead,
 }
 
 impl Store {
@@ -53,21 +64,21 @@ impl Store {
     /// Says what a command did to a key.
     pub fn changed(&mut self, class: u8, event: &'static str, key: &[u8]) {
         if self.watching {
-            self.note(self.selected, key, true, Some((class, event)));
+            self.note(self.selected, key, Touch::Changed, Some((class, event)));
         }
     }
 
     /// Says what happened around a key that was not changed by it.
     pub fn noticed(&mut self, class: u8, event: &'static str, key: &[u8]) {
         if self.watching {
-            self.note(self.selected, key, false, Some((class, event)));
+            self.note(self.selected, key, Touch::Same, Some((class, event)));
         }
     }
 
     /// Says that a key was changed in a way that has no notification.
     pub fn touched(&mut self, database: usize, key: &[u8]) {
         if self.watching {
-            self.note(database, key, true, None);
+            self.note(database, key, Touch::Changed, None);
         }
     }
 
@@ -75,9 +86,9 @@ impl Store {
         &mut self,
         database: usize,
         key: &[u8],
-        touched: bool,
+        touch: Touch,
         event: Option<(u8, &'static str)>,
     ) {
-        self.changes.push(Change { database, key: key.to_vec(), touched, event });
+        self.changes.push(Change { database, key: key.to_vec(), touch, event });
     }
 }

@@ -83,6 +83,7 @@ impl Store {
         let Some((database, key)) = self.candidate() else { return false };
         let selected = std::mem::replace(&mut self.selected, database);
         self.delete(&key);
+        self.counts.evicted += 1;
         self.propagate(&[b"DEL", &key]);
         self.changed(b'e', "evicted", &key);
         self.selected = selected;

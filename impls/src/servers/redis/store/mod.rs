@@ -12,7 +12,7 @@
 //! Left out on purpose: Redis samples volatile keys to expire them, here all are looked at, since a simulated dataset
 //! is small.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 mod effects;
 mod entry;
@@ -20,7 +20,7 @@ mod evict;
 mod snapshot;
 mod value;
 
-pub use effects::{Change, Effects, Part};
+pub use effects::{Change, Effects, Part, Touch};
 pub use entry::{Entry, Kind, Slot};
 pub use evict::Policy;
 pub use value::{Fields, List, Members, SortedSet, Value};
@@ -78,14 +78,25 @@ pub struct Store {
     pub version: Version,
     /// What is evicted when memory is short; that also decides what is kept of a key's use.
     pub policy: Policy,
-    /// How often a key that was read was there, and how often not.
-    pub hits: u64,
-    /// How often a key that was read was not there.
-    pub misses: u64,
+    /// What INFO says of keys.
+    pub counts: Counts,
     /// Where the sequence of random choices is.
     random: u64,
     /// Where the sequence of random numbers for scripts is.
     pub(super) script_random: Random,
+}
+
+/// How often something was the case with a key, since the start or CONFIG RESETSTAT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// A key that was read was there.
+    pub hits: u64,
+    /// A key that was read was not there.
+    pub misses: u64,
+    /// A dead key was deleted.
+    pub expired: u64,
+    /// A key was evicted.
+    pub evicted: u64,
 }
 
 impl Store {
@@ -165,6 +176,11 @@ impl Store {
     /// The live entry of a key that an operator asks about: nobody is told, and nothing is counted.
     pub fn inspect(&mut self, key: &[u8]) -> Option<&Entry> {
         if self.live(key) { self.current().get(key) } else { None }
+    }
+
+    /// The entry of a key, dead or not, that a test asks about.
+    pub fn kept(&self, key: &[u8]) -> Option<&Entry> {
+        self.current().get(key)
     }
 
     /// The live entry of a key that a command is about to write.
@@ -373,14 +389,24 @@ impl Store {
     /// Swaps the contents of two databases. All their keys count as changed.
     pub fn swap_databases(&mut self, a: usize, b: usize) {
         if self.watching {
-            let keys: Vec<Vec<u8>> =
-                self.databases[a].keys().chain(self.databases[b].keys()).cloned().collect();
-            for key in keys {
-                self.touched(a, &key);
-                self.touched(b, &key);
-            }
+            self.touch_swapped(a, b);
+            self.touch_swapped(b, a);
         }
         self.databases.swap(a, b);
+    }
+
+    /// Says that a database gets the keys of another one instead of its own.
+    fn touch_swapped(&mut self, database: usize, other: usize) {
+        let now = self.now_ms();
+        let (old, new) = (&self.databases[database], &self.databases[other]);
+        let came_dead =
+            |key: &Vec<u8>| !old.contains_key(key) && new.get(key).is_some_and(|entry| entry.is_dead(now));
+        let keys: BTreeSet<&Vec<u8>> = old.keys().chain(new.keys()).collect();
+        let touch = |key: &Vec<u8>| if came_dead(key) { Touch::CameDead } else { Touch::Changed };
+        let touched: Vec<(Vec<u8>, Touch)> = keys.iter().map(|key| ((*key).clone(), touch(key))).collect();
+        for (key, touch) in touched {
+            self.note(database, &key, touch, None);
+        }
     }
 
     /// The active expiry cycle of a primary: deletes every dead key.
@@ -449,9 +475,9 @@ impl Store {
     fn read_live(&mut self, key: &[u8]) -> bool {
         let live = self.live(key);
         if live {
-            self.hits += 1;
+            self.counts.hits += 1;
         } else {
-            self.misses += 1;
+            self.counts.misses += 1;
             self.noticed(b'm', "keymiss", key);
         }
         live
@@ -472,6 +498,7 @@ impl Store {
     /// Deletes a dead key and tells the replicas.
     fn expire(&mut self, key: &[u8]) {
         self.remove_expired(key);
+        self.counts.expired += 1;
         self.propagate(&[b"DEL", key]);
         self.changed(b'x', "expired", key);
     }
