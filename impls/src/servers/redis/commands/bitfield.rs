@@ -147,7 +147,7 @@ pub(super) fn bitfield(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply
     };
     let mut string = store.make::<Vec<u8>>(key)?;
     let grown = grow(string.value, last);
-    string.changed_in_place();
+    string.unpack();
     let mut replies = Vec::new();
     let mut written = false;
     for Step { field, offset, action, overflow } in steps {

@@ -37,7 +37,7 @@ pub(super) fn setbit(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
     };
     let mut string = store.make::<Vec<u8>>(args[1])?;
     let grown = grow(string.value, at);
-    string.changed_in_place();
+    string.unpack();
     let (byte, mask) = (&mut string.value[at / 8], 0x80 >> (at % 8));
     let before = *byte & mask != 0;
     *byte = if on { *byte | mask } else { *byte & !mask };
@@ -167,7 +167,7 @@ pub(super) fn bitop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     }
     store.find(target);
     store.set(target, result, None, false);
-    store.make::<Vec<u8>>(target)?.changed_in_place();
+    store.make::<Vec<u8>>(target)?.unpack();
     store.changed(b'$', "set", target);
     store.propagate(args);
     Ok(count(len))

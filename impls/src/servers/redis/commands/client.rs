@@ -76,16 +76,16 @@ fn is_plain(text: &[u8]) -> bool {
 }
 
 fn set_info(session: &mut Session, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let (at, name) = match () {
-        () if args[2].eq_ignore_ascii_case(b"lib-name") => (0, "lib-name"),
-        () if args[2].eq_ignore_ascii_case(b"lib-ver") => (1, "lib-ver"),
+    let option = String::from_utf8_lossy(args[2]);
+    let at = match () {
+        () if args[2].eq_ignore_ascii_case(b"lib-name") => 0,
+        () if args[2].eq_ignore_ascii_case(b"lib-ver") => 1,
         () => {
-            let option = String::from_utf8_lossy(args[2]);
             return Err(Reply::Error(format!("ERR Unrecognized option '{option}'").into()));
         }
     };
     if !is_plain(args[3]) {
-        let text = format!("ERR {name} cannot contain spaces, newlines or special characters.");
+        let text = format!("ERR {option} cannot contain spaces, newlines or special characters.");
         return Err(Reply::Error(text.into()));
     }
     session.library[at] = args[3].to_vec();

@@ -30,18 +30,10 @@ fn add(store: &mut Store, args: &[&[u8]], by: i64) -> Result<Reply, Reply> {
         None => 0,
     };
     let sum = value.checked_add(by).ok_or(Reply::error("ERR increment or decrement would overflow"))?;
-    put(store, key, digits(sum))?;
+    store.make::<Vec<u8>>(key)?.replace(digits(sum), true);
     store.changed(b'$', "incrby", key);
     store.propagate(args);
     Ok(Reply::Integer(sum))
-}
-
-/// Sets the value and keeps the expiry.
-fn put(store: &mut Store, key: &[u8], value: Vec<u8>) -> Result<(), Reply> {
-    let mut counter = store.make::<Vec<u8>>(key)?;
-    *counter.value = value;
-    counter.replaced();
-    Ok(())
 }
 
 const NOT_FINITE: Reply = Reply::error("ERR increment would produce NaN or Infinity");
@@ -59,7 +51,7 @@ pub(super) fn incrbyfloat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Re
     let by = Extended::parse(args[2]).ok_or(NOT_A_FLOAT)?;
     let sum = value.plus(by).ok_or(NOT_FINITE)?;
     let text = sum.text().into_bytes();
-    put(store, key, text.clone())?;
+    store.make::<Vec<u8>>(key)?.replace(text.clone(), false);
     store.changed(b'$', "incrbyfloat", key);
     store.propagate(&[b"SET", key, &text, b"KEEPTTL"]);
     Ok(Reply::Bulk(text))

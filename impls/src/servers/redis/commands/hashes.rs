@@ -1,6 +1,4 @@
 //! Hashes (Redis 7.0 `t_hash.c`).
-//!
-//! Fields come in the order of their bytes here, in Redis in no order that can be relied on.
 
 use super::extended::Extended;
 use super::numbers::{Sample, is_infinity};
@@ -68,12 +66,12 @@ pub(super) fn hstrlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
 }
 
 pub(super) fn hkeys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let fields = store.hash(args[1])?.into_iter().flatten();
+    let fields = store.hash(args[1])?.into_iter().flat_map(Fields::iter);
     Ok(Reply::Array(fields.map(|(field, _)| Reply::Bulk(field.clone())).collect()))
 }
 
 pub(super) fn hvals(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let fields = store.hash(args[1])?.into_iter().flatten();
+    let fields = store.hash(args[1])?.into_iter().flat_map(Fields::iter);
     Ok(Reply::Array(fields.map(|(_, value)| Reply::Bulk(value.clone())).collect()))
 }
 
@@ -82,12 +80,12 @@ fn pair((field, value): (&Vec<u8>, &Vec<u8>)) -> (Reply, Reply) {
 }
 
 pub(super) fn hgetall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(Reply::Map(store.hash(args[1])?.into_iter().flatten().map(pair).collect()))
+    Ok(Reply::Map(store.hash(args[1])?.into_iter().flat_map(Fields::iter).map(pair).collect()))
 }
 
 pub(super) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(hash) = store.edit::<Fields>(args[1])? else { return Ok(Reply::Integer(0)) };
-    let removed = args[2..].iter().filter(|field| hash.value.remove(**field).is_some()).count();
+    let removed = args[2..].iter().filter(|field| hash.value.remove(field).is_some()).count();
     if removed > 0 {
         store.changed(b'h', "hdel", args[1]);
         store.tidy::<Fields>(args[1]);

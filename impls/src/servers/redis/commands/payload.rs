@@ -5,7 +5,7 @@
 use super::{SYNTAX, digits, number};
 use crate::servers::redis::rdb;
 use crate::servers::redis::resp::Reply;
-use crate::servers::redis::store::{Access, Entry, Store, Value};
+use crate::servers::redis::store::{Access, Store, Value};
 
 pub(super) fn dump(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(store.get(args[1]).map_or(Reply::Nil, |entry| Reply::Bulk(rdb::dump(&entry.value))))
@@ -33,7 +33,7 @@ pub(super) fn restore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
         return Ok(Reply::OK);
     }
     let record = matches!((&value, expires), (Value::Hash(_), _) | (Value::String(_), Some(_)));
-    store.put(key, Entry::new(value, expires, record));
+    store.create(key, value, expires, record);
     if expires.is_some() && !options.absolute {
         let when = digits(when);
         let mut effect: Vec<&[u8]> = args.to_vec();

@@ -20,7 +20,7 @@ pub(super) fn append(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
                 return Err(TOO_LONG);
             }
             string.value.extend_from_slice(more);
-            string.changed_in_place();
+            string.unpack();
             string.value.len()
         }
     };
@@ -66,7 +66,7 @@ pub(super) fn setrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply
         string.value.resize(end, 0);
     }
     string.value[offset..end].copy_from_slice(part);
-    string.changed_in_place();
+    string.unpack();
     let len = string.value.len();
     store.changed(b'$', "setrange", key);
     store.propagate(args);

@@ -305,7 +305,7 @@ pub(super) fn waitaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<
     }
     let local = number(args[1])?;
     if !(0..=1).contains(&local) {
-        return Err(Reply::error("ERR value is out of range, must be between 0 and 1"));
+        return Err(Reply::error("ERR value is out of range, value must between 0 and 1"));
     }
     let wanted = number(args[2])?;
     let wanted =

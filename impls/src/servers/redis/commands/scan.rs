@@ -8,7 +8,7 @@ use super::keys::type_name;
 use super::{NOT_AN_INTEGER, SYNTAX};
 use crate::servers::redis::glob;
 use crate::servers::redis::resp::{self, Reply, doubles};
-use crate::servers::redis::store::{Store, Value, WRONG_TYPE};
+use crate::servers::redis::store::{Entry, Store, Value, WRONG_TYPE};
 
 /// How many elements a call looks at if it does not say.
 const COUNT: usize = 10;
@@ -100,7 +100,7 @@ pub(super) fn scan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 }
 
 pub(super) fn hscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    elements(store, args, |value| match value {
+    elements(store, args, |entry| match &entry.value {
         Value::Hash(fields) => {
             Some(fields.iter().map(|(field, value)| (&field[..], Some(value.clone()))).collect())
         }
@@ -109,23 +109,24 @@ pub(super) fn hscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 }
 
 pub(super) fn sscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    elements(store, args, |value| match value {
+    elements(store, args, |entry| match &entry.value {
         Value::Set(members) => Some(members.iter().map(|member| (&member[..], None)).collect()),
         _ => None,
     })
 }
 
 pub(super) fn zscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    elements(store, args, |value| match value {
+    elements(store, args, |entry| match &entry.value {
         Value::SortedSet(set) => {
-            let score = |score: f64| Some(stored_score(score).into_bytes());
+            let text = if entry.is_compact() { stored_score } else { doubles::text };
+            let score = |score: f64| Some(text(score).into_bytes());
             Some(set.iter().map(|(member, value)| (member, score(value))).collect())
         }
         _ => None,
     })
 }
 
-/// A score as the compact encoding keeps it, which is what a scan shows: a whole number has no exponent.
+/// A score as the compact encoding keeps it: a whole number has no exponent.
 fn stored_score(score: f64) -> String {
     let whole = score.fract() == 0.0 && score.abs() <= (i64::MAX / 2) as f64;
     if whole { (score as i64).to_string() } else { doubles::text(score) }
@@ -136,11 +137,11 @@ type Elements<'a> = Vec<(&'a [u8], Option<Vec<u8>>)>;
 fn elements(
     store: &mut Store,
     args: &[&[u8]],
-    list: impl Fn(&Value) -> Option<Elements<'_>>,
+    list: impl Fn(&Entry) -> Option<Elements<'_>>,
 ) -> Result<Reply, Reply> {
     let from = cursor(args[2])?;
     let Some(entry) = store.get(args[1]) else { return Ok(answer(0, Vec::new())) };
-    let all = list(&entry.value).ok_or(WRONG_TYPE)?;
+    let all = list(entry).ok_or(WRONG_TYPE)?;
     let Options { count, pattern, .. } = options(&args[3..], false)?;
     let (after, some) = if entry.is_compact() { (0, all) } else { next(all.into_iter(), from, count) };
     let fitting =

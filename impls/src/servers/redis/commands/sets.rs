@@ -3,7 +3,7 @@
 use super::numbers::{Sample, at_least_one, positive};
 use super::{SYNTAX, count};
 use crate::servers::redis::resp::{self, Reply};
-use crate::servers::redis::store::{Entry, Members, Store, Value};
+use crate::servers::redis::store::{Members, Store, Value};
 
 pub(super) fn sadd(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let mut set = store.make::<Members>(args[1])?;
@@ -189,7 +189,7 @@ fn keep(
     }
     let len = members.len();
     store.find(target);
-    store.put(target, Entry::new(Value::Set(members), None, false));
+    store.create(target, Value::Set(members), None, false);
     store.changed(b's', event, target);
     store.propagate(args);
     Ok(count(len))

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::numbers::loose;
 use super::{SYNTAX, count, number};
 use crate::servers::redis::resp::Reply;
-use crate::servers::redis::store::{Entry, Fields, SortedSet, Store, Value, WRONG_TYPE};
+use crate::servers::redis::store::{Fields, SortedSet, Store, Value, WRONG_TYPE};
 
 #[derive(Default)]
 struct Options<'a> {
@@ -121,7 +121,7 @@ fn run(store: &mut Store, args: &[&[u8]], may_store: bool) -> Result<Reply, Repl
     }
     let list = values.into_iter().map(Option::unwrap_or_default).collect();
     store.find(target);
-    store.put(target, Entry::new(Value::List(list), None, false));
+    store.create(target, Value::List(list), None, false);
     store.changed(b'l', "sortstore", target);
     store.propagate(args);
     Ok(stored)

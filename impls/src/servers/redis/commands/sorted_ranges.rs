@@ -8,7 +8,7 @@ use super::ranges::span;
 use super::sorted_sets::list;
 use super::{SYNTAX, count, number};
 use crate::servers::redis::resp::Reply;
-use crate::servers::redis::store::{Entry, SortedSet, Store, Value};
+use crate::servers::redis::store::{SortedSet, Store, Value};
 
 /// A bound of a range by score.
 #[derive(Clone, Copy)]
@@ -279,7 +279,7 @@ pub(super) fn keep(
         return Ok(Reply::Integer(0));
     }
     store.find(target);
-    store.put(target, Entry::new(Value::SortedSet(set), None, false));
+    store.create(target, Value::SortedSet(set), None, false);
     store.changed(b'z', event, target);
     store.propagate(args);
     Ok(count(len))

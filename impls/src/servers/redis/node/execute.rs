@@ -13,7 +13,10 @@ impl Node {
     /// Executes, queues, postpones or refuses a command of a session.
     pub(super) fn process(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
         let next = self.decide(id, args);
-        self.advance_answers(id);
+        // One that waits is not done yet.
+        if !matches!(next, Next::Blocked | Next::Runaway(_)) {
+            self.advance_answers(id);
+        }
         next
     }
 
@@ -134,7 +137,7 @@ impl Node {
     }
 
     /// The command after CLIENT REPLY SKIP is not answered, the next one is.
-    fn advance_answers(&mut self, id: SessionId) {
+    pub(super) fn advance_answers(&mut self, id: SessionId) {
         let session = self.session_mut(id);
         session.answers = match session.answers {
             Answers::SkipNext => Answers::Skip,

@@ -118,6 +118,7 @@ impl Node {
     pub(super) fn resume(&mut self, id: SessionId, reply: &Reply) {
         self.execute_for(id, |node| {
             node.reply(id, reply);
+            node.advance_answers(id);
             Some(Then::Resume)
         });
     }
@@ -216,6 +217,7 @@ impl Node {
             self.execute_for(id, |node| {
                 node.digest_changes();
                 node.reply(id, &reply);
+                node.advance_answers(id);
                 Some(Then::Resume)
             });
         }

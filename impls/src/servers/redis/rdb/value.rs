@@ -36,7 +36,7 @@ pub(super) fn encode(out: &mut Vec<u8>, value: &Value) {
         }
         Value::Hash(fields) => {
             output::length(out, fields.len());
-            for (field, value) in fields {
+            for (field, value) in fields.iter() {
                 output::string(out, field);
                 output::string(out, value);
             }

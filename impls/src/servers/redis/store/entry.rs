@@ -1,17 +1,28 @@
 //! What belongs to a key besides its value: when it ends, how it is encoded, when it was used.
 //!
-//! Encodings have no effect here, but OBJECT ENCODING tells of them, by the default thresholds of Redis 7.0
-//! (`hash-max-listpack-entries` and its kin). A collection that has outgrown its compact encoding never returns to it.
+//! Encodings have little effect here, but OBJECT ENCODING tells of them. A collection that has outgrown its compact
+//! encoding never returns to it, unless it is written out and read again.
 
 use super::{Fields, List, Members, SortedSet, Value};
 use crate::servers::redis::resp;
 
-/// A compact hash or sorted set has at most so many elements.
-const COMPACT_LEN: usize = 128;
-/// No element of a compact hash or sorted set is longer, in bytes.
-const COMPACT_BYTES: usize = 64;
-/// A set of integers has at most so many.
-const INTEGERS_LEN: usize = 512;
+/// How big a collection may be in its compact encoding: `hash-max-listpack-entries` and its kin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// How many fields a hash may have, and how many bytes a field or a value.
+    pub hash: (usize, usize),
+    /// How many members a sorted set may have, and how many bytes a member.
+    pub sorted_set: (usize, usize),
+    /// How many members a set of integers may have.
+    pub integers: usize,
+}
+
+impl Default for Thresholds {
+    fn default() -> Thresholds {
+        Thresholds { hash: (512, 64), sorted_set: (128, 64), integers: 512 }
+    }
+}
+
 /// The longest string that lies in one piece with its header, in bytes.
 const EMBEDDED_BYTES: usize = 44;
 
@@ -29,10 +40,22 @@ pub struct Entry {
     pub expires: Option<i64>,
     /// True if store events tell of it.
     pub record: bool,
-    /// True if the value is not in its compact encoding: a string changed in place, a collection that was once too big.
-    pub(super) grown: bool,
+    /// How the value is encoded.
+    pub(super) form: Form,
     /// When it was last used, in seconds; under an LFU policy the minutes of the last decay and the counter.
     pub(super) used: u32,
+}
+
+/// How a value is encoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As compactly as it can be.
+    #[default]
+    Compact,
+    /// A string that was not looked at whether it is an integer.
+    Text,
+    /// A string that was changed in place, a collection that was once too big.
+    Grown,
 }
 
 /// When it was used, and how it is encoded, make no difference.
@@ -43,21 +66,37 @@ impl PartialEq for Entry {
 }
 
 impl Entry {
-    /// An entry that was just made.
+    /// An entry that was just made, encoded by the default thresholds.
     #[must_use]
     pub fn new(value: Value, expires: Option<i64>, record: bool) -> Entry {
-        let grown = match &value {
-            Value::String(_) | Value::List(_) => false,
+        let mut entry = Entry { value, expires, record, form: Form::Compact, used: 0 };
+        entry.encode(&Thresholds::default());
+        entry
+    }
+
+    /// Encodes the value as if it were new.
+    pub(super) fn encode(&mut self, thresholds: &Thresholds) {
+        let fits = match &mut self.value {
+            Value::String(_) | Value::List(_) => true,
             Value::Hash(fields) => {
-                let long = |(field, value): (&Vec<u8>, &Vec<u8>)| is_long(field) || is_long(value);
-                fields.len() > COMPACT_LEN || fields.iter().any(long)
+                let (len, bytes) = thresholds.hash;
+                fields.len() <= len
+                    && fields.iter().all(|(field, value)| field.len() <= bytes && value.len() <= bytes)
             }
             Value::Set(members) => {
-                members.len() > INTEGERS_LEN || members.iter().any(|member| resp::integer(member).is_none())
+                members.len() <= thresholds.integers
+                    && members.iter().all(|member| resp::integer(member).is_some())
             }
-            Value::SortedSet(set) => set.len() > COMPACT_LEN || set.iter().any(|(member, _)| is_long(member)),
+            Value::SortedSet(set) => {
+                let (len, bytes) = thresholds.sorted_set;
+                let fits = set.len() <= len && set.iter().all(|(member, _)| member.len() <= bytes);
+                if fits {
+                    set.drop_minus_zeros();
+                }
+                fits
+            }
         };
-        Entry { value, expires, record, grown, used: 0 }
+        self.form = if fits { Form::Compact } else { Form::Grown };
     }
 
     pub(super) fn is_dead(&self, now_ms: i64) -> bool {
@@ -67,22 +106,22 @@ impl Entry {
     /// The encoding as OBJECT ENCODING names it.
     #[must_use]
     pub fn encoding(&self) -> &'static str {
-        match (&self.value, self.grown) {
-            (Value::String(bytes), false) if resp::integer(bytes).is_some() => "int",
-            (Value::String(bytes), false) if bytes.len() <= EMBEDDED_BYTES => "embstr",
+        match (&self.value, self.form) {
+            (Value::String(bytes), Form::Compact) if resp::integer(bytes).is_some() => "int",
+            (Value::String(bytes), Form::Compact | Form::Text) if bytes.len() <= EMBEDDED_BYTES => "embstr",
             (Value::String(_), _) => "raw",
             (Value::List(_), _) => "quicklist",
-            (Value::Set(_), false) => "intset",
-            (Value::Hash(_) | Value::SortedSet(_), false) => "listpack",
-            (Value::Hash(_) | Value::Set(_), true) => "hashtable",
-            (Value::SortedSet(_), true) => "skiplist",
+            (Value::Hash(_) | Value::Set(_), Form::Grown) => "hashtable",
+            (Value::SortedSet(_), Form::Grown) => "skiplist",
+            (Value::Set(_), _) => "intset",
+            (Value::Hash(_) | Value::SortedSet(_), _) => "listpack",
         }
     }
 
     /// True if the value is in one piece, which the scan commands return at once.
     #[must_use]
     pub fn is_compact(&self) -> bool {
-        !self.grown
+        self.form != Form::Grown
     }
 
     /// About how many bytes of memory the entry takes, its key's name not counted.
@@ -102,10 +141,6 @@ impl Entry {
                 }
             }
     }
-}
-
-fn is_long(element: &[u8]) -> bool {
-    element.len() > COMPACT_BYTES
 }
 
 /// A type of value that keys hold.
@@ -157,19 +192,31 @@ kind!(Fields, Hash, true);
 pub struct Slot<'a, T> {
     /// The collection.
     pub value: &'a mut T,
-    /// True if it has left its compact encoding.
-    pub(super) grown: &'a mut bool,
+    /// How it is encoded.
+    pub(super) form: &'a mut Form,
+    /// How big it may be in its compact encoding.
+    pub(super) thresholds: &'a Thresholds,
+}
+
+impl<T> Slot<'_, T> {
+    /// Takes the value out of its compact encoding: a string that was changed in place, a collection that has to be
+    /// walked through.
+    pub fn unpack(&mut self) {
+        *self.form = Form::Grown;
+    }
+
+    fn unpack_if(&mut self, too_big: bool) {
+        if too_big {
+            self.unpack();
+        }
+    }
 }
 
 impl Slot<'_, Vec<u8>> {
-    /// The string was changed in place.
-    pub fn changed_in_place(&mut self) {
-        *self.grown = true;
-    }
-
-    /// The string was replaced by a new one.
-    pub fn replaced(&mut self) {
-        *self.grown = false;
+    /// Replaces the string by a number, of which it is known whether it is an integer.
+    pub fn replace(&mut self, number: Vec<u8>, integer: bool) {
+        *self.value = number;
+        *self.form = if integer { Form::Compact } else { Form::Text };
     }
 }
 
@@ -177,7 +224,8 @@ impl Slot<'_, Fields> {
     /// Sets a field. True if it is new.
     pub fn set(&mut self, field: &[u8], value: &[u8]) -> bool {
         let new = self.value.insert(field.to_vec(), value.to_vec()).is_none();
-        *self.grown |= is_long(field) || is_long(value) || self.value.len() > COMPACT_LEN;
+        let (len, bytes) = self.thresholds.hash;
+        self.unpack_if(self.value.len() > len || field.len() > bytes || value.len() > bytes);
         new
     }
 }
@@ -186,21 +234,18 @@ impl Slot<'_, Members> {
     /// Adds a member. True if it is new.
     pub fn add(&mut self, member: &[u8]) -> bool {
         let new = self.value.insert(member.to_vec());
-        *self.grown |= self.value.len() > INTEGERS_LEN || resp::integer(member).is_none();
+        self.unpack_if(self.value.len() > self.thresholds.integers || resp::integer(member).is_none());
         new
     }
 }
 
 impl Slot<'_, SortedSet> {
-    /// Takes the set out of its compact encoding.
-    pub fn unpack(&mut self) {
-        *self.grown = true;
-    }
-
-    /// Sets a member's score; returns the one that it had.
+    /// Sets a member's score; returns the one that it had. A minus zero is not kept in the compact encoding.
     pub fn set(&mut self, member: &[u8], score: f64) -> Option<f64> {
-        let old = self.value.insert(member, score);
-        *self.grown |= is_long(member) || self.value.len() > COMPACT_LEN;
-        old
+        let new = self.value.score(member).is_none();
+        let (len, bytes) = self.thresholds.sorted_set;
+        self.unpack_if(new && (self.value.len() >= len || member.len() > bytes));
+        let score = if *self.form == Form::Compact { score + 0.0 } else { score };
+        self.value.insert(member, score)
     }
 }

@@ -17,13 +17,15 @@ use std::collections::{BTreeMap, BTreeSet};
 mod effects;
 mod entry;
 mod evict;
+mod fields;
 mod snapshot;
 mod value;
 
 pub use effects::{Change, Effects, Part, Touch};
-pub use entry::{Entry, Kind, Slot};
+pub use entry::{Entry, Kind, Slot, Thresholds};
 pub use evict::Policy;
-pub use value::{Fields, List, Members, SortedSet, Value};
+pub use fields::Fields;
+pub use value::{List, Members, SortedSet, Value};
 
 use picklock_sim::ids::Key;
 use picklock_sim::time::WallTime;
@@ -78,6 +80,8 @@ pub struct Store {
     pub version: Version,
     /// What is evicted when memory is short; that also decides what is kept of a key's use.
     pub policy: Policy,
+    /// How big what is encoded compactly may be.
+    pub thresholds: Thresholds,
     /// What INFO says of keys.
     pub counts: Counts,
     /// Where the sequence of random choices is.
@@ -238,9 +242,9 @@ impl Store {
 
     fn slot<T: Kind>(&mut self, key: &[u8]) -> Result<Slot<'_, T>, Reply> {
         self.use_key(key);
-        let entry = self.current_mut().get_mut(key).ok_or(WRONG_TYPE)?;
+        let entry = self.databases[self.selected].get_mut(key).ok_or(WRONG_TYPE)?;
         let value = T::of_mut(&mut entry.value).ok_or(WRONG_TYPE)?;
-        Ok(Slot { value, grown: &mut entry.grown })
+        Ok(Slot { value, form: &mut entry.form, thresholds: &self.thresholds })
     }
 
     /// Deletes a collection that has become empty. True if it had.
@@ -273,6 +277,13 @@ impl Store {
     /// Sets a key to a string, replacing whatever it held. It is a record if it was one or `record` says so.
     pub fn set(&mut self, key: &[u8], value: Vec<u8>, expires: Option<i64>, record: bool) {
         self.put(key, Entry::new(Value::String(value), expires, record));
+    }
+
+    /// Sets a key to a value that was just made, replacing whatever it held.
+    pub fn create(&mut self, key: &[u8], value: Value, expires: Option<i64>, record: bool) {
+        let mut entry = Entry::new(value, expires, record);
+        entry.encode(&self.thresholds);
+        self.put(key, entry);
     }
 
     /// Sets a key, replacing whatever it held. A record stays one.
@@ -437,6 +448,9 @@ impl Store {
     pub fn replace(&mut self, other: Store) {
         let old = std::mem::replace(&mut self.databases, other.databases);
         self.volatile = other.volatile;
+        for entry in self.databases.iter_mut().flat_map(BTreeMap::values_mut) {
+            entry.encode(&self.thresholds);
+        }
         let differs = |a: &Entry, b: Option<&Entry>| b.is_none_or(|b| a.value != b.value);
         for (old, new) in old.iter().zip(&self.databases) {
             for (key, entry) in old {
