@@ -9,15 +9,13 @@ use std::time::Duration;
 use proptest::test_runner::TestCaseError;
 
 use super::CONNECTIONS;
-use super::compare::alike;
+use super::compare::{alike, arrange};
 use super::servers::{self, Server};
 use super::template::Words;
 use super::wire::{Conn, Frame};
 
 /// How long a server that has to answer may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// After so long without a reply a command is taken to wait.
-const SILENCE: Duration = Duration::from_millis(5);
 
 /// How many commands of a connection may wait for their replies.
 const RECENT: usize = 12;
@@ -65,7 +63,7 @@ impl Driver {
     /// # Panics
     /// When `CI` is set and there is no redis-server.
     pub(crate) fn start() -> Option<Driver> {
-        let Some(real) = servers::real() else {
+        let Some(real) = servers::real("redis-server") else {
             assert!(
                 std::env::var_os("CI").is_none(),
                 "no redis-server to compare with: install redis-server"
@@ -73,7 +71,7 @@ impl Driver {
             println!("no redis-server to compare with: nothing was compared");
             return None;
         };
-        Some(Driver { real, ours: servers::ours(), compared: Mutex::default() })
+        Some(Driver { real, ours: servers::ours("7.0"), compared: Mutex::default() })
     }
 
     pub(crate) fn addresses(&self) -> [SocketAddr; 2] {
@@ -85,21 +83,30 @@ impl Driver {
         let count = if case.waits { CONNECTIONS } else { 1 };
         let mut pairs: Vec<Pair> = (0..count).map(|_| Pair::open(self.addresses())).collect();
         let text = |text: &str| text.split(' ').map(|word| word.as_bytes().to_vec()).collect::<Words>();
-        for command in ["FLUSHALL SYNC", "SCRIPT FLUSH SYNC", "CONFIG SET notify-keyspace-events "] {
-            pairs[0].clean(&text(command));
-        }
+        let clean = ["FLUSHALL SYNC", "SCRIPT FLUSH SYNC", "CONFIG SET notify-keyspace-events "];
+        pairs[0].prepare(&clean.map(text));
         if case.resp3 {
-            pairs.iter_mut().for_each(|pair| pair.clean(&text("HELLO 3")));
+            pairs.iter_mut().for_each(|pair| pair.prepare(&[text("HELLO 3")]));
         }
+        let failed = |step: &Step, why| TestCaseError::fail(format!("{step:?}\n{why}"));
+        if !case.waits {
+            // Each command has one reply, so that all of them may be on their way at once.
+            case.steps.iter().for_each(|step| pairs[0].send(&step.words));
+            for step in &case.steps {
+                pairs[0].exchange(&step.words).map_err(|why| failed(step, why))?;
+                self.count(&step.words);
+            }
+            return Ok(());
+        }
+        let mut bystander = Pair::open(self.addresses());
         for step in &case.steps {
-            let pair = &mut pairs[step.conn];
-            pair.send(&step.words);
-            pair.exchange(case.waits).map_err(|why| TestCaseError::fail(format!("{step:?}\n{why}")))?;
+            pairs[step.conn].send(&step.words);
+            bystander.wait_for_quiet();
+            pairs[step.conn].take_all().map_err(|why| failed(step, why))?;
             self.count(&step.words);
         }
         for (conn, pair) in pairs.iter_mut().enumerate() {
-            pair.settle(case.waits)
-                .map_err(|why| TestCaseError::fail(format!("connection {conn}\n{why}")))?;
+            pair.take_all().map_err(|why| TestCaseError::fail(format!("connection {conn}\n{why}")))?;
         }
         Ok(())
     }
@@ -158,51 +165,57 @@ impl Pair {
         self.recent.push_back(words.clone());
     }
 
-    /// Sends a command that both answer with one frame, whatever it is.
-    fn clean(&mut self, words: &Words) {
-        self.real.send(words);
-        self.ours.send(words);
+    /// Sends commands that both answer with one frame each, whatever it is.
+    fn prepare(&mut self, commands: &[Words]) {
         for conn in [&mut self.real, &mut self.ours] {
-            conn.next(PATIENCE).expect("the command is answered");
+            commands.iter().for_each(|words| conn.send(words));
         }
-    }
-
-    /// Takes what comes back for the last command.
-    fn exchange(&mut self, waits: bool) -> Result<(), String> {
-        if !waits {
-            let real = self.real.next(PATIENCE);
-            let ours = self.ours.next(PATIENCE);
-            return self.judge(real, ours);
-        }
-        loop {
-            let real = self.real.next(SILENCE);
-            let ours = self.ours.next(if real.is_some() { PATIENCE } else { SILENCE });
-            match (real, ours) {
-                (None, None) => return Ok(()),
-                // It was slower than it seemed.
-                (None, Some(ours)) => {
-                    let real = self.real.next(PATIENCE);
-                    self.judge(real, Some(ours))?;
-                }
-                (real, ours) => self.judge(real, ours)?,
+        for conn in [&mut self.real, &mut self.ours] {
+            for _ in commands {
+                conn.next(PATIENCE).expect("the command is answered");
             }
         }
     }
 
-    /// Takes whatever has come unasked meanwhile.
-    fn settle(&mut self, waits: bool) -> Result<(), String> {
-        if waits { self.exchange(true) } else { Ok(()) }
+    /// Takes the reply to a command that has one.
+    fn exchange(&mut self, words: &Words) -> Result<(), String> {
+        let replies = (self.real.next(PATIENCE), self.ours.next(PATIENCE));
+        judge(&replies, |real, ours| alike(words, real, ours))
     }
 
-    fn judge(&mut self, real: Option<Frame>, ours: Option<Frame>) -> Result<(), String> {
-        let (Some(real), Some(ours)) = (&real, &ours) else {
-            return Err(format!("redis-server: {real:?}\nthe node:     {ours:?}"));
-        };
-        if *real == Frame::Line(b'+', b"QUEUED".to_vec()) {
-            self.queued.extend(self.recent.back().cloned());
+    /// Waits until both servers have done what they were sent over other connections. Each does one thing after the
+    /// other, but a reply may overtake another one on its way out; the second reply does not.
+    fn wait_for_quiet(&mut self) {
+        for _ in 0..2 {
+            self.prepare(&[vec![b"PING".to_vec()]]);
         }
-        let same = real == ours || self.recent.iter().any(|words| self.alike(words, real, ours));
-        if same { Ok(()) } else { Err(format!("redis-server: {real:?}\nthe node:     {ours:?}")) }
+    }
+
+    /// Takes all that has come, for the last command or unasked.
+    fn take_all(&mut self) -> Result<(), String> {
+        let (mut real, mut ours) = (self.real.all_arrived(), self.ours.all_arrived());
+        // One was slower than it seemed.
+        while real.len() != ours.len() {
+            let (behind, frames) = if real.len() < ours.len() {
+                (&mut self.real, &mut real)
+            } else {
+                (&mut self.ours, &mut ours)
+            };
+            match behind.next(PATIENCE) {
+                Some(frame) => frames.push(frame),
+                None => return Err(format!("redis-server: {real:?}\nthe node:     {ours:?}")),
+            }
+        }
+        arrange(&mut real);
+        arrange(&mut ours);
+        for (real, ours) in real.into_iter().zip(ours) {
+            if real == Frame::Line(b'+', b"QUEUED".to_vec()) {
+                self.queued.extend(self.recent.back().cloned());
+            }
+            let replies = (Some(real), Some(ours));
+            judge(&replies, |real, ours| self.recent.iter().any(|words| self.alike(words, real, ours)))?;
+        }
+        Ok(())
     }
 
     fn alike(&self, words: &Words, real: &Frame, ours: &Frame) -> bool {
@@ -221,5 +234,17 @@ impl Pair {
             }
             _ => alike(words, real, ours),
         }
+    }
+}
+
+/// Compares what both servers sent.
+fn judge(
+    replies: &(Option<Frame>, Option<Frame>),
+    alike: impl FnOnce(&Frame, &Frame) -> bool,
+) -> Result<(), String> {
+    match replies {
+        (Some(real), Some(ours)) if real == ours || alike(real, ours) => Ok(()),
+        (Some(real), Some(ours)) => Err(format!("redis-server: {real:?}\nthe node:     {ours:?}")),
+        (real, ours) => Err(format!("redis-server: {real:?}\nthe node:     {ours:?}")),
     }
 }

@@ -1,5 +1,6 @@
 //! The two servers that are compared: a real redis-server and the served node, each on a port of its own.
 
+use std::ffi::OsStr;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -40,19 +41,21 @@ fn start(command: &mut Command, port: u16, dir: tempfile::TempDir) -> Option<Ser
     panic!("{command:?} does not listen at {address}");
 }
 
-/// A real server without persistence; `None` if none is installed.
-pub(crate) fn real() -> Option<Server> {
+/// A real server without persistence; `None` if the program cannot be started.
+pub(crate) fn real(program: impl AsRef<OsStr>) -> Option<Server> {
     let (port, dir) = (free_port(), tempfile::tempdir().expect("a temporary directory can be made"));
-    let mut command = Command::new("redis-server");
+    let mut command = Command::new(program);
     command.args(["--port", &port.to_string(), "--save", "", "--appendonly", "no", "--dir"]).arg(dir.path());
     command.args(["--enable-debug-command", "yes"]);
     start(&mut command, port, dir)
 }
 
-/// The served node.
-pub(crate) fn ours() -> Server {
+/// The served node, as a version of Redis.
+pub(crate) fn ours(version: &str) -> Server {
     let (port, dir) = (free_port(), tempfile::tempdir().expect("a temporary directory can be made"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_picklock"));
-    command.args(["serve", "--port", &port.to_string(), "--quiet"]).current_dir(dir.path());
+    command
+        .args(["serve", "--port", &port.to_string(), "--version", version, "--quiet"])
+        .current_dir(dir.path());
     start(&mut command, port, dir).expect("the program under test can be started")
 }

@@ -1,5 +1,6 @@
 //! Replies as they stand on the wire, with the kind of every part: `+OK` and `$2 OK` are not the same.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -40,6 +41,10 @@ impl fmt::Debug for Frame {
 pub(crate) struct Conn {
     stream: TcpStream,
     received: Vec<u8>,
+    /// How many of the received bytes were read as frames.
+    taken: usize,
+    /// Frames that were read and not yet asked for.
+    read: VecDeque<Frame>,
     closed: bool,
 }
 
@@ -47,7 +52,7 @@ impl Conn {
     pub(crate) fn open(address: SocketAddr) -> io::Result<Conn> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        Ok(Conn { stream, received: Vec::new(), closed: false })
+        Ok(Conn { stream, received: Vec::new(), taken: 0, read: VecDeque::new(), closed: false })
     }
 
     pub(crate) fn send(&mut self, args: &[Vec<u8>]) {
@@ -67,26 +72,41 @@ impl Conn {
 
     /// The next frame, if one comes within this time. A closed connection is told once, as a frame of its own.
     pub(crate) fn next(&mut self, patience: Duration) -> Option<Frame> {
+        self.stream.set_read_timeout(Some(patience)).expect("a timeout above zero is valid");
+        self.take()
+    }
+
+    /// The frames that have arrived already.
+    pub(crate) fn all_arrived(&mut self) -> Vec<Frame> {
+        self.stream.set_nonblocking(true).expect("a socket can do without waiting");
+        let frames = std::iter::from_fn(|| self.take()).collect();
+        self.stream.set_nonblocking(false).expect("a socket can wait");
+        frames
+    }
+
+    fn take(&mut self) -> Option<Frame> {
         loop {
-            if let Some((frame, len)) = parse(&self.received) {
-                self.received.drain(..len);
+            if let Some(frame) = self.read.pop_front() {
                 return Some(frame);
+            }
+            let mut pushes = Vec::new();
+            if let Some((frame, len)) = parse(&self.received[self.taken..], &mut pushes) {
+                self.taken += len;
+                self.read.extend(pushes);
+                self.read.push_back(frame);
+                continue;
             }
             if self.closed {
                 return None;
             }
-            self.stream.set_read_timeout(Some(patience)).expect("a timeout above zero is valid");
+            self.received.drain(..std::mem::take(&mut self.taken));
             let mut chunk = [0; 16 * 1024];
             match self.stream.read(&mut chunk) {
-                Ok(0) => {
-                    self.closed = true;
-                    return Some(Frame::Line(b'!', b"closed".to_vec()));
-                }
-                Ok(len) => self.received.extend_from_slice(&chunk[..len]),
+                Ok(len) if len > 0 => self.received.extend_from_slice(&chunk[..len]),
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                     return None;
                 }
-                Err(_) => {
+                Ok(_) | Err(_) => {
                     self.closed = true;
                     return Some(Frame::Line(b'!', b"closed".to_vec()));
                 }
@@ -95,8 +115,9 @@ impl Conn {
     }
 }
 
-/// The first frame, and how many bytes it takes.
-fn parse(bytes: &[u8]) -> Option<(Frame, usize)> {
+/// The first frame, and how many bytes it takes. A push that comes between the parts of a reply is none of them: Redis
+/// 7.0 sends what a transaction causes in the middle of its reply.
+fn parse(bytes: &[u8], pushes: &mut Vec<Frame>) -> Option<(Frame, usize)> {
     let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;
     let (kind, text) = bytes[..end].split_first()?;
     let after = end + 2;
@@ -115,10 +136,14 @@ fn parse(bytes: &[u8]) -> Option<(Frame, usize)> {
             };
             let count = if matches!(kind, b'%' | b'|') { 2 * count } else { count };
             let (mut parts, mut at) = (Vec::new(), after);
-            for _ in 0..count {
-                let (part, len) = parse(&bytes[at..])?;
-                parts.push(part);
+            while parts.len() < count {
+                let (part, len) = parse(&bytes[at..], pushes)?;
                 at += len;
+                if matches!(part, Frame::Parts(b'>', _)) {
+                    pushes.push(part);
+                } else {
+                    parts.push(part);
+                }
             }
             Some((Frame::Parts(*kind, Some(parts)), at))
         }
