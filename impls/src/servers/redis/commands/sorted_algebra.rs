@@ -26,12 +26,13 @@ enum Aggregate {
 }
 
 impl Aggregate {
-    /// Infinity and minus infinity are zero together.
+    /// Infinity and minus infinity are zero together. Of two zeros, or with what is no number, the first one stays.
     fn of(self, a: f64, b: f64) -> f64 {
         match self {
             Aggregate::Sum => zero_if_nan(a + b),
-            Aggregate::Min => a.min(b),
-            Aggregate::Max => a.max(b),
+            Aggregate::Min if b < a => b,
+            Aggregate::Max if b > a => b,
+            Aggregate::Min | Aggregate::Max => a,
         }
     }
 }
@@ -86,7 +87,7 @@ fn question(store: &mut Store, args: &[&[u8]], form: Form) -> Result<Question, R
                 let (weights, after) = after.split_at(keys.len());
                 for (input, weight) in question.inputs.iter_mut().zip(weights) {
                     let weight = double(weight).ok_or(Reply::error("ERR weight value is not a float"))?;
-                    input.values_mut().for_each(|score| *score = zero_if_nan(weight * *score));
+                    input.values_mut().for_each(|score| *score *= weight);
                 }
                 rest = after;
             }
@@ -118,6 +119,11 @@ fn combine(mut inputs: Vec<Scores>, operation: Operation, aggregate: Aggregate) 
     if operation != Operation::Difference {
         // Scores are added from the smallest set on, which shows in the last digits.
         inputs.sort_by_key(Scores::len);
+    }
+    // What is no number counts as zero in a union; in an intersection, only if the smallest set has it.
+    let all = if operation == Operation::Union { inputs.len() } else { 1 };
+    for score in inputs.iter_mut().take(all).flat_map(BTreeMap::values_mut) {
+        *score = zero_if_nan(*score);
     }
     let mut inputs = inputs.into_iter();
     let mut result = inputs.next().unwrap_or_default();
