@@ -66,6 +66,8 @@ pub(crate) fn of(kind: &str) -> Value {
         "to-lex" => words(&["+", "[e", "(e", "[c", "(d", "-", "y"]),
         // Seconds and milliseconds far enough away that no reply depends on how fast the machine is.
         "ttl" => prop_oneof![10 => words(&["1000", "2000", "86400", "100000"]), 1 => words(&["0", "-1", "x", "9223372036854775807", "9223372036854775", ""])].boxed(),
+        // Which of two is later must not depend on which millisecond it is.
+        "far" => (100_000_i64..100_000_000).prop_map(|ttl| ttl.to_string().into_bytes()).boxed(),
         "at" => prop_oneof![10 => words(&["33177117420", "4102444800"]), 1 => words(&["0", "-1", "1", "x", "9223372036854775807"])].boxed(),
         "at-ms" => prop_oneof![10 => words(&["33177117420000", "4102444800000"]), 1 => words(&["0", "-1", "1", "x", "9223372036854775807"])].boxed(),
         "pattern" => words(&["*", "?1", "[st]*", "s?", "\\*", "[^a]*", "h[1-9]", "[a", "", "*1*", "news.*", "n*s"]),
