@@ -30,8 +30,8 @@ fn rule(words: &[Vec<u8>]) -> Rule {
         b"SORT" | b"SORT_RO" if words.iter().any(|word| word.eq_ignore_ascii_case(b"BY")) => Rule::Shape,
         b"SPOP" if words.len() > 2 => Rule::Unordered,
         b"HGETALL" => Rule::Pairs,
-        // Where a scan stands at a cursor that was made up is nobody's promise.
-        b"SCAN" if word(1) != b"0" => Rule::Kind,
+        // Where a scan stands at a cursor that was made up, or after its first keys, is nobody's promise.
+        b"SCAN" if word(1) != b"0" || word(2) != b"COUNT" => Rule::Kind,
         b"SCAN" | b"SSCAN" => Rule::Scan,
         b"HSCAN" | b"ZSCAN" => Rule::ScanPairs,
         b"TTL" | b"PTTL" | b"EXPIRETIME" | b"PEXPIRETIME" => Rule::Near,
