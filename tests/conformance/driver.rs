@@ -17,7 +17,7 @@ use super::wire::{Conn, Frame};
 /// How long a server that has to answer may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many commands of a connection may wait for their replies.
+/// How many of the last commands of a connection a frame may answer, if others have come meanwhile.
 const RECENT: usize = 12;
 
 /// One command on one connection.
@@ -159,9 +159,6 @@ impl Pair {
     fn send(&mut self, words: &Words) {
         self.real.send(words);
         self.ours.send(words);
-        if self.recent.len() == RECENT {
-            self.recent.pop_front();
-        }
         self.recent.push_back(words.clone());
     }
 
@@ -206,6 +203,7 @@ impl Pair {
                 None => return Err(format!("redis-server: {real:?}\nthe node:     {ours:?}")),
             }
         }
+        let answered = !real.is_empty();
         arrange(&mut real);
         arrange(&mut ours);
         for (real, ours) in real.into_iter().zip(ours) {
@@ -214,6 +212,10 @@ impl Pair {
             }
             let replies = (Some(real), Some(ours));
             judge(&replies, |real, ours| self.recent.iter().any(|words| self.alike(words, real, ours)))?;
+        }
+        // While nothing comes, all commands may still wait for their replies.
+        if answered {
+            self.recent.drain(..self.recent.len().saturating_sub(RECENT));
         }
         Ok(())
     }
