@@ -116,11 +116,18 @@ fn execute(
 const FAILOVER_TIME: Duration = Duration::from_secs(4);
 
 /// `TTL + retry + failover + delay` of invariant I5: the leases that must run out, the time that a failover takes, and
-/// a second for connecting, retrying and the slowest messages.
+/// a second for connecting, retrying and the slowest messages. Without a lock a turn is a change that was made, and work
+/// comes before it: twice, because what was under way when somebody else made a change is done again.
 fn progress_bound(design: &Design, plan: &Plan) -> Duration {
     let failover =
         if design.topology.replicated { plan.world.down_after + FAILOVER_TIME } else { Duration::ZERO };
-    plan.world.ttl * design.leases_to_recover + failover + Duration::from_secs(1)
+    let work = if design.belief == Belief::None { 2 * longest_work(plan) } else { Duration::ZERO };
+    plan.world.ttl * design.leases_to_recover + failover + work + Duration::from_secs(1)
+}
+
+fn longest_work(plan: &Plan) -> Duration {
+    let sections = plan.clients.iter().flat_map(|client| &client.sections);
+    sections.map(|section| section.work).max().unwrap_or_default()
 }
 
 /// All hosts of a run with their programs: the resource, the servers, the clients.
