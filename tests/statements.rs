@@ -11,7 +11,7 @@ use picklock_scenarios::check::Checked;
 use picklock_scenarios::{suite, tell};
 use picklock_sim::engine::Engine;
 use picklock_sim::plan::{Access, Edge, Injection, Latency, Lever, Phase, Plan, Point, Target, When};
-use picklock_sim::trace::What;
+use picklock_sim::trace::{Event, What};
 
 #[path = "support/cells.rs"]
 mod cells;
@@ -243,5 +243,45 @@ mod redlock {
             }
         }
         assert!(widest > LEASE / 2 - ms(10), "{best:?}: {widest:?}");
+    }
+}
+
+/// No lock: a change is made only if the resource still is what was read.
+mod optimistic {
+    use super::*;
+
+    fn runs(scenario: &str, settings: &[&str]) -> Vec<Checked> {
+        let mut scenario = suite::named(scenario).unwrap();
+        scenario.set_all(settings).unwrap();
+        let cell = Cell::of(&design("optimistic"), scenario).unwrap();
+        (0..60).map(|seed| cell.run(Engine::Event, seed)).collect()
+    }
+
+    fn retries(runs: &[Checked]) -> u64 {
+        runs.iter().map(|run| run.metrics.retries).sum()
+    }
+
+    #[test]
+    fn it_never_oversells_and_its_retries_under_contention_are_counted() {
+        let sold = |run: &Checked| {
+            let taken = |event: &&Event| matches!(event.what, What::ResourceTaken { taken: true, .. });
+            of(run, "resource").filter(taken).count()
+        };
+        let contended = runs("seckill", &[]);
+        assert!(contended.iter().all(|run| run.violated().is_empty() && sold(run) <= 4));
+        assert!(contended.iter().any(|run| sold(run) == 4));
+        assert!(retries(&contended) > 60, "{}", retries(&contended));
+        assert_eq!(retries(&runs("seckill", &["clients=1"])), 0, "nobody else is ever faster");
+    }
+
+    #[test]
+    fn somebody_gets_on_however_long_the_work_takes() {
+        let runs = runs("long-work", &["clients=4", "work=6 x ttl..9 x ttl", "horizon=60 x ttl"]);
+        assert!(runs.iter().all(|run| run.violated().is_empty()));
+        let changes = |run: &Checked| {
+            of(run, "resource").filter(|event| matches!(event.what, What::ResourceWritten { .. })).count()
+        };
+        assert!(runs.iter().all(|run| changes(run) == 4));
+        assert!(retries(&runs) > 60, "{}", retries(&runs));
     }
 }

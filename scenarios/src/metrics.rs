@@ -13,6 +13,7 @@ mod fairness;
 mod loss;
 mod overlap;
 mod renewals;
+mod retries;
 mod waste;
 
 /// Measures a run of which the invariants say this.
@@ -32,6 +33,7 @@ pub fn of(history: &History<'_>, outcomes: &[(&Invariant, Outcome)]) -> Metrics 
     metrics.run_ns = history.trace.end.as_nanos();
     let renewals = renewals::of(history);
     (metrics.renewals, metrics.renewal_peak) = (renewals.total, renewals.peak);
+    metrics.retries = retries::of(history);
     let bypasses = fairness::of(history);
     (metrics.bypasses, metrics.bypass_peak) = (bypasses.total, bypasses.most);
     let waste = waste::of(history);

@@ -149,6 +149,8 @@ pub struct Metrics {
     pub renewals: u64,
     /// The most of them within ten milliseconds of one run.
     pub renewal_peak: u64,
+    /// Work of sections without a lock that was begun anew, because somebody else was faster.
+    pub retries: u64,
     /// How often a waiter saw somebody served who had asked later.
     pub bypasses: u64,
     /// The most that one waiter saw.
@@ -181,6 +183,7 @@ impl Metrics {
         (self.overlap_window_ns, self.overlap_fault_ns) = longest(self).max(longest(other));
         self.renewals += other.renewals;
         self.renewal_peak = self.renewal_peak.max(other.renewal_peak);
+        self.retries += other.retries;
         self.bypasses += other.bypasses;
         self.bypass_peak = self.bypass_peak.max(other.bypass_peak);
         self.holders_died += other.holders_died;

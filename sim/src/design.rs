@@ -257,6 +257,8 @@ pub struct Design {
     pub persistent: bool,
     /// True if a holder may acquire what it holds once more.
     pub reentrant: bool,
+    /// True if it has no lock and sells from a stock all the same.
+    pub sells: bool,
     /// True if its server comes alone: there is no replica of it, and it keeps no records of locks.
     pub alone: bool,
     /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault.
@@ -288,6 +290,7 @@ impl Design {
             topology: Topology::default(),
             persistent: false,
             reentrant: false,
+            sells: false,
             alone: false,
             leases_to_recover: 1,
             server: None,

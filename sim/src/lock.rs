@@ -206,6 +206,21 @@ pub trait Direct: Send + Sync + 'static {
         delta: i64,
         work: Duration,
     ) -> impl Future<Output = Result<(), LockError>> + Send;
+
+    /// Sells `amount` from the stock `key`, doing `work` between looking and selling. `Ok(false)`: too little is left, and
+    /// nothing was sold. Only for a design that says that it [sells](crate::design::Design::sells).
+    ///
+    /// # Errors
+    /// When it is not known whether it was sold, or the design does not sell.
+    fn sell(
+        &self,
+        key: &Key,
+        amount: i64,
+        work: Duration,
+    ) -> impl Future<Output = Result<bool, LockError>> + Send {
+        let _ = (key, amount, work);
+        async { Err(LockError::new("the design does not sell from a stock")) }
+    }
 }
 
 /// [`Lock`] with boxed futures, so that designs of different types can stand in one list.
@@ -256,6 +271,14 @@ pub trait ErasedDirect: Send + Sync {
     /// See [`Direct::change`].
     fn change<'a>(&'a self, key: &'a Key, delta: i64, work: Duration)
     -> BoxFuture<'a, Result<(), LockError>>;
+
+    /// See [`Direct::sell`].
+    fn sell<'a>(
+        &'a self,
+        key: &'a Key,
+        amount: i64,
+        work: Duration,
+    ) -> BoxFuture<'a, Result<bool, LockError>>;
 }
 
 impl<D: Direct> ErasedDirect for D {
@@ -266,6 +289,15 @@ impl<D: Direct> ErasedDirect for D {
         work: Duration,
     ) -> BoxFuture<'a, Result<(), LockError>> {
         Box::pin(Direct::change(self, key, delta, work))
+    }
+
+    fn sell<'a>(
+        &'a self,
+        key: &'a Key,
+        amount: i64,
+        work: Duration,
+    ) -> BoxFuture<'a, Result<bool, LockError>> {
+        Box::pin(Direct::sell(self, key, amount, work))
     }
 }
 

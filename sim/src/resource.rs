@@ -2,8 +2,8 @@
 //!
 //! It is what a lock protects, and where a stale write does its damage. It refuses an operation whose token is lower
 //! than the highest that it has seen for that key (Kleppmann, "How to do distributed locking", 2016); reads are checked
-//! too. The wire is a fixed frame: operation, token, value, key, and for a swap the value expected. For the designs that
-//! go without a lock it can do what databases can: change a register only if it holds an expected value, and insert a row
+//! too. The wire is a fixed frame: operation, token, value, key, and where it compares the value expected. For the designs that
+//! go without a lock it can do what databases can: change a register or a stock only if it is as expected, and insert a row
 //! under a unique id. Left out on purpose: any other concurrency control of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +46,13 @@ pub enum Operation {
     },
     /// Inserts a row under a unique id, unless there is one; the register counts the rows.
     Insert(u64),
+    /// Takes from the stock if exactly as much is left as expected.
+    TakeIf {
+        /// What must be left.
+        expected: i64,
+        /// How much to take.
+        amount: i64,
+    },
 }
 
 /// Why an operation brought no value.
@@ -60,7 +67,7 @@ pub enum ResourceError {
     /// Too little is left in stock.
     #[error("too little is left in stock")]
     SoldOut,
-    /// The register did not hold the value expected.
+    /// The register or stock did not hold the value expected.
     #[error("the resource holds {found}")]
     Differs {
         /// What it holds.
@@ -243,12 +250,22 @@ impl Shelf {
                 let value = self.register;
                 (What::ResourceRead { key, value, token }, Reply::Value(value))
             }
+            Operation::TakeIf { expected, amount } if self.stock == expected => {
+                self.stock = self.stock.saturating_sub(amount);
+                let left = self.stock;
+                (What::ResourceTaken { key, amount, left, taken: true }, Reply::Value(left))
+            }
+            Operation::TakeIf { .. } => {
+                let value = self.stock;
+                (What::ResourceRead { key, value, token }, Reply::Differs(value))
+            }
         }
     }
 }
 
-/// The tag of the only operation whose frame goes on after the key.
+/// The tags of the operations whose frames go on after the key.
 const SWAP: u8 = 3;
+const TAKE_IF: u8 = 7;
 
 struct Request {
     operation: Operation,
@@ -266,6 +283,7 @@ impl Request {
             Operation::Insert(id) => (4, id.cast_signed()),
             Operation::Look => (5, 0),
             Operation::Sell(amount) => (6, amount),
+            Operation::TakeIf { amount, .. } => (TAKE_IF, amount),
         };
         let key = self.key.as_str().as_bytes();
         let mut frame = Vec::with_capacity(19 + key.len());
@@ -274,7 +292,7 @@ impl Request {
         frame.extend_from_slice(&value.to_le_bytes());
         frame.extend_from_slice(&(key.len() as u16).to_le_bytes());
         frame.extend_from_slice(key);
-        if let Operation::Swap { expected, .. } = self.operation {
+        if let Operation::Swap { expected, .. } | Operation::TakeIf { expected, .. } = self.operation {
             frame.extend_from_slice(&expected.to_le_bytes());
         }
         frame
@@ -288,17 +306,19 @@ impl Request {
         let mut key = vec![0; usize::from(u16::from_le_bytes(bytes(&head[17..19])))];
         stream.read_exact(&mut key).await?;
         let mut expected = [0; 8];
-        if head[0] == SWAP {
+        if [SWAP, TAKE_IF].contains(&head[0]) {
             stream.read_exact(&mut expected).await?;
         }
+        let expected = i64::from_le_bytes(expected);
         let operation = match head[0] {
             0 => Operation::Read,
             1 => Operation::Write(value),
             2 => Operation::Take(value),
-            SWAP => Operation::Swap { expected: i64::from_le_bytes(expected), value },
+            SWAP => Operation::Swap { expected, value },
             4 => Operation::Insert(value.cast_unsigned()),
             5 => Operation::Look,
             6 => Operation::Sell(value),
+            TAKE_IF => Operation::TakeIf { expected, amount: value },
             _ => return Err(io::Error::from(io::ErrorKind::InvalidData)),
         };
         let key = std::str::from_utf8(&key).map_err(|_| io::ErrorKind::InvalidData)?;
@@ -391,6 +411,14 @@ mod tests {
                 matches!(shelf.apply(&request(Operation::Sell(1), None)).1, Reply::Value(value) if value == left)
             );
         }
+    }
+
+    #[test]
+    fn a_take_that_compares_needs_the_expected_stock() {
+        let mut shelf = Shelf { register: 0, stock: 2, highest: None, rows: BTreeSet::new() };
+        let take = |expected| request(Operation::TakeIf { expected, amount: 1 }, None);
+        assert!(matches!(shelf.apply(&take(2)), (What::ResourceTaken { left: 1, .. }, Reply::Value(1))));
+        assert!(matches!(shelf.apply(&take(2)), (What::ResourceRead { .. }, Reply::Differs(1))));
     }
 
     #[test]

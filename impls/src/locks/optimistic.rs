@@ -1,11 +1,13 @@
 //! No lock: read the resource, work, and change it only if it still is what was read.
 //!
-//! *Claim:* no change is ever lost, whatever pauses, delays or dies, because the resource itself compares.
+//! *Claim:* no change is ever lost and nothing is sold twice, whatever pauses, delays or dies, because the resource itself
+//! compares. Somebody gets on: of the clients at work, the first to be done since the last change makes the next one.
 //! *Weakness:* work that met a change by somebody else is done again; under contention much of it is thrown away, and a
 //! slow client may never get its turn. A change whose answer is lost may or may not have been made.
 //! *Source:* L20 in the project's list; optimistic concurrency control, Kung and Robinson, 1981.
 //!
-//! The register is its own version, because it only grows.
+//! The register is its own version, because it only grows, and so is the stock, because it only falls. Who is refused goes
+//! on from what the refusal says, without reading again.
 
 use std::time::Duration;
 
@@ -25,9 +27,8 @@ pub(super) static FAMILY: Family = Family {
     params: &[],
     build: |_| {
         let client = |seat| async move { Ok(Client::direct(Optimistic::new(seat))) };
-        let design = Design::new("", client).believing(Belief::None);
-        // A change may have to be worked for again, and that work lasts as long as a section's.
-        Design { leases_to_recover: 4, ..design }
+        // A client gives up on an answer after two leases.
+        Design { leases_to_recover: 2, sells: true, ..Design::new("", client).believing(Belief::None) }
     },
 };
 
@@ -46,13 +47,26 @@ impl Optimistic {
 impl Direct for Optimistic {
     async fn change(&self, key: &Key, delta: i64, work: Duration) -> Result<(), LockError> {
         let mut resource = self.resource.lock().await;
+        let mut expected = resource.apply(key, Operation::Read, None).await?;
         loop {
-            let expected = resource.apply(key, Operation::Read, None).await?;
             self.host.sleep(work).await;
             match resource.apply(key, Operation::Swap { expected, value: expected + delta }, None).await {
-                Err(ResourceError::Differs { .. }) => {}
+                Err(ResourceError::Differs { found }) => expected = found,
                 outcome => return Ok(outcome.map(drop)?),
             }
         }
+    }
+
+    async fn sell(&self, key: &Key, amount: i64, work: Duration) -> Result<bool, LockError> {
+        let mut resource = self.resource.lock().await;
+        let mut expected = resource.apply(key, Operation::Look, None).await?;
+        while expected >= amount {
+            self.host.sleep(work).await;
+            match resource.apply(key, Operation::TakeIf { expected, amount }, None).await {
+                Err(ResourceError::Differs { found }) => expected = found,
+                outcome => return Ok(outcome.map(|_| true)?),
+            }
+        }
+        Ok(false)
     }
 }

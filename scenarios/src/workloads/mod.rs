@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use picklock_sim::design::Design;
-use picklock_sim::lock::Belief;
 use picklock_sim::plan::ClientPlan;
 use picklock_sim::run;
 use picklock_sim::seed::Seed;
@@ -38,14 +37,6 @@ pub const ALL: &[&Workload] = &[&contend::CONTEND, &nested::NESTED, &sell::SELL]
 
 fn always(_: &Design) -> Result<(), String> {
     Ok(())
-}
-
-fn needs_a_lock(design: &Design) -> Result<(), String> {
-    if design.belief == Belief::None {
-        Err("its sections take a lock, and the design has none".into())
-    } else {
-        Ok(())
-    }
 }
 
 fn needs_reentrancy(design: &Design) -> Result<(), String> {

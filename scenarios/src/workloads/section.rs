@@ -180,8 +180,14 @@ impl Worker {
     async fn direct(&mut self, direct: &dyn ErasedDirect, section: &SectionPlan) {
         let key = section.key.clone();
         self.witness.phase(section.ordinal, Phase::Work);
-        match direct.change(&section.key, 1, section.work).await {
-            Ok(()) => self.witness.change(What::WriteAcknowledged { key }),
+        let outcome = if self.kind == Kind::Sell {
+            direct.sell(&section.key, 1, section.work).await
+        } else {
+            direct.change(&section.key, 1, section.work).await.map(|()| true)
+        };
+        match outcome {
+            Ok(true) => self.witness.change(What::WriteAcknowledged { key }),
+            Ok(false) => self.witness.change(What::WriteRefused { key }),
             Err(_) => self.witness.change(What::WriteUnknown { key }),
         }
     }

@@ -1,17 +1,29 @@
 //! Clients sell from a stock: each section locks a key, looks at what is left, works, and sells one if there was one.
 //!
 //! It is the usual check before the act, of coupons and of sales that open to everybody at once: two sections that both
-//! look before either sells oversell. The resource sells what it is told to sell; only the lock stands between.
+//! look before either sells oversell. The resource sells what it is told to sell; only the lock stands between. A design
+//! without a lock may sell in a way of its own.
+
+use picklock_sim::design::Design;
+use picklock_sim::lock::Belief;
 
 use super::contend::{PARAMS, draw};
-use super::{Workload, needs_a_lock, section};
+use super::{Workload, section};
 
 /// See the [module](self).
 pub(super) const SELL: Workload = Workload {
     name: "sell",
     doc: "clients sell from a stock; a section looks at what is left, works, and sells one",
     params: PARAMS,
-    applies: needs_a_lock,
+    applies: needs_a_lock_or_sells,
     draw,
     program: section::sell_program,
 };
+
+fn needs_a_lock_or_sells(design: &Design) -> Result<(), String> {
+    if design.belief == Belief::None && !design.sells {
+        Err("its sections sell under a lock, and the design has none and does not sell by itself".into())
+    } else {
+        Ok(())
+    }
+}
