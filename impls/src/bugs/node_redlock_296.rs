@@ -88,8 +88,9 @@ impl Lock for Using {
             let outcome = self.redlock.try_acquire(key).await;
             if let Ok(Some(grant)) = outcome {
                 let start = if self.fixed { attempted } else { called };
-                self.extend_from_now_on(&grant, self.policy.lease_end(start, self.ttl));
-                return Ok(Some(grant));
+                let expiration = self.policy.lease_end(start, self.ttl);
+                self.extend_from_now_on(&grant, expiration);
+                return Ok(Some(grant.with_deadline(expiration.deadline())));
             }
             let pause = host.rng().span(RETRY.min, RETRY.max);
             if host.monotonic() + pause >= give_up {
