@@ -413,6 +413,7 @@ mod reports {
                 "overlap_window_ns",
                 "overlap_fault_ns",
                 "renewals",
+                "retries",
                 "renewal_peak",
                 "bypasses",
                 "bypass_peak",
