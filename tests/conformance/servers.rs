@@ -1,8 +1,10 @@
 //! The two servers that are compared: a real redis-server and the served node, each on a port of its own.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use super::wire::Conn;
@@ -22,10 +24,17 @@ impl Drop for Server {
     }
 }
 
-/// A port that nobody listens at now.
+/// A port that nobody listens at now, and that no other server of this process was given: between the look and the server's
+/// own bind another test may look as well.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("the loopback has a free port");
-    listener.local_addr().expect("a bound socket has an address").port()
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    loop {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("the loopback has a free port");
+        let port = listener.local_addr().expect("a bound socket has an address").port();
+        if GIVEN.lock().expect("nothing panics while it holds this lock").insert(port) {
+            return port;
+        }
+    }
 }
 
 fn start(command: &mut Command, port: u16, dir: tempfile::TempDir) -> Option<Server> {

@@ -108,23 +108,31 @@ impl<'a> Range<'a> {
         bounds.map(|(min, max)| Range::Members(min, max)).ok_or(bad)
     }
 
-    /// The members in the range, in order, or from the greatest to the least. Ranks then count from the greatest.
-    fn of(&self, set: &SortedSet, reverse: bool) -> Vec<(Vec<u8>, f64)> {
+    /// The members in the range but the first so many, in order, or from the greatest to the least. Ranks then count from
+    /// the greatest.
+    ///
+    /// What is skipped need not be in the range. That shows only where a range by members meets scores that differ, for
+    /// which Redis promises nothing; it is as Redis does it.
+    fn of(&self, set: &SortedSet, reverse: bool, skipped: usize) -> Vec<(Vec<u8>, f64)> {
         let owned = |(member, score): (&[u8], f64)| (member.to_vec(), score);
         match *self {
             Range::Ranks(start, end) => {
                 let part = span(set.len(), start, end);
                 if reverse {
-                    set.iter().rev().skip(part.start).take(part.len()).map(owned).collect()
+                    set.iter().rev().skip(part.start).take(part.len()).skip(skipped).map(owned).collect()
                 } else {
-                    set.iter().skip(part.start).take(part.len()).map(owned).collect()
+                    set.iter().skip(part.start).take(part.len()).skip(skipped).map(owned).collect()
                 }
             }
             Range::Scores(min, max) => {
                 let above = |score: f64| if min.open { score > min.at } else { score >= min.at };
                 let below = |score: f64| if max.open { score < max.at } else { score <= max.at };
                 let from = set.iter().skip_while(|(_, score)| !above(*score));
-                ordered(from.take_while(|(_, score)| below(*score)).map(owned).collect(), reverse)
+                let mut members: Vec<_> = from.take_while(|(_, score)| below(*score)).map(owned).collect();
+                if reverse {
+                    members.reverse();
+                }
+                members.into_iter().skip(skipped).collect()
             }
             Range::Members(min, max) => {
                 let first = set.iter().next().is_some_and(|(member, _)| max.is_above(member));
@@ -135,22 +143,21 @@ impl<'a> Range<'a> {
                 let (low, high) =
                     (|member: &[u8]| min.is_below(member), |member: &[u8]| max.is_above(member));
                 if reverse {
-                    let from = set.iter().rev().skip_while(|(member, _)| !high(member));
-                    from.take_while(|(member, _)| low(member)).map(owned).collect()
+                    let mut from = set.iter().rev().skip_while(|(member, _)| !high(member)).peekable();
+                    if !from.peek().is_some_and(|(member, _)| low(member)) {
+                        return Vec::new();
+                    }
+                    from.skip(skipped).take_while(|(member, _)| low(member)).map(owned).collect()
                 } else {
-                    let from = set.iter().skip_while(|(member, _)| !low(member));
-                    from.take_while(|(member, _)| high(member)).map(owned).collect()
+                    let mut from = set.iter().skip_while(|(member, _)| !low(member)).peekable();
+                    if !from.peek().is_some_and(|(member, _)| high(member)) {
+                        return Vec::new();
+                    }
+                    from.skip(skipped).take_while(|(member, _)| high(member)).map(owned).collect()
                 }
             }
         }
     }
-}
-
-fn ordered<T>(mut items: Vec<T>, reverse: bool) -> Vec<T> {
-    if reverse {
-        items.reverse();
-    }
-    items
 }
 
 /// What the range commands have in common once they are parsed.
@@ -215,12 +222,13 @@ fn query<'a>(
 /// The members that a query asks for.
 fn select(store: &mut Store, key: &[u8], query: &Query<'_>) -> Result<Vec<(Vec<u8>, f64)>, Reply> {
     let Some(set) = store.read::<SortedSet>(key)? else { return Ok(Vec::new()) };
-    let members = query.range.of(set, query.reverse);
-    let Some((offset, most)) = query.limit else { return Ok(members) };
+    let Some((offset, most)) = query.limit else { return Ok(query.range.of(set, query.reverse, 0)) };
     // An offset before the beginning is beyond the end.
     let offset = usize::try_from(offset).unwrap_or(usize::MAX);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    Ok(members.into_iter().skip(offset).take(most).collect())
+    let mut members = query.range.of(set, query.reverse, offset);
+    members.truncate(most);
+    Ok(members)
 }
 
 fn run(store: &mut Store, args: &[&[u8]], by: Option<By>, reverse: Option<bool>) -> Result<Reply, Reply> {
@@ -286,7 +294,7 @@ pub(super) fn keep(
 }
 
 fn count_in(store: &mut Store, key: &[u8], range: &Range<'_>) -> Result<Reply, Reply> {
-    Ok(count(store.read::<SortedSet>(key)?.map_or(0, |set| range.of(set, false).len())))
+    Ok(count(store.read::<SortedSet>(key)?.map_or(0, |set| range.of(set, false, 0).len())))
 }
 
 pub(super) fn zcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
@@ -299,7 +307,7 @@ pub(super) fn zlexcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Repl
 
 fn remove(store: &mut Store, args: &[&[u8]], range: &Range<'_>, event: &'static str) -> Result<Reply, Reply> {
     let Some(set) = store.edit::<SortedSet>(args[1])? else { return Ok(Reply::Integer(0)) };
-    let gone = range.of(set.value, false);
+    let gone = range.of(set.value, false, 0);
     for (member, _) in &gone {
         set.value.remove(member);
     }
