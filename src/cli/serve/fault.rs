@@ -123,7 +123,10 @@ impl Reader<'_> {
                 let number =
                     ppm.parse().ok().filter(|ppm: &i64| ppm.abs() <= picklock_sim::clock::DRIFT_PPM_MAX);
                 let number = number.ok_or_else(|| {
-                    format!("`{ppm}` is not a drift: whole parts per million, at most {} either way", 10_000)
+                    format!(
+                        "`{ppm}` is not a drift: whole parts per million, at most {} either way",
+                        picklock_sim::clock::DRIFT_PPM_MAX
+                    )
                 })?;
                 (host, Lever::SetDrift { ppm: number })
             }
@@ -244,7 +247,7 @@ mod tests {
         assert!(why("pause node-1 at 5 for 2s").contains("no unit"));
         assert!(why("pause node-1 at 5s for 2s twice").contains("`twice`"));
         assert!(why("").contains("it ends"));
-        assert!(why("drift node-1 by 99999 at 1s").contains("parts per million"));
+        assert!(why("drift node-1 by 999999 at 1s").contains("parts per million"));
         assert!(why("pause node-1 at 1s for 1s every 0s").contains("above 0"));
     }
 }
