@@ -413,23 +413,25 @@ impl Command {
 
 /// The reply to a command that is not in the table.
 pub(super) fn unknown(args: &[&[u8]]) -> Reply {
-    let shown = |arg: &[u8], most: usize| {
-        // A zero byte ends what is shown, as in a text of C.
-        let end = arg.iter().take(most).position(|byte| *byte == 0).unwrap_or(arg.len().min(most));
-        String::from_utf8_lossy(&arg[..end]).into_owned()
-    };
     let mut rest = String::new();
     let mut left = 128_usize;
     for arg in &args[1..] {
         if left == 0 {
             break;
         }
-        rest.push_str(&format!("'{}' ", shown(arg, left)));
+        let shown = shown(arg, left);
+        rest.push_str(&format!("'{}' ", String::from_utf8_lossy(shown)));
         // The quotes and the space count as well.
-        left = left.saturating_sub(arg.len().min(left) + 3);
+        left = left.saturating_sub(shown.len() + 3);
     }
-    let name = shown(args[0], 128);
+    let name = String::from_utf8_lossy(shown(args[0], 128));
     Reply::Error(format!("ERR unknown command '{name}', with args beginning with: {rest}").into())
+}
+
+/// As much of an argument as an error shows: a zero byte ends it, as in a text of C.
+fn shown(arg: &[u8], most: usize) -> &[u8] {
+    let most = &arg[..arg.len().min(most)];
+    most.split(|byte| *byte == 0).next().unwrap_or(most)
 }
 
 /// The reply to a wrong number of arguments.
