@@ -449,22 +449,9 @@ mod bites {
 
     #[test]
     fn every_fault_of_the_suite_bites_in_a_fair_share_of_runs() {
-        let campaign = Campaign {
-            designs: ["single", "redlock"].map(design).into(),
-            scenarios: suite::builtin(),
-            seeds: 0..60,
-            engine: Engine::Event,
-            jobs: NonZero::new(2).unwrap(),
-            budget: None,
-            fail_fast: false,
-            tell: false,
-            confirm: false,
-            expectations: None,
-            out: None,
-            files: std::collections::BTreeMap::new(),
-            replay_args: String::new(),
-            command: String::new(),
-        };
+        let designs = ["single", "redlock"].map(design).into();
+        let campaign =
+            Campaign { jobs: NonZero::new(2).unwrap(), ..Campaign::new(designs, suite::builtin(), 0..60) };
         let summary = campaign.run(&AtomicBool::new(false), &Silent).unwrap();
         for cell in summary.cells.iter().filter(|cell| cell.skipped.is_none()) {
             let scenario =

@@ -28,20 +28,9 @@ fn scenario(name: &str, settings: &[String]) -> Scenario {
 
 fn campaign(designs: Vec<Design>, scenarios: Vec<Scenario>, seeds: u64, expect: &Expectations) -> Summary {
     let campaign = Campaign {
-        designs,
-        scenarios,
-        seeds: 0..seeds,
-        engine: Engine::Event,
         jobs: NonZero::new(2).unwrap(),
-        budget: None,
-        fail_fast: false,
-        tell: false,
-        confirm: false,
         expectations: Some(expect),
-        out: None,
-        files: std::collections::BTreeMap::new(),
-        replay_args: String::new(),
-        command: String::new(),
+        ..Campaign::new(designs, scenarios, 0..seeds)
     };
     campaign.run(&AtomicBool::new(false), &Silent).unwrap()
 }

@@ -102,7 +102,28 @@ pub(crate) struct Pairing<'a> {
     pub(crate) scenario: &'a Scenario,
 }
 
-impl Campaign<'_> {
+impl<'a> Campaign<'a> {
+    /// Every scenario with every design, a run for each of the seeds, on this thread and the event engine, nothing told and
+    /// nothing expected.
+    #[must_use]
+    pub fn new(designs: Vec<Design>, scenarios: Vec<Scenario>, seeds: Range<u64>) -> Campaign<'a> {
+        Campaign {
+            designs,
+            scenarios,
+            seeds,
+            engine: Engine::Event,
+            jobs: NonZero::<usize>::MIN,
+            budget: None,
+            fail_fast: false,
+            tell: false,
+            confirm: false,
+            expectations: None,
+            out: None,
+            files: BTreeMap::new(),
+            replay_args: String::new(),
+            command: String::new(),
+        }
+    }
     /// How many runs it will make if nothing stops it.
     #[must_use]
     pub fn size(&self) -> u64 {

@@ -37,21 +37,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 /// The campaign that a selection asks for, without expectations.
 pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    let (designs, scenarios) = (choose::designs(&selection.design)?, choose::scenarios(selection)?);
     Ok(Campaign {
-        designs: choose::designs(&selection.design)?,
-        scenarios: choose::scenarios(selection)?,
-        seeds: seeds(selection),
         engine: selection.engine,
         jobs: selection.jobs.unwrap_or(cores),
         budget: selection.budget,
-        fail_fast: false,
         tell: true,
-        confirm: false,
-        expectations: None,
         out: selection.out.as_deref(),
         files: files(selection),
         replay_args: replay_args(selection),
         command: command(),
+        ..Campaign::new(designs, scenarios, seeds(selection))
     })
 }
 

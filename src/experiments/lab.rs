@@ -1,6 +1,5 @@
 //! What experiments are made with: cells of many runs, single runs, and plans written by hand.
 
-use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -69,22 +68,8 @@ impl Lab {
         settings: &[&str],
         seeds: u64,
     ) -> Result<Cell, LabError> {
-        let campaign = Campaign {
-            designs: vec![design(spelling)?],
-            scenarios: vec![load(scenario, settings)?],
-            seeds: 0..seeds,
-            engine: Engine::Event,
-            jobs: self.jobs,
-            budget: None,
-            fail_fast: false,
-            tell: false,
-            confirm: false,
-            expectations: None,
-            out: None,
-            files: BTreeMap::new(),
-            replay_args: settings.iter().map(|setting| format!(" --set '{setting}'")).collect(),
-            command: String::new(),
-        };
+        let (designs, scenarios) = (vec![design(spelling)?], vec![load(scenario, settings)?]);
+        let campaign = Campaign { jobs: self.jobs, ..Campaign::new(designs, scenarios, 0..seeds) };
         let mut summary = campaign.run(&AtomicBool::new(false), &Silent)?;
         let cell = summary.cells.remove(0);
         match cell.skipped {

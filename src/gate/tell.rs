@@ -57,21 +57,14 @@ pub(super) fn replay_line(capsule: &Path) -> String {
 /// All that one seed violates.
 fn told(gate: &Gate, scenario: &Scenario, seed: u64) -> Result<BTreeMap<String, Violation>, GateError> {
     let out = gate.out.clone().unwrap_or_else(default_out);
+    let seeds = seed..seed.saturating_add(1);
     let campaign = Campaign {
-        designs: vec![gate.design.clone()],
-        scenarios: vec![scenario.clone()],
-        seeds: seed..seed.saturating_add(1),
         engine: gate.engine,
         jobs: gate.jobs,
-        budget: None,
-        fail_fast: false,
         tell: true,
         confirm: gate.confirm,
-        expectations: None,
         out: Some(&out),
-        files: std::collections::BTreeMap::new(),
-        replay_args: String::new(),
-        command: String::new(),
+        ..Campaign::new(vec![gate.design.clone()], vec![scenario.clone()], seeds)
     };
     let summary = campaign.run(&AtomicBool::new(false), &Silent).map_err(|error| match error {
         CampaignError::Check { design, scenario, source } => GateError::of(source, &design, &scenario),
