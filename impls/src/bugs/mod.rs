@@ -5,38 +5,28 @@
 //! Which scenario finds which, and what it violates, stands with the scenarios.
 //!
 //! Left out on purpose: everything of those libraries that the bug does not need, such as their ways to wait. To add one:
-//! write its file, add its line to [`ALL`].
+//! write its file, add its line to the list below.
 
-mod node_redlock_296;
-mod redis_py_1031;
-mod redis_py_818;
-mod redisson_2172;
-mod redisson_597;
-mod redlock_py_3;
-mod redlock_rb_36;
-mod redlock_rb_44;
-mod rslock_extend;
-mod shedlock_2583;
-mod spring_8699;
-mod yii_redis_18;
+mod at_checkpoints;
 
 use picklock_sim::design::{Args, Domain, Family, Param};
 
-/// Every bug, in order of their names.
-pub static ALL: &[&Family] = &[
-    &node_redlock_296::FAMILY,
-    &redis_py_1031::FAMILY,
-    &redis_py_818::FAMILY,
-    &redisson_2172::FAMILY,
-    &redisson_597::FAMILY,
-    &redlock_py_3::FAMILY,
-    &redlock_rb_36::FAMILY,
-    &redlock_rb_44::FAMILY,
-    &rslock_extend::FAMILY,
-    &shedlock_2583::FAMILY,
-    &spring_8699::FAMILY,
-    &yii_redis_18::FAMILY,
-];
+families! {
+    /// Every bug, in order of their names.
+    pub static ALL:
+    node_redlock_296,
+    redis_py_1031,
+    redis_py_818,
+    redisson_2172,
+    redisson_597,
+    redlock_py_3,
+    redlock_rb_36,
+    redlock_rb_44,
+    rslock_extend,
+    shedlock_2583,
+    spring_8699,
+    yii_redis_18,
+}
 
 /// Which version of the library it is.
 const FIXED: Param = Param {

@@ -11,16 +11,14 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use picklock_sim::design::{Args, Design, Family, Param};
-use picklock_sim::ids::Key;
-use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::design::Family;
+use picklock_sim::lock::Grant;
 use redis::{RedisResult, Script};
 
-use super::{FIXED, fixed};
+use super::at_checkpoints::{Extension, PARAMS, design};
+use super::fixed;
 use crate::connection::Connection;
-use crate::locks::common::{extend_if_owner, millis, on_stores};
-use crate::locks::policy::NODE_TIMEOUT;
-use crate::locks::redlock::{NODES, Redlock, Rules, Tokens, nodes};
+use crate::locks::common::{extend_if_owner, millis};
 
 /// The lock that is extended by a thousand leases.
 pub(super) static FAMILY: Family = Family {
@@ -28,53 +26,28 @@ pub(super) static FAMILY: Family = Family {
     claim: "redlock-rb's Redlock, extended by its worker with EXPIRE",
     weakness: "the lease is given in milliseconds and taken for seconds: a crash after an extension blocks for long",
     source: "redlock-rb 0.1.8, https://github.com/leandromoreira/redlock-rb/issues/44",
-    params: &[FIXED, Param { default: "3", ..NODES }, NODE_TIMEOUT],
-    build,
+    params: PARAMS,
+    build: |args| {
+        let fixed = fixed(args);
+        design(args, move |_, _| Expire { fixed })
+    },
 };
 
-fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
-    on_stores(args, nodes(args), move |seat, policy| async move {
-        let ttl = seat.ttl;
-        let redlock = Redlock::connect(seat, policy, Rules::published(Tokens::None)).await;
-        Ok(RedlockRb { redlock, ttl, fixed })
-    })
-}
-
-struct RedlockRb {
-    redlock: Redlock,
-    ttl: Duration,
+struct Expire {
     fixed: bool,
 }
 
-impl Lock for RedlockRb {
-    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        self.redlock.try_acquire(key).await
-    }
-
-    async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        self.redlock.release(grant).await
-    }
-
-    fn checkpoint(&self) -> Option<Duration> {
-        Some(self.ttl / 3)
-    }
-
-    async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
-        let mut extended = 0;
-        for node in self.redlock.nodes() {
-            let answer = if self.fixed {
-                extend_if_owner(node, &grant.key, &grant.owner, self.ttl).await
-            } else {
-                extend_by_seconds(node, &grant.key, &grant.owner, self.ttl).await
-            };
-            extended += usize::from(answer.unwrap_or(false));
+impl Extension for Expire {
+    async fn on(&self, node: &Connection, grant: &Grant, ttl: Duration) -> RedisResult<bool> {
+        if self.fixed {
+            extend_if_owner(node, &grant.key, &grant.owner, ttl).await
+        } else {
+            extend_by_seconds(node, grant, ttl).await
         }
-        Ok(extended >= self.redlock.quorum())
     }
 }
 
-async fn extend_by_seconds(redis: &Connection, key: &Key, value: &str, ttl: Duration) -> RedisResult<bool> {
+async fn extend_by_seconds(node: &Connection, grant: &Grant, ttl: Duration) -> RedisResult<bool> {
     static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
         Script::new(
             "if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -83,5 +56,7 @@ async fn extend_by_seconds(redis: &Connection, key: &Key, value: &str, ttl: Dura
              return 0",
         )
     });
-    SCRIPT.key(key.as_str()).arg(value).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
+    let mut call = SCRIPT.key(grant.key.as_str());
+    call.arg(grant.owner.as_str()).arg(millis(ttl));
+    call.invoke_async(&mut node.clone()).await
 }

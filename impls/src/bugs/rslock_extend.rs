@@ -13,15 +13,14 @@
 
 use std::time::Duration;
 
-use picklock_sim::design::{Args, Design, Family, Param};
+use picklock_sim::design::{Args, Design, Family};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
-use picklock_sim::lock::{Belief, Grant, Lock, LockError};
+use picklock_sim::lock::{Belief, Grant, LockError};
 
-use super::{FIXED, fixed};
-use crate::locks::common::on_stores;
-use crate::locks::policy::{NODE_TIMEOUT, Policy};
-use crate::locks::redlock::{NODES, Redlock, Rules, Tokens, nodes};
+use super::at_checkpoints::{Extension, PARAMS, design};
+use super::fixed;
+use crate::locks::policy::Policy;
+use crate::locks::redlock::Redlock;
 
 /// The lock that is given up by an extension.
 pub(super) static FAMILY: Family = Family {
@@ -29,7 +28,7 @@ pub(super) static FAMILY: Family = Family {
     claim: "rslock's Redlock, extended by its worker at checkpoints",
     weakness: "an extension that fails unlocks every store within the validity that the holder was told",
     source: "rslock 0.7.3, https://github.com/hexcowboy/rslock/blob/039cabc967109b29fd8419d710be7c99f5908655/src/lock.rs",
-    params: &[FIXED, Param { default: "3", ..NODES }, NODE_TIMEOUT],
+    params: PARAMS,
     build,
 };
 
@@ -38,47 +37,33 @@ const TRIES: u32 = 3;
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    let design = on_stores(args, nodes(args), move |seat, policy| async move {
-        let (host, ttl) = (seat.host.clone(), seat.ttl);
-        let redlock = Redlock::connect(seat, policy, Rules::published(Tokens::None)).await;
-        Ok(Rslock { redlock, host, ttl, policy, fixed })
-    });
+    let design = design(args, move |seat, policy| Rslock { host: seat.host.clone(), policy, fixed });
     design.believing(Belief::Honest)
 }
 
 struct Rslock {
-    redlock: Redlock,
     host: Host,
-    ttl: Duration,
     policy: Policy,
     fixed: bool,
 }
 
-impl Lock for Rslock {
-    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        self.redlock.try_acquire(key).await
-    }
-
-    async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        self.redlock.release(grant).await
-    }
-
-    fn checkpoint(&self) -> Option<Duration> {
-        Some(self.ttl / 3)
-    }
-
-    async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
+impl Extension for Rslock {
+    async fn everywhere(
+        &self,
+        redlock: &Redlock,
+        grant: &mut Grant,
+        ttl: Duration,
+    ) -> Result<bool, LockError> {
         for _ in 0..TRIES {
             let start = self.policy.clock.read(&self.host);
-            let extended = self.redlock.extend_everywhere(&grant.key, &grant.owner).await;
-            if extended.yes >= self.redlock.quorum() {
-                grant.deadline = Some(self.policy.lease_end(start, self.ttl).deadline());
+            if self.count(redlock, grant, ttl).await >= redlock.quorum() {
+                grant.deadline = Some(self.policy.lease_end(start, ttl).deadline());
                 return Ok(true);
             }
             if !self.fixed {
-                self.redlock.release_everywhere(&grant.key, &grant.owner).await;
+                redlock.release_everywhere(&grant.key, &grant.owner).await;
             }
-            self.host.sleep(self.host.rng().span(Duration::ZERO, self.ttl / 5)).await;
+            self.host.sleep(self.host.rng().span(Duration::ZERO, ttl / 5)).await;
         }
         // The holder still has the validity that it was told before.
         Err(LockError::new("the lock could not be extended"))

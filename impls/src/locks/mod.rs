@@ -1,63 +1,41 @@
-//! The lock designs, one file each. To add one: write its file, add its line to [`ALL`].
+//! The lock designs, one file each. To add one: write its file, add its line to the list below.
 
 mod bulk;
 mod by_channel;
 pub(crate) mod common;
-mod get_del;
-mod manual_renew;
-mod no_lock;
-mod optimistic;
-mod oracle;
 pub(crate) mod policy;
-mod queue;
-pub(crate) mod redlock;
-mod redlock_budget;
-mod redlock_fenced;
-mod redlock_fenced_quorum;
-mod redlock_multi;
-pub(crate) mod reentrant;
 pub(crate) mod renewal;
-mod replicated;
-mod replicated_wait;
-mod segmented;
-mod set_px_del;
-mod setnx;
-mod setnx_expire;
-pub(crate) mod single;
-mod single_fenced;
-mod timer_renew;
-mod unique_index;
-mod watchdog;
 
 use picklock_sim::design::Family;
 
-/// Every design: the controls first, then from the simplest to the most careful.
-pub static ALL: &[&Family] = &[
-    &no_lock::FAMILY,
-    &oracle::FAMILY,
-    &setnx::FAMILY,
-    &setnx_expire::FAMILY,
-    &set_px_del::FAMILY,
-    &get_del::FAMILY,
-    &single::FAMILY,
-    &timer_renew::FAMILY,
-    &watchdog::FAMILY,
-    &manual_renew::FAMILY,
-    &reentrant::FAMILY,
-    &replicated::FAMILY,
-    &replicated_wait::FAMILY,
-    &redlock_budget::FAMILY,
-    &redlock_multi::FAMILY,
-    &redlock::NAIVE,
-    &redlock::FAMILY,
-    &single_fenced::FAMILY,
-    &redlock_fenced::FAMILY,
-    &redlock_fenced_quorum::FAMILY,
-    &segmented::FAMILY,
-    &optimistic::FAMILY,
-    &unique_index::FAMILY,
-    &queue::FAMILY,
-];
+families! {
+    /// Every design: the controls first, then from the simplest to the most careful.
+    pub static ALL:
+    no_lock,
+    oracle,
+    setnx,
+    setnx_expire,
+    set_px_del,
+    get_del,
+    single,
+    timer_renew,
+    watchdog,
+    manual_renew,
+    reentrant,
+    replicated,
+    replicated_wait,
+    redlock_budget,
+    redlock_multi,
+    redlock_naive,
+    redlock,
+    single_fenced,
+    redlock_fenced,
+    redlock_fenced_quorum,
+    segmented,
+    optimistic,
+    unique_index,
+    queue,
+}
 
 #[cfg(test)]
 mod tests {

@@ -4,13 +4,12 @@
 //! *Weakness:* the holder must look at the validity that is left, and even then a pause between the look and the write
 //! lets a stale write through. A store that restarts without its memory, or whose clock jumps, gives its vote
 //! twice: with as many of them as two majorities may have in common, there are two holders.
-//! *Source:* L12 and L13 in the project's list; Salvatore Sanfilippo, "Distributed Locks with Redis", redis.io, as published:
+//! *Source:* L12 in the project's list; Salvatore Sanfilippo, "Distributed Locks with Redis", redis.io, as published:
 //! stores one after another in their order, a timeout per store that is small against the lease, validity = lease -
 //! elapsed - drift, release on all stores.
 //!
-//! `redlock` has honest holders. `redlock-naive` is the same algorithm with the client that most programs are: it
-//! computes the validity when it acquires, and never looks at it again. A trusting holder counts the whole lease
-//! from the last reply, as libraries did that forgot the time that asking took.
+//! `redlock` has honest holders; [`redlock-naive`](super::redlock_naive) is the same algorithm with others. A trusting
+//! holder counts the whole lease from the last reply, as libraries did that forgot the time that asking took.
 //!
 //! With `renewal=on` the leases are extended in the background, as the published algorithm suggests under "extending the
 //! lock": on every store that still keeps the value, and as long as a majority may. An honest holder gains nothing by it:
@@ -29,15 +28,15 @@ use super::common::{
     set_if_absent, set_then_count,
 };
 use super::policy::{
-    BELIEF, BELIEF_HONEST, CLOCK, DRIFT, FAILURE, Failure, NODE_TIMEOUT, Policy, RENEWAL, RETRY, Reading,
-    TOKEN, TokenTaken,
+    BELIEF_HONEST, CLOCK, DRIFT, FAILURE, Failure, NODE_TIMEOUT, Policy, RENEWAL, RETRY, Reading, TOKEN,
+    TokenTaken,
 };
 use super::redlock_fenced_quorum::raise_counter;
 use super::renewal::Renew;
 use crate::connection::Connection;
 
 /// Redlock with honest holders.
-pub(crate) static FAMILY: Family = Family {
+pub(super) static FAMILY: Family = Family {
     name: "redlock",
     claim: "a lock on a majority of independent stores, with honest holders: survives the loss of a minority",
     weakness: "a pause between the check and the write; stores that forget, or whose clocks jump",
@@ -46,21 +45,12 @@ pub(crate) static FAMILY: Family = Family {
     build: |args| build(args, Rules::published(Tokens::None)),
 };
 
-/// Redlock with holders that never look at the validity.
-pub(crate) static NAIVE: Family = Family {
-    name: "redlock-naive",
-    claim: "redlock with a client that never looks at the validity: believes until it releases",
-    weakness: "work or a pause that outlasts the lease makes a second holder",
-    source: SOURCE,
-    params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL],
-    build: |args| build(args, Rules::published(Tokens::None)),
-};
-
-const SOURCE: &str = "Sanfilippo, Distributed Locks with Redis (redis.io), the Redlock algorithm";
+/// Where the algorithm was published.
+pub(super) const SOURCE: &str = "Sanfilippo, Distributed Locks with Redis (redis.io), the Redlock algorithm";
 
 /// The parameters of Redlock's fenced kin.
 pub(crate) const FENCED: &[Param] =
-    &[NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, TOKEN];
+    &[NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL, TOKEN];
 
 /// How many stores there are.
 pub(crate) const NODES: Param = Param {
