@@ -9,43 +9,23 @@
 //! more after it has subscribed, since the lock may have been released meanwhile; and a subscription that broke is made
 //! again without asking.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::time::Monotonic;
-use redis::{RedisResult, Script};
 
-use super::common::millis;
-use super::reentrant::{Reentrant, enter_or_time_left};
+use super::reentrant::{Answer, Reentrant, channel};
 use super::renewal::Renew;
-use crate::connection::{Connection, Subscription};
+use crate::connection::Subscription;
 
 /// A client that waits by the release channel.
 pub(super) struct ByChannel {
     pub(super) lock: Reentrant,
 }
 
-/// What the store answers to who asks.
-enum Answer {
-    Granted(Grant),
-    /// Another owner has it, for so long if it is not renewed; `None` if it has no lease.
-    Held(Option<Duration>),
-}
-
 impl ByChannel {
-    async fn ask(&self, key: &Key) -> Result<Answer, LockError> {
-        let (store, owner) = (&self.lock.store, self.lock.owner.as_str());
-        let began = store.begin();
-        let time_left = enter_or_time_left(&store.redis, key, owner, store.ttl).await?;
-        Ok(match time_left {
-            None => Answer::Granted(store.grant(key, owner, began)),
-            Some(ms) => Answer::Held(u64::try_from(ms).ok().map(Duration::from_millis)),
-        })
-    }
-
     /// Waits for a message until `until`. A subscription that breaks is made again.
     async fn wait(&self, host: &Host, key: &Key, subscription: &mut Option<Subscription>, until: Monotonic) {
         let waiting = async {
@@ -69,10 +49,7 @@ impl ByChannel {
 
 impl Lock for ByChannel {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        Ok(match self.ask(key).await? {
-            Answer::Granted(grant) => Some(grant),
-            Answer::Held(_) => None,
-        })
+        self.lock.try_acquire(key).await
     }
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
@@ -80,7 +57,7 @@ impl Lock for ByChannel {
         let mut subscription = None;
         let mut subscribed_once = false;
         loop {
-            let held_for = match self.ask(key).await {
+            let held_for = match self.lock.ask(key).await {
                 Ok(Answer::Granted(grant)) => return Ok(Some(grant)),
                 Ok(Answer::Held(time)) => time,
                 Err(error) if host.monotonic() >= give_up => return Err(error),
@@ -102,9 +79,7 @@ impl Lock for ByChannel {
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        let store = &self.lock.store;
-        let left = leave_and_tell(&store.redis, &grant.key, &grant.owner, store.ttl).await?;
-        left.map(drop).ok_or_else(|| LockError::new("the lease was lost before the release"))
+        self.lock.release(grant).await
     }
 }
 
@@ -112,36 +87,4 @@ impl Renew for ByChannel {
     async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
         self.lock.extend(key, owner).await
     }
-}
-
-/// The channel on which releases of a key are told.
-fn channel(key: &Key) -> String {
-    format!("{{{key}}}:released")
-}
-
-/// As [`leave`](super::reentrant::leave), and tells the channel of a release that leaves nothing.
-async fn leave_and_tell(
-    redis: &Connection,
-    key: &Key,
-    owner: &str,
-    ttl: Duration,
-) -> RedisResult<Option<i64>> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
-               return false
-             end
-             local count = redis.call('hincrby', KEYS[1], ARGV[1], -1)
-             if count > 0 then
-               redis.call('pexpire', KEYS[1], ARGV[2])
-               return count
-             end
-             redis.call('del', KEYS[1])
-             redis.call('publish', KEYS[2], 'released')
-             return 0",
-        )
-    });
-    let mut call = SCRIPT.key(key.as_str());
-    call.key(channel(key)).arg(owner).arg(millis(ttl));
-    call.invoke_async(&mut redis.clone()).await
 }

@@ -7,7 +7,7 @@
 //! release that arrives late takes one off whatever the same owner has acquired since.
 //! *Source:* L8 in the project's list; the scripts of Redisson's `RLock` (`RedissonLock`), by their behaviour: acquire
 //! unless another owner has it and answer with the time left otherwise, renew and release only as the owner, set the
-//! lease anew with every acquire and every release but the last.
+//! lease anew with every acquire and every release but the last, and tell a channel of the last.
 //!
 //! `form=simple` is the pair of scripts that tutorials show: they refuse without saying how long to wait, and a release
 //! does not touch the lease. A refused client polls, or with `wait=pubsub` waits [by the release
@@ -70,8 +70,15 @@ fn build(args: &Args) -> Design {
 /// A client of the design.
 pub(super) struct Reentrant {
     pub(super) store: OneStore,
-    pub(super) owner: String,
+    owner: String,
     simple: bool,
+}
+
+/// What the store answers to who asks.
+pub(super) enum Answer {
+    Granted(Grant),
+    /// Another owner has it, for so long if it is not renewed; `None` if it has no lease.
+    Held(Option<Duration>),
 }
 
 impl Reentrant {
@@ -79,17 +86,29 @@ impl Reentrant {
         let store = OneStore::connect(seat, policy).await?;
         Ok(Reentrant { store, owner: owner(seat), simple })
     }
+
+    /// Asks once, with Redisson's script.
+    pub(super) async fn ask(&self, key: &Key) -> Result<Answer, LockError> {
+        let (store, owner) = (&self.store, self.owner.as_str());
+        let began = store.begin();
+        let time_left = enter_or_time_left(&store.redis, key, owner, store.ttl).await?;
+        Ok(match time_left {
+            None => Answer::Granted(store.grant(key, owner, began)),
+            Some(ms) => Answer::Held(u64::try_from(ms).ok().map(Duration::from_millis)),
+        })
+    }
 }
 
 impl Lock for Reentrant {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        if !self.simple {
+            return Ok(match self.ask(key).await? {
+                Answer::Granted(grant) => Some(grant),
+                Answer::Held(_) => None,
+            });
+        }
         let began = self.store.begin();
-        let (redis, ttl) = (&self.store.redis, self.store.ttl);
-        let granted = if self.simple {
-            enter_simply(redis, key, &self.owner, ttl).await?
-        } else {
-            enter(redis, key, &self.owner, ttl).await?
-        };
+        let granted = enter_simply(&self.store.redis, key, &self.owner, self.store.ttl).await?;
         Ok(granted.then(|| self.store.grant(key, self.owner.as_str(), began)))
     }
 
@@ -122,7 +141,7 @@ pub(crate) async fn enter(redis: &Connection, key: &Key, owner: &str, ttl: Durat
 
 /// As [`enter`]: nothing if it was added, and otherwise how many milliseconds of the other owner's lease are left; below
 /// zero if it has none.
-pub(super) async fn enter_or_time_left(
+async fn enter_or_time_left(
     redis: &Connection,
     key: &Key,
     owner: &str,
@@ -152,7 +171,13 @@ pub(crate) async fn enter_for(
     SCRIPT.key(key.as_str()).arg(owner).arg(lease).invoke_async(&mut redis.clone()).await
 }
 
-/// Takes one off the owner's count: what is left of it, or nothing if the owner does not have the lock.
+/// The channel on which releases of a key are told.
+pub(super) fn channel(key: &Key) -> String {
+    format!("{{{key}}}:released")
+}
+
+/// Takes one off the owner's count, and tells the channel if nothing is left of it: what is left, or nothing if the owner
+/// does not have the lock.
 pub(crate) async fn leave(
     redis: &Connection,
     key: &Key,
@@ -170,10 +195,13 @@ pub(crate) async fn leave(
                return count
              end
              redis.call('del', KEYS[1])
+             redis.call('publish', KEYS[2], 'released')
              return 0",
         )
     });
-    SCRIPT.key(key.as_str()).arg(owner).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
+    let mut call = SCRIPT.key(key.as_str());
+    call.key(channel(key)).arg(owner).arg(millis(ttl));
+    call.invoke_async(&mut redis.clone()).await
 }
 
 /// Sets the lease anew if the owner has the lock: false if it does not.
