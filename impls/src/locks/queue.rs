@@ -29,9 +29,7 @@ pub(super) static FAMILY: Family = Family {
             Ok(Client::direct(Queue { host: seat.host, server, timeout: 20 * seat.ttl }))
         };
         let design = Design::new("", client).believing(Belief::None);
-        let design = design.on(Topology::independent(1), queue::serve).alone();
-        // The first in the queue has its change made after its work, which may be longer than a lease.
-        Design { leases_to_recover: 4, ..design }
+        design.on(Topology::independent(1), queue::serve).alone()
     },
 };
 

@@ -8,9 +8,9 @@
 //! a lease too long.
 //! *Source:* L14 in the project's list; a variant of the published algorithm that tutorials show.
 
-use picklock_sim::design::Family;
+use picklock_sim::design::{Design, Family};
 
-use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE_LEAVE, RETRY};
+use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE_LEAVE, RENEWAL, RETRY};
 use super::redlock::{NODES, Rules, Tokens, build};
 
 /// Redlock with a budget instead of a validity.
@@ -19,9 +19,10 @@ pub(super) static FAMILY: Family = Family {
     claim: "redlock with half of the lease as the budget for asking, no validity, no release on failure",
     weakness: "the holder does not know what is left of its lease; failed attempts block the others",
     source: "tutorials on Redlock that leave the validity out",
-    params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, FAILURE_LEAVE],
+    params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, FAILURE_LEAVE, RENEWAL],
     build: |args| {
         let rules = Rules { tokens: Tokens::None, budgeted: true, looks_at_validity: false };
-        build(args, rules)
+        // Attempts that split the votes wait for each other's leases, and may split them again.
+        Design { leases_to_recover: 8, ..build(args, rules) }
     },
 };

@@ -26,8 +26,8 @@ pub(super) static FAMILY: Family = Family {
     build: |_| {
         let client = |seat| async move { Ok(Client::direct(UniqueIndex::new(seat))) };
         let design = Design::new("", client).believing(Belief::None);
-        // A client gives up on an answer after two leases, and asks four times.
-        Design { leases_to_recover: 4, ..design }
+        // A client asks four times, and gives each half a lease to be answered.
+        Design { leases_to_recover: 2, ..design }
     },
 };
 
