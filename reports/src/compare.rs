@@ -270,8 +270,9 @@ fn further(metrics: &Metrics) -> Vec<String> {
         let ms_per_hour = metrics.overlap_ns as f64 * 3_600_000.0 / metrics.run_ns as f64;
         further.push(format!("overlap {ms_per_hour:.0} ms an hour"));
     }
-    if metrics.retries > 0 {
-        further.push(format!("{} changes tried again", metrics.retries));
+    let retries = verdict::retries(metrics);
+    if !retries.is_empty() {
+        further.push(retries);
     }
     if metrics.bypass_peak > 0 {
         further.push(format!("passed by up to {} times", metrics.bypass_peak));

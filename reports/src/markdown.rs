@@ -75,13 +75,19 @@ fn cells(summary: &Summary) -> String {
             runs,
             unknown,
             as_expected(cell),
-            escape(&verdict::found(cell)),
+            escape(&found(cell)),
             escape(verdict::overlap(cell).trim_start_matches("two holders ")),
             escape(&verdict::bites(cell)),
         ];
         table.row(cells);
     }
     format!("## Cells\n\n{}\n", table.text)
+}
+
+fn found(cell: &Cell) -> String {
+    let mut words = vec![verdict::found(cell), verdict::retries(&cell.metrics)];
+    words.retain(|words| !words.is_empty());
+    words.join("; ")
 }
 
 fn as_expected(cell: &Cell) -> String {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_scenarios::summary::{Cell, Summary, Violation};
+use picklock_scenarios::summary::{Cell, Metrics, Summary, Violation};
 
 use crate::numbers;
 use crate::paint::Ink;
@@ -145,6 +145,14 @@ pub(crate) fn overlap(cell: &Cell) -> String {
         words.push_str(&format!(", the fault lasting {}", span(metrics.overlap_fault_ns)));
     }
     words
+}
+
+/// How much work was done again because somebody else was faster; empty if none was.
+pub(crate) fn retries(metrics: &Metrics) -> String {
+    match metrics.retries {
+        0 => String::new(),
+        again => format!("{again} {} tried again", numbers::plural(again, "change")),
+    }
 }
 
 /// How often a violation was seen on the second engine, in words; `None` if that was not tried.
