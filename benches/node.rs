@@ -8,6 +8,8 @@
 //!
 //! Only with `--bench`, as `cargo bench` gives it, is anything measured; otherwise each load runs once.
 
+mod turns;
+
 use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -21,6 +23,8 @@ use picklock_impls::servers::redis::resp::{Requests, request};
 use picklock_impls::servers::redis::store::Store;
 use picklock_sim::time::WallTime;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use self::turns::{median, time};
 
 /// What the program uses too.
 #[global_allocator]
@@ -95,11 +99,6 @@ fn report(load: &Load, servers: &mut [Server], measured: bool) {
             over(&|round| round[nth].processor_us / round[0].processor_us),
         );
     }
-}
-
-fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers[numbers.len() / 2]
 }
 
 /// What a turn has shown.
@@ -281,16 +280,4 @@ impl Load {
         }
         batch.repeat(PIPELINE)
     }
-}
-
-/// How long it takes to do something that may look at the time spent so far.
-#[expect(
-    clippy::disallowed_types,
-    clippy::disallowed_methods,
-    reason = "what is measured here is the machine's time"
-)]
-fn time(act: impl FnOnce(&dyn Fn() -> Duration)) -> Duration {
-    let start = std::time::Instant::now();
-    act(&|| start.elapsed());
-    start.elapsed()
 }

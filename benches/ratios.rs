@@ -4,12 +4,14 @@
 //! Only with `--bench`, as `cargo bench` gives it, is anything measured; otherwise each variant runs once.
 
 mod loads;
+mod turns;
 
 use std::time::Duration;
 
 use picklock_sim::engine::Engine;
 
 use self::loads::Load;
+use self::turns::{median, time};
 
 /// How many times the variants take turns.
 const ROUNDS: usize = 9;
@@ -78,21 +80,4 @@ fn seconds_per_run(variant: &Variant<'_>) -> f64 {
         }
     });
     spent.as_secs_f64() / f64::from(runs)
-}
-
-/// How long it takes to do something that may look at the time spent so far.
-#[expect(
-    clippy::disallowed_types,
-    clippy::disallowed_methods,
-    reason = "what is measured here is the machine's time"
-)]
-fn time(act: impl FnOnce(&dyn Fn() -> Duration)) -> Duration {
-    let start = std::time::Instant::now();
-    act(&|| start.elapsed());
-    start.elapsed()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
