@@ -22,6 +22,7 @@ families! {
     watchdog,
     manual_renew,
     reentrant,
+    fair,
     replicated,
     replicated_wait,
     redlock_budget,
