@@ -13,27 +13,7 @@ mod binary;
 
 use binary::{Ended, directory, end, picklock, run_in};
 
-/// Names that scripts rely on.
-const SCENARIOS: [&str; 18] = [
-    "calm",
-    "long-work",
-    "late-release",
-    "pause",
-    "seckill",
-    "stall",
-    "client-crash",
-    "delay",
-    "lost-reply",
-    "nested",
-    "client-partition",
-    "failover",
-    "replication-lag",
-    "node-restart",
-    "clock-step",
-    "clock-drift",
-    "impatient",
-    "storm",
-];
+/// Names that scripts rely on; the suite's own tests pin those of scenarios.
 const DESIGNS: [&str; 24] = [
     "no-lock",
     "oracle",
@@ -132,7 +112,8 @@ mod list {
             let entries = all[kind].as_array().unwrap().iter();
             entries.map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
         };
-        assert_eq!(names("scenarios"), SCENARIOS);
+        let suite = picklock::scenarios::suite::builtin();
+        assert_eq!(names("scenarios"), Vec::from_iter(suite.iter().map(|scenario| scenario.name())));
         let designs = names("designs");
         for design in DESIGNS {
             assert!(designs.iter().any(|name| name == design), "{design} is gone");
