@@ -39,7 +39,8 @@ pub(in super::super) fn text(node: &Node, args: &[&[u8]]) -> Reply {
     let asked = |name: &str| args[1..].iter().any(|word| word.eq_ignore_ascii_case(name.as_bytes()));
     let all = asked("all") || asked("everything");
     let usual = args.len() == 1 || asked("default");
-    let mut text = String::new();
+    // The usual sections come to about as much.
+    let mut text = String::with_capacity(if usual || all { 6 << 10 } else { 512 });
     for (name, shown, write) in SECTIONS {
         if all || usual && shown || asked(name) {
             if !text.is_empty() {
@@ -56,7 +57,10 @@ pub(in super::super) fn text(node: &Node, args: &[&[u8]]) -> Reply {
 /// Appends `name:value` lines.
 fn lines(text: &mut String, pairs: &[(&str, &dyn std::fmt::Display)]) {
     for (name, value) in pairs {
-        let _ = write!(text, "{name}:{value}\r\n");
+        text.push_str(name);
+        text.push(':');
+        let _ = write!(text, "{value}");
+        text.push_str("\r\n");
     }
 }
 
