@@ -2,7 +2,8 @@
 //!
 //! The redis crate's `ConnectionManager` and its Sentinel client open sockets of their own, which no simulated world
 //! can see. This module does what they do, over a `Host`: it connects when it must, gives every command a
-//! timeout by the host's clock, discards a connection that broke so that the next command makes a new one, and asks the
+//! timeout by the host's clock, discards a connection that broke so that the next command makes a new one (a command that is
+//! given after the end of its connection was noticed does not fail for it), and asks the
 //! Sentinels for the primary before every connect where a store is replicated: one after another, beginning with the
 //! one that answered last, until one names an address whose server says of itself that it is a primary.
 //!
@@ -68,7 +69,8 @@ struct Link {
     port: u16,
     client: MultiplexedConnection,
     driver: Task,
-    discarded: AtomicBool,
+    /// True once it is of no more use: it was given up, or its other end is gone.
+    discarded: Arc<AtomicBool>,
 }
 
 impl Connection {
@@ -327,8 +329,13 @@ impl Link {
         let config = AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None);
         let info = RedisConnectionInfo::default();
         let (client, driver) = MultiplexedConnection::new_with_config(&info, stream, config).await?;
-        let driver = host.spawn(driver);
-        Ok(Link { peer: peer.to_owned(), port, client, driver, discarded: AtomicBool::new(false) })
+        let discarded = Arc::new(AtomicBool::new(false));
+        let noticing = Arc::clone(&discarded);
+        let driver = host.spawn(async move {
+            driver.await;
+            noticing.store(true, Ordering::Relaxed);
+        });
+        Ok(Link { peer: peer.to_owned(), port, client, driver, discarded })
     }
 
     /// Closes the socket; requests under way on it fail.
