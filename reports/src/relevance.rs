@@ -39,7 +39,7 @@ pub(crate) fn key(what: &What) -> Option<&Key> {
         | What::Created { key }
         | What::Extended { key }
         | What::Deleted { key }
-        | What::Expired { key }
+        | What::Expired { key, .. }
         | What::Lost { key }
         | What::ResourceRead { key, .. }
         | What::ResourceWritten { key, .. }

@@ -93,7 +93,7 @@ impl<'a> Names<'a> {
             What::Created { key } => format!("creates the record of `{key}`{whose}"),
             What::Extended { key } => format!("extends the lease of `{key}`{whose}"),
             What::Deleted { key } => format!("deletes the record of `{key}`{whose}"),
-            What::Expired { key } => format!("the lease of `{key}` runs out: record dropped"),
+            What::Expired { key, .. } => format!("the lease of `{key}` runs out: record dropped"),
             What::Lost { key } => format!("has lost the record of `{key}` that it had acknowledged"),
             What::Promoted => "becomes the primary".to_owned(),
             What::Demoted => "becomes a replica".to_owned(),

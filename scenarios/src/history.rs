@@ -89,6 +89,15 @@ pub struct Record<'t> {
     pub on_store: bool,
     /// Its deletion, expiry, loss, or replacement.
     pub ended: Option<&'t Event>,
+    /// When it was over: when it ended, or, if its lease ran out, when the store could have dropped it.
+    pub over_at: Option<TrueTime>,
+}
+
+impl<'t> Record<'t> {
+    fn end(&mut self, event: &'t Event, over_at: TrueTime) {
+        self.ended = Some(event);
+        self.over_at = Some(over_at.max(self.created.at));
+    }
 }
 
 /// A request that extended, deleted or replaced a live record.

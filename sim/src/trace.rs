@@ -192,6 +192,9 @@ pub enum What {
     Expired {
         /// The key.
         key: Key,
+        /// For how long it had run out by then, in nanoseconds of the store's wall clock: stores drop what nobody asks
+        /// for a little late.
+        overdue_ns: u64,
     },
     /// A store no longer has a record that it once acknowledged: restart, failover, eviction.
     Lost {
@@ -495,7 +498,10 @@ mod encode {
             What::Created { key } => tagged(out, 18, key),
             What::Extended { key } => tagged(out, 19, key),
             What::Deleted { key } => tagged(out, 20, key),
-            What::Expired { key } => tagged(out, 21, key),
+            What::Expired { key, overdue_ns } => {
+                tagged(out, 21, key);
+                number(out, *overdue_ns);
+            }
             What::Lost { key } => tagged(out, 22, key),
             What::Promoted => out.push(23),
             What::Demoted => out.push(24),

@@ -4,9 +4,11 @@
 //! found by looking backwards, because most events concern a recent one. Events that contradict the life of a
 //! section or a record, as in a damaged trace, are passed over: the first of two wins.
 
+use std::time::Duration;
+
 use picklock_sim::ids::{GrantId, HostId, Key, Token};
 use picklock_sim::lock::Belief;
-use picklock_sim::time::TrueTime;
+use picklock_sim::time::{TrueTime, nanos};
 use picklock_sim::trace::{Event, Role, Trace, What};
 
 use super::{Act, Answer, Granted, History, Operation, Record, Section, Touch};
@@ -27,6 +29,8 @@ pub(super) struct Pass<'t> {
 struct Standing {
     takes_writes: bool,
     runs: bool,
+    /// When it last came up, or its wall clock was moved: nothing ran out in the time before that by what its clock says now.
+    jumped: TrueTime,
 }
 
 /// A creation by the grant at hand.
@@ -38,7 +42,8 @@ struct Creation {
 
 impl<'t> Pass<'t> {
     pub(super) fn over(trace: &'t Trace) -> Pass<'t> {
-        let stands = |role| Standing { takes_writes: role == Role::Store, runs: true };
+        let stands =
+            |role| Standing { takes_writes: role == Role::Store, runs: true, jumped: TrueTime::default() };
         Pass {
             history: History {
                 trace,
@@ -81,7 +86,9 @@ impl<'t> Pass<'t> {
             What::Created { key } => self.created(event, key),
             What::Extended { key } => self.touched(event, key, false),
             What::Deleted { key } => self.touched(event, key, true),
-            What::Expired { key } | What::Lost { key } => self.vanished(event, key),
+            What::Expired { key, overdue_ns } => self.vanished(event, key, Duration::from_nanos(*overdue_ns)),
+            What::Lost { key } => self.vanished(event, key, Duration::ZERO),
+            What::ClockStepped { .. } => self.stand(event.host, |standing| standing.jumped = event.at),
             What::Promoted => self.turned(event, true),
             What::Demoted => self.turned(event, false),
             What::Delivered { .. } => self.delivered(event),
@@ -109,7 +116,10 @@ impl<'t> Pass<'t> {
 
             What::Crashed { .. } => self.crashed(event),
             What::Restarted => {
-                self.stand(event.host, |standing| standing.runs = true);
+                self.stand(event.host, |standing| {
+                    standing.runs = true;
+                    standing.jumped = event.at;
+                });
                 self.history.last_fault = Some(event);
             }
             What::Injected { .. } | What::Healed { .. } => self.history.last_fault = Some(event),
@@ -288,7 +298,7 @@ impl<'t> Pass<'t> {
         if let Some(section) = self.known_section(event) {
             section.records.push(record);
         }
-        self.history.records.push(Record { key, created: event, on_store, ended: None });
+        self.history.records.push(Record { key, created: event, on_store, ended: None, over_at: None });
     }
 
     fn touched(&mut self, event: &'t Event, key: &Key, ends: bool) {
@@ -298,15 +308,18 @@ impl<'t> Pass<'t> {
             self.history.touches.push(Touch { record, event });
         }
         if ends {
-            self.history.records[record].ended = Some(event);
+            self.history.records[record].end(event, event.at);
             self.live.swap_remove(live);
         }
     }
 
-    fn vanished(&mut self, event: &'t Event, key: &Key) {
+    fn vanished(&mut self, event: &'t Event, key: &Key, overdue: Duration) {
         if let Some(live) = self.known_key(key).and_then(|key| self.live(event.host, key)) {
             let record = self.live.swap_remove(live);
-            self.history.records[record].ended = Some(event);
+            let jumped =
+                self.standing.get(usize::from(event.host.0)).map_or(event.at, |standing| standing.jumped);
+            let over_at = TrueTime(event.at.0.saturating_sub(nanos(overdue))).max(jumped.min(event.at));
+            self.history.records[record].end(event, over_at);
         }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Another client *could* be granted from the moment when so many stores no longer keep the grant's record that they
 //! and the stores that never had it are a majority; of a replicated store, when a host that takes writes does not have
-//! it. Nobody need be granted then: that is what mutual exclusion judges. A record counts until the store drops it, which
-//! may be a little after its lease has run out.
+//! it. Nobody need be granted then: that is what mutual exclusion judges. A record counts until its lease has run out by
+//! the store's clock, whenever the store drops it: whoever asks first finds it gone.
 //!
 //! The deadline is the instant at which it passed on the holder's clock, or, if it had not by the end of the section, the
 //! end of the section: what is advertised to nobody misleads nobody. Not applicable to grants without a deadline.
@@ -32,10 +32,10 @@ fn check(history: &History<'_>) -> Outcome {
     }
     let mut findings = Vec::new();
     for (section, grant) in history.grants().filter(|(_, grant)| advertised(grant)) {
-        let Some(freed) = freed(history, section, grant) else { continue };
+        let Some((freed_at, freed)) = freed(history, section, grant) else { continue };
         let (until, passed) = relied_upon(history, section, grant);
-        if freed.at < until {
-            let width = until.since(freed.at);
+        if freed_at < until {
+            let width = until.since(freed_at);
             findings.push(Finding {
                 text: format!(
                     "another client could be granted `{}` {} before the deadline that {} was told",
@@ -75,32 +75,36 @@ fn relied_upon<'t>(
     (end.map_or(history.trace.end, |event| event.at), end)
 }
 
-/// The event by which another client could first be granted what this grant holds.
-fn freed<'t>(history: &History<'t>, section: &Section<'t>, grant: &Granted<'t>) -> Option<&'t Event> {
+/// When another client could first be granted what this grant holds, and the event that shows it.
+fn freed<'t>(
+    history: &History<'t>,
+    section: &Section<'t>,
+    grant: &Granted<'t>,
+) -> Option<(TrueTime, &'t Event)> {
     let records: Vec<&Record<'t>> =
         history.records_of(section).filter(|record| record.key == section.key).collect();
     let stores = history.trace.hosts.iter().filter(|host| host.role == Role::Store).count();
     let needed = stores.saturating_sub(history.trace.quorum as usize) + 1;
     let kept = |at: TrueTime, on: &dyn Fn(&Record<'t>) -> bool| {
         let live = |record: &&&Record<'t>| {
-            record.created.at <= at && record.ended.is_none_or(|event| event.at > at) && on(record)
+            record.created.at <= at && record.over_at.is_none_or(|over| over > at) && on(record)
         };
         records.iter().filter(live).count()
     };
-    let ended = records.iter().filter_map(|record| record.ended);
-    let by_loss = ended.filter(|event| event.at >= grant.granted_at).filter(|event| {
+    let ended = records.iter().filter_map(|record| record.over_at.zip(record.ended));
+    let by_loss = ended.filter(|(over_at, _)| *over_at >= grant.granted_at).filter(|(over_at, event)| {
         let on = |record: &Record<'t>| history.trace.quorum == 1 || record.on_store;
         // What earlier attempts of the section left on a store may end before this grant was complete.
-        let at = event.at.max(grant.acquired.at);
-        takes_writes(history, event.host, event.at) && kept(at, &on) < needed
+        let at = (*over_at).max(grant.acquired.at);
+        takes_writes(history, event.host, *over_at) && kept(at, &on) < needed
     });
     let promoted = |event: &&Event| {
         matches!(event.what, What::Promoted)
             && event.at >= grant.granted_at
             && kept(event.at, &|record| record.created.host == event.host) == 0
     };
-    let by_promotion = history.upheavals.iter().copied().filter(promoted);
-    by_loss.chain(by_promotion).min_by_key(|event| (event.at, event.id))
+    let by_promotion = history.upheavals.iter().copied().filter(promoted).map(|event| (event.at, event));
+    by_loss.chain(by_promotion).min_by_key(|(at, event)| (*at, event.id))
 }
 
 /// Whether a host took writes at an instant.
@@ -137,6 +141,12 @@ mod tests {
         assert_eq!(found.width, wide(50));
         let events = ["1 client-1 acquired", "100 node-1 expired", "150 client-1 deadline-passed"];
         assert_eq!(cited(&trace, &found), events);
+    }
+
+    #[test]
+    fn a_lease_is_over_when_it_has_run_out_and_not_when_the_store_drops_it() {
+        let trace = granted(150).at(150).deadline_passes(A1).at(180).expires_late(NODE_1, 80).trace();
+        assert_eq!(finding(&INVARIANT, &trace).width, wide(50));
     }
 
     #[test]

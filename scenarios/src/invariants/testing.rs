@@ -191,7 +191,12 @@ impl Script {
     }
 
     pub(crate) fn expires(self, host: HostId) -> Script {
-        self.at_store(host, None, |key| What::Expired { key })
+        self.expires_late(host, 0)
+    }
+
+    /// Drops a record whose lease ran out so many milliseconds ago.
+    pub(crate) fn expires_late(self, host: HostId, overdue_ms: u64) -> Script {
+        self.at_store(host, None, |key| What::Expired { key, overdue_ns: overdue_ms * 1_000_000 })
     }
 
     fn token(&self, grant: GrantId) -> Option<Token> {

@@ -352,7 +352,11 @@ impl Store {
         let Some(entry) = self.current_mut().remove(key) else { return };
         self.volatile -= usize::from(entry.expires.is_some());
         if entry.record {
-            self.effects.events.push(What::Expired { key: name(key) });
+            // A key is over when the clock is past its last millisecond.
+            let over = entry.expires.and_then(|last| u64::try_from(last.saturating_add(1)).ok());
+            let overdue = |over: u64| self.now.as_nanos().saturating_sub(over.saturating_mul(1_000_000));
+            let overdue_ns = over.map_or(0, overdue);
+            self.effects.events.push(What::Expired { key: name(key), overdue_ns });
         }
     }
 

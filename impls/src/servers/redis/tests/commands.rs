@@ -105,7 +105,10 @@ fn a_key_lives_through_its_last_millisecond_and_is_dead_after_it() {
     assert_eq!(bench.run("SET k w NX PX 100"), "nil");
     bench.pass(1);
     assert_eq!(bench.run("SET k w NX PX 100"), "+OK");
-    assert_eq!(bench.events(), [What::Expired { key: key("k") }, What::Created { key: key("k") }]);
+    assert_eq!(
+        bench.events(),
+        [What::Expired { key: key("k"), overdue_ns: 0 }, What::Created { key: key("k") }]
+    );
     assert_eq!(
         bench.writes(),
         ["MULTI".to_owned(), "DEL k".into(), format!("SET k w PXAT {}", EPOCH_MS + 201), "EXEC".into()]
@@ -128,7 +131,7 @@ fn a_clock_that_jumps_ahead_ends_a_lease_at_the_next_cycle() {
     assert!(bench.node.needs_ticks());
     bench.pass(20_000);
     let effects = bench.node.tick(bench.now);
-    assert_eq!(effects.events, [What::Expired { key: key("k") }]);
+    assert_eq!(effects.events, [What::Expired { key: key("k"), overdue_ns: 9_999_000_000 }]);
     assert!(!bench.node.needs_ticks());
     assert_eq!(bench.run("DBSIZE"), ":1");
 }

@@ -228,11 +228,14 @@ fn a_replica_hides_dead_keys_but_leaves_them_to_its_primary() {
     assert_eq!(group.run(1, "GET lock"), "nil");
     assert!(!group.members[1].node.needs_ticks());
     assert_eq!(group.members[1].node.tick(group.now).events, []);
-    assert_eq!(group.members[0].node.tick(group.now).events, [What::Expired { key: key("lock") }]);
+    assert_eq!(
+        group.members[0].node.tick(group.now).events,
+        [What::Expired { key: key("lock"), overdue_ns: 0 }]
+    );
     group.take_wire();
     group.carry();
     assert_eq!(group.take_wire(), "*2 $3 DEL $4 lock ");
-    assert_eq!(group.take_events(1).last(), Some(&What::Expired { key: key("lock") }));
+    assert_eq!(group.take_events(1).last(), Some(&What::Expired { key: key("lock"), overdue_ns: 0 }));
 }
 
 #[test]

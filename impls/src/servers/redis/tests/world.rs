@@ -128,7 +128,7 @@ impl World {
             What::Created { key } => Some(format!("created {key}")),
             What::Extended { key } => Some(format!("extended {key}")),
             What::Deleted { key } => Some(format!("deleted {key}")),
-            What::Expired { key } => Some(format!("expired {key}")),
+            What::Expired { key, .. } => Some(format!("expired {key}")),
             What::Lost { key } => Some(format!("lost {key}")),
             What::Promoted => Some("promoted".to_owned()),
             What::Demoted => Some("demoted".to_owned()),
