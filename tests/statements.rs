@@ -192,10 +192,10 @@ mod redlock {
     /// The example of article 3: one store is locked 100 ms before two others, and that is the majority.
     fn one_store_earlier() -> Vec<Injection> {
         let late = Lever::Delay { to: Target::host("node-2"), by: ms(100), lasts: ms(20), messages: Some(1) };
-        // Two stores do not vote for it, and it learns that at once.
+        // Two stores do not vote for it, and it learns that at once: the process is gone.
         let others = Target::Hosts(vec!["node-4".to_owned(), "node-5".to_owned()]);
-        let broken = Lever::DropConnections { to: others };
-        vec![injection(at(45), first(), late), injection(at(45), first(), broken)]
+        let down = Lever::Crash { power_loss: false, restart_after: Some(LEASE / 2) };
+        vec![injection(at(45), first(), late), injection(at(45), others, down)]
     }
 
     #[test]

@@ -108,6 +108,7 @@ mod tests {
             "pause",
             "seckill",
             "stall",
+            "suspend",
             "client-crash",
             "delay",
             "lost-reply",

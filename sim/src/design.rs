@@ -263,6 +263,8 @@ pub struct Design {
     pub alone: bool,
     /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault.
     pub leases_to_recover: u32,
+    /// True if nothing is granted while no replica acknowledges what is written.
+    pub needs_replicas: bool,
     /// Starts one of its servers; `None` for a design without servers.
     pub server: Option<StartServer>,
     /// Makes one of its clients.
@@ -293,6 +295,7 @@ impl Design {
             sells: false,
             alone: false,
             leases_to_recover: 1,
+            needs_replicas: false,
             server: None,
             client: Arc::new(move |seat| Box::pin(client(seat))),
         }

@@ -115,12 +115,19 @@ fn execute(
 /// well; up to two seconds more until all of them know of it.
 const FAILOVER_TIME: Duration = Duration::from_secs(4);
 
-/// `TTL + retry + failover + delay` of invariant I5: the leases that must run out, the time that a failover takes, and
-/// a second for connecting, retrying and the slowest messages. Without a lock a turn is a change that was made, and work
+/// How long Sentinels wait before they make a primary that has come back a replica, and what it then takes to copy the
+/// data; until then the new primary may have no replica at all.
+const DEMOTION_TIME: Duration = Duration::from_secs(12);
+
+/// `TTL + retry + failover + delay` of invariant I5: the leases that must run out, the time that a failover takes (with
+/// the demotion of the old primary, if the design needs a replica), and a second for connecting, retrying and the slowest messages. Without a lock a turn is a change that was made, and work
 /// comes before it: twice, because what was under way when somebody else made a change is done again.
 fn progress_bound(design: &Design, plan: &Plan) -> Duration {
-    let failover =
-        if design.topology.replicated { plan.world.down_after + FAILOVER_TIME } else { Duration::ZERO };
+    let failover = match design.topology.replicated {
+        true if design.needs_replicas => plan.world.down_after + FAILOVER_TIME + DEMOTION_TIME,
+        true => plan.world.down_after + FAILOVER_TIME,
+        false => Duration::ZERO,
+    };
     let work = if design.belief == Belief::None { 2 * longest_work(plan) } else { Duration::ZERO };
     plan.world.ttl * design.leases_to_recover + failover + work + Duration::from_secs(1)
 }

@@ -2,7 +2,9 @@
 //!
 //! *Claim:* the lock survives the loss of the primary, because the replica that is promoted knows of it.
 //! *Weakness:* `WAIT` says how many replicas have the write, not that one of them will be promoted; with more replicas than
-//! it waits for, one that has not may be. Renewals and releases are not waited for. A client that does not look at the
+//! it waits for, one that has not may be. Renewals and releases are not waited for: where a primary is cut off from its
+//! replicas, its holder goes on renewing there, and the lease that they know of ends. While there is no replica nothing is
+//! granted, and an old primary becomes one about ten seconds after it has come back. A client that does not look at the
 //! count (`count=unchecked`) has only waited. And a holder that is paused past its lease is as late as anywhere.
 //! *Source:* L11 in the project's list; the Redis documentation of `WAIT`, which says that it does not make a
 //! replicated Redis a strongly consistent store.
@@ -48,9 +50,10 @@ const COUNT: Param = Param {
 fn build(args: &Args) -> Design {
     let (replicas, checked) = (args.int("wait"), args.word("count") == "checked");
     let topology = Topology { stores: 1, replicated: true };
-    on_stores_renewed(args, topology, move |seat, policy| async move {
+    let design = on_stores_renewed(args, topology, move |seat, policy| async move {
         Ok(ReplicatedWait { single: Single::connect(&seat, policy).await?, replicas, checked })
-    })
+    });
+    Design { needs_replicas: checked, ..design }
 }
 
 struct ReplicatedWait {

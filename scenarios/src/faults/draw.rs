@@ -91,6 +91,12 @@ impl<'a> Draw<'a> {
         self.setting.topology
     }
 
+    /// When the calm run ended.
+    #[must_use]
+    pub fn calm_end(&self) -> TrueTime {
+        self.setting.calm_end
+    }
+
     /// The names of the clients.
     #[must_use]
     pub fn clients(&self) -> Vec<String> {

@@ -154,6 +154,11 @@ pub(crate) fn strikes_records(fault: &Fault) -> bool {
     [node_restart::NODE_RESTART.name, clock_step::CLOCK_STEP.name].contains(&fault.name)
 }
 
+/// Whether a fault strikes only within the release of a lock.
+pub(crate) fn strikes_release(fault: &Fault, args: &Args) -> bool {
+    fault.params.iter().any(|param| param.name == PHASE.name) && args.word(PHASE.name) == "release"
+}
+
 fn always(_: &Args, _: Topology) -> Result<(), String> {
     Ok(())
 }

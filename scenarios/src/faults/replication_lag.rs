@@ -1,7 +1,7 @@
 //! F9, replication lag: the primary acknowledges what its replicas do not have yet, and dies.
 //!
-//! Everything that the primary sends to its replicas is late for the whole run; then it crashes while a section
-//! works. Whether the lock survives depends on whether its record was on the way (Redis documentation,
+//! Everything that the primary sends to its replicas is late, for as long as the sections take when nothing goes wrong;
+//! meanwhile it crashes while a section works. Whether the lock survives depends on whether its record was on the way (Redis documentation,
 //! "Distributed locks": why failover-based implementations are not enough).
 
 use picklock_sim::design::ServerRole;
@@ -40,7 +40,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
         return injections;
     }
     let replicas = Target::Hosts(draw.servers(|role| matches!(role, ServerRole::Replica { .. })));
-    let lag = Lever::Delay { to: replicas, by, lasts: draw.world().horizon, messages: None };
+    let lag = Lever::Delay { to: replicas, by, lasts: draw.calm_end().since(TrueTime(0)), messages: None };
     injections.insert(0, draw.inject(When::At { at_ns: TrueTime(0) }, Target::Primary, lag));
     injections
 }

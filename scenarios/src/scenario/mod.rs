@@ -29,6 +29,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use picklock_sim::design::Design;
+use picklock_sim::lock::Belief;
 use picklock_sim::plan::{Injection, Plan};
 use picklock_sim::probe::Probe;
 use picklock_sim::seed::Seed;
@@ -281,6 +282,9 @@ impl FaultEntry {
             return Err(
                 "it strikes at what stores keep of locks, and the design's server keeps nothing".into()
             );
+        }
+        if design.belief == Belief::None && faults::strikes_release(self.fault, &self.args) {
+            return Err("it strikes within the release of a lock, and the design has none".into());
         }
         (self.fault.applies)(&self.args, design.topology)
     }
