@@ -1,8 +1,10 @@
 //! A campaign: many runs of many cells on many threads, added up as they come, then the violations told.
 //!
-//! Threads take blocks of seeds, the first block of every cell before the second of any, so that a campaign that is
-//! stopped early has looked everywhere. No run is kept: a million seeds need no more memory than a thousand. A violation
-//! that is to be told is drawn again from its seed.
+//! Threads take blocks of seeds of a design, to be run under all of its scenarios: the first block of every cell before
+//! the second of any, so that a campaign that is stopped early has looked everywhere. All runs of a design and a seed are
+//! made by one thread: most are drawn from a calm run, which is then made once for all of them, and threads wait for each
+//! other only to add up. No run is kept: a million seeds need no more memory than a thousand. A violation that is to be
+//! told is drawn again from its seed.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -16,14 +18,18 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::seed::Seed;
 
-use crate::check::{self, CheckError};
+use crate::check::{self, CheckError, Probes};
 use crate::expect::Expectations;
 use crate::scenario::Scenario;
 use crate::summary::{Cell, SCHEMA, Summary};
 use crate::tally::Tally;
 use crate::tell::{self, TellError};
 
-/// Seeds that a thread takes at a time.
+#[cfg(test)]
+mod tests;
+
+/// Runs that a thread takes at a time, as far as they are of whole seeds: few, so that all threads have work in a small
+/// campaign, and one that is out of time ends soon.
 const BLOCK: u64 = 16;
 
 /// What is to be run.
@@ -166,16 +172,18 @@ impl<'a> Campaign<'a> {
         stop: &AtomicBool,
         observer: &dyn Observer,
     ) -> Result<Vec<Tally>, CampaignError> {
-        let blocks = Blocks::new(pairings, &self.seeds);
+        let blocks = Blocks::new(pairings, self.scenarios.len(), &self.seeds);
         let over = Over::new(self.budget, stop);
         let results = Mutex::new((vec![Tally::default(); pairings.len()], None));
         in_parallel(self.jobs, || {
             let mut tallies: BTreeMap<usize, Tally> = BTreeMap::new();
             while !over.now()
-                && let Some((cell, seeds)) = blocks.take()
+                && let Some(mut block) = blocks.take()
             {
-                let tally = tallies.entry(cell).or_default();
-                if let Err(error) = self.make_block(&pairings[cell], seeds, tally, &over, observer) {
+                let made = block.seeds.try_for_each(|seed| {
+                    self.make_seed(pairings, block.cells, seed, &mut tallies, &over, observer)
+                });
+                if let Err(error) = made {
                     results.lock().unwrap_or_else(PoisonError::into_inner).1.get_or_insert(error);
                     over.set();
                 }
@@ -187,32 +195,34 @@ impl<'a> Campaign<'a> {
         error.map_or(Ok(tallies), Err)
     }
 
-    fn make_block(
+    /// Makes the runs of one seed, which share their probes. When the campaign is over, makes no more.
+    fn make_seed(
         &self,
-        pairing: &Pairing<'_>,
-        seeds: Range<u64>,
-        tally: &mut Tally,
+        pairings: &[Pairing<'_>],
+        cells: &[usize],
+        seed: u64,
+        tallies: &mut BTreeMap<usize, Tally>,
         over: &Over<'_>,
         observer: &dyn Observer,
     ) -> Result<(), CampaignError> {
-        let Ok(design) = &pairing.design else { return Ok(()) };
-        for seed in seeds {
+        let mut probes = Probes::default();
+        for &cell in cells {
+            let pairing = &pairings[cell];
+            let Ok(design) = &pairing.design else { continue };
             if over.interrupted() {
                 return Ok(());
             }
-            let checked =
-                check::seed(self.engine, design, pairing.scenario, Seed(seed)).map_err(|source| {
-                    CampaignError::Check {
-                        design: pairing.name.clone(),
-                        scenario: pairing.scenario.name().into(),
-                        source,
-                    }
+            let checked = check::seed_sharing(self.engine, design, pairing.scenario, Seed(seed), &mut probes)
+                .map_err(|source| CampaignError::Check {
+                    design: pairing.name.clone(),
+                    scenario: pairing.scenario.name().into(),
+                    source,
                 })?;
+            let tally = tallies.entry(cell).or_default();
             tally.add(&checked);
             observer.ran(1);
             if self.fail_fast && self.is_failure(pairing, tally) {
                 over.set();
-                return Ok(());
             }
         }
         Ok(())
@@ -296,32 +306,45 @@ pub(crate) fn in_parallel(jobs: NonZero<usize>, work: impl Fn() + Sync) {
     });
 }
 
-/// Blocks of seeds of all cells that have runs, handed out one by one.
+/// Blocks of seeds of all designs that have runs, handed out one by one.
 struct Blocks {
-    cells: Vec<usize>,
+    /// The cells of each design.
+    designs: Vec<Vec<usize>>,
     seeds: Range<u64>,
+    /// Seeds of a block.
+    size: u64,
     next: AtomicU64,
 }
 
+/// What a thread takes at a time: the cells of a design, each to be run with all of the seeds.
+struct Block<'a> {
+    cells: &'a [usize],
+    seeds: Range<u64>,
+}
+
 impl Blocks {
-    fn new(pairings: &[Pairing<'_>], seeds: &Range<u64>) -> Blocks {
-        let runs = |(cell, pairing): (usize, &Pairing<'_>)| pairing.design.is_ok().then_some(cell);
-        Blocks {
-            cells: pairings.iter().enumerate().filter_map(runs).collect(),
-            seeds: seeds.clone(),
-            next: AtomicU64::new(0),
-        }
+    /// Of pairings that stand design by design, each with as many scenarios.
+    fn new(pairings: &[Pairing<'_>], scenarios: usize, seeds: &Range<u64>) -> Blocks {
+        let all: Vec<usize> = (0..pairings.len()).collect();
+        let runs = |cells: &[usize]| -> Vec<usize> {
+            cells.iter().copied().filter(|cell| pairings[*cell].design.is_ok()).collect()
+        };
+        let mut designs: Vec<Vec<usize>> = all.chunks(scenarios.max(1)).map(runs).collect();
+        designs.retain(|cells| !cells.is_empty());
+        let most = designs.iter().map(Vec::len).max().unwrap_or(1) as u64;
+        Blocks { designs, seeds: seeds.clone(), size: (BLOCK / most).max(1), next: AtomicU64::new(0) }
     }
 
-    fn take(&self) -> Option<(usize, Range<u64>)> {
-        let cells = self.cells.len() as u64;
-        if cells == 0 {
+    fn take(&self) -> Option<Block<'_>> {
+        let designs = self.designs.len() as u64;
+        if designs == 0 {
             return None;
         }
         let next = self.next.fetch_add(1, Ordering::Relaxed);
-        let from = self.seeds.start.checked_add((next / cells).checked_mul(BLOCK)?)?;
-        let until = from.saturating_add(BLOCK).min(self.seeds.end);
-        (from < until).then(|| (self.cells[(next % cells) as usize], from..until))
+        let from = self.seeds.start.checked_add((next / designs).checked_mul(self.size)?)?;
+        let seeds = from..from.saturating_add(self.size).min(self.seeds.end);
+        let cells = &self.designs[(next % designs) as usize];
+        (!seeds.is_empty()).then_some(Block { cells, seeds })
     }
 }
 

@@ -18,6 +18,10 @@ use crate::scenario::Scenario;
 use crate::summary::Metrics;
 use crate::{metrics, workloads};
 
+mod probes;
+
+pub use probes::Probes;
+
 /// A run and what the invariants say of it.
 pub struct Checked {
     /// What was injected.
@@ -50,7 +54,22 @@ pub enum CheckError {
 /// # Errors
 /// When the design's code panics.
 pub fn seed(engine: Engine, design: &Design, scenario: &Scenario, seed: Seed) -> Result<Checked, CheckError> {
-    let plan = draw(design, scenario, seed)?;
+    seed_sharing(engine, design, scenario, seed, &mut Probes::default())
+}
+
+/// As [`seed`], with the same result, for one seed under several scenarios: calm runs that are the same for several of
+/// them are made once.
+///
+/// # Errors
+/// When the design's code panics.
+pub fn seed_sharing<'a>(
+    engine: Engine,
+    design: &'a Design,
+    scenario: &Scenario,
+    seed: Seed,
+    probes: &mut Probes<'a>,
+) -> Result<Checked, CheckError> {
+    let plan = draw_sharing(design, scenario, seed, probes)?;
     check(engine, design, plan)
 }
 
@@ -59,12 +78,20 @@ pub fn seed(engine: Engine, design: &Design, scenario: &Scenario, seed: Seed) ->
 /// # Errors
 /// When the design's code panics in the calm run.
 pub fn draw(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Plan, CheckError> {
-    if !scenario.needs_probe() {
-        return Ok(scenario.plan(design, seed, None));
-    }
-    let calm = scenario.calm_plan(design, seed);
-    let run = run::probe(design, &calm, &workload(&calm)?)?;
-    Ok(scenario.plan(design, seed, run.probe.as_ref()))
+    draw_sharing(design, scenario, seed, &mut Probes::default())
+}
+
+fn draw_sharing<'a>(
+    design: &'a Design,
+    scenario: &Scenario,
+    seed: Seed,
+    probes: &mut Probes<'a>,
+) -> Result<Plan, CheckError> {
+    let probe = match scenario.needs_probe() {
+        true => Some(probes.of(design, scenario.calm_plan(design, seed))?),
+        false => None,
+    };
+    Ok(scenario.plan(design, seed, probe))
 }
 
 /// Runs a plan and judges the trace.

@@ -1,0 +1,189 @@
+//! Calm runs, each made once.
+//!
+//! Scenarios that differ in their faults alone have the same calm run, and most faults strike at points that it passed.
+//! It costs about as much as the run that it is made for. A run is a function of design and plan, so a probe that is
+//! shared is the one that would have been made again, and no plan changes.
+
+use std::sync::Arc;
+
+use picklock_sim::design::Design;
+use picklock_sim::plan::Plan;
+use picklock_sim::probe::Probe;
+use picklock_sim::run;
+use picklock_sim::time::TrueTime;
+
+use super::{CheckError, workload};
+
+/// The probes made so far. Those of one seed are of no use to another: a new collection for each keeps it small.
+#[derive(Default)]
+pub struct Probes<'a> {
+    made: Vec<Made<'a>>,
+}
+
+struct Made<'a> {
+    design: &'a Design,
+    calm: Plan,
+    probe: Probe,
+}
+
+impl<'a> Probes<'a> {
+    /// What a calm plan passes through, from a run that was made before if there is one like it.
+    ///
+    /// # Errors
+    /// When the plan names an unknown workload or the design's code panics.
+    pub fn of(&mut self, design: &'a Design, calm: Plan) -> Result<&Probe, CheckError> {
+        let at = match self.made.iter().position(|made| made.serves(design, &calm)) {
+            Some(at) => at,
+            None => {
+                let run = run::probe(design, &calm, &workload(&calm)?)?;
+                let probe = run.probe.expect("a run that is made for its probe has one");
+                self.made.push(Made { design, calm, probe });
+                self.made.len() - 1
+            }
+        };
+        Ok(&self.made[at].probe)
+    }
+}
+
+impl Made<'_> {
+    fn serves(&self, design: &Design, calm: &Plan) -> bool {
+        self.has_plan(calm) && run_alike(self.design, design)
+    }
+
+    /// True if the other plan is this one, or would be with another horizon that makes no difference: a run only ever
+    /// looks at its horizon to be cut off there, so one that ended by itself before either is the same under both.
+    fn has_plan(&self, calm: &Plan) -> bool {
+        let (here, there) = (self.calm.world.horizon, calm.world.horizon);
+        if here != there && self.probe.end >= TrueTime(0) + here.min(there) {
+            return false;
+        }
+        let mut under_this_horizon = calm.clone();
+        under_this_horizon.world.horizon = here;
+        self.calm == under_this_horizon
+    }
+}
+
+/// Whether every plan runs alike with both designs: their code is the very same object, and all that a scenario may
+/// change around it is equal. Two designs that merely happen to do the same are held for different.
+fn run_alike(one: &Design, other: &Design) -> bool {
+    // By name, so that whoever gives a design a new field decides here whether a run depends on it.
+    let Design {
+        name,
+        claim: _,
+        belief,
+        fenced,
+        topology,
+        persistent,
+        reentrant,
+        sells,
+        alone,
+        leases_to_recover,
+        needs_replicas,
+        server,
+        client,
+    } = other;
+    let same_server = match (&one.server, server) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (None, None) => true,
+        _ => false,
+    };
+    same_server
+        && Arc::ptr_eq(&one.client, client)
+        && one.name == *name
+        && one.belief == *belief
+        && one.fenced == *fenced
+        && one.topology == *topology
+        && one.persistent == *persistent
+        && one.reentrant == *reentrant
+        && one.sells == *sells
+        && one.alone == *alone
+        && one.leases_to_recover == *leases_to_recover
+        && one.needs_replicas == *needs_replicas
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_sim::design::Topology;
+    use picklock_sim::lock::{Client, Grant, LockError};
+    use picklock_sim::seed::Seed;
+
+    use super::*;
+    use crate::scenario::Scenario;
+
+    struct Generous;
+
+    impl picklock_sim::lock::Lock for Generous {
+        async fn try_acquire(&self, key: &picklock_sim::ids::Key) -> Result<Option<Grant>, LockError> {
+            Ok(Some(Grant::new(key, "anybody")))
+        }
+
+        async fn release(&self, _: Grant) -> Result<(), LockError> {
+            Ok(())
+        }
+    }
+
+    fn design() -> Design {
+        Design::new("generous", |_| async { Ok(Client::lock(Generous)) })
+            .on(Topology::independent(1), |_| async {})
+    }
+
+    fn calm(design: &Design, settings: &[&str]) -> Plan {
+        let mut scenario = Scenario::parse("made-up.toml", "summary = 'made up'").unwrap();
+        scenario.set_all(settings).unwrap();
+        scenario.calm_plan(design, Seed(3))
+    }
+
+    fn alone(design: &Design, calm: Plan) -> Probe {
+        Probes::default().of(design, calm).unwrap().clone()
+    }
+
+    /// How many runs it takes to probe all of these; each probe is the one that its plan has alone.
+    fn runs(probed: &[(&Design, Plan)]) -> usize {
+        let mut probes = Probes::default();
+        for (design, calm) in probed {
+            let shared = probes.of(design, calm.clone()).unwrap().clone();
+            assert_eq!(shared, alone(design, calm.clone()));
+        }
+        probes.made.len()
+    }
+
+    #[test]
+    fn a_calm_plan_is_run_once() {
+        let design = design();
+        let [one, other] = [calm(&design, &[]), calm(&design, &["clients=4"])];
+        assert_eq!(runs(&[(&design, one.clone()), (&design, other.clone()), (&design, one)]), 2);
+    }
+
+    #[test]
+    fn a_horizon_counts_only_where_it_cuts_off_a_run() {
+        let design = design();
+        let under = |horizon: &str| (&design, calm(&design, &[&format!("horizon={horizon}")]));
+        let end = alone(&design, calm(&design, &[])).end;
+        assert!(end > TrueTime(0) && end < TrueTime(5_000_000_000), "the default horizon cuts off the run");
+        let (short, shorter) = (format!("{}ns", end.0 / 2), format!("{}ns", end.0 / 3));
+        assert_eq!(runs(&[under("5s"), under("6s"), under("5s")]), 1);
+        assert_eq!(runs(&[under("5s"), under(&short)]), 2);
+        assert_eq!(runs(&[under(&short), under("5s"), under(&short)]), 2);
+        assert_eq!(runs(&[under(&short), under(&shorter)]), 2);
+        // At the very end, the run cannot be told from one that was cut off.
+        assert_eq!(runs(&[under("5s"), under(&format!("{}ns", end.0))]), 2);
+    }
+
+    #[test]
+    fn a_design_that_a_scenario_has_changed_is_another_one() {
+        let design = design();
+        let calm = calm(&design, &[]);
+        let copy = design.clone();
+        let replicated = Design { topology: Topology { stores: 1, replicated: true }, ..design.clone() };
+        let persistent = design.clone().persistent();
+        assert_eq!(runs(&[(&design, calm.clone()), (&copy, calm.clone())]), 1);
+        assert_eq!(runs(&[(&design, calm.clone()), (&replicated, calm.clone()), (&persistent, calm)]), 3);
+    }
+
+    #[test]
+    fn designs_that_were_made_apart_are_different_ones() {
+        let [one, other] = [design(), design()];
+        let calm = calm(&one, &[]);
+        assert_eq!(runs(&[(&one, calm.clone()), (&other, calm)]), 2);
+    }
+}
