@@ -42,24 +42,36 @@ fn matrix(summary: &Summary) -> String {
         table.row(std::iter::once(code(design)).chain(marks));
     }
     let legend = "`·` holds, `✗` violated, `?` unknown, `-` not applicable, `!` not as expected";
-    format!("## Matrix\n\n{}\n{legend}{}\n\n", table.text, numbers(summary))
+    let known = "in parentheses what more runs are known to show";
+    format!("## Matrix\n\n{}\n{legend}; {known}{}\n\n", table.text, names(summary))
 }
 
-/// A cell of the matrix: its symbol, and the numbers of the invariants that were violated.
+/// A cell of the matrix: its symbol, the numbers of the invariants that were violated, and of those that were not and
+/// might have been. A cell that holds in these runs is not one that is known to hold.
 fn mark(cell: &Cell) -> String {
-    let violated = |invariant: &&invariants::Invariant| cell.violations.contains_key(invariant.name);
-    let numbers = invariants::ALL.iter().filter(violated).map(|invariant| invariant.number);
-    std::iter::once(verdict::symbols(cell).as_str()).chain(numbers).collect::<Vec<_>>().join(" ")
+    let mut words = vec![verdict::symbols(cell)];
+    words.extend(numbers(|invariant| verdict::was_found(cell, invariant)));
+    let known = numbers(|invariant| verdict::may_yet_be_found(cell, invariant));
+    if !known.is_empty() {
+        words.push(format!("({})", known.join(" ")));
+    }
+    words.join(" ")
+}
+
+/// The numbers of the invariants whose names are accepted.
+fn numbers(accept: impl Fn(&str) -> bool) -> Vec<String> {
+    let accepted = invariants::ALL.iter().filter(|invariant| accept(invariant.name));
+    accepted.map(|invariant| invariant.number.to_owned()).collect()
 }
 
 /// The names of the invariants whose numbers stand in the matrix.
-fn numbers(summary: &Summary) -> String {
-    let violated = |invariant: &&invariants::Invariant| {
-        summary.cells.iter().any(|cell| cell.violations.contains_key(invariant.name))
+fn names(summary: &Summary) -> String {
+    let stands = |cell: &Cell, invariant: &str| {
+        verdict::was_found(cell, invariant) || verdict::may_yet_be_found(cell, invariant)
     };
     let named = invariants::ALL
         .iter()
-        .filter(violated)
+        .filter(|invariant| summary.cells.iter().any(|cell| stands(cell, invariant.name)))
         .map(|invariant| format!("; {} {}", invariant.number, invariant.name));
     named.collect()
 }
@@ -212,7 +224,27 @@ fn fence(text: &str, least: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use picklock_scenarios::summary::{Expected, Violation};
+
     use super::*;
+
+    #[test]
+    fn what_was_not_found_and_is_known_from_more_runs_stands_in_parentheses() {
+        let expected = Expected {
+            violated: vec!["mutual-exclusion".into(), "ownership".into()],
+            may: vec!["no-lost-update".into()],
+            within: 2_000,
+        };
+        let mut cell = Cell { runs: 100, expected: Some(expected), ..Cell::default() };
+        assert_eq!(mark(&cell), "· (I1 I4 I7)");
+        cell.violations.insert("mutual-exclusion".into(), Violation::default());
+        assert_eq!(mark(&cell), "✗ I1 (I4 I7)");
+        cell.violations.insert("ownership".into(), Violation::default());
+        cell.violations.insert("no-lost-update".into(), Violation::default());
+        assert_eq!(mark(&cell), "✗ I1 I4 I7");
+        cell.expected = None;
+        assert_eq!(mark(&cell), "✗ I1 I4 I7");
+    }
 
     #[test]
     fn names_cannot_break_a_table_or_a_code_span() {
