@@ -3,10 +3,11 @@
 //! Nothing flows back: the plan never sees the verdict. Search, shrinking and confirming are loops around this.
 
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::Plan;
+use picklock_sim::plan::{Injection, Plan};
 use picklock_sim::run::{self, Panicked, Run};
 use picklock_sim::seed::Seed;
 use picklock_sim::trace::{Trace, What};
@@ -103,7 +104,7 @@ pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, Che
     let history = History::of(&trace);
     let outcomes: Vec<(&'static Invariant, Outcome)> =
         invariants::ALL.iter().map(|invariant| (invariant, (invariant.check)(&history))).collect();
-    let bit = bitten(&trace);
+    let bit = bitten(&plan, &trace);
     let metrics = metrics::of(&history, &outcomes);
     let idle = idle(&plan, &bit, &metrics);
     Ok(Checked { plan, outcomes, bit, idle, metrics, trace })
@@ -114,12 +115,23 @@ fn workload(plan: &Plan) -> Result<run::Workload, CheckError> {
     Ok((kind.program)())
 }
 
-fn bitten(trace: &Trace) -> BTreeSet<String> {
-    let injections = trace.events.iter().filter_map(|event| match event.what {
-        What::Bit { injection } => trace.faults.get(injection as usize),
+/// The faults that made a difference. One of several parts, such as a lag and the crash that makes it matter, did only if
+/// each kind of them did.
+fn bitten(plan: &Plan, trace: &Trace) -> BTreeSet<String> {
+    let bites = trace.events.iter().filter_map(|event| match event.what {
+        What::Bit { injection } => plan.injections.get(injection as usize),
         _ => None,
     });
-    injections.cloned().collect()
+    let bites: Vec<&Injection> = bites.collect();
+    let has_bitten = |part: &Injection| {
+        bites
+            .iter()
+            .any(|bite| bite.fault == part.fault && discriminant(&bite.lever) == discriminant(&part.lever))
+    };
+    let missed: BTreeSet<&str> =
+        plan.injections.iter().filter(|part| !has_bitten(part)).map(|part| part.fault.as_str()).collect();
+    let whole = bites.iter().map(|bite| bite.fault.clone()).filter(|fault| !missed.contains(fault.as_str()));
+    whole.collect()
 }
 
 /// A run without a violation proves nothing if no scheduled fault made a difference, or, where none is scheduled, if
