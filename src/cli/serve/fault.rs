@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use picklock_scenarios::scenario::span::Span;
+use picklock_sim::live::CLIENTS;
 use picklock_sim::plan::{Injection, Lever, Target, When};
 use picklock_sim::text::nearest;
 use picklock_sim::time::TrueTime;
@@ -78,12 +79,12 @@ impl Reader<'_> {
         Ok(match kind {
             "pause" => (self.host()?, Lever::Pause { lasts }),
             "suspend" => (self.host()?, Lever::Suspend { lasts }),
-            "kill" => (self.host()?, Lever::Crash { power_loss: false, restart_after: None }),
-            "power-loss" => (self.host()?, Lever::Crash { power_loss: true, restart_after: None }),
+            "kill" => (self.server()?, Lever::Crash { power_loss: false, restart_after: None }),
+            "power-loss" => (self.server()?, Lever::Crash { power_loss: true, restart_after: None }),
             "cut" => {
                 let one = self.host()?;
                 let way = self.next("`to`, `from` or `and`")?.to_owned();
-                let other = self.host()?;
+                let other = self.other_than(&one)?;
                 match way.as_str() {
                     "to" => (one, Lever::Cut { to: other, both: false, lasts }),
                     "from" => (other, Lever::Cut { to: one, both: false, lasts }),
@@ -94,19 +95,20 @@ impl Reader<'_> {
             "delay" => {
                 let from = self.host()?;
                 self.word("to")?;
-                let to = self.host()?;
+                let to = self.other_than(&from)?;
                 let by = self.after("by")?.ok_or("it needs `by TIME`")?;
                 (from, Lever::Delay { to, by, lasts, messages: None })
             }
             "drop" => {
                 let one = self.host()?;
                 self.word("and")?;
-                (one, Lever::DropConnections { to: self.host()? })
+                let to = self.other_than(&one)?;
+                (one, Lever::DropConnections { to })
             }
             "lose-reply" => {
                 let from = self.host()?;
                 self.word("to")?;
-                (self.host()?, Lever::LoseReply { from })
+                (self.other_than(&from)?, Lever::LoseReply { from })
             }
             "step" => {
                 let host = self.host()?;
@@ -179,6 +181,27 @@ impl Reader<'_> {
         Err(format!("there is no host `{name}`{}; there are {}", hint.unwrap_or_default(), hosts.join(", ")))
     }
 
+    /// A host with a server: the clients are programs outside the world, which cannot be killed from within.
+    fn server(&mut self) -> Result<Target, String> {
+        if self.words.first() == Some(&CLIENTS) {
+            return Err(format!(
+                "the {CLIENTS} are outside and cannot be killed: kill a server, or cut them off"
+            ));
+        }
+        self.host()
+    }
+
+    /// The host at the other end of a connection.
+    fn other_than(&mut self, one: &Target) -> Result<Target, String> {
+        let other = self.host()?;
+        if other == *one {
+            return Err(
+                "it needs two hosts: what one says to itself does not go through the network".to_owned()
+            );
+        }
+        Ok(other)
+    }
+
     /// The time behind a word, if the word comes next.
     fn after(&mut self, word: &str) -> Result<Option<Duration>, String> {
         if self.words.first() != Some(&word) {
@@ -249,5 +272,9 @@ mod tests {
         assert!(why("").contains("it ends"));
         assert!(why("drift node-1 by 999999 at 1s").contains("parts per million"));
         assert!(why("pause node-1 at 1s for 1s every 0s").contains("above 0"));
+        assert!(why("kill clients at 1s").contains("cannot be killed"));
+        assert!(why("power-loss clients at 1s restart 1s").contains("cannot be killed"));
+        assert!(why("cut node-1 and node-1 at 1s for 1s").contains("two hosts"));
+        assert!(why("drop node-2 and node-2 at 1s").contains("two hosts"));
     }
 }

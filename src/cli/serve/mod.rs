@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use super::args::ServeArgs;
 use super::exit::{Exit, Failure};
 use super::screen;
-use topology::Server;
+use topology::{Server, Topology};
 
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     if !args.bind.is_loopback() && !args.expose {
@@ -25,6 +25,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
             "{} can be reached from other machines, and these servers have no password: add --expose if that is meant",
             args.bind
         )));
+    }
+    if args.down_after.is_zero() {
+        return Err(Failure::Input("--down-after needs a time above 0".to_owned()));
     }
     let servers = topology::servers(args.topology);
     let ports = ports(args.port, servers.len())?;
@@ -38,7 +41,17 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let served = topology::seats(servers, &doors, args, plan.world.down_after);
     let stop = stop_on_signal()?;
     let version = args.version;
-    let start: StartServer = Arc::new(move |seat| Box::pin(servers::serve_as(seat, version)));
+    // A server that shuts down leaves nobody behind its door if it is the only one: then all is over, as with a process.
+    let last = (args.topology == Topology::Single).then(|| Arc::clone(&stop));
+    let start: StartServer = Arc::new(move |seat| {
+        let last = last.clone();
+        Box::pin(async move {
+            servers::serve_as(seat, version).await;
+            if let Some(stop) = last {
+                stop.notify_one();
+            }
+        })
+    });
     let ready = || {
         // Whoever closed standard output does not want to know.
         let _ = screen::print(&welcome);
