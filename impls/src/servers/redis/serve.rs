@@ -42,8 +42,12 @@ pub async fn serve(seat: ServerSeat, version: Version) {
     }
     let mut node = Node::new(restored.store, primary);
     node.store.version = version;
-    node.replication.rename(Seed(seat.host.rng().below(u64::MAX)));
+    let seed = seat.host.rng().below(u64::MAX);
+    node.replication.rename(Seed(seed));
+    // Whoever serves to clients outside wants to see other choices under another seed.
     if let Some((host, port)) = seat.announce {
+        node.store.seed_choices(seed);
+        node.config.port = port;
         node.replication.settings.announced_address = host.into_bytes();
         node.replication.settings.announced_port = port;
     }
@@ -218,6 +222,7 @@ async fn tick(server: Arc<Server>) {
 /// Serves one client until it goes. An error on its stream concerns nobody else.
 async fn connection(server: Arc<Server>, mut stream: Stream, peer: String) {
     if server.shared().node.is_full() {
+        server.shared().node.turn_away();
         // Whether the client reads why it is turned away is its own business.
         let _ = stream.write_all(b"-ERR max number of clients reached\r\n").await;
         return;

@@ -1,7 +1,8 @@
 //! AUTH and the read-only part of ACL: there is one user, `default`, with the password of `requirepass` or without one
 //! (Redis 7.0 `acl.c`).
 //!
-//! Left out on purpose: other users, rules, the log of refusals, the hash of the password (zeros stand for it). ACL SETUSER takes what changes nothing.
+//! Left out on purpose: other users, rules, the log of refusals, the hash of the password (zeros stand for it). ACL SETUSER takes what changes
+//! nothing.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +68,15 @@ pub(super) fn acl(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answe
             Some(word) if word.eq_ignore_ascii_case(b"RESET") => Reply::OK,
             _ => Reply::Array(Vec::new()),
         },
-        () if is(b"SETUSER") => Reply::OK,
+        () if is(b"SETUSER") => {
+            let grants = |rule: &&[u8]| changes_nothing(rule, open);
+            if args[2] != b"default" || !args[3..].iter().all(grants) {
+                return Err(Reply::error(
+                    "ERR Users besides 'default', and rules that restrict it, are not modelled",
+                ));
+            }
+            Reply::OK
+        }
         () if is(b"DELUSER") => {
             if args[2..].contains(&b"default".as_slice()) {
                 return Err(Reply::error("ERR The 'default' user cannot be removed"));
@@ -85,6 +94,13 @@ pub(super) fn acl(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answe
         () => return Err(subcommand_syntax("ACL", args[1])),
     };
     Ok(reply.into())
+}
+
+/// True for a rule that the default user has anyway, with or without a password.
+fn changes_nothing(rule: &[u8], open: bool) -> bool {
+    let all = ["on", "allkeys", "~*", "allchannels", "&*", "allcommands", "sanitize-payload"];
+    let is = |word: &str| rule.eq_ignore_ascii_case(word.as_bytes());
+    all.into_iter().any(is) || open && is("nopass") || rule.starts_with(b"+")
 }
 
 /// The categories, or the commands of one.

@@ -9,7 +9,7 @@ use super::numbers;
 use super::sorted_sets::{self, Side};
 use super::{Command, Run, SYNTAX, digits};
 use crate::servers::redis::node::{Answer, Cause, Node, SessionId};
-use crate::servers::redis::resp::Reply;
+use crate::servers::redis::resp::{Reply, integer};
 use crate::servers::redis::store::{Store, Value};
 
 /// What is taken from a key.
@@ -105,6 +105,11 @@ fn deadline(node: &Node, timeout: &[u8]) -> Result<Option<i64>, Reply> {
     let spaced = timeout.first().is_some_and(u8::is_ascii_whitespace);
     let seconds = numbers::lenient(timeout).filter(|_| !spaced);
     let seconds = seconds.ok_or(Reply::error("ERR timeout is not a float or out of range"))?;
+    // Redis counts with more digits than a double has: whole seconds are exact.
+    let whole = integer(timeout).and_then(|seconds| seconds.checked_mul(1_000));
+    if let Some(ms) = whole.filter(|ms| *ms > 0) {
+        return Ok(node.store.now_ms().checked_add(ms));
+    }
     let ms = (seconds * 1000.0).ceil();
     // Redis converts what does not fit to the least integer.
     if ms < 0.0 || ms >= i64::MAX as f64 {
@@ -112,10 +117,8 @@ fn deadline(node: &Node, timeout: &[u8]) -> Result<Option<i64>, Reply> {
     }
     match ms as i64 {
         0 => Ok(None),
-        ms => {
-            let deadline = node.store.now_ms().checked_add(ms);
-            deadline.map(Some).ok_or(Reply::error("ERR timeout is out of range"))
-        }
+        // A deadline that no clock reaches is none.
+        ms => Ok(node.store.now_ms().checked_add(ms)),
     }
 }
 

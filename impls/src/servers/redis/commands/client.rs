@@ -5,9 +5,10 @@
 
 use std::fmt::Write as _;
 
-use super::{Command, SYNTAX, count, flags, number};
+use super::{SYNTAX, count, number};
 use crate::servers::redis::PORT;
 use crate::servers::redis::node::{Answer, Answers, Next, Node, Pause, Session, SessionId};
+use crate::servers::redis::replication::LinkState;
 use crate::servers::redis::resp::{self, Protocol, Reply};
 use crate::servers::redis::version::Version;
 
@@ -328,7 +329,11 @@ fn kill(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Reply, Reply> 
     for victim in &found {
         node.kill(*victim);
     }
-    Ok(count(found.len()))
+    // The link to its primary is no session of a node, but it is one of its clients.
+    let linked = node.upstream().is_some_and(|upstream| upstream.link == LinkState::Up);
+    let cuts = kind == Some(Kind::Primary) && wanted.is_none() && place.is_none() && !nobody && linked;
+    node.replication.role_changed |= cuts;
+    Ok(count(found.len() + usize::from(cuts)))
 }
 
 pub(super) fn monitor(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
@@ -341,19 +346,29 @@ pub(super) fn monitor(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Ans
     Ok(Reply::OK.into())
 }
 
+/// True for an argument that names a user or gives a password.
+fn is_secret(args: &[&[u8]], at: usize) -> bool {
+    let is = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| arg.eq_ignore_ascii_case(word));
+    let follows = |back: usize| at > back + 1 && is(at - back, b"AUTH");
+    is(0, b"AUTH") && at > 0 || is(0, b"HELLO") && (follows(1) || follows(2))
+}
+
 impl Node {
-    /// Shows a command to those who monitor.
-    pub(in crate::servers::redis) fn show(&mut self, id: SessionId, command: &Command, args: &[&[u8]]) {
-        if command.is(flags::SKIP_MONITOR | flags::ADMIN) {
-            return;
-        }
-        let micros = self.store.now.as_nanos() / 1_000;
+    /// Shows a command, of a session or of the script that it runs, to those who monitor.
+    pub(in crate::servers::redis) fn show(&mut self, id: SessionId, by_script: bool, args: &[&[u8]]) {
+        let micros = self.store.clock().as_nanos() / 1_000;
         let session = self.session(id);
-        let (seconds, rest, database) = (micros / 1_000_000, micros % 1_000_000, session.database);
-        let mut text = format!("+{seconds}.{rest:06} [{database} {}]", address(session));
-        for arg in args {
+        let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
+        let (database, source) = if by_script {
+            (self.store.selected, "lua".to_owned())
+        } else {
+            (session.database, address(session))
+        };
+        let mut text = format!("+{seconds}.{rest:06} [{database} {source}]");
+        for (at, arg) in args.iter().enumerate() {
+            let arg: &[u8] = if is_secret(args, at) { b"(redacted)" } else { arg };
             text.push_str(" \"");
-            for byte in *arg {
+            for byte in arg {
                 match byte {
                     b'\\' | b'"' => text.extend(['\\', char::from(*byte)]),
                     b'\n' => text.push_str("\\n"),

@@ -1,6 +1,6 @@
 //! COMMAND: what the table and the catalogue know of each command (Redis 7.0 `server.c`).
 //!
-//! Left out on purpose: the explanations in COMMAND DOCS, whose answers are empty.
+//! Left out on purpose: the explanations in COMMAND DOCS, which is refused as by servers before 7.0.
 
 use super::catalogue::{self, Fact};
 use super::{Command, SYNTAX, TABLE, count, flags};
@@ -24,7 +24,8 @@ pub(super) fn command(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<A
             let named = |name: &&[u8]| find(name, version).map_or(Reply::Nil, |fact| info(fact, version));
             Reply::Array(args[2..].iter().map(named).collect())
         }
-        () if is(b"DOCS") => Reply::Map(Vec::new()),
+        // With an error instead of empty answers, redis-cli shows the explanations that it has itself.
+        () if is(b"DOCS") => return Err(super::subcommand_syntax("COMMAND", sub)),
         () if is(b"LIST") => list(&args[2..], version)?,
         () if is(b"GETKEYS") => {
             let keys = keys(&args[2..], version)?;
@@ -154,10 +155,32 @@ fn keys<'a>(args: &[&'a [u8]], version: Version) -> Result<Vec<(&'a [u8], &'stat
         let positions = begin_at(begin, args).map(|begin| positions(begin, find, args));
         keys.extend(positions.unwrap_or_default().into_iter().map(|at| (args[at], flags)));
     }
+    if command.name == "sort" {
+        keys.extend(sort_target(&args[2..]).map(|key| (key, "OW update")));
+    }
     if keys.is_empty() && !command.is(flags::NO_MANDATORY_KEYS) {
         return Err(Reply::error("ERR Invalid arguments specified for command"));
     }
     Ok(keys)
+}
+
+/// The key that SORT stores its result in, which the last STORE names.
+fn sort_target<'a>(mut options: &[&'a [u8]]) -> Option<&'a [u8]> {
+    let mut target = None;
+    while let [option, rest @ ..] = options {
+        let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
+        let taken = match () {
+            () if is(b"LIMIT") => 2,
+            () if is(b"GET") || is(b"BY") => 1,
+            () if is(b"STORE") => {
+                target = rest.first().copied().or(target);
+                1
+            }
+            () => 0,
+        };
+        options = rest.get(taken..).unwrap_or_default();
+    }
+    target
 }
 
 /// Where the keys of a specification begin.

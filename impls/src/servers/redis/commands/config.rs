@@ -95,6 +95,7 @@ impl Node {
                 .upstream()
                 .map_or_else(String::new, |upstream| format!("{} {}", upstream.host, upstream.port)),
             "notify-keyspace-events" => shown_notifications(self.config.notifications),
+            "port" if !self.config.set.contains_key("port") => self.config.port.to_string(),
             name => self.config.set.get(name).cloned().unwrap_or_else(|| parameter.default.to_owned()),
         }
     }

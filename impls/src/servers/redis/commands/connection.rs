@@ -36,7 +36,7 @@ pub(super) fn select(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<A
 }
 
 pub(super) fn time(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
-    let micros = store.now.as_nanos() / 1_000;
+    let micros = store.ask_clock().as_nanos() / 1_000;
     let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
     Ok(Reply::Array(vec![Reply::text(&seconds.to_string()), Reply::text(&rest.to_string())]))
 }

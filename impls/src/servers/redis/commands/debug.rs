@@ -15,6 +15,7 @@ pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
             let seconds: f64 =
                 std::str::from_utf8(seconds).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0);
             let ms = if seconds.is_finite() { (seconds * 1000.0).max(0.0) as u64 } else { 0 };
+            node.store.sleep(ms);
             return Ok(Answer { next: Next::Stall(ms), ..Answer::from(Reply::OK) });
         }
         [_, _, on] if is(b"SET-ACTIVE-EXPIRE") => {

@@ -29,7 +29,9 @@ fn end(store: &mut Store, key: &[u8]) -> Result<i64, i64> {
 }
 
 fn left(store: &mut Store, key: &[u8]) -> Result<i64, i64> {
-    end(store, key).map(|when| when.saturating_sub(store.now_ms()).max(0))
+    let when = end(store, key)?;
+    let now_ms = i64::try_from(store.ask_clock().as_millis()).unwrap_or(i64::MAX);
+    Ok(when.saturating_sub(now_ms).max(0))
 }
 
 pub(super) fn persist(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
@@ -50,7 +52,7 @@ pub(super) fn persist_key(store: &mut Store, key: &[u8]) -> bool {
 /// Sets when a live key ends. A primary deletes it at once if that time has passed; a replica sets even then: deleting
 /// is its primary's business. The options are part of the effect.
 pub(super) fn expire_key(store: &mut Store, key: &[u8], when: i64, options: &[&[u8]]) {
-    if when <= store.now_ms() && store.access != Access::Stream {
+    if when <= store.clock_ms() && store.access != Access::Stream {
         super::keys::delete(store, key);
         store.propagate(&[b"DEL", key]);
     } else {
@@ -66,12 +68,12 @@ pub(super) fn expire_key(store: &mut Store, key: &[u8], when: i64, options: &[&[
 }
 
 pub(super) fn expire(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let base = store.now_ms();
+    let base = store.clock_ms();
     expire_generic(store, args, "expire", 1000, base)
 }
 
 pub(super) fn pexpire(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let base = store.now_ms();
+    let base = store.clock_ms();
     expire_generic(store, args, "pexpire", 1, base)
 }
 

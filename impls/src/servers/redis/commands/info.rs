@@ -5,7 +5,6 @@
 use std::fmt::Write as _;
 
 use super::{catalogue, subcommand_syntax};
-use crate::servers::redis::PORT;
 use crate::servers::redis::node::{Answer, ChannelKind, Node, SessionId};
 use crate::servers::redis::resp::Reply;
 use crate::servers::redis::store::{DATABASES, Store};
@@ -87,7 +86,7 @@ fn server(node: &Node, text: &mut String) {
             ("process_id", &1),
             ("process_supervised", &"no"),
             ("run_id", &"0000000000000000000000000000000000000001"),
-            ("tcp_port", &PORT),
+            ("tcp_port", &node.config.port),
             ("server_time_usec", &micros),
             ("uptime_in_seconds", &up),
             ("uptime_in_days", &(up / 86_400)),
@@ -254,10 +253,10 @@ fn stats(node: &Node, text: &mut String) {
             ("instantaneous_output_kbps", &"0.00"),
             ("instantaneous_input_repl_kbps", &"0.00"),
             ("instantaneous_output_repl_kbps", &"0.00"),
-            ("rejected_connections", &0),
-            ("sync_full", &0),
-            ("sync_partial_ok", &0),
-            ("sync_partial_err", &0),
+            ("rejected_connections", &stats.rejected),
+            ("sync_full", &stats.full_copies),
+            ("sync_partial_ok", &stats.resumed),
+            ("sync_partial_err", &stats.not_resumed),
             ("expired_keys", &counts.expired),
             ("expired_stale_perc", &"0.00"),
             ("expired_time_cap_reached_count", &0),

@@ -130,7 +130,9 @@ pub(super) fn lpos(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let at = |step: usize| if rank < 0 { len - 1 - step } else { step };
     let fits = |place: &usize| list.is_some_and(|list| list[*place] == args[2]);
     let looks = if looks == 0 { len } else { looks.min(len) };
-    let skipped = usize::try_from(rank.unsigned_abs() - 1).unwrap_or(usize::MAX);
+    // The least integer has no opposite in Redis, and every match comes after it.
+    let skipped = if rank == i64::MIN { 0 } else { rank.unsigned_abs() - 1 };
+    let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
     let mut found = (0..looks).map(at).filter(fits).skip(skipped);
     Ok(match most {
         None => found.next().map_or(Reply::Nil, count),

@@ -1,6 +1,4 @@
 //! Single values as payloads: DUMP and RESTORE (Redis 7.0 `cluster.c`).
-//!
-//! Left out on purpose: IDLETIME and FREQ of RESTORE are checked and not used.
 
 use super::{SYNTAX, digits, number};
 use crate::servers::redis::rdb;
@@ -23,9 +21,9 @@ pub(super) fn restore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
     }
     let value = rdb::restore(payload).map_err(Reply::error)?;
     let replaced = options.replace && store.remove(key);
-    let when = if options.absolute { ttl } else { ttl.saturating_add(store.now_ms()) };
+    let when = if options.absolute { ttl } else { ttl.saturating_add(store.clock_ms()) };
     let expires = (ttl > 0).then_some(when);
-    if store.access != Access::Stream && expires.is_some_and(|when| when <= store.now_ms()) {
+    if store.access != Access::Stream && expires.is_some_and(|when| when <= store.clock_ms()) {
         if replaced {
             store.propagate(&[b"DEL", key]);
             store.changed(b'g', "del", key);
@@ -34,6 +32,7 @@ pub(super) fn restore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
     }
     let record = matches!((&value, expires), (Value::Hash(_), _) | (Value::String(_), Some(_)));
     store.create(key, value, expires, record);
+    store.set_use(key, options.idle_s, options.frequency);
     if expires.is_some() && !options.absolute {
         let when = digits(when);
         let mut effect: Vec<&[u8]> = args.to_vec();
@@ -52,12 +51,15 @@ pub(super) fn restore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
 struct Options {
     replace: bool,
     absolute: bool,
+    /// How long it was not used, in seconds.
+    idle_s: Option<i64>,
+    /// How often it was used, as a counter.
+    frequency: Option<i64>,
 }
 
 impl Options {
     fn parse(mut args: &[&[u8]]) -> Result<Options, Reply> {
         let mut options = Options::default();
-        let (mut idle, mut frequency) = (false, false);
         while let Some((option, rest)) = args.split_first() {
             let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
             args = match rest {
@@ -69,18 +71,18 @@ impl Options {
                     options.absolute = true;
                     rest
                 }
-                [value, rest @ ..] if is(b"IDLETIME") && !frequency => {
+                [value, rest @ ..] if is(b"IDLETIME") && options.frequency.is_none() => {
                     if number(value)? < 0 {
                         return Err(Reply::error("ERR Invalid IDLETIME value, must be >= 0"));
                     }
-                    idle = true;
+                    options.idle_s = Some(number(value)?);
                     rest
                 }
-                [value, rest @ ..] if is(b"FREQ") && !idle => {
+                [value, rest @ ..] if is(b"FREQ") && options.idle_s.is_none() => {
                     if !(0..=255).contains(&number(value)?) {
                         return Err(Reply::error("ERR Invalid FREQ value, must be >= 0 and <= 255"));
                     }
-                    frequency = true;
+                    options.frequency = Some(number(value)?);
                     rest
                 }
                 _ => return Err(SYNTAX),

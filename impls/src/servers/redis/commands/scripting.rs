@@ -58,11 +58,7 @@ fn run(
     node.enter(outer);
     match ending {
         lua::Ending::Replied { reply, counted } => {
-            let next = match std::mem::take(&mut node.slept_ms) {
-                0 => Next::Continue,
-                slept_ms => Next::Stall(slept_ms),
-            };
-            Answer { reply: Some(reply), next, counted }
+            Answer { reply: Some(reply), next: Next::Continue, counted }
         }
         lua::Ending::Endless(killed) if outer => killed.into(),
         lua::Ending::Endless(killed) => {

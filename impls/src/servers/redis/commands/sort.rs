@@ -81,16 +81,14 @@ fn run(store: &mut Store, args: &[&[u8]], may_store: bool) -> Result<Reply, Repl
         None => Vec::new(),
         Some(Value::List(list)) => list.iter().cloned().collect(),
         Some(Value::Set(members)) => members.iter().cloned().collect(),
-        Some(Value::SortedSet(set)) => {
-            let members = set.iter().map(|(member, _)| member.to_vec());
-            let unsorted = options.by.is_some_and(|by| !by.contains(&b'*'));
-            if unsorted && options.descending { members.rev().collect() } else { members.collect() }
-        }
+        Some(Value::SortedSet(set)) => set.iter().map(|(member, _)| member.to_vec()).collect(),
         Some(Value::String(_) | Value::Hash(_)) => return Err(WRONG_TYPE),
     };
     // A pattern that is the same for all elements means: do not sort.
     if options.by.is_none_or(|by| by.contains(&b'*')) {
         elements = sorted(store, elements, &options)?;
+    } else if options.descending {
+        elements.reverse();
     }
     let elements = limited(elements, options.limit);
     let mut values = Vec::new();
@@ -120,9 +118,9 @@ fn run(store: &mut Store, args: &[&[u8]], may_store: bool) -> Result<Reply, Repl
         return Ok(stored);
     }
     let list = values.into_iter().map(Option::unwrap_or_default).collect();
-    store.find(target);
+    let replaced = store.find(target).is_some();
     store.create(target, Value::List(list), None, false);
-    store.changed(b'l', "sortstore", target);
+    store.stored(b'l', "sortstore", target, replaced);
     store.propagate(args);
     Ok(stored)
 }

@@ -286,9 +286,9 @@ pub(super) fn keep(
         }
         return Ok(Reply::Integer(0));
     }
-    store.find(target);
+    let replaced = store.find(target).is_some();
     store.create(target, Value::SortedSet(set), None, false);
-    store.changed(b'z', event, target);
+    store.stored(b'z', event, target, replaced);
     store.propagate(args);
     Ok(count(len))
 }

@@ -77,7 +77,7 @@ fn instant(store: &Store, unit: Unit, time: &[u8], command: &str) -> Result<i64,
         return Err(invalid());
     }
     let span = if unit.seconds { time.checked_mul(1000).ok_or_else(invalid)? } else { time };
-    let base = if unit.absolute { 0 } else { store.now_ms() };
+    let base = if unit.absolute { 0 } else { store.clock_ms() };
     span.checked_add(base).ok_or_else(invalid)
 }
 

@@ -4,8 +4,8 @@
 //! scripts: making one takes about as long as a whole short run. Nothing can leak from script to script, since they
 //! cannot write to anything that outlives them: globals and libraries are read-only.
 //!
-//! A script takes no time of the node: Redis 7.0's rule that a key's validity is frozen at the script's start, while
-//! TIME goes on, cannot be told from 7.2's, which freezes both. A script that takes more than a fixed number of
+//! A key's validity is frozen at the script's start; what else a script reads of the clock goes on in 7.0, for scripts
+//! that sleep or ask over and over ([`super::store`] says how), and is frozen too in 7.2. A script that takes more than a fixed number of
 //! instructions is taken for an endless one: it is stopped there, and the node keeps up the appearance that it runs on,
 //! with BUSY for everybody, until SCRIPT KILL. What it wrote until then is written, as in Redis.
 //!
@@ -192,6 +192,7 @@ impl Engine {
         natives.raw_set("pcall", lua.create_function(pcall)?)?;
         natives.raw_set("explain", lua.create_function(explain)?)?;
         natives.raw_set("place", lua.create_function(place)?)?;
+        natives.raw_set("walk", lua.create_function(walk)?)?;
         api::define(&lua, &natives)?;
         natives.raw_set("libraries", libs::all(&lua)?)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
@@ -384,6 +385,23 @@ fn failure(script: &Script, error: &Value) -> Reply {
     Reply::Error(match line {
         Some(line) => format!("{message} script: {sha}, on {CHUNK}:{line}.").into(),
         None => message.into(),
+    })
+}
+
+/// A function that walks through a table. It is not one of Lua for the same reason as `redis.call`.
+fn walk(lua: &Lua, (name, walker): (String, Function)) -> mlua::Result<Function> {
+    lua.create_function(move |lua, args: MultiValue| {
+        let got = args.front();
+        if !got.is_some_and(Value::is_table) {
+            let got = got.map_or("no value", libs::type_name);
+            return Err(complain(lua, &format!("bad argument #1 to '{name}' (table expected, got {got})")));
+        }
+        walker.call::<MultiValue>(args).map_err(|error| {
+            // The host language says of its own accord what kind of error it is.
+            let text = first_line(&error);
+            let text = text.strip_prefix("runtime error: ").unwrap_or(&text);
+            mlua::Error::external(Complaint(text.to_owned()))
+        })
     })
 }
 

@@ -2,7 +2,7 @@
 -- Returns the scripts' global table, and a function that runs a script.
 
 local natives = ...
-local error, pairs, pcall, setmetatable, tostring, type, xpcall = error, pairs, pcall, setmetatable, tostring, type, xpcall
+local error, next, pairs, pcall, setmetatable, tostring, type, xpcall = error, next, pairs, pcall, setmetatable, tostring, type, xpcall
 local concat, format, match, select = table.concat, string.format, string.match, select
 local explain, place = natives.explain, natives.place
 
@@ -15,7 +15,7 @@ end
 
 local function freeze(content)
     local stand_in = {}
-    frozen[stand_in] = true
+    frozen[stand_in] = content
     local shown = setmetatable({}, { __newindex = refuse, __metatable = false })
     frozen[shown] = true
     return setmetatable(stand_in, { __index = content, __newindex = refuse, __metatable = shown })
@@ -30,6 +30,19 @@ local function guarded(write)
         return write(target, ...)
     end
 end
+
+-- The stand-ins are empty: who walks through one is shown what it stands for, but never given the table itself.
+local following = natives.walk("next", function(target, key)
+    local content = frozen[target]
+    return next(type(content) == "table" and content or target, key)
+end)
+
+local walking = natives.walk("pairs", function(target)
+    if frozen[target] then
+        return following, target
+    end
+    return pairs(target)
+end)
 
 local redis = {
     LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
@@ -133,7 +146,7 @@ local function compiled(code, name)
 end
 
 local globals = {
-    assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next, pairs = pairs,
+    assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = following, pairs = walking,
     pcall = function(...) return message(caught_pcall(...)) end, rawequal = rawequal, rawget = rawget, rawset = guarded(rawset), select = select,
     setmetatable = guarded(setmetatable), tonumber = tonumber, tostring = shown, type = type, unpack = unpack,
     xpcall = function(run, handle)
@@ -166,17 +179,6 @@ setmetatable(globals, {
     end,
 })
 
-setmetatable(redis, {
-    __index = function(_, name)
-        if name == "REDIS_VERSION" then
-            return (natives.version())
-        end
-        if name == "REDIS_VERSION_NUM" then
-            return select(2, natives.version())
-        end
-    end,
-})
-
 local function located(failure)
     failure = plain(failure)
     if type(failure) ~= "table" then
@@ -188,6 +190,7 @@ end
 
 local function run(script, keys, argv)
     globals.KEYS, globals.ARGV = keys, argv
+    redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = natives.version()
     return xpcall(script, located)
 end
 

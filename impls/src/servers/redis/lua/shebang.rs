@@ -40,7 +40,8 @@ impl Flags {
             let Some(names) = word.strip_prefix("flags=") else {
                 return Err(Reply::Error(format!("ERR Unknown lua shebang option: {word}").into()));
             };
-            for name in names.split(',').filter(|name| !name.is_empty()) {
+            // Between two commas there is a flag without a name.
+            for name in names.split(',').filter(|_| !names.is_empty()) {
                 match name {
                     "no-writes" => flags.no_writes = true,
                     "allow-oom" => flags.allow_oom = true,

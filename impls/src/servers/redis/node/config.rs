@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::servers::redis::PORT;
 use crate::servers::redis::store::Policy;
 
 /// A node's configuration.
@@ -31,6 +32,8 @@ pub(in crate::servers::redis) struct Config {
     pub(in crate::servers::redis) query_max: usize,
     /// How long a script keeps all others waiting before they are told that it is busy, in milliseconds.
     pub(in crate::servers::redis) busy_ms: u64,
+    /// The port at which clients reach it.
+    pub(in crate::servers::redis) port: u16,
     /// The most clients at a time.
     pub(in crate::servers::redis) clients_max: usize,
 }
@@ -52,6 +55,7 @@ impl Default for Config {
             bulk_max: 512 << 20,
             query_max: 1 << 30,
             busy_ms: 5_000,
+            port: PORT,
             clients_max: 10_000,
         }
     }

@@ -25,6 +25,10 @@ impl Node {
         if self.session(id).leaving {
             return Next::Close;
         }
+        if FOREIGN.iter().any(|word| name.eq_ignore_ascii_case(word)) {
+            self.session_mut(id).leaving = true;
+            return Next::Close;
+        }
         let command = match Command::resolve(name, args, self.store.version) {
             Ok(command) => command,
             Err(reply) => {
@@ -88,9 +92,12 @@ impl Node {
         command: &Command,
         args: &[&[u8]],
     ) -> Next {
-        if !self.monitors.is_empty() {
-            self.show(id, command, args);
+        let monitored = !self.monitors.is_empty();
+        // A script is shown before what it calls, a transaction after what belongs to it.
+        if monitored && SCRIPTS.contains(&command.name) {
+            self.show(id, false, args);
         }
+        let elapsed_us = self.store.elapsed_us;
         self.stats.commands += 1;
         self.stats.of(command.nth).done += 1;
         self.store.selected = self.session(id).database;
@@ -99,10 +106,7 @@ impl Node {
             Run::Server(run) => run(self, id, args),
         };
         let answer = answer.unwrap_or_else(Answer::from);
-        let micros = match answer.next {
-            Next::Stall(ms) => i64::try_from(ms.saturating_mul(1_000)).unwrap_or(i64::MAX),
-            _ => 0,
-        };
+        let micros = i64::try_from(self.store.elapsed_us - elapsed_us).unwrap_or(i64::MAX);
         if micros >= self.config.slow_us {
             self.log_slow(id, command, args, micros);
         }
@@ -117,6 +121,9 @@ impl Node {
                 self.stats.of(command.nth).failed += 1;
             }
             self.reply(id, reply);
+        }
+        if monitored && !command.is(flags::SKIP_MONITOR | flags::ADMIN) {
+            self.show(id, false, args);
         }
         answer.next
     }
@@ -286,5 +293,9 @@ const LISTENERS: [&str; 9] = [
     "quit",
     "reset",
 ];
+/// What a browser says that was led to send a web page's request to a node: nothing that follows it is executed.
+const FOREIGN: [&[u8]; 2] = [b"POST", b"Host:"];
+/// The commands that run scripts.
+const SCRIPTS: [&str; 6] = ["eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"];
 /// What is not queued in a transaction.
 const AT_ONCE: [&str; 6] = ["exec", "discard", "multi", "watch", "quit", "reset"];

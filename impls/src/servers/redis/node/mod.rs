@@ -76,8 +76,6 @@ pub struct Node {
     pub(super) short_of_memory: bool,
     /// DEBUG SET-DISABLE-DENY-SCRIPTS 1.
     pub(super) scripts_inspect: bool,
-    /// How long the script that runs has slept, in milliseconds.
-    pub(super) slept_ms: u64,
     pub(super) config: Config,
     pub(super) stats: Stats,
     pub(super) slow: SlowLog,
@@ -221,6 +219,11 @@ impl Node {
         self.sessions.len() >= self.config.clients_max
     }
 
+    /// Counts a connection that is one too many.
+    pub(super) fn turn_away(&mut self) {
+        self.stats.rejected += 1;
+    }
+
     /// The end of a connection.
     pub fn disconnect(&mut self, id: SessionId) {
         if !self.sessions.contains_key(&id) {
@@ -258,10 +261,14 @@ impl Node {
         if !comes_upon_keys(args) {
             self.seal(0);
         }
+        let elapsed_ms = self.store.settle();
         self.serve_ready();
         let effects = self.take_effects();
         self.session_mut(id).wrote = self.offset();
         self.ask_for_acks();
+        if elapsed_ms > 0 && matches!(next, Next::Continue | Next::Stall(_)) {
+            next = Next::Stall(elapsed_ms);
+        }
         if self.session(id).leaving {
             next = Next::Close;
         }
@@ -270,7 +277,7 @@ impl Node {
 
     /// Sets the time, and whose commands follow.
     pub(super) fn at(&mut self, now: WallTime) {
-        self.store.now = now;
+        self.store.begin(now);
         self.store.access = if self.is_replica() { Access::Replica } else { Access::Primary };
         if self.pause.is_some_and(|pause| self.store.now_ms() >= pause.until_ms) {
             self.end_pause();

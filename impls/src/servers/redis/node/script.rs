@@ -1,6 +1,6 @@
 //! Commands that scripts call (Redis 7.0 `script.c`).
 
-use super::{Next, Node};
+use super::Node;
 use crate::servers::redis::commands::{Command, Run, flags};
 use crate::servers::redis::resp::{Reply, integer};
 use crate::servers::redis::store::DATABASES;
@@ -92,14 +92,13 @@ impl Node {
         let result = match command.run {
             Run::Data(run) => run(&mut self.store, args),
             Run::Server(_) if command.name == "select" => self.select_in_script(args[1]),
-            Run::Server(run) => run(self, self.current.unwrap_or_default(), args).map(|answer| {
-                if let Next::Stall(ms) = answer.next {
-                    self.slept_ms = self.slept_ms.saturating_add(ms);
-                }
-                answer.reply.unwrap_or(Reply::Nil)
-            }),
+            Run::Server(run) => run(self, self.current.unwrap_or_default(), args)
+                .map(|answer| answer.reply.unwrap_or(Reply::Nil)),
         };
         self.stats.of(command.nth).failed += u32::from(result.is_err());
+        if !self.monitors.is_empty() && !command.is(flags::SKIP_MONITOR | flags::ADMIN) {
+            self.show(self.current.unwrap_or_default(), true, args);
+        }
         result
     }
 

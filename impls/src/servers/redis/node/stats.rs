@@ -9,6 +9,12 @@ use crate::servers::redis::commands::catalogue;
 pub(in crate::servers::redis) struct Stats {
     pub(in crate::servers::redis) connections: u64,
     pub(in crate::servers::redis) commands: u64,
+    /// Connections that were one too many.
+    pub(in crate::servers::redis) rejected: u64,
+    /// Replicas that were sent everything; those that got what they lacked, and those that wanted that in vain.
+    pub(in crate::servers::redis) full_copies: u64,
+    pub(in crate::servers::redis) resumed: u64,
+    pub(in crate::servers::redis) not_resumed: u64,
     /// Commands that were not executed.
     pub(in crate::servers::redis) refused: u64,
     pub(in crate::servers::redis) errors: u64,

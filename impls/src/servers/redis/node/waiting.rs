@@ -248,6 +248,7 @@ impl Node {
                         _ => Then::Resume,
                     })
                 });
+                self.store.settle();
                 self.serve_ready();
             }
         }

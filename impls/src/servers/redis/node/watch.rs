@@ -65,7 +65,8 @@ impl Node {
                     self.overtake(id, &place, change.touch);
                 }
             }
-            if self.queues.keys.contains_key(&place) && !self.queues.ready.contains(&place) {
+            let wakes = change.touch != Touch::Replaced;
+            if wakes && self.queues.keys.contains_key(&place) && !self.queues.ready.contains(&place) {
                 self.queues.ready.push(place);
             }
         }

@@ -51,9 +51,12 @@ impl Node {
         let introduced = self.replication.introduced.remove(&session).unwrap_or_default();
         let history = &self.replication.history;
         let Some(missing) = from.and_then(|from| history.since(id, from)) else {
+            self.stats.full_copies += 1;
+            self.stats.not_resumed += u64::from(id != b"?");
             self.feed_anew(session, introduced);
             return Ok(());
         };
+        self.stats.resumed += 1;
         let mut bytes = if introduced.psync2 {
             format!("+CONTINUE {}\r\n", history.id())
         } else {
@@ -74,6 +77,7 @@ impl Node {
         }
         self.can_feed()?;
         let introduced = self.replication.introduced.remove(&session).unwrap_or_default();
+        self.stats.full_copies += 1;
         self.begin_history();
         let copy = rdb::of_node(self, false);
         self.send(session, &[format!("${}\r\n", copy.len()).as_bytes(), &copy].concat());

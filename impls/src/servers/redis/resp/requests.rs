@@ -171,7 +171,9 @@ impl Requests {
     /// Reads a line of words.
     fn inline(&mut self) -> Result<Step, ProtocolError> {
         let rest = &self.buffer[self.start..];
-        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
+        // Redis looks for the end as in a C string: nothing behind a zero byte is ever found.
+        let end = rest.iter().position(|byte| matches!(byte, b'\n' | 0)).filter(|at| rest[*at] == b'\n');
+        let Some(end) = end else {
             let too_big = rest.len() > LINE_MAX;
             return if too_big {
                 Err(ProtocolError::new("too big inline request"))

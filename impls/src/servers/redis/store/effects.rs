@@ -45,6 +45,8 @@ pub enum Touch {
     Same,
     /// It was changed: that wakes who waits for it, and fails who watches it.
     Changed,
+    /// It has another value in the place of the one that it had: that fails who watches it, and wakes nobody.
+    Replaced,
     /// Where it was not, it is now, but dead: who watches it sees nothing at both times.
     CameDead,
 }
@@ -65,6 +67,14 @@ impl Store {
     pub fn changed(&mut self, class: u8, event: &'static str, key: &[u8]) {
         if self.watching {
             self.note(self.selected, key, Touch::Changed, Some((class, event)));
+        }
+    }
+
+    /// Says that a command stored its result in a key, which may have replaced what was there.
+    pub fn stored(&mut self, class: u8, event: &'static str, key: &[u8], replaced: bool) {
+        if self.watching {
+            let touch = if replaced { Touch::Replaced } else { Touch::Changed };
+            self.note(self.selected, key, touch, Some((class, event)));
         }
     }
 

@@ -138,6 +138,20 @@ impl Store {
         self.used_now(LFU_FIRST)
     }
 
+    /// Sets how a key was used elsewhere: how many seconds ago, or how often. What the policy does not look at is lost.
+    pub fn set_use(&mut self, key: &[u8], idle_s: Option<i64>, frequency: Option<i64>) {
+        let used = if self.policy.is_lfu() {
+            frequency
+                .and_then(|counter| u32::try_from(counter).ok())
+                .map(|counter| self.used_now(counter & 0xFF))
+        } else {
+            idle_s.map(|idle| self.seconds().saturating_sub(u32::try_from(idle).unwrap_or(u32::MAX)))
+        };
+        if let (Some(used), Some(entry)) = (used, self.current_mut().get_mut(key)) {
+            entry.used = used;
+        }
+    }
+
     /// Notes that a key is used, if there is such a key.
     pub(super) fn use_key(&mut self, key: &[u8]) -> Option<&Entry> {
         let used = if self.policy.is_lfu() {

@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+mod clock;
 mod effects;
 mod entry;
 mod evict;
@@ -68,6 +69,9 @@ pub struct Store {
     pub selected: usize,
     /// The node's wall clock at the command at hand. It does not move while a script runs.
     pub now: WallTime,
+    /// How much time has passed within the command at hand, in microseconds, and how often it has asked.
+    pub elapsed_us: u64,
+    questions: u32,
     /// Whose command it is.
     pub access: Access,
     /// What was done so far.
@@ -476,6 +480,11 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// Begins another sequence of random choices.
+    pub fn seed_choices(&mut self, seed: u64) {
+        self.random = seed;
     }
 
     /// A number from 0 to, but not including, `below`, which is not 0. The sequence is the same in every run.

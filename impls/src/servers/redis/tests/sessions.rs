@@ -291,3 +291,77 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_script_that_waits_for_the_clock_comes_to_an_end() {
+    let mut table = Table::new(&["a"]);
+    let id = table.clients["a"];
+    let body = "local t = redis.call('time')[1] while redis.call('time')[1] - t < 1 do end return 'done'";
+    let mut out = Vec::new();
+    let outcome = table.node.execute(table.now, id, &[b"EVAL", body.as_bytes(), b"0"], &mut out);
+    assert_eq!(out, b"$4\r\ndone\r\n");
+    assert!(matches!(outcome.next, Next::Stall(999..=1001)), "{:?}", outcome.next);
+    let body = "redis.call('set', 'k', 'v', 'px', 50) while redis.call('pttl', 'k') > 0 do end return redis.call('get', 'k')";
+    out.clear();
+    let outcome = table.node.execute(table.now, id, &[b"EVAL", body.as_bytes(), b"0"], &mut out);
+    assert_eq!(out, b"$1\r\nv\r\n", "the key is valid as long as the script runs");
+    assert!(matches!(outcome.next, Next::Stall(50..=51)), "{:?}", outcome.next);
+}
+
+#[test]
+fn sleep_in_a_transaction_adds_up_and_keys_die_of_it() {
+    let mut table = Table::new(&["a", "b"]);
+    for line in ["MULTI", "TIME", "DEBUG SLEEP 0.3", "TIME", "DEBUG SLEEP 0.3"] {
+        table.run("a", line);
+    }
+    let at = table.now.as_millis() / 1000;
+    assert_eq!(table.send("a", "EXEC"), Next::Stall(600));
+    let (first, second) = (format!("${} {at} $1 0", 10), format!("${} {at} $6 300000", 10));
+    assert_eq!(table.heard("a"), format!("*4 *2 {first} +OK *2 {second} +OK"));
+    assert_eq!(table.send("b", "BRPOP k 0"), Next::Blocked);
+    for line in ["MULTI", "LPUSH k x", "PEXPIRE k 100", "DEBUG SLEEP 0.2"] {
+        table.run("a", line);
+    }
+    assert_eq!(table.run("a", "EXEC"), "*3 :1 :1 +OK");
+    assert_eq!(table.heard("b"), "");
+    assert_eq!(table.run("a", "EXISTS k"), ":0");
+}
+
+#[test]
+fn who_speaks_http_is_cut_off() {
+    let mut table = Table::new(&["a"]);
+    assert_eq!(table.send("a", "post / HTTP/1.1"), Next::Close);
+    assert_eq!(table.send("a", "SET k v"), Next::Close);
+    assert_eq!(table.heard("a"), "");
+    let mut table = Table::new(&["a"]);
+    assert_eq!(table.send("a", "Host: localhost"), Next::Close);
+}
+
+#[test]
+fn a_monitor_sees_what_scripts_and_transactions_do_but_no_passwords() {
+    let mut table = Table::new(&["m", "a"]);
+    table.run("m", "MONITOR");
+    let shown = |table: &mut Table| -> Vec<String> {
+        let heard = table.heard("m");
+        heard
+            .split('+')
+            .filter_map(|line| line.split_once('['))
+            .map(|(_, rest)| rest.trim().to_owned())
+            .collect()
+    };
+    let id = table.clients["a"];
+    let mut out = Vec::new();
+    let _ = table.node.execute(table.now, id, &[b"EVAL", b"return redis.call('get','a')", b"0"], &mut out);
+    table.carry();
+    let seen = shown(&mut table);
+    assert_eq!(seen.len(), 2, "{seen:?}");
+    assert!(seen[0].contains("\"EVAL\"") && seen[1] == "0 lua] \"get\" \"a\"", "{seen:?}");
+    table.run("a", "AUTH default secret");
+    assert!(shown(&mut table)[0].ends_with("\"AUTH\" \"(redacted)\" \"(redacted)\""));
+    for line in ["MULTI", "SET a 1", "EXEC"] {
+        table.run("a", line);
+    }
+    let seen = shown(&mut table);
+    let names: Vec<&str> = seen.iter().filter_map(|line| line.split('"').nth(1)).collect();
+    assert_eq!(names, ["MULTI", "SET", "EXEC"]);
+}

@@ -65,7 +65,7 @@ impl Call<'_> {
 }
 
 /// The type of a value as Lua names it.
-fn type_name(value: &Value) -> &'static str {
+pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Integer(_) | Value::Number(_) => "number",
         Value::LightUserData(_) | Value::UserData(_) => "userdata",

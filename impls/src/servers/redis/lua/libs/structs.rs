@@ -143,7 +143,11 @@ fn unpack(call: &Call<'_>) -> mlua::Result<MultiValue> {
     let mut format = Format::of(call)?;
     let data = call.string(2)?;
     let start = call.number_or(3, 1.0)? as i64;
-    let start = usize::try_from(start - 1).map_err(|_| call.bad(3, "offset must be 1 or greater"))?;
+    if start == 0 {
+        return Err(call.bad(3, "offset must be 1 or greater"));
+    }
+    // The library reads the number as one without a sign: a negative one is far behind the end.
+    let start = start.cast_unsigned() as usize - 1;
     let short = || call.bad(2, "data string too short");
     let mut at = start;
     let mut values = Vec::new();
