@@ -309,6 +309,29 @@ mod network {
         assert!(reset("client-1", "node-1").is_some() && reset("node-1", "client-1").is_some());
         assert_eq!(reset("client-2", "node-1"), None);
     }
+
+    #[test]
+    fn a_holder_whose_connection_went_releases_over_another() {
+        for engine in [Engine::Event, Engine::TURMOIL] {
+            let lever = Lever::DropConnections { to: Target::host("node-1") };
+            let run = run_on(engine, "single", stage([injection(at(150), first(), lever)]));
+            let released = when(&run, "node-1", |what| matches!(what, What::Deleted { .. })).unwrap();
+            assert!((at_ms(300)..at_ms(320)).contains(&released), "{engine}: {released}");
+        }
+    }
+
+    #[test]
+    fn a_fault_of_two_parts_has_bitten_only_if_both_have() {
+        let delay = |by| {
+            let lever = Lever::Delay { to: Target::host("node-1"), by, lasts: ms(50), messages: None };
+            injection(at(0), first(), lever)
+        };
+        let crash =
+            |when| injection(at(when), first(), Lever::Crash { power_loss: true, restart_after: None });
+        assert!(bit(&run("single", stage([delay(ms(5))]))));
+        assert!(bit(&run("single", stage([delay(ms(5)), crash(100)]))));
+        assert!(!bit(&run("single", stage([delay(ms(5)), crash(7_900)]))), "the run is over by then");
+    }
 }
 
 mod clocks {
