@@ -179,7 +179,7 @@ impl<'h, 't> Sweep<'h, 't> {
         let waiter = of_key.rev().max_by_key(waited)?;
         Some(Finding {
             text: format!(
-                "for {} {} and nobody else got `{}` although none held it; the design's bound is {}",
+                "deadlock: for {} {} and nobody else got `{}` although none held it; the design's bound is {}",
                 ms(width),
                 who(self.history, waiter.id),
                 self.history.key_name(self.key),
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(found.width, wide(101));
         assert_eq!(found.grants, [A1]);
         assert_eq!(cited(&trace, &found), ["0 client-1 waiting", "101 client-1 acquired"]);
-        let text = "for 101 ms client-1 (section 1) and nobody else got `stock` although none held it; \
+        let text = "deadlock: for 101 ms client-1 (section 1) and nobody else got `stock` although none held it; \
                     the design's bound is 100 ms";
         assert_eq!(found.text, text);
     }
