@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use picklock_impls::servers::redis::node::Node;
-use picklock_impls::servers::redis::resp::Requests;
+use picklock_redis::node::Node;
+use picklock_redis::resp::Requests;
 use picklock_sim::time::WallTime;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, RedisConnectionInfo, RedisResult, Script, cmd};

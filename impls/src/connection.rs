@@ -36,8 +36,8 @@ use redis::{
 };
 use tokio::sync::Mutex;
 
-use crate::servers::redis::PORT;
-use crate::servers::sentinel;
+use picklock_redis::PORT;
+use picklock_redis::sentinel;
 
 /// A connection to one store, shared by all its clones.
 ///

@@ -1,4 +1,4 @@
-//! The lock designs that picklock tests, and the servers they need.
+//! The lock designs that picklock tests, and the thin clients that they need.
 //!
 //! A design is a lock algorithm with its servers. [`families`] lists those that come with picklock, with their
 //! parameters open; [`design`] finds the one that a text names, with its parameters fixed:
@@ -11,7 +11,7 @@
 //!
 //! Each design is one file of [`locks`], written with the redis crate as its users would write it. What makes that
 //! possible is [`Connection`]: the redis crate's client over the streams of a simulated host. The stores are
-//! in [`servers`]: they speak Redis's protocol and know nothing of locks.
+//! crates of their own ([`picklock_redis`]): they speak Redis's protocol and know nothing of locks.
 //!
 //! # A lock of your own
 //!
@@ -77,7 +77,6 @@ pub mod bugs;
 pub mod connection;
 pub mod locks;
 pub mod own;
-pub mod servers;
 
 use picklock_sim::design::{Design, Family, SpellingError, spell};
 

@@ -8,7 +8,7 @@ use std::future::Future;
 use picklock_sim::design::{Design, Seat, Topology};
 use picklock_sim::lock::{Client, Lock, LockError};
 
-use crate::servers::serve;
+use picklock_redis::serve;
 
 /// A design on `nodes` independent simulated Redis stores, whose clients are made by `connect`.
 ///

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use picklock_impls::servers::redis::version::Version;
+use picklock_redis::version::Version;
 use picklock_scenarios::scenario::span::Span;
 use picklock_sim::engine::Engine;
 

@@ -17,7 +17,7 @@ use redis::{RedisError, RedisResult, Script, cmd};
 use super::policy::{Failure, Policy, Reading};
 use super::renewal::{Renew, Renewed};
 use crate::connection::Connection;
-use crate::servers::serve;
+use picklock_redis::serve;
 
 /// The value of locks whose clients all write the same.
 pub(crate) const VALUE: &str = "locked";

@@ -12,7 +12,7 @@ use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Direct, LockError};
 
-use crate::servers::queue;
+use picklock_queue as queue;
 
 /// The design with one consumer.
 pub(super) static FAMILY: Family = Family {

@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 use super::common::store_of;
 use super::policy::{FAILURE, Policy, STORE, TIMEOUT};
 use super::single::Single;
-use crate::servers::serve;
+use picklock_redis::serve;
 
 /// The design that works in steps.
 pub(super) static FAMILY: Family = Family {

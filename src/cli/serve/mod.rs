@@ -6,7 +6,7 @@ pub(crate) mod topology;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use picklock_impls::servers;
+use picklock_redis::serve_as;
 use picklock_sim::design::StartServer;
 use picklock_sim::live::{self, ServeError};
 use picklock_sim::plan::{Latency, MinReplicas, Persistence, Plan, WorldSpec};
@@ -46,7 +46,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let start: StartServer = Arc::new(move |seat| {
         let last = last.clone();
         Box::pin(async move {
-            servers::serve_as(seat, version).await;
+            serve_as(seat, version).await;
             if let Some(stop) = last {
                 stop.notify_one();
             }

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_impls::servers::redis::PORT;
-use picklock_impls::servers::sentinel;
+use picklock_redis::PORT;
+use picklock_redis::sentinel;
 use picklock_sim::design::{SentinelPlace, ServerRole, ServerSeat};
 use picklock_sim::live::Served;
 use picklock_sim::plan::{MinReplicas, Persistence};

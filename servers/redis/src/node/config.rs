@@ -1,0 +1,77 @@
+//! What of a node's configuration it acts upon. The rest is only kept.
+
+use std::collections::BTreeMap;
+
+use crate::PORT;
+use crate::store::Policy;
+
+/// A node's configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    /// The parameters that were set, by name.
+    pub(crate) set: BTreeMap<&'static str, String>,
+    /// `requirepass`; empty if there is none.
+    pub(crate) password: Vec<u8>,
+    /// The most memory that the dataset may take, in bytes; 0 without limit.
+    pub(crate) maxmemory: u64,
+    /// What is evicted then.
+    pub(crate) policy: Policy,
+    /// `notify-keyspace-events`: a bit for each letter.
+    pub(crate) notifications: u128,
+    pub(crate) replica_read_only: bool,
+    pub(crate) replica_serve_stale_data: bool,
+    /// How many replicas must be there for a write, and how long each may have been silent, in seconds.
+    pub(crate) min_replicas: usize,
+    pub(crate) min_replicas_max_lag: i64,
+    /// Which commands the slow log keeps, in microseconds; all if 0, none if negative.
+    pub(crate) slow_us: i64,
+    pub(crate) slow_len: usize,
+    /// The longest bulk string that a client may send, in bytes.
+    pub(crate) bulk_max: i64,
+    /// How much unanswered input a client may have, in bytes.
+    pub(crate) query_max: usize,
+    /// How long a script keeps all others waiting before they are told that it is busy, in milliseconds.
+    pub(crate) busy_ms: u64,
+    /// The port at which clients reach it.
+    pub(crate) port: u16,
+    /// The most clients at a time.
+    pub(crate) clients_max: usize,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            set: BTreeMap::new(),
+            password: Vec::new(),
+            maxmemory: 0,
+            policy: Policy::NoEviction,
+            notifications: 0,
+            replica_read_only: true,
+            replica_serve_stale_data: true,
+            min_replicas: 0,
+            min_replicas_max_lag: 10,
+            slow_us: 10_000,
+            slow_len: 128,
+            bulk_max: 512 << 20,
+            query_max: 1 << 30,
+            busy_ms: 5_000,
+            port: PORT,
+            clients_max: 10_000,
+        }
+    }
+}
+
+/// Which notifications of an event are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wants {
+    pub(super) keyspace: bool,
+    pub(super) keyevent: bool,
+}
+
+impl Config {
+    /// Which notifications are wanted of a class of events.
+    pub(super) fn notifies(&self, class: u8) -> Option<Wants> {
+        let has = |letter: u8| self.notifications & 1_u128.wrapping_shl(letter.into()) != 0;
+        has(class).then(|| Wants { keyspace: has(b'K'), keyevent: has(b'E') })
+    }
+}

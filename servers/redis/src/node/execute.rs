@@ -1,0 +1,296 @@
+//! How a command is executed: whether it may be now (Redis 7.0 `processCommand`), what it does, what follows from it.
+
+use super::delivery::Then;
+use super::session::{Answers, Kept};
+use super::{Admission, Answer, Next, Node, SessionId};
+use crate::commands::{Command, Run, flags};
+use crate::lua::{Sha, script_flags};
+use crate::replication::LinkState;
+use crate::resp::{self, Reply};
+use crate::store::Part;
+
+impl Node {
+    /// Executes, queues, postpones or refuses a command of a session.
+    pub(super) fn process(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
+        let next = self.decide(id, args);
+        // One that waits is not done yet.
+        if !matches!(next, Next::Blocked | Next::Runaway(_)) {
+            self.advance_answers(id);
+        }
+        next
+    }
+
+    fn decide(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
+        let Some(name) = args.first() else { return Next::Continue };
+        if self.session(id).leaving {
+            return Next::Close;
+        }
+        if FOREIGN.iter().any(|word| name.eq_ignore_ascii_case(word)) {
+            self.session_mut(id).leaving = true;
+            return Next::Close;
+        }
+        let command = match Command::resolve(name, args, self.store.version) {
+            Ok(command) => command,
+            Err(reply) => {
+                let ends = name.eq_ignore_ascii_case(b"exec");
+                self.refuse(id, ends, reply);
+                return Next::Continue;
+            }
+        };
+        let now = self.store.now_ms();
+        let session = self.session_mut(id);
+        session.active_ms = now;
+        session.last = command.name;
+        let flags = self.flags_of(&command, args);
+        match self.admit(id, &command, flags) {
+            Ok(Admission::Execute) => self.call(id, &command, args),
+            Ok(Admission::Queue) => {
+                if let Some(transaction) = &mut self.session_mut(id).transaction {
+                    transaction.commands.push(args.iter().map(|arg| arg.to_vec()).collect());
+                    transaction.flags |= flags;
+                    transaction.lacks |= !flags;
+                }
+                self.reply(id, &Reply::Status("QUEUED".into()));
+                Next::Continue
+            }
+            Ok(Admission::Postpone) => {
+                let kept: Kept = args.iter().map(|arg| arg.to_vec()).collect();
+                self.postpone(id, kept)
+            }
+            Err(reply) => {
+                self.stats.of(command.nth).refused += 1;
+                self.refuse(id, command.name == "exec", reply);
+                Next::Continue
+            }
+        }
+    }
+
+    /// Answers a command that is not executed. A transaction that it belongs to will fail.
+    fn refuse(&mut self, id: SessionId, ends: bool, reply: Reply) {
+        self.stats.refused += 1;
+        let reply = match reply {
+            Reply::Error(text) if ends => {
+                self.discard(id);
+                let text = text.strip_prefix("ERR ").unwrap_or(&text).to_owned();
+                Reply::Error(format!("EXECABORT Transaction discarded because of: {text}").into())
+            }
+            other => other,
+        };
+        if let Some(transaction) = &mut self.session_mut(id).transaction {
+            transaction.refused = true;
+        }
+        if let Reply::Error(text) = &reply {
+            self.stats.count_error(text);
+        }
+        self.reply(id, &reply);
+    }
+
+    /// Executes a command, says what it did to who wants to know, and answers.
+    pub(crate) fn call(&mut self, id: SessionId, command: &Command, args: &[&[u8]]) -> Next {
+        let monitored = !self.monitors.is_empty();
+        // A script is shown before what it calls, a transaction after what belongs to it.
+        if monitored && SCRIPTS.contains(&command.name) {
+            self.show(id, false, args);
+        }
+        let elapsed_us = self.store.elapsed_us;
+        self.stats.commands += 1;
+        self.stats.of(command.nth).done += 1;
+        self.store.selected = self.session(id).database;
+        let answer = match command.run {
+            Run::Data(run) => run(&mut self.store, args).map(Answer::from),
+            Run::Server(run) => run(self, id, args),
+        };
+        let answer = answer.unwrap_or_else(Answer::from);
+        let micros = i64::try_from(self.store.elapsed_us - elapsed_us).unwrap_or(i64::MAX);
+        if micros >= self.config.slow_us {
+            self.log_slow(id, command, args, micros);
+        }
+        if !self.store.changes.is_empty() {
+            self.digest_changes();
+        }
+        if let Some(reply) = &answer.reply {
+            if let Reply::Error(text) = reply {
+                if !answer.counted {
+                    self.stats.count_error(text);
+                }
+                self.stats.of(command.nth).failed += 1;
+            }
+            self.reply(id, reply);
+        }
+        if monitored && !command.is(flags::SKIP_MONITOR | flags::ADMIN) {
+            self.show(id, false, args);
+        }
+        answer.next
+    }
+
+    /// Answers the command of the session that is executed, if it wants answers.
+    pub(crate) fn reply(&mut self, id: SessionId, reply: &Reply) {
+        let session = self.sessions.get(&id).expect("a session is used only while it is connected");
+        if session.is_answered() {
+            reply.encode(session.protocol, &mut self.out);
+        }
+    }
+
+    /// The same for a reply in its last form.
+    pub(crate) fn answer_raw(&mut self, id: SessionId, bytes: &[u8]) {
+        if self.session(id).is_answered() {
+            self.out.extend_from_slice(bytes);
+        }
+    }
+
+    /// The command after CLIENT REPLY SKIP is not answered, the next one is.
+    pub(super) fn advance_answers(&mut self, id: SessionId) {
+        let session = self.session_mut(id);
+        session.answers = match session.answers {
+            Answers::SkipNext => Answers::Skip,
+            Answers::Skip => Answers::On,
+            same => same,
+        };
+    }
+
+    /// Makes a transaction of the effects since the one that began at this part, if there are several.
+    pub(super) fn seal(&mut self, from: usize) {
+        let effects = &mut self.store.effects;
+        if effects.parts.len() < from + 2 {
+            return;
+        }
+        let begin = from.checked_sub(1).map_or(0, |before| effects.parts[before].end);
+        let rest = effects.writes.split_off(begin);
+        resp::request(&mut effects.writes, &[b"MULTI"]);
+        let shift = effects.writes.len() - begin;
+        let first = effects.parts[from].database;
+        for part in &mut effects.parts[from..] {
+            part.end += shift;
+        }
+        effects.parts.insert(from, Part { database: first, end: effects.writes.len() });
+        effects.writes.extend_from_slice(&rest);
+        let last = effects.parts.last().map_or(first, |part| part.database);
+        resp::request(&mut effects.writes, &[b"EXEC"]);
+        effects.parts.push(Part { database: last, end: effects.writes.len() });
+    }
+
+    /// Executes for a session that is not the one whose command is executed, and delivers what it is answered.
+    pub(super) fn execute_for(&mut self, id: SessionId, run: impl FnOnce(&mut Node) -> Option<Then>) -> bool {
+        let (current, out) = (self.current.replace(id), std::mem::take(&mut self.out));
+        let from = self.store.effects.parts.len();
+        let then = run(self);
+        self.seal(from);
+        let bytes = std::mem::replace(&mut self.out, out);
+        self.current = current;
+        if let Some(then) = then {
+            self.deliver(id, bytes.into(), then);
+        }
+        then.is_some()
+    }
+
+    /// The flags of a command. A script that says what it does has others than one that may do anything.
+    fn flags_of(&self, command: &Command, args: &[&[u8]]) -> u32 {
+        let declared = match command.name {
+            "eval" | "eval_ro" => args.get(1).and_then(|body| script_flags(body)),
+            "evalsha" | "evalsha_ro" => {
+                args.get(1).and_then(|sha| self.scripts.get(&Sha::parse(sha)?)).map(|script| script.flags)
+            }
+            _ => None,
+        };
+        declared.map_or(command.flags, |declared| declared.of_command(command.flags))
+    }
+
+    /// Whether a command with these flags may be executed now.
+    fn admit(&mut self, id: SessionId, command: &Command, flags: u32) -> Result<Admission, Reply> {
+        let session = self.sessions.get(&id).expect("a session is used only while it is connected");
+        let multi = session.transaction.is_some();
+        let (flags, lacks) = match &session.transaction {
+            Some(transaction) if command.name == "exec" => {
+                (flags | transaction.flags, !flags | transaction.lacks)
+            }
+            _ => (flags, !flags),
+        };
+        let writes = flags & flags::WRITE != 0;
+        if !session.authenticated && !self.config.password.is_empty() && !command.is(flags::NO_AUTH) {
+            return Err(Reply::error("NOAUTH Authentication required."));
+        }
+        if multi && command.is(flags::NO_MULTI) {
+            return Err(Reply::error("ERR Command not allowed inside a transaction"));
+        }
+        let listens = session.only_listens();
+        if self.config.maxmemory > 0 && self.busy.is_none() {
+            let ends = matches!(command.name, "exec" | "discard" | "quit" | "reset");
+            let demanding = flags & flags::DENYOOM != 0 || multi && !ends;
+            self.short_of_memory = !self.make_room();
+            if self.short_of_memory && demanding {
+                return Err(super::OUT_OF_MEMORY);
+            }
+        }
+        if writes && self.lacks_replicas() {
+            return Err(super::NOT_ENOUGH_REPLICAS);
+        }
+        if writes && self.is_read_only() {
+            return Err(super::READ_ONLY);
+        }
+        if listens && !LISTENERS.contains(&command.name) {
+            return Err(only_listens(command.name));
+        }
+        if self.is_stale() && lacks & flags::STALE != 0 {
+            return Err(super::MASTER_DOWN);
+        }
+        if self.loading && lacks & flags::LOADING != 0 {
+            return Err(Reply::error("LOADING Redis is loading the dataset in memory"));
+        }
+        if self.busy.is_some() && !command.is(flags::ALLOW_BUSY) {
+            return Err(Reply::error(
+                "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+            ));
+        }
+        if let Some(pause) = self.paused()
+            && (pause.all || writes || flags & flags::MAY_REPLICATE != 0)
+            && !self.is_fed(id)
+        {
+            return Ok(Admission::Postpone);
+        }
+        if multi && !AT_ONCE.contains(&command.name) {
+            return Ok(Admission::Queue);
+        }
+        Ok(Admission::Execute)
+    }
+
+    /// True if it is a replica that has lost its primary and must not answer with what it had then.
+    pub(crate) fn is_stale(&self) -> bool {
+        !self.config.replica_serve_stale_data
+            && self.upstream().is_some_and(|upstream| upstream.link != LinkState::Up)
+    }
+
+    /// True if it takes writes from its primary only.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.is_replica() && self.config.replica_read_only
+    }
+}
+
+/// The reply to what a session may not send while it listens and speaks RESP2.
+pub(super) fn only_listens(name: &str) -> Reply {
+    Reply::Error(
+        format!(
+            "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
+             context"
+        )
+        .into(),
+    )
+}
+
+/// What a session may send while it listens and speaks RESP2.
+const LISTENERS: [&str; 9] = [
+    "ping",
+    "subscribe",
+    "ssubscribe",
+    "sunsubscribe",
+    "psubscribe",
+    "unsubscribe",
+    "punsubscribe",
+    "quit",
+    "reset",
+];
+/// What a browser says that was led to send a web page's request to a node: nothing that follows it is executed.
+const FOREIGN: [&[u8]; 2] = [b"POST", b"Host:"];
+/// The commands that run scripts.
+const SCRIPTS: [&str; 6] = ["eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"];
+/// What is not queued in a transaction.
+const AT_ONCE: [&str; 6] = ["exec", "discard", "multi", "watch", "quit", "reset"];

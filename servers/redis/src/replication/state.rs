@@ -1,0 +1,213 @@
+//! What a node knows about its place in a replicated store: its history, the primary that it follows, the replicas that
+//! follow it.
+
+use std::collections::BTreeMap;
+
+use picklock_sim::seed::{Seed, Stream};
+
+use super::history::{History, ReplicationId};
+use super::planned::Failover;
+use super::settings::Settings;
+use crate::PORT;
+use crate::node::{Node, SessionId};
+
+/// The part of a node's state that is about replication.
+#[derive(Debug)]
+pub(crate) struct Replication {
+    pub(crate) history: History,
+    /// The primary that this node follows; `None` for a primary.
+    pub(crate) upstream: Option<Upstream>,
+    /// The replicas that this node feeds.
+    pub(crate) replicas: Vec<FedReplica>,
+    /// What connections have said about themselves with REPLCONF.
+    pub(super) introduced: BTreeMap<SessionId, Introduced>,
+    pub(crate) settings: Settings,
+    /// The planned failover that has begun, if one has.
+    pub(crate) failover: Option<Failover>,
+    /// True if the node has another primary, or none any more, since the server last looked.
+    pub(crate) role_changed: bool,
+    /// True if the replicas are to be asked what they have.
+    pub(crate) wants_acks: bool,
+    /// How many replicas have acknowledged lately, as of the last look.
+    pub(crate) good_replicas: usize,
+    /// When the last replica went, in seconds of the wall clock.
+    pub(super) deserted_s: Option<i64>,
+    /// How often the replication cron ran.
+    pub(super) beats: u64,
+    names: Stream,
+}
+
+/// The primary that a node follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Upstream {
+    /// Its host.
+    pub(crate) host: String,
+    /// Its port.
+    pub(crate) port: u16,
+    /// How far the link is.
+    pub(crate) link: LinkState,
+    /// True if this node has a part of a history that the primary may be asked to go on with.
+    pub(crate) resumable: bool,
+    /// The database that the stream has selected.
+    pub(crate) selected: usize,
+    /// The bytes of a transaction whose end has not come yet.
+    pub(super) transaction: Option<Vec<u8>>,
+    /// The offset to acknowledge, since the primary has asked.
+    pub(super) owes_ack: Option<u64>,
+    /// When the primary was last heard, in seconds of the wall clock.
+    pub(crate) heard_s: i64,
+    /// Since when the link is down, in seconds of the wall clock; `None` if it never was up.
+    pub(crate) down_since_s: Option<i64>,
+}
+
+/// How far a replica's link to its primary is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkState {
+    /// There is none.
+    Down,
+    /// The connection is being made.
+    Connecting,
+    /// Both introduce themselves.
+    Handshake,
+    /// A full copy comes.
+    Transfer,
+    /// The stream comes.
+    Up,
+}
+
+/// A replica as the node that feeds it sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FedReplica {
+    /// The session of its link.
+    pub(crate) session: SessionId,
+    /// The address that it is known by.
+    pub(crate) address: String,
+    /// The port that it listens on; 0 if it did not say.
+    pub(crate) port: u16,
+    /// The offset up to which it has applied the stream.
+    pub(crate) acked: u64,
+    /// When it last said so, in seconds of the wall clock.
+    pub(crate) acked_s: i64,
+    /// What becomes of the stream.
+    pub(crate) feeding: Feeding,
+}
+
+/// What becomes of the stream that a replica is to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Feeding {
+    /// It is in the copy that the replica will get: one is made for all that come within some seconds.
+    InTheCopy {
+        /// Since when the replica waits, in seconds of the wall clock.
+        since_s: i64,
+    },
+    /// It is kept until the replica acknowledges the copy, whose end only the replica sees.
+    Kept(Vec<u8>),
+    /// It is sent.
+    Sent,
+}
+
+/// What a connection has said about itself before PSYNC.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Introduced {
+    pub(super) port: u16,
+    pub(super) address: Vec<u8>,
+    /// It understands a history that goes on under a new name.
+    pub(super) psync2: bool,
+    /// It understands a copy that ends with a mark.
+    pub(super) eof: bool,
+}
+
+impl Default for Replication {
+    fn default() -> Replication {
+        Replication {
+            history: History::new(ReplicationId::NONE),
+            upstream: None,
+            replicas: Vec::new(),
+            introduced: BTreeMap::new(),
+            settings: Settings::default(),
+            failover: None,
+            role_changed: false,
+            wants_acks: false,
+            good_replicas: 0,
+            deserted_s: None,
+            beats: 0,
+            names: Seed(0).stream(""),
+        }
+    }
+}
+
+impl Replication {
+    /// Draws the names of histories from this seed: another for every life of every node.
+    pub(crate) fn rename(&mut self, seed: Seed) {
+        self.names = seed.stream("replication identifiers");
+        let name = self.new_name();
+        self.history.rename(name);
+    }
+
+    /// A new name for a history.
+    pub(super) fn new_name(&mut self) -> ReplicationId {
+        name(&mut self.names)
+    }
+
+    /// Counts the replicas that have acknowledged lately, in whole seconds as Redis counts.
+    pub(super) fn count_good(&mut self, now_s: i64) {
+        let max_lag = self.settings.max_lag_s;
+        let good = |replica: &&FedReplica| replica.has_copy() && now_s - replica.acked_s <= max_lag;
+        self.good_replicas = self.replicas.iter().filter(good).count();
+    }
+}
+
+impl Upstream {
+    pub(crate) fn new(host: String, port: u16, resumable: bool) -> Upstream {
+        Upstream {
+            host,
+            port,
+            link: LinkState::Down,
+            resumable,
+            selected: 0,
+            transaction: None,
+            owes_ack: None,
+            heard_s: 0,
+            down_since_s: None,
+        }
+    }
+
+    /// The address of a primary: a host, and a port behind a space or a colon if it is not the usual one.
+    pub(crate) fn parse(text: &str) -> Upstream {
+        let (host, port) = text.split_once(' ').or_else(|| text.rsplit_once(':')).unwrap_or((text, ""));
+        // An address of version 6 stands in brackets before a port.
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        Upstream::new(host.to_owned(), port.parse().unwrap_or(PORT), false)
+    }
+}
+
+fn name(names: &mut Stream) -> ReplicationId {
+    let (a, b, c) = (names.next_u64(), names.next_u64(), names.below(1 << 32));
+    let digits = format!("{a:016x}{b:016x}{c:08x}");
+    ReplicationId::parse(digits.as_bytes()).unwrap_or(ReplicationId::NONE)
+}
+
+impl Node {
+    /// The primary that it follows; `None` for a primary.
+    pub(crate) fn upstream(&self) -> Option<&Upstream> {
+        self.replication.upstream.as_ref()
+    }
+
+    /// True if it follows a primary.
+    #[must_use]
+    pub fn is_replica(&self) -> bool {
+        self.replication.upstream.is_some()
+    }
+
+    /// How many bytes the stream of effects has so far.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.replication.history.offset()
+    }
+
+    /// True if a rule about replicas forbids to take a write now.
+    pub(crate) fn lacks_replicas(&self) -> bool {
+        let (needed, max_lag_s) = (self.config.min_replicas, self.config.min_replicas_max_lag);
+        needed > 0 && max_lag_s > 0 && !self.is_replica() && self.replication.good_replicas < needed
+    }
+}

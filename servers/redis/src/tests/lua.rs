@@ -1,0 +1,167 @@
+//! What scripts see and give, against what Redis 7.0.15 was seen to do.
+
+use picklock_sim::time::{EPOCH_NS, WallTime};
+
+use crate::node::Node;
+
+/// Runs a script in a node of its own; the reply as it goes over the wire.
+fn run(protocol: &str, script: &str) -> String {
+    let mut node = Node::default();
+    let client = node.connect("client:1");
+    let mut reply = Vec::new();
+    for args in [
+        &[b"HELLO", protocol.as_bytes()][..],
+        &[b"HSET", b"h", b"f", b"1"],
+        &[b"SADD", b"s", b"m"],
+        &[b"ZADD", b"z", b"1.5", b"m"],
+        &[b"EVAL", script.as_bytes(), b"0"],
+    ] {
+        reply.clear();
+        let _ = node.execute(WallTime(EPOCH_NS), client, args, &mut reply);
+    }
+    String::from_utf8_lossy(&reply).replace("\r\n", "|")
+}
+
+fn check(protocol: &str, cases: &[(&str, &str)]) {
+    for (script, reply) in cases {
+        assert_eq!(run(protocol, script).split(" script: ").next(), Some(*reply), "{script}");
+    }
+}
+
+#[test]
+fn tables_with_a_name_become_replies_of_their_type() {
+    check(
+        "3",
+        &[
+            ("return {double=3.5}", ",3.5|"),
+            ("return {map={a=1}}", "%1|$1|a|:1|"),
+            ("return {set={a=true}}", "~1|$1|a|"),
+            ("return {big_number='12\\r\\n3'}", "(12  3|"),
+            ("return {verbatim_string={string='x',format='txt'}}", "=5|txt:x|"),
+            ("return {verbatim_string={string='x'}}", "*0|"),
+            ("return true", ":1|"),
+            ("redis.setresp(3) return true", "#t|"),
+            ("redis.setresp(3) return {false}", "*1|#f|"),
+        ],
+    );
+    check(
+        "2",
+        &[
+            ("return {double=3.5}", "$3|3.5|"),
+            ("return {map={a=1}}", "*2|$1|a|:1|"),
+            ("redis.setresp(3) return false", ":0|"),
+        ],
+    );
+}
+
+#[test]
+fn replies_become_tables_by_the_protocol_of_the_script() {
+    check(
+        "2",
+        &[
+            ("return redis.call('hgetall', 'h')", "*2|$1|f|$1|1|"),
+            ("redis.setresp(3) return redis.call('hgetall', 'h').map.f", "$1|1|"),
+            ("redis.setresp(3) return redis.call('smembers', 's').set.m and 1", ":1|"),
+            ("redis.setresp(3) return tostring(redis.call('zscore', 'z', 'm').double)", "$3|1.5|"),
+            ("redis.setresp(3) return type(redis.call('get', 'none'))", "$3|nil|"),
+            ("return type(redis.call('get', 'none'))", "$7|boolean|"),
+            ("redis.setresp(4)", "-ERR RESP version must be 2 or 3."),
+        ],
+    );
+}
+
+#[test]
+fn a_script_says_in_its_first_line_what_it_does_not_do() {
+    check(
+        "2",
+        &[
+            ("#!lua flags=no-writes\nreturn redis.call('hlen', 'h')", ":1|"),
+            (
+                "#!lua flags=no-writes\nreturn redis.call('set', 'k', 'v')",
+                "-ERR Write commands are not allowed from read-only scripts.",
+            ),
+            ("#!lua flags=foo\nreturn 1", "-ERR Unexpected flag in script shebang: foo|"),
+            ("#!lua foo=bar\nreturn 1", "-ERR Unknown lua shebang option: foo=bar|"),
+            ("#!js\nreturn 1", "-ERR Unexpected engine in script shebang: #!js|"),
+            ("#!lua", "-ERR Invalid script shebang|"),
+            ("#!lua\nerror('x')", "-ERR user_script:2: x"),
+        ],
+    );
+}
+
+#[test]
+fn cjson_writes_and_reads_as_in_redis() {
+    check(
+        "2",
+        &[
+            (
+                "return cjson.encode({1, 'a/b', true, cjson.null, {x = 1.5}})",
+                "$30|[1,\"a\\/b\",true,null,{\"x\":1.5}]|",
+            ),
+            ("return cjson.encode({})", "$2|{}|"),
+            ("return cjson.encode(1/3)", "$16|0.33333333333333|"),
+            ("return cjson.encode(1e15)", "$5|1e+15|"),
+            ("return cjson.encode({1, nil, 3})", "$10|[1,null,3]|"),
+            (
+                "return cjson.encode({[1] = 1, [20] = 1})",
+                "-ERR user_script:1: Cannot serialise table: excessively sparse array",
+            ),
+            (
+                "local t = {} t[1] = t return cjson.encode(t)",
+                "-ERR user_script:1: Cannot serialise, excessive nesting (1001)",
+            ),
+            (
+                "return cjson.encode(0/0)",
+                "-ERR user_script:1: Cannot serialise number: must not be NaN or Inf",
+            ),
+            ("return cjson.decode('{\"a\": [1, {\"b\": null}]}').a[1]", ":1|"),
+            ("return cjson.decode('\"\\\\u20ac\"')", "$3|€|"),
+            (
+                "return cjson.decode('[1,,2]')",
+                "-ERR user_script:1: Expected value but found T_COMMA at character 4",
+            ),
+            (
+                "return cjson.decode(('['):rep(1001))",
+                "-ERR user_script:1: Found too many nested data structures (1001) at character 1001",
+            ),
+            ("return cjson.encode_number_precision(3)", ":3|"),
+        ],
+    );
+}
+
+#[test]
+fn the_other_libraries_work_on_bits_and_bytes() {
+    check(
+        "2",
+        &[
+            ("return bit.tohex(bit.band(-1, 0xff00))", "$8|0000ff00|"),
+            ("return bit.tobit(2^40 + 5)", ":5|"),
+            (
+                "return bit.band('x')",
+                "-ERR user_script:1: bad argument #1 to 'band' (number expected, got string)",
+            ),
+            ("return {cmsgpack.unpack(cmsgpack.pack(1, 'a', -7, {2}))}", "*4|:1|$1|a|:-7|*1|:2|"),
+            ("return #cmsgpack.pack(0.1)", ":9|"),
+            ("return cmsgpack.unpack('\\205\\1')", "-ERR user_script:1: Missing bytes in input."),
+            ("return {struct.unpack('>Hc0', struct.pack('>Hc0', 3, 'abc'))}", "*2|$3|abc|:6|"),
+            ("return struct.size('!8bd')", ":16|"),
+            (
+                "return struct.unpack('I4', 'abc')",
+                "-ERR user_script:1: bad argument #2 to 'unpack' (data string too short)",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn options_of_cjson_end_with_their_script() {
+    let mut node = Node::default();
+    let client = node.connect("client:1");
+    let mut call = |script: &[u8]| {
+        let mut reply = Vec::new();
+        let _ = node.execute(WallTime(EPOCH_NS), client, &[b"EVAL", script, b"0"], &mut reply);
+        reply
+    };
+    assert_eq!(call(b"cjson.encode_number_precision(3) return cjson.encode(3.14159)"), b"$4\r\n3.14\r\n");
+    assert_eq!(call(b"return cjson.encode(3.14159)"), b"$7\r\n3.14159\r\n");
+}
