@@ -119,27 +119,20 @@
 //! - *A world to talk to*: [`live`] runs the servers of a world in real time and opens doors to them.
 //! - *The machine*: [`run`](mod@run) and the two [`engine`]s; the world itself is private.
 
-pub mod capsule;
-pub mod clock;
-mod connect;
-pub mod design;
-pub mod disk;
+mod base;
+mod contract;
+mod controls;
 pub mod engine;
 pub mod host;
-pub mod ids;
-pub mod live;
-pub mod lock;
-pub mod oracle;
 pub mod plan;
-pub mod probe;
-pub mod resource;
 pub mod run;
-pub mod seed;
-pub mod sleep;
-pub mod stream;
-pub mod task;
-pub mod text;
-pub mod time;
 pub mod trace;
-pub mod witness;
 mod world;
+
+pub use base::{clock, ids, seed, text, time};
+pub use contract::{design, lock};
+pub use controls::{oracle, resource, witness};
+pub use host::{disk, sleep, stream, task};
+pub use plan::probe;
+pub use run::live;
+pub use trace::capsule;

@@ -10,14 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 
+use super::boot::Boot;
 use super::guard::Guard;
-use super::sockets::Directory;
+use crate::base::future::BoxFuture;
+use crate::base::ids::HostId;
+use crate::base::time::TrueTime;
+use crate::host::sockets::Directory;
 use crate::host::{Host, Spawner};
-use crate::ids::HostId;
-use crate::lock::BoxFuture;
-use crate::time::TrueTime;
 use crate::trace::Role;
-use crate::world::{Boot, Turnover, World};
+use crate::world::{Turnover, World};
 
 /// Runs a world to its end.
 pub(crate) fn run(world: &Arc<World>, boots: &[Boot], horizon: TrueTime) {

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::ids::HostId;
-use crate::lock::BoxFuture;
+use crate::base::future::BoxFuture;
+use crate::base::ids::HostId;
 use crate::world::{Admission, World};
 
 pub(crate) struct Guard {

@@ -9,14 +9,15 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::boot::Boot;
 use super::guard::Guard;
-use super::sockets::Directory;
+use crate::base::future::BoxFuture;
+use crate::base::ids::HostId;
+use crate::base::time::{EPOCH_NS, TrueTime};
+use crate::host::sockets::Directory;
 use crate::host::{Host, Spawner};
-use crate::ids::HostId;
-use crate::lock::BoxFuture;
-use crate::time::{EPOCH_NS, TrueTime};
 use crate::trace::Role;
-use crate::world::{Boot, Direction, Flight, Side, Turnover, World};
+use crate::world::{Direction, Flight, Side, Turnover, World};
 
 const TICK: Duration = Duration::from_millis(1);
 

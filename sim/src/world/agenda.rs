@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Direction;
-use crate::ids::{ConnId, HostId};
-use crate::time::TrueTime;
+use crate::base::ids::{ConnId, HostId};
+use crate::base::time::TrueTime;
 
 /// One entry. The order of the variants has no meaning; `Ord` is derived only because a heap asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,9 @@
 //! The levers: physical acts, each small, each recorded with the injection that asked for it.
 
 use super::{Due, State};
-use crate::ids::HostId;
+use crate::base::ids::HostId;
+use crate::base::time::TrueTime;
 use crate::plan::{Lever, Phase, Target};
-use crate::time::TrueTime;
 use crate::trace::{Halt, Role, What};
 
 impl State {

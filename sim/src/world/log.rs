@@ -1,7 +1,7 @@
 //! The record under way: events in the order of their emission, and the digest over them.
 
-use crate::ids::{ConnId, EventId, GrantId, HostId};
-use crate::time::TrueTime;
+use crate::base::ids::{ConnId, EventId, GrantId, HostId};
+use crate::base::time::TrueTime;
 use crate::trace::{Digest, DigestTaker, Event, What};
 
 #[derive(Default)]

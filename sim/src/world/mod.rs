@@ -18,14 +18,12 @@ mod process;
 mod timers;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
-use crate::host::Origin;
-use crate::ids::{EventId, GrantId, HostId};
-use crate::lock::BoxFuture;
+use crate::base::ids::{EventId, GrantId, HostId, Origin};
+use crate::base::time::{Monotonic, TrueTime, WallTime};
+use crate::plan::probe::PointSeen;
 use crate::plan::{Injection, Plan};
-use crate::probe::PointSeen;
-use crate::time::{Monotonic, TrueTime, WallTime};
 use crate::trace::{HostInfo, Role, What};
 
 pub(crate) use file::File;
@@ -70,9 +68,6 @@ pub(crate) enum Route {
     /// Out of the world, through this host.
     Out(HostId),
 }
-
-/// Starts a host's program; called again when the host restarts.
-pub(crate) type Boot = Arc<dyn Fn(crate::host::Host) -> BoxFuture<'static, ()> + Send + Sync>;
 
 impl World {
     pub(crate) fn new(plan: &Plan, hosts: Vec<HostInfo>, probing: bool) -> World {

@@ -14,11 +14,11 @@ use bytes::Bytes;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Due, Life, State};
-use crate::host::Origin;
-use crate::ids::{ConnId, EventId, GrantId, HostId};
+use crate::base::ids::Origin;
+use crate::base::ids::{ConnId, EventId, GrantId, HostId};
+use crate::base::seed::{Seed, scale};
+use crate::base::time::{TrueTime, nanos};
 use crate::plan::Latency;
-use crate::seed::{Seed, scale};
-use crate::time::{TrueTime, nanos};
 use crate::trace::{Disconnect, HostInfo, Role, What};
 
 /// Which way a segment goes on its connection.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 
 use super::State;
-use crate::ids::{GrantId, HostId, Key};
+use crate::base::ids::{GrantId, HostId, Key};
 
 #[derive(Default)]
 pub(super) struct Oracle {

@@ -1,9 +1,9 @@
 //! Protocol points: where a lever can strike with meaning, counted per section, phase, access and peer.
 
 use super::{Due, State};
-use crate::ids::HostId;
+use crate::base::ids::HostId;
+use crate::plan::probe::PointSeen;
 use crate::plan::{Access, Edge, Phase, Point, When};
-use crate::probe::PointSeen;
 use crate::trace::Role;
 
 /// How often each access was passed in the present phase. A phase has few kinds, so a list beats a map.

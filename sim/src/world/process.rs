@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use super::points::{Armed, Passed};
 use super::{Due, File, State, Turnover};
-use crate::clock::Clock;
-use crate::host::Origin;
-use crate::ids::{EventId, GrantId, HostId, Key};
-use crate::lock::Deadline;
+use crate::base::clock::Clock;
+use crate::base::deadline::Deadline;
+use crate::base::ids::Origin;
+use crate::base::ids::{EventId, GrantId, HostId, Key};
+use crate::base::seed::{Seed, Stream};
+use crate::base::time::{Monotonic, TrueTime};
 use crate::plan::{Access, Phase};
-use crate::seed::{Seed, Stream};
-use crate::time::{Monotonic, TrueTime};
 use crate::trace::{Halt, Role, What};
 
 /// Whether a process exists.

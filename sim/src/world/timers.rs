@@ -3,8 +3,8 @@
 use std::task::Waker;
 
 use super::{Due, State};
-use crate::ids::HostId;
-use crate::time::Monotonic;
+use crate::base::ids::HostId;
+use crate::base::time::Monotonic;
 
 /// A registered timer, by slot; the generation tells a slot's present user from its former ones.
 #[derive(Clone, Copy, Debug)]

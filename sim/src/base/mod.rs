@@ -1,0 +1,9 @@
+//! Time and identity: what everything else is written in.
+
+pub mod clock;
+pub(crate) mod deadline;
+pub(crate) mod future;
+pub mod ids;
+pub mod seed;
+pub mod text;
+pub mod time;

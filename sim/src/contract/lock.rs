@@ -1,0 +1,295 @@
+//! The contract of a lock: what a design's client must be able to do, and nothing about how it is tested.
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use crate::base::ids::{Key, Token};
+use crate::host::Host;
+
+pub use crate::base::deadline::Deadline;
+pub use crate::base::future::BoxFuture;
+pub use crate::trace::Belief;
+
+/// One successful acquire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The key granted.
+    pub key: Key,
+    /// The value by which the store knows the holder.
+    pub owner: String,
+    /// The fencing token; every operation on the resource carries it.
+    pub token: Option<Token>,
+    /// Until when the holder may rely on the grant; `None` if the design advertises nothing.
+    pub deadline: Option<Deadline>,
+}
+
+impl Grant {
+    /// A grant without token and deadline.
+    #[must_use]
+    pub fn new(key: &Key, owner: impl Into<String>) -> Grant {
+        Grant { key: key.clone(), owner: owner.into(), token: None, deadline: None }
+    }
+
+    /// The same grant with a fencing token.
+    #[must_use]
+    pub fn with_token(mut self, token: Token) -> Grant {
+        self.token = Some(token);
+        self
+    }
+
+    /// The same grant with an advertised deadline.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Deadline) -> Grant {
+        self.deadline = Some(deadline);
+        self
+    }
+}
+
+/// Why a lock operation failed. Any error converts into it with `?`.
+pub struct LockError(Box<dyn Error + Send + Sync>);
+
+impl LockError {
+    /// An error from a message: a lowercase fragment that fits "failed to acquire: {error}".
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> LockError {
+        LockError(message.into().into())
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for LockError {
+    fn from(error: E) -> LockError {
+        LockError(Box::new(error))
+    }
+}
+
+impl fmt::Display for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// How long a refused client waits before it asks again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// The shortest wait.
+    pub min: Duration,
+    /// The longest wait; the wait is uniform between the two.
+    pub max: Duration,
+}
+
+impl Retry {
+    /// Ask once, and never again.
+    pub const NEVER: Retry = Retry { min: Duration::MAX, max: Duration::MAX };
+
+    /// Always the same wait.
+    #[must_use]
+    pub const fn every(span: Duration) -> Retry {
+        Retry { min: span, max: span }
+    }
+}
+
+impl Default for Retry {
+    /// 20 to 60 ms, random so that waiters do not march in step.
+    fn default() -> Retry {
+        Retry { min: Duration::from_millis(20), max: Duration::from_millis(60) }
+    }
+}
+
+/// A lock. Everything it knows of time and of the network goes through the [`Host`] it was made with.
+pub trait Lock: Send + Sync + 'static {
+    /// Asks once. `Ok(None)` means that somebody else holds the lock.
+    ///
+    /// # Errors
+    /// When the outcome is a failure other than a refusal: a broken connection, an error reply, a timeout.
+    fn try_acquire(&self, key: &Key) -> impl Future<Output = Result<Option<Grant>, LockError>> + Send;
+
+    /// Gives the grant back.
+    ///
+    /// # Errors
+    /// When the release could not be carried out or its outcome is not known.
+    fn release(&self, grant: Grant) -> impl Future<Output = Result<(), LockError>> + Send;
+
+    /// How long to wait between two tries; used by the default [`acquire`](Lock::acquire).
+    fn retry(&self) -> Retry {
+        Retry::default()
+    }
+
+    /// How often a worker is to call [`renew`](Lock::renew) while it works; `None` for a lock that its workers do not
+    /// renew by themselves.
+    fn checkpoint(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Extends the lease of a grant at a checkpoint of the worker, and moves the deadline that it advertises.
+    /// `Ok(false)` means that the grant is lost.
+    ///
+    /// # Errors
+    /// When it is not known whether the lease was extended.
+    fn renew(&self, grant: &mut Grant) -> impl Future<Output = Result<bool, LockError>> + Send {
+        let _ = grant;
+        async { Ok(true) }
+    }
+
+    /// Asks until the lock is granted or `wait` has passed on the host's monotonic clock (`Ok(None)`). How to wait is
+    /// part of a design: override it for anything but polling. Errors of single tries count as refusals.
+    ///
+    /// # Errors
+    /// When the last try before the end of the wait failed with an error.
+    fn acquire(
+        &self,
+        host: &Host,
+        key: &Key,
+        wait: Duration,
+    ) -> impl Future<Output = Result<Option<Grant>, LockError>> + Send {
+        async move {
+            let give_up = host.monotonic() + wait;
+            loop {
+                let outcome = self.try_acquire(key).await;
+                if let Ok(Some(grant)) = outcome {
+                    return Ok(Some(grant));
+                }
+                let pause = self.retry();
+                let pause = host.rng().span(pause.min, pause.max);
+                if host.monotonic() + pause >= give_up {
+                    return outcome;
+                }
+                host.sleep(pause).await;
+            }
+        }
+    }
+}
+
+/// A design without a lock: it changes the resource directly and makes that safe by itself.
+pub trait Direct: Send + Sync + 'static {
+    /// Adds `delta` to the register or stock `key`, doing `work` between reading and changing it.
+    ///
+    /// # Errors
+    /// When the change was not made, or its outcome is not known.
+    fn change(
+        &self,
+        key: &Key,
+        delta: i64,
+        work: Duration,
+    ) -> impl Future<Output = Result<(), LockError>> + Send;
+
+    /// Sells `amount` from the stock `key`, doing `work` between looking and selling. `Ok(false)`: too little is left, and
+    /// nothing was sold. Only for a design that says that it [sells](crate::contract::design::Design::sells).
+    ///
+    /// # Errors
+    /// When it is not known whether it was sold, or the design does not sell.
+    fn sell(
+        &self,
+        key: &Key,
+        amount: i64,
+        work: Duration,
+    ) -> impl Future<Output = Result<bool, LockError>> + Send {
+        let _ = (key, amount, work);
+        async { Err(LockError::new("the design does not sell from a stock")) }
+    }
+}
+
+/// [`Lock`] with boxed futures, so that designs of different types can stand in one list.
+pub trait ErasedLock: Send + Sync {
+    /// See [`Lock::acquire`].
+    fn acquire<'a>(
+        &'a self,
+        host: &'a Host,
+        key: &'a Key,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<Option<Grant>, LockError>>;
+
+    /// See [`Lock::release`].
+    fn release(&self, grant: Grant) -> BoxFuture<'_, Result<(), LockError>>;
+
+    /// See [`Lock::checkpoint`].
+    fn checkpoint(&self) -> Option<Duration>;
+
+    /// See [`Lock::renew`].
+    fn renew<'a>(&'a self, grant: &'a mut Grant) -> BoxFuture<'a, Result<bool, LockError>>;
+}
+
+impl<L: Lock> ErasedLock for L {
+    fn acquire<'a>(
+        &'a self,
+        host: &'a Host,
+        key: &'a Key,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<Option<Grant>, LockError>> {
+        Box::pin(Lock::acquire(self, host, key, wait))
+    }
+
+    fn release(&self, grant: Grant) -> BoxFuture<'_, Result<(), LockError>> {
+        Box::pin(Lock::release(self, grant))
+    }
+
+    fn checkpoint(&self) -> Option<Duration> {
+        Lock::checkpoint(self)
+    }
+
+    fn renew<'a>(&'a self, grant: &'a mut Grant) -> BoxFuture<'a, Result<bool, LockError>> {
+        Box::pin(Lock::renew(self, grant))
+    }
+}
+
+/// [`Direct`] with boxed futures.
+pub trait ErasedDirect: Send + Sync {
+    /// See [`Direct::change`].
+    fn change<'a>(&'a self, key: &'a Key, delta: i64, work: Duration)
+    -> BoxFuture<'a, Result<(), LockError>>;
+
+    /// See [`Direct::sell`].
+    fn sell<'a>(
+        &'a self,
+        key: &'a Key,
+        amount: i64,
+        work: Duration,
+    ) -> BoxFuture<'a, Result<bool, LockError>>;
+}
+
+impl<D: Direct> ErasedDirect for D {
+    fn change<'a>(
+        &'a self,
+        key: &'a Key,
+        delta: i64,
+        work: Duration,
+    ) -> BoxFuture<'a, Result<(), LockError>> {
+        Box::pin(Direct::change(self, key, delta, work))
+    }
+
+    fn sell<'a>(
+        &'a self,
+        key: &'a Key,
+        amount: i64,
+        work: Duration,
+    ) -> BoxFuture<'a, Result<bool, LockError>> {
+        Box::pin(Direct::sell(self, key, amount, work))
+    }
+}
+
+/// A client of a design: most hold a lock around a section, some need none.
+pub enum Client {
+    /// Acquire, run the section, release.
+    Lock(Box<dyn ErasedLock>),
+    /// Change the resource directly.
+    Direct(Box<dyn ErasedDirect>),
+}
+
+impl Client {
+    /// A client that locks.
+    pub fn lock(lock: impl Lock) -> Client {
+        Client::Lock(Box::new(lock))
+    }
+
+    /// A client that does without.
+    pub fn direct(direct: impl Direct) -> Client {
+        Client::Direct(Box::new(direct))
+    }
+}

@@ -1,0 +1,4 @@
+//! The contract between what is tested and what tests it: a lock, and the design around it.
+
+pub mod design;
+pub mod lock;

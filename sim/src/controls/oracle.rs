@@ -1,0 +1,79 @@
+//! The perfect lock, as a process asks for it; the control that must hold in every scenario.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::base::ids::{GrantId, Key};
+use crate::host::Host;
+use crate::world::Admission;
+
+impl Host {
+    /// Asks the simulator's perfect lock for a key in the name of the present section. The future is ready when the
+    /// key is this section's; dropping it leaves the queue.
+    #[must_use]
+    pub fn oracle_acquire(&self, key: &Key) -> OracleTurn {
+        OracleTurn::new(self.clone(), key.clone())
+    }
+
+    /// Gives a key back to the perfect lock.
+    pub async fn oracle_release(&self, key: &Key) {
+        crate::controls::oracle::release(self, key).await;
+    }
+}
+
+/// Waits for the perfect lock; made by [`Host::oracle_acquire`].
+pub struct OracleTurn {
+    host: Host,
+    key: Key,
+    grant: GrantId,
+    granted: bool,
+}
+
+impl OracleTurn {
+    pub(crate) fn new(host: Host, key: Key) -> OracleTurn {
+        let grant = present_grant(&host);
+        OracleTurn { host, key, grant, granted: false }
+    }
+}
+
+/// A process outside of any section asks in the name of section 0.
+fn present_grant(host: &Host) -> GrantId {
+    host.world.state().grant_of(host.id()).unwrap_or(GrantId { client: host.id(), section: 0 })
+}
+
+impl Future for OracleTurn {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        let mut state = this.host.world.state();
+        if state.gate(this.host.id(), cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        this.granted = state.oracle_poll(this.grant, &this.key, cx.waker());
+        if this.granted { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Drop for OracleTurn {
+    fn drop(&mut self) {
+        if !self.granted {
+            self.host.world.state().oracle_leave(self.grant, &self.key);
+        }
+    }
+}
+
+/// Gives the key back, once the process really runs.
+pub(crate) async fn release(host: &Host, key: &Key) {
+    let grant = present_grant(host);
+    poll_fn(|cx| {
+        let mut state = host.world.state();
+        if state.gate(host.id(), cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        state.oracle_leave(grant, key);
+        Poll::Ready(())
+    })
+    .await;
+}

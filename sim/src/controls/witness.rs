@@ -1,0 +1,145 @@
+//! What a workload tells the simulator about a client's sections: the facts from which beliefs are measured.
+//!
+//! A design is not asked what it believes. The workload says when acquire returned, when the release call began and
+//! which deadline came with the grant; the simulator stamps these in true time.
+
+use crate::base::ids::Key;
+use crate::contract::lock::{Deadline, Grant};
+use crate::host::Host;
+use crate::plan::Phase;
+use crate::trace::What;
+
+impl Host {
+    /// What a workload tells the simulator about the section that it runs on this client.
+    #[must_use]
+    pub fn witness(&self) -> Witness {
+        Witness::new(self.clone())
+    }
+}
+
+/// The witness of one client.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    host: Host,
+}
+
+impl Witness {
+    pub(crate) fn new(host: Host) -> Witness {
+        Witness { host }
+    }
+
+    /// The section asks for the lock now.
+    pub fn waiting(&self, section: u32, key: &Key) {
+        let mut state = self.host.world.state();
+        state.begin_section(self.host.id(), section);
+        state.decide(self.host.id(), What::Waiting { key: key.clone() });
+        state.enter_phase(self.host.id(), section, Phase::Acquire);
+    }
+
+    /// The client's code has the grant in its hands: belief begins.
+    pub fn acquired(&self, grant: &Grant) {
+        let id = self.host.id();
+        let mut state = self.host.world.state();
+        let deadline = grant.deadline.map(|deadline| state.true_deadline(id, deadline));
+        let (key, owner) = (grant.key.clone(), grant.owner.clone());
+        state.decide(id, What::Acquired { key, owner, token: grant.token, deadline });
+        if let Some(deadline) = grant.deadline {
+            state.watch_deadline(id, grant.key.clone(), deadline);
+        }
+    }
+
+    /// The section did not get the lock.
+    pub fn not_acquired(&self, key: &Key, why: &str) {
+        self.note(What::NotAcquired { key: key.clone(), why: why.to_owned() });
+    }
+
+    /// The section goes on to another phase.
+    pub fn phase(&self, section: u32, phase: Phase) {
+        self.host.world.state().enter_phase(self.host.id(), section, phase);
+    }
+
+    /// True if the deadline has passed on the clock it was computed for; reads that clock.
+    #[must_use]
+    pub fn has_passed(&self, deadline: Deadline) -> bool {
+        match deadline {
+            Deadline::Monotonic(at) => self.host.monotonic() >= at,
+            Deadline::Wall(at) => self.host.wall() >= at,
+        }
+    }
+
+    /// The holder has renewed its grant at a checkpoint: belief lasts until the new deadline.
+    pub fn renewed(&self, grant: &Grant) {
+        let id = self.host.id();
+        let mut state = self.host.world.state();
+        let deadline = grant.deadline.map(|deadline| state.true_deadline(id, deadline));
+        state.decide(id, What::Renewed { key: grant.key.clone(), deadline });
+        if let Some(deadline) = grant.deadline {
+            state.watch_deadline(id, grant.key.clone(), deadline);
+        }
+    }
+
+    /// The holder has acquired once more what it holds: `depth` times now.
+    pub fn reentered(&self, key: &Key, depth: u32) {
+        self.note(What::Reentered { key: key.clone(), depth });
+    }
+
+    /// The holder was refused what it holds.
+    pub fn not_reentered(&self, key: &Key, why: &str) {
+        self.note(What::NotReentered { key: key.clone(), why: why.to_owned() });
+    }
+
+    /// The holder has released once, and holds `depth` times still.
+    pub fn left(&self, key: &Key, depth: u32, error: Option<String>) {
+        self.note(What::Left { key: key.clone(), depth, error });
+    }
+
+    /// The holder gives the section up because its deadline has passed, or because a renewal found the grant lost.
+    pub fn aborted(&self, key: &Key) {
+        self.note(What::Aborted { key: key.clone() });
+    }
+
+    /// The release call begins: belief ends.
+    pub fn releasing(&self, section: u32, key: &Key) {
+        let id = self.host.id();
+        let mut state = self.host.world.state();
+        state.decide(id, What::Releasing { key: key.clone() });
+        state.forget_deadline(id);
+        state.enter_phase(id, section, Phase::Release);
+    }
+
+    /// The release call returned.
+    pub fn released(&self, section: u32, key: &Key, error: Option<String>) {
+        let id = self.host.id();
+        let mut state = self.host.world.state();
+        state.decide(id, What::Released { key: key.clone(), error });
+        state.enter_phase(id, section, Phase::Idle);
+    }
+
+    /// The client learned what became of its change, or that it never will.
+    pub fn change(&self, outcome: What) {
+        self.note(outcome);
+    }
+
+    /// The section is over without a release: there was nothing to release.
+    pub fn idle(&self, section: u32) {
+        self.host.world.state().enter_phase(self.host.id(), section, Phase::Idle);
+    }
+
+    /// All sections of the client are over.
+    pub fn finished(&self) {
+        let id = self.host.id();
+        let mut state = self.host.world.state();
+        state.decide(id, What::Finished);
+        state.process(id).finished = true;
+    }
+
+    /// The ordinal of the last section that this client began, 0 before the first: a restarted client goes on after it.
+    #[must_use]
+    pub fn last_section(&self) -> u32 {
+        self.host.world.state().grant_of(self.host.id()).map_or(0, |grant| grant.section)
+    }
+
+    fn note(&self, what: What) {
+        self.host.world.state().decide(self.host.id(), what);
+    }
+}

@@ -1,0 +1,9 @@
+//! What an engine starts on a host.
+
+use std::sync::Arc;
+
+use crate::base::future::BoxFuture;
+use crate::host::Host;
+
+/// Starts a host's program; called again when the host restarts.
+pub(crate) type Boot = Arc<dyn Fn(Host) -> BoxFuture<'static, ()> + Send + Sync>;

@@ -1,0 +1,143 @@
+//! Making connections: the client's connect and the server's bind, on either engine.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::AsyncWriteExt as _;
+
+use super::host::Host;
+use super::sockets::{Dialing, SocketListener, SocketReader, SocketWriter};
+use super::stream::{Listener, Stream, broken};
+use crate::base::ids::{ConnId, HostId};
+use crate::world::{Admission, Direction, Listening, Route, Side, WAY_OUT};
+
+/// The longest name of a real host, in bytes (RFC 1035).
+const HOST_NAME_MAX: usize = 255;
+
+impl Host {
+    /// Connects to a port of another host.
+    ///
+    /// # Errors
+    /// When nobody listens there, the host is unknown or is this one, or the connection breaks meanwhile. There is no
+    /// timeout but TCP's own: wrap it in [`timeout`](Host::timeout).
+    pub async fn connect(&self, peer: &str, port: u16) -> io::Result<Stream> {
+        match self.world.route(peer, port) {
+            Some(Route::Host(target, port)) if target != self.id => Connect::new(self, target, port).await,
+            Some(Route::Out(outside)) if peer.len() <= HOST_NAME_MAX => {
+                let mut stream = Connect::new(self, outside, WAY_OUT).await?;
+                stream.write_all(format!("{peer}:{port}\n").as_bytes()).await?;
+                Ok(stream)
+            }
+            Some(Route::Host(..) | Route::Out(_)) | None => {
+                Err(io::Error::new(io::ErrorKind::NotFound, format!("no other host is named `{peer}`")))
+            }
+        }
+    }
+
+    /// Listens on a port.
+    ///
+    /// # Errors
+    /// When this process already listens there.
+    pub async fn bind(&self, port: u16) -> io::Result<Listener> {
+        super::connect::bind(self, port).await
+    }
+}
+
+/// A connect under way.
+pub(crate) struct Connect<'a> {
+    host: &'a Host,
+    target: HostId,
+    port: u16,
+    /// The connection, once its first segment is sent.
+    conn: Option<ConnId>,
+    /// In the turmoil engine, the socket that connects beside the model.
+    dialing: Option<Dialing>,
+    sockets: Option<(SocketReader, SocketWriter)>,
+    /// The real address in whose name this is done.
+    client: Option<Box<str>>,
+}
+
+impl<'a> Connect<'a> {
+    pub(crate) fn new(host: &'a Host, target: HostId, port: u16) -> Connect<'a> {
+        Connect { host, target, port, conn: None, dialing: None, sockets: None, client: None }
+    }
+
+    /// The same in the name of a real client.
+    pub(crate) fn for_client(mut self, address: &str) -> Connect<'a> {
+        self.client = Some(address.into());
+        self
+    }
+
+    fn side(conn: ConnId) -> Side {
+        Side { conn, sends: Direction::Out }
+    }
+}
+
+impl Future for Connect<'_> {
+    type Output = io::Result<Stream>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<Stream>> {
+        let this = self.get_mut();
+        let mut state = this.host.world.state();
+        if state.gate(this.host.id(), cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        let conn = *this.conn.get_or_insert_with(|| {
+            let conn = state.open(this.host.id(), this.target, this.port);
+            state.network.conn_mut(conn).client = this.client.take();
+            if let Some(directory) = this.host.spawner.sockets() {
+                let target = &this.host.world.hosts()[usize::from(this.target.0)].name;
+                directory.dialed(this.host.id(), this.target, conn);
+                this.dialing = Some(Dialing::new(target, this.port));
+            }
+            conn
+        });
+        if let Some(dialing) = &mut this.dialing {
+            drop(state);
+            if let Poll::Ready(outcome) = dialing.poll(cx) {
+                this.sockets = outcome.ok();
+                this.dialing = None;
+            }
+            state = this.host.world.state();
+        }
+        let end = state.network.end(Self::side(conn));
+        if let Some(why) = end.ended {
+            return Poll::Ready(Err(broken(why)));
+        }
+        if !end.established || this.dialing.is_some() {
+            end.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        drop(state);
+        // From here on the stream closes the connection when it is dropped.
+        this.conn = None;
+        Poll::Ready(Ok(Stream::new(this.host, Self::side(conn), this.sockets.take())))
+    }
+}
+
+impl Drop for Connect<'_> {
+    fn drop(&mut self) {
+        if let Some(conn) = self.conn {
+            self.host.world.state().close(Self::side(conn));
+        }
+    }
+}
+
+pub(crate) async fn bind(host: &Host, port: u16) -> io::Result<Listener> {
+    {
+        let mut state = host.world.state();
+        let place = (host.id(), port);
+        if state.network.listening.contains_key(&place) {
+            return Err(io::Error::from(io::ErrorKind::AddrInUse));
+        }
+        let listening = Listening { accepted: std::collections::VecDeque::new(), acceptor: None };
+        state.network.listening.insert(place, listening);
+    }
+    let socket = match host.spawner.sockets() {
+        Some(directory) => Some(SocketListener::bind(port, directory).await?),
+        None => None,
+    };
+    Ok(Listener::new(host.clone(), port, socket))
+}

@@ -1,0 +1,18 @@
+//! What one process may touch, and all that it may touch: clocks, timers, tasks, the network, randomness, its disk.
+
+mod connect;
+pub mod disk;
+#[expect(clippy::module_inception, reason = "a host is what all the others here belong to")]
+mod host;
+mod rng;
+pub mod sleep;
+pub(crate) mod sockets;
+pub mod stream;
+pub mod task;
+
+pub use crate::base::ids::Origin;
+pub(crate) use connect::Connect;
+pub use host::Host;
+pub(crate) use host::Spawner;
+pub use rng::HostRng;
+pub use sleep::Elapsed;

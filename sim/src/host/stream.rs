@@ -1,0 +1,292 @@
+//! Connections between hosts: byte streams that pause, stall and break with the processes and links at their ends.
+//!
+//! Both engines share this code. In the event engine the bytes travel inside the network model; in the turmoil engine
+//! they travel through turmoil's sockets, and the model says when each segment may arrive.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf as _, Bytes};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::host::Host;
+use super::sockets::{SocketListener, SocketReader, SocketWriter};
+use crate::base::ids::HostId;
+use crate::base::ids::Origin;
+use crate::plan::Access;
+use crate::trace::Disconnect;
+use crate::world::{Admission, Direction, Side, World};
+
+/// A socket that accepts connections.
+pub struct Listener {
+    host: Host,
+    port: u16,
+    socket: Option<SocketListener>,
+}
+
+/// A connection: tokio's `AsyncRead` and `AsyncWrite`. One read hands over bytes of at most one segment, one write
+/// makes one segment.
+pub struct Stream {
+    read: ReadHalf,
+    write: WriteHalf,
+}
+
+/// The half of a [`Stream`] that reads.
+pub struct ReadHalf {
+    handle: Arc<Handle>,
+    socket: Option<SocketReader>,
+}
+
+/// The half of a [`Stream`] that writes.
+pub struct WriteHalf {
+    handle: Arc<Handle>,
+    socket: Option<SocketWriter>,
+}
+
+/// One end of a connection; it closes when both halves are gone.
+struct Handle {
+    world: Arc<World>,
+    side: Side,
+    host: HostId,
+    peer: HostId,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.world.state().close(self.side);
+    }
+}
+
+impl Listener {
+    pub(crate) fn new(host: Host, port: u16, socket: Option<SocketListener>) -> Listener {
+        Listener { host, port, socket }
+    }
+
+    /// The next connection, and the name of the host that it comes from; in a served world the address of a real
+    /// client.
+    ///
+    /// # Errors
+    /// When the socket is gone, which happens only to a process that is itself gone.
+    pub async fn accept(&self) -> io::Result<(Stream, String)> {
+        let (conn, sockets) = match &self.socket {
+            None => (poll_fn(|cx| self.poll_accepted(cx)).await, None),
+            Some(socket) => {
+                let (conn, reader, writer) = socket.accept().await?;
+                (conn, Some((reader, writer)))
+            }
+        };
+        let stream = Stream::new(&self.host, Side { conn, sends: Direction::Back }, sockets);
+        let client = self.host.world.state().network.conn(conn).client.as_deref().map(str::to_owned);
+        let name = client
+            .unwrap_or_else(|| self.host.world.hosts()[usize::from(stream.read.handle.peer.0)].name.clone());
+        Ok((stream, name))
+    }
+
+    fn poll_accepted(&self, cx: &mut Context<'_>) -> Poll<crate::base::ids::ConnId> {
+        let mut state = self.host.world.state();
+        if state.gate(self.host.id(), cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        match state.network.listening.get_mut(&(self.host.id(), self.port)) {
+            None => Poll::Pending,
+            Some(listening) => match listening.accepted.pop_front() {
+                Some(conn) => Poll::Ready(conn),
+                None => {
+                    listening.acceptor = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            },
+        }
+    }
+}
+
+impl Stream {
+    pub(crate) fn new(host: &Host, side: Side, sockets: Option<(SocketReader, SocketWriter)>) -> Stream {
+        let peer = host.world.state().network.peer(side);
+        let handle = Arc::new(Handle { world: Arc::clone(&host.world), side, host: host.id(), peer });
+        let (reader, writer) = sockets.unzip();
+        Stream {
+            read: ReadHalf { handle: Arc::clone(&handle), socket: reader },
+            write: WriteHalf { handle, socket: writer },
+        }
+    }
+
+    /// The two halves, to be used by different tasks.
+    #[must_use]
+    pub fn into_split(self) -> (ReadHalf, WriteHalf) {
+        (self.read, self.write)
+    }
+
+    /// See [`ReadHalf::origin`].
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        self.read.origin()
+    }
+
+    /// See [`WriteHalf::answer_to`].
+    pub fn answer_to(&mut self, origin: Origin) {
+        self.write.answer_to(origin);
+    }
+}
+
+impl ReadHalf {
+    /// The message that the last read handed over, and the section in whose service it was sent.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        self.handle.world.state().network.end(self.handle.side).last_read
+    }
+}
+
+impl WriteHalf {
+    /// From now on, what a server writes here is in the service of this origin, not of the last read on the connection.
+    pub fn answer_to(&mut self, origin: Origin) {
+        self.handle.world.state().network.end(self.handle.side).answers = Some(origin);
+    }
+}
+
+impl AsyncRead for ReadHalf {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let Handle { world, side, host, peer } = &*this.handle;
+        let mut state = world.state();
+        if state.gate(*host, cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        if state.network.end(*side).received.is_empty() {
+            let end = state.network.end(*side);
+            return match end.ended {
+                Some(Disconnect::Closed) => Poll::Ready(Ok(())),
+                Some(why) => Poll::Ready(Err(broken(why))),
+                None => {
+                    end.reader = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            };
+        }
+        state.before(*host, Access::Read, Some(*peer));
+        if state.gate(*host, cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        if let Some(socket) = &mut this.socket {
+            drop(state);
+            let limit = buf.remaining().min(front_left(world, *side) as usize);
+            let read = ready!(socket.poll_read(cx, buf, limit))?;
+            state = world.state();
+            consume(&mut state.network.end(*side).received, read as u32);
+        } else {
+            let end = state.network.end(*side);
+            let chunk = end.received.front_mut().expect("the queue was seen not to be empty");
+            let len = chunk.bytes.len().min(buf.remaining());
+            buf.put_slice(&chunk.bytes[..len]);
+            chunk.bytes.advance(len);
+            consume(&mut end.received, len as u32);
+        }
+        let end = state.network.end(*side);
+        let first = end.received.front_mut().expect("a chunk stays until it is taken out below");
+        let (event, grant, finished) = (first.event, first.grant, first.left == 0);
+        end.last_read = Origin { cause: Some(event), grant };
+        if finished {
+            end.received.pop_front();
+        }
+        if finished {
+            state.unbind(grant, *peer, *host);
+        }
+        state.learn(*host, event);
+        state.after(*host, Access::Read, Some(*peer));
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn front_left(world: &World, side: Side) -> u32 {
+    world.state().network.end(side).received.front().map_or(0, |chunk| chunk.left)
+}
+
+/// Counts bytes off the first chunk; the caller takes it out when nothing is left of it.
+fn consume(received: &mut std::collections::VecDeque<crate::world::Chunk>, read: u32) {
+    if let Some(chunk) = received.front_mut() {
+        chunk.left -= read.min(chunk.left);
+    }
+}
+
+impl AsyncWrite for WriteHalf {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let Handle { world, side, host, peer } = &*this.handle;
+        let mut state = world.state();
+        if state.gate(*host, cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        if let Some(why) = state.network.end(*side).ended {
+            return Poll::Ready(Err(broken(why)));
+        }
+        if bytes.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        state.before(*host, Access::Write, Some(*peer));
+        if state.gate(*host, cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        match &mut this.socket {
+            None => state.send(*side, Bytes::copy_from_slice(bytes), bytes.len() as u32),
+            Some(socket) => {
+                drop(state);
+                socket.write(bytes)?;
+                state = world.state();
+                state.send(*side, Bytes::new(), bytes.len() as u32);
+            }
+        }
+        state.after(*host, Access::Write, Some(*peer));
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = self.handle.world.state();
+        if state.gate(self.handle.host, cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        state.shut_down(self.handle.side);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.read).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.write).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.write).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.write).poll_shutdown(cx)
+    }
+}
+
+/// The error that a socket call gives for a connection that ended in this way.
+pub(crate) fn broken(why: Disconnect) -> io::Error {
+    let kind = match why {
+        Disconnect::Closed => io::ErrorKind::BrokenPipe,
+        Disconnect::Reset => io::ErrorKind::ConnectionReset,
+        Disconnect::Refused => io::ErrorKind::ConnectionRefused,
+        Disconnect::TimedOut => io::ErrorKind::TimedOut,
+    };
+    io::Error::from(kind)
+}

@@ -1,0 +1,106 @@
+//! The bounds within which a run ends in reasonable time: a plan may come from a hostile file.
+
+use std::time::Duration;
+
+use super::lever::Lever;
+use super::plan::{Injection, Plan};
+use super::point::When;
+use crate::base::clock::DRIFT_PPM_MAX;
+
+/// Why a plan cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{field}` is {value}, and must be {must}")]
+pub struct PlanError {
+    /// The field, as the capsule spells it.
+    pub field: &'static str,
+    /// What it says.
+    pub value: String,
+    /// What it must be.
+    pub must: &'static str,
+}
+
+impl Plan {
+    /// Checks that a run of this plan ends in reasonable time.
+    ///
+    /// # Errors
+    /// When a field is out of its bounds.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        let world = &self.world;
+        span("ttl_ns", world.ttl, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
+        span("wait_ns", world.wait, Duration::ZERO, HOUR, "at most 1 h")?;
+        span("horizon_ns", world.horizon, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
+        span("latency.min_ns", world.latency.min, MICROSECOND, HOUR, "from 1 us to 1 h")?;
+        span("latency.max_ns", world.latency.max, world.latency.min, HOUR, "from the minimum to 1 h")?;
+        span("tcp_timeout_ns", world.tcp_timeout, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
+        span("down_after_ns", world.down_after, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
+        count("replicas", world.replicas as usize, 9, "at most 9")?;
+        count("min_replicas.count", world.min_replicas.count as usize, 9, "at most 9")?;
+        span("max_lag_ns", world.min_replicas.max_lag, SECOND, HOUR, "from 1 s to 1 h")?;
+        count("clients", self.clients.len(), 1_000, "at most 1000")?;
+        count("injections", self.injections.len(), 10_000, "at most 10000")?;
+        for (at, client) in self.clients.iter().enumerate() {
+            let number = client.name.strip_prefix("client-").and_then(|number| number.parse::<u32>().ok());
+            let earlier = self.clients[..at].iter().any(|other| other.name == client.name);
+            if number.is_none_or(|number| client.name != format!("client-{number}")) || earlier {
+                let value = client.name.chars().take(40).collect();
+                return Err(PlanError { field: "name", value, must: "client-1, client-2, ..., each once" });
+            }
+            count("sections", client.sections.len(), 10_000, "at most 10000 for each client")?;
+            for section in &client.sections {
+                span("think_ns", section.think, Duration::ZERO, HOUR, "at most 1 h")?;
+                span("work_ns", section.work, Duration::ZERO, HOUR, "at most 1 h")?;
+            }
+        }
+        self.injections.iter().try_for_each(Injection::validate)
+    }
+}
+
+impl Injection {
+    fn validate(&self) -> Result<(), PlanError> {
+        let bounded = |field, value| span(field, value, Duration::ZERO, HOUR, "at most 1 h");
+        match &self.when {
+            When::At { at_ns } => bounded("at_ns", Duration::from_nanos(at_ns.0))?,
+            When::Point { after, .. } => bounded("after_ns", *after)?,
+        }
+        match &self.lever {
+            Lever::Pause { lasts }
+            | Lever::Suspend { lasts }
+            | Lever::Stall { lasts }
+            | Lever::Cut { lasts, .. } => bounded("lasts_ns", *lasts),
+            Lever::Crash { restart_after, .. } => {
+                bounded("restart_after_ns", restart_after.unwrap_or_default())
+            }
+            Lever::Delay { by, lasts, .. } => bounded("by_ns", *by).and(bounded("lasts_ns", *lasts)),
+            Lever::SetDrift { ppm } if !(-DRIFT_PPM_MAX..=DRIFT_PPM_MAX).contains(ppm) => {
+                Err(PlanError { field: "ppm", value: ppm.to_string(), must: "from -500000 to 500000" })
+            }
+            Lever::StepClock { .. }
+            | Lever::SetDrift { .. }
+            | Lever::DropConnections { .. }
+            | Lever::LoseReply { .. } => Ok(()),
+        }
+    }
+}
+
+const MICROSECOND: Duration = Duration::from_micros(1);
+const MILLISECOND: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(3_600);
+
+fn span(
+    field: &'static str,
+    span: Duration,
+    min: Duration,
+    max: Duration,
+    must: &'static str,
+) -> Result<(), PlanError> {
+    if (min..=max).contains(&span) {
+        Ok(())
+    } else {
+        Err(PlanError { field, value: format!("{span:?}"), must })
+    }
+}
+
+fn count(field: &'static str, count: usize, max: usize, must: &'static str) -> Result<(), PlanError> {
+    if count <= max { Ok(()) } else { Err(PlanError { field, value: count.to_string(), must }) }
+}

@@ -1,0 +1,128 @@
+//! What can go wrong: physical acts, and the hosts that they work on.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::time::serde_ns;
+
+/// Which hosts a lever works on, resolved when it is pulled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Target {
+    /// These hosts, by name.
+    Hosts(Vec<String>),
+    /// The client that holds the lock now; no host if nobody does.
+    Holder,
+    /// The store that takes writes now, of those that are replicated.
+    Primary,
+}
+
+impl Target {
+    /// One host by name.
+    #[must_use]
+    pub fn host(name: impl Into<String>) -> Target {
+        Target::Hosts(vec![name.into()])
+    }
+}
+
+/// A physical act. The set is small and closed; faults are schedules of these.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Lever {
+    /// No task of the target runs; its sockets buffer, its clocks go on.
+    Pause {
+        /// How long.
+        #[serde(rename = "lasts_ns", with = "serde_ns")]
+        lasts: Duration,
+    },
+    /// As a pause, and the target's monotonic clock stands still.
+    Suspend {
+        /// How long.
+        #[serde(rename = "lasts_ns", with = "serde_ns")]
+        lasts: Duration,
+    },
+    /// Only the target's critical section stands still.
+    Stall {
+        /// How long.
+        #[serde(rename = "lasts_ns", with = "serde_ns")]
+        lasts: Duration,
+    },
+    /// The target's process dies.
+    Crash {
+        /// True: its connections are not closed, and its unsynced disk writes are lost.
+        power_loss: bool,
+        /// It is started anew after this long; never if absent.
+        #[serde(
+            rename = "restart_after_ns",
+            with = "optional_ns",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
+        restart_after: Option<Duration>,
+    },
+    /// No message passes from the target to `to`; segments wait for the end of the cut as TCP's do.
+    Cut {
+        /// The other side.
+        to: Target,
+        /// True: nor back.
+        both: bool,
+        /// How long.
+        #[serde(rename = "lasts_ns", with = "serde_ns")]
+        lasts: Duration,
+    },
+    /// Messages that the target sends to `to` take longer.
+    Delay {
+        /// The receivers.
+        to: Target,
+        /// How much longer.
+        #[serde(rename = "by_ns", with = "serde_ns")]
+        by: Duration,
+        /// For how long messages sent are delayed.
+        #[serde(rename = "lasts_ns", with = "serde_ns")]
+        lasts: Duration,
+        /// At most so many messages; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        messages: Option<u32>,
+    },
+    /// The target's wall clock is moved.
+    StepClock {
+        /// By how many nanoseconds, forwards if positive.
+        by_ns: i64,
+    },
+    /// The rate of the target's clocks is changed.
+    SetDrift {
+        /// Parts per million fast (positive) or slow.
+        ppm: i64,
+    },
+    /// The connections between the target and `to` die at once, at both ends.
+    DropConnections {
+        /// The other end.
+        to: Target,
+    },
+    /// The next reply that `from` sends to the target is lost, and its connection with it: the request is executed.
+    LoseReply {
+        /// The replier.
+        from: Target,
+    },
+}
+
+mod optional_ns {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::base::time::nanos;
+
+    #[expect(clippy::ref_option, reason = "serde's `with` hands over a reference to the field")]
+    pub(super) fn serialize<S: Serializer>(span: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        match span {
+            Some(span) => to.serialize_some(&nanos(*span)),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(from)?.map(Duration::from_nanos))
+    }
+}

@@ -1,0 +1,20 @@
+//! Everything that will be injected into a run, and all choices of its workload, as data.
+//!
+//! A plan can be printed, saved in a [`Capsule`](crate::capsule::Capsule), replayed and shrunk. Nothing else but the
+//! design decides what happens in a run: same design and same plan, same trace.
+
+mod bounds;
+mod client;
+mod lever;
+#[expect(clippy::module_inception, reason = "the plan itself is one of the things that a plan is made of")]
+mod plan;
+mod point;
+pub mod probe;
+mod world;
+
+pub use bounds::PlanError;
+pub use client::{ClientPlan, SectionPlan};
+pub use lever::{Lever, Target};
+pub use plan::{Injection, Plan};
+pub use point::{Access, Edge, Phase, Point, When};
+pub use world::{Latency, MinReplicas, Persistence, WorldSpec};

@@ -1,0 +1,92 @@
+//! Protocol points, and when a lever is pulled.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::time::{TrueTime, serde_ns};
+
+/// When a lever is pulled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum When {
+    /// At an instant of true time.
+    At {
+        /// The instant.
+        at_ns: TrueTime,
+    },
+    /// When a client comes to a point of its protocol.
+    Point {
+        /// The point.
+        point: Point,
+        /// True time to let pass after it; zero means right there, inside the step.
+        #[serde(rename = "after_ns", with = "serde_ns")]
+        after: Duration,
+    },
+}
+
+/// A protocol point: a place in a client's life that has meaning on every engine and under every network.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// The client's host name.
+    pub host: String,
+    /// The ordinal of its section.
+    pub section: u32,
+    /// Where in the section.
+    pub phase: Phase,
+    /// What the process does there.
+    pub access: Access,
+    /// The host it talks to, for reads and writes; empty otherwise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub peer: String,
+    /// Which one of several, from 0.
+    pub nth: u32,
+    /// Before or after it.
+    pub edge: Edge,
+}
+
+/// The steps of a section, as the client's process goes through them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Between sections.
+    #[default]
+    Idle,
+    /// Inside the acquire call.
+    Acquire,
+    /// Reading the resource.
+    Read,
+    /// Working.
+    Work,
+    /// Writing the resource.
+    Write,
+    /// Inside the release call.
+    Release,
+}
+
+/// What a process does at a protocol point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// It enters the phase.
+    Enter,
+    /// It writes to a stream.
+    Write,
+    /// Bytes of a stream are handed to it.
+    Read,
+    /// It reads a clock.
+    Clock,
+    /// One of its tasks is polled.
+    Poll,
+}
+
+/// Before or after the access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Edge {
+    /// The access has not happened yet.
+    Before,
+    /// The access has happened; the process has not acted on it.
+    After,
+}

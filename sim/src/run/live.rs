@@ -1,0 +1,120 @@
+//! Serving a world: the servers of a topology run in real time, and real clients in any language talk to them through
+//! sockets, with the same levers as in a run.
+//!
+//! The servers talk to each other inside the world, by the real addresses of their doors, so that a client that is told
+//! where another server is can go there. An address that is no door leads out of the world, to a real server.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+
+use crate::base::ids::HostId;
+use crate::contract::design::{ServerSeat, StartServer};
+use crate::engine::boot::Boot;
+use crate::engine::pace::{self, Door, Pace};
+use crate::host::Host;
+use crate::plan::Plan;
+use crate::trace::{Event, HostInfo, Role};
+use crate::world::{Outside, World};
+
+/// The name of the host in whose name real clients speak.
+pub const CLIENTS: &str = "clients";
+
+/// A server and its door.
+pub struct Served {
+    /// The name of its host.
+    pub name: String,
+    /// What it is to the trace.
+    pub role: Role,
+    /// The real address to listen at.
+    pub door: SocketAddr,
+    /// The port that the server binds in the world.
+    pub port: u16,
+    /// Makes the server's seat on its host; called again when the host restarts.
+    pub seat: Arc<dyn Fn(Host) -> ServerSeat + Send + Sync>,
+}
+
+/// Why a world could not be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// A door's address could not be listened at.
+    #[error("cannot listen at {address} for {name}: {source}")]
+    Door {
+        /// The host behind it.
+        name: String,
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system gave no runtime.
+    #[error("cannot start: {0}")]
+    Runtime(io::Error),
+}
+
+/// Whom a served world tells what happens in it: the event, and the hosts that it names by index.
+pub type Listener = Box<dyn FnMut(&Event, &[HostInfo]) + Send>;
+
+/// Serves a world until `stop` is ready. `ready` is called once all doors are open.
+///
+/// # Errors
+/// When a door cannot be opened.
+pub fn serve(
+    plan: &Plan,
+    start: &StartServer,
+    servers: Vec<Served>,
+    mut listener: Listener,
+    ready: impl FnOnce(),
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(ServeError::Runtime)?;
+    let world = runtime.block_on(async {
+        let pace = Pace::begin();
+        let outside = HostId(servers.len() as u16);
+        let mut doors = Vec::new();
+        let mut addresses = BTreeMap::new();
+        let mut cast: Vec<(HostInfo, Boot)> = Vec::new();
+        for (index, server) in servers.into_iter().enumerate() {
+            let host = HostId(index as u16);
+            let listener = TcpListener::bind(server.door).await.map_err(|source| ServeError::Door {
+                name: server.name.clone(),
+                address: server.door,
+                source,
+            })?;
+            addresses.insert((server.door.ip().to_string(), server.door.port()), (host, server.port));
+            doors.push(Door { listener, host, port: server.port });
+            let (start, seat) = (Arc::clone(start), server.seat);
+            let program: Boot = Arc::new(move |host| start(seat(host)));
+            cast.push((HostInfo { name: server.name, role: server.role }, program));
+        }
+        let way_out = pace.clone();
+        let program: Boot = Arc::new(move |host| Box::pin(pace::way_out(host, way_out.clone())));
+        cast.push((HostInfo { name: CLIENTS.to_owned(), role: Role::Client }, program));
+
+        let (hosts, boots): (Vec<HostInfo>, Vec<Boot>) = cast.into_iter().unzip();
+        let names = hosts.clone();
+        let sink = Box::new(move |event: &Event| listener(event, &names));
+        let outside_of = Outside { host: outside, doors: addresses };
+        let world = Arc::new(World::served(plan, hosts, outside_of, unix_ns(), sink));
+        ready();
+        pace::run(&world, &boots, &pace, (outside, doors), stop).await;
+        Ok(world)
+    })?;
+    // The clients that are still there leave before what they are connected to is gone.
+    drop(runtime);
+    let remains = world.state().dissolve();
+    drop(remains);
+    Ok(())
+}
+
+/// The real wall clock.
+#[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a served world shows real time")]
+fn unix_ns() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, crate::base::time::nanos)
+}

@@ -1,0 +1,6 @@
+//! One run, or one world that is served: everything below put together.
+
+pub mod live;
+mod one;
+
+pub use one::{ClientSeat, Panicked, Run, Workload, probe, run};

@@ -1,0 +1,191 @@
+//! One run: a design and a plan in, a trace out.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::future::BoxFuture;
+use crate::base::time::TrueTime;
+use crate::contract::design::{Design, Seat, ServerSeat};
+use crate::contract::lock::{Belief, Client};
+use crate::controls::resource::{self, Resource};
+use crate::engine::boot::Boot;
+use crate::engine::{self, Engine};
+use crate::host::Host;
+use crate::plan::probe::Probe;
+use crate::plan::{ClientPlan, Persistence, Plan};
+use crate::trace::{HostInfo, Role, Trace};
+use crate::world::World;
+
+/// What a client does with its lock; the same for every design.
+pub type Workload = Arc<dyn Fn(ClientSeat) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// What a workload's client is started with.
+pub struct ClientSeat {
+    /// Its host.
+    pub host: Host,
+    /// The design's client.
+    pub client: Client,
+    /// A client of the guarded resource.
+    pub resource: Resource,
+    /// What it is to do.
+    pub plan: ClientPlan,
+    /// How long a section waits for the lock, on the client's clock.
+    pub wait: Duration,
+    /// Whether it looks at the deadlines that come with its grants.
+    pub belief: Belief,
+}
+
+/// What a run leaves behind.
+pub struct Run {
+    /// What happened.
+    pub trace: Trace,
+    /// The protocol points passed, if they were asked for.
+    pub probe: Option<Probe>,
+}
+
+/// The code under test panicked.
+#[derive(Debug, thiserror::Error)]
+#[error("design `{design}` panicked under seed {seed}: {message}")]
+pub struct Panicked {
+    /// The design's spelling.
+    pub design: String,
+    /// The plan's seed.
+    pub seed: u64,
+    /// What it said.
+    pub message: String,
+}
+
+/// Runs a plan against a design.
+///
+/// # Errors
+/// When code of the design panics, which includes waiting on `tokio::time` instead of its [`Host`].
+pub fn run(engine: Engine, design: &Design, plan: &Plan, workload: &Workload) -> Result<Run, Panicked> {
+    execute(engine, design, plan, workload, false)
+}
+
+/// Runs a plan against a design and notes the protocol points that its clients pass.
+///
+/// # Errors
+/// As [`run`].
+pub fn probe(design: &Design, plan: &Plan, workload: &Workload) -> Result<Run, Panicked> {
+    execute(Engine::Event, design, plan, workload, true)
+}
+
+fn execute(
+    engine: Engine,
+    design: &Design,
+    plan: &Plan,
+    workload: &Workload,
+    probing: bool,
+) -> Result<Run, Panicked> {
+    let (hosts, boots): (Vec<HostInfo>, Vec<Boot>) = cast(design, plan, workload).into_iter().unzip();
+    let world = Arc::new(World::new(plan, hosts.clone(), probing));
+    let horizon = TrueTime(0) + plan.world.horizon;
+    let finished = catch_unwind(AssertUnwindSafe(|| match engine {
+        Engine::Event => engine::event::run(&world, &boots, horizon),
+        Engine::Turmoil { idle_skip } => engine::turmoil::run(&world, &boots, horizon, idle_skip),
+    }));
+    finished.map_err(|panic| Panicked {
+        design: design.name.to_string(),
+        seed: plan.seed.0,
+        message: panic_text(panic.as_ref()),
+    })?;
+    let mut state = world.state();
+    state.heal_all();
+    let end = state.now;
+    let points = state.take_points();
+    let (events, digest) = std::mem::take(&mut state.log).finish();
+    let remains = state.dissolve();
+    drop(state);
+    drop(remains);
+    let trace = Trace {
+        hosts,
+        belief: design.belief,
+        quorum: design.topology.quorum(),
+        ttl: plan.world.ttl,
+        progress_bound: progress_bound(design, plan),
+        end,
+        faults: plan.injections.iter().map(|injection| injection.fault.clone()).collect(),
+        events,
+        digest,
+    };
+    Ok(Run { trace, probe: probing.then_some(Probe { points, end }) })
+}
+
+/// How long Sentinels take over a failover besides the time that they wait for the primary: about 1.3 s if all goes
+/// well; up to two seconds more until all of them know of it.
+const FAILOVER_TIME: Duration = Duration::from_secs(4);
+
+/// How long Sentinels wait before they make a primary that has come back a replica, and what it then takes to copy the
+/// data; until then the new primary may have no replica at all.
+const DEMOTION_TIME: Duration = Duration::from_secs(12);
+
+/// `TTL + retry + failover + delay` of invariant I5: the leases that must run out, the time that a failover takes (with
+/// the demotion of the old primary, if the design needs a replica), and a second for connecting, retrying and the slowest messages. Without a lock a turn is a change that was made, and work
+/// comes before it: twice, because what was under way when somebody else made a change is done again.
+fn progress_bound(design: &Design, plan: &Plan) -> Duration {
+    let failover = match design.topology.replicated {
+        true if design.needs_replicas => plan.world.down_after + FAILOVER_TIME + DEMOTION_TIME,
+        true => plan.world.down_after + FAILOVER_TIME,
+        false => Duration::ZERO,
+    };
+    let work = if design.belief == Belief::None { 2 * longest_work(plan) } else { Duration::ZERO };
+    plan.world.ttl * design.leases_to_recover + failover + work + Duration::from_secs(1)
+}
+
+fn longest_work(plan: &Plan) -> Duration {
+    let sections = plan.clients.iter().flat_map(|client| &client.sections);
+    sections.map(|section| section.work).max().unwrap_or_default()
+}
+
+/// All hosts of a run with their programs: the resource, the servers, the clients.
+fn cast(design: &Design, plan: &Plan, workload: &Workload) -> Vec<(HostInfo, Boot)> {
+    let mut cast: Vec<(HostInfo, Boot)> = Vec::new();
+    let stock = plan.world.stock;
+    let program: Boot = Arc::new(move |host| Box::pin(resource::serve(host, stock)));
+    cast.push((HostInfo { name: resource::HOST.to_owned(), role: Role::Resource }, program));
+    let persistence = if design.persistent { Persistence::Always } else { plan.world.persistence };
+    if let Some(server) = &design.server {
+        for (name, role) in design.topology.servers(&plan.world) {
+            let server = Arc::clone(server);
+            let (down_after, min_replicas) = (plan.world.down_after, plan.world.min_replicas);
+            let seat_role = role.clone();
+            let program: Boot = Arc::new(move |host| {
+                let role = seat_role.clone();
+                server(ServerSeat { host, role, persistence, down_after, min_replicas, announce: None })
+            });
+            cast.push((HostInfo { name, role: role.kind() }, program));
+        }
+    }
+    for client in &plan.clients {
+        let info = HostInfo { name: client.name.clone(), role: Role::Client };
+        cast.push((info, client_program(design, plan, client, workload)));
+    }
+    cast
+}
+
+fn client_program(design: &Design, plan: &Plan, client: &ClientPlan, workload: &Workload) -> Boot {
+    let (connect, workload, client) = (Arc::clone(&design.client), Arc::clone(workload), client.clone());
+    let (ttl, wait, stores) = (plan.world.ttl, plan.world.wait, design.topology.addresses());
+    let belief = design.belief;
+    Arc::new(move |host| {
+        let (connect, workload, plan) = (Arc::clone(&connect), Arc::clone(&workload), client.clone());
+        let seat = Seat { host: host.clone(), ttl, stores: stores.clone() };
+        Box::pin(async move {
+            let client = loop {
+                match connect(seat.clone()).await {
+                    Ok(client) => break client,
+                    Err(_) => host.sleep(ttl / 10).await,
+                }
+            };
+            let resource = Resource::new(host.clone(), 2 * ttl);
+            workload(ClientSeat { host, client, resource, plan, wait, belief }).await;
+        })
+    })
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}

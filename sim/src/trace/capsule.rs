@@ -1,0 +1,113 @@
+//! A run that is worth keeping: one JSON file that replays it years later and says whether it came out the same.
+//!
+//! The last field is a checksum over every byte before it, so that any damage is found before the plan is believed.
+//! A capsule of another version of picklock still replays; its digest is compared, and a difference is reported.
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::digest::Digest;
+use crate::plan::Plan;
+
+/// The version of the capsule's form. It changes with the meaning of a field or the encoding behind the digest.
+pub const FORMAT: u32 = 1;
+
+/// A capsule larger than this is not read: 16 MiB.
+pub const SIZE_MAX: u64 = 16 << 20;
+
+/// A plan with everything that is needed to run it again and to know what came out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capsule {
+    /// [`FORMAT`].
+    pub capsule: u32,
+    /// The version of picklock that made it.
+    pub picklock: String,
+    /// The design's spelling.
+    pub design: String,
+    /// The scenario that the plan was drawn from.
+    pub scenario: String,
+    /// The servers' shape: true if the scenario put the design on replicated stores.
+    pub replicated: bool,
+    /// The engine of the run.
+    pub engine: String,
+    /// The invariants that the run violated, in name order.
+    pub violations: Vec<String>,
+    /// The digest of its trace.
+    pub digest: Digest,
+    /// What is injected.
+    pub plan: Plan,
+}
+
+/// Why a file is not a capsule.
+#[derive(Debug, thiserror::Error)]
+pub enum CapsuleError {
+    /// It does not end with a checksum.
+    #[error(
+        "it does not end with a checksum: the file is cut short or is not a capsule; write it anew with `picklock run --out DIR`"
+    )]
+    NoChecksum,
+    /// Its bytes are not those that were written.
+    #[error(
+        "its checksum does not match: the file was damaged or edited; write it anew with `picklock run --out DIR`"
+    )]
+    Checksum,
+    /// Its JSON does not have a capsule's form.
+    #[error("line {line}, column {column}: {message}")]
+    Form {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// It was written by a later picklock.
+    #[error(
+        "its form is {0}, and this picklock reads forms up to {FORMAT}; use the picklock that wrote it or a later one"
+    )]
+    Later(u32),
+    /// Its plan asks for something that no world has.
+    #[error("its plan cannot be run: {0}")]
+    Plan(#[from] crate::plan::PlanError),
+}
+
+const MARK: &str = "\n  \"checksum\": \"";
+
+impl Capsule {
+    /// The capsule as the text of its file.
+    ///
+    /// # Panics
+    /// Never: a capsule has no part that JSON cannot carry.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let json = serde_json::to_string_pretty(self).expect("a capsule holds numbers, texts and lists only");
+        let body = json.strip_suffix("\n}").expect("a struct's JSON ends with its brace");
+        let body = format!("{body},");
+        let sum = xxh3_128(body.as_bytes());
+        format!("{body}{MARK}{sum:032x}\"\n}}\n")
+    }
+
+    /// Reads the text of a capsule's file.
+    ///
+    /// # Errors
+    /// See [`CapsuleError`].
+    pub fn from_text(text: &str) -> Result<Capsule, CapsuleError> {
+        let (body, rest) = text.rsplit_once(MARK).ok_or(CapsuleError::NoChecksum)?;
+        let sum = rest.strip_suffix("\"\n}\n").ok_or(CapsuleError::NoChecksum)?;
+        if sum != format!("{:032x}", xxh3_128(body.as_bytes())) {
+            return Err(CapsuleError::Checksum);
+        }
+        let json = format!("{}\n}}", body.strip_suffix(',').unwrap_or(body));
+        let capsule: Capsule = serde_json::from_str(&json).map_err(|error| CapsuleError::Form {
+            line: error.line(),
+            column: error.column(),
+            message: error.to_string(),
+        })?;
+        if capsule.capsule > FORMAT {
+            return Err(CapsuleError::Later(capsule.capsule));
+        }
+        capsule.plan.validate()?;
+        Ok(capsule)
+    }
+}

@@ -1,0 +1,305 @@
+//! The events of a run: when, where, what, and why.
+//!
+//! Those of a store are neutral ([`What::Created`] and its kin): every server emits them, so that an invariant knows no
+//! protocol.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::ids::{ConnId, EventId, GrantId, HostId, Key, Token};
+use crate::base::time::TrueTime;
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When it happened, in true time.
+    pub at: TrueTime,
+    /// Its name; causes refer to it.
+    pub id: EventId,
+    /// Where it happened.
+    pub host: HostId,
+    /// The event that made it happen, where one did.
+    pub cause: Option<EventId>,
+    /// The connection it concerns, if it is about a message.
+    pub conn: Option<ConnId>,
+    /// The grant in whose service it happened, by causal origin.
+    pub grant: Option<GrantId>,
+    /// What happened.
+    pub what: What,
+}
+
+/// The kinds of events.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum What {
+    /// A section began to ask for the lock.
+    Waiting {
+        /// The key it asks for.
+        key: Key,
+    },
+    /// The client's own code has seen the grant: its belief begins.
+    Acquired {
+        /// The key granted.
+        key: Key,
+        /// Who holds it, as the store knows it.
+        owner: String,
+        /// The fencing token, if the design hands one out.
+        token: Option<Token>,
+        /// The advertised deadline mapped to true time at this moment, if there is one.
+        deadline: Option<TrueTime>,
+    },
+    /// A section gave up asking, or the lock answered with an error.
+    NotAcquired {
+        /// The key it asked for.
+        key: Key,
+        /// Why not.
+        why: String,
+    },
+    /// The deadline that was advertised with the grant has passed on the holder's clock.
+    DeadlinePassed {
+        /// The key of the grant.
+        key: Key,
+    },
+    /// The holder noticed that its deadline had passed and gave the section up.
+    Aborted {
+        /// The key of the grant.
+        key: Key,
+    },
+    /// The holder's release call began: its belief ends.
+    Releasing {
+        /// The key of the grant.
+        key: Key,
+    },
+    /// The release call returned.
+    Released {
+        /// The key of the grant.
+        key: Key,
+        /// The error it returned with, if any.
+        error: Option<String>,
+    },
+    /// The holder renewed its grant at a checkpoint of its work and knows that it was.
+    Renewed {
+        /// The key of the grant.
+        key: Key,
+        /// The advertised deadline mapped to true time at this moment, if there is one.
+        deadline: Option<TrueTime>,
+    },
+    /// The holder acquired what it holds once more.
+    Reentered {
+        /// The key of the grant.
+        key: Key,
+        /// How often it holds it now; 2 after the first re-entry.
+        depth: u32,
+    },
+    /// The holder's acquire of what it holds already did not bring it a grant.
+    NotReentered {
+        /// The key of the grant.
+        key: Key,
+        /// Why not.
+        why: String,
+    },
+    /// The holder released once what it had acquired more than once.
+    Left {
+        /// The key of the grant.
+        key: Key,
+        /// How often it holds it still.
+        depth: u32,
+        /// The error with which the release returned, if any.
+        error: Option<String>,
+    },
+    /// All sections of a client are over.
+    Finished,
+
+    /// The process stopped running.
+    Paused {
+        /// What kind of halt it is.
+        kind: Halt,
+        /// When it will run again.
+        until: TrueTime,
+    },
+    /// The process runs again.
+    Resumed,
+    /// The process died.
+    Crashed {
+        /// True if its connections were not closed: the peers learn nothing.
+        power_loss: bool,
+    },
+    /// The process was started anew.
+    Restarted,
+
+    /// A connect began.
+    Connecting {
+        /// The host it is for.
+        peer: HostId,
+    },
+    /// A segment was sent.
+    Sent {
+        /// The receiver.
+        peer: HostId,
+        /// Its number on this connection and direction, from 0.
+        segment: u32,
+        /// Its payload in bytes.
+        bytes: u32,
+    },
+    /// A segment arrived in the receiver's socket buffer.
+    Delivered {
+        /// The sender.
+        peer: HostId,
+        /// Its number on this connection and direction, from 0.
+        segment: u32,
+    },
+    /// A connection ended for this host.
+    Disconnected {
+        /// The other end.
+        peer: HostId,
+        /// How it ended.
+        why: Disconnect,
+    },
+
+    /// The wall clock was moved.
+    ClockStepped {
+        /// By how much, in nanoseconds.
+        by_ns: i64,
+    },
+    /// The rate of the clocks was changed.
+    DriftSet {
+        /// The new error in parts per million.
+        ppm: i64,
+    },
+
+    /// A store created the record of a lock.
+    Created {
+        /// The key.
+        key: Key,
+    },
+    /// A store extended the lease of a record.
+    Extended {
+        /// The key.
+        key: Key,
+    },
+    /// A store deleted a record because it was asked to.
+    Deleted {
+        /// The key.
+        key: Key,
+    },
+    /// A store dropped a record because its lease ran out.
+    Expired {
+        /// The key.
+        key: Key,
+        /// For how long it had run out by then, in nanoseconds of the store's wall clock: stores drop what nobody asks
+        /// for a little late.
+        overdue_ns: u64,
+    },
+    /// A store no longer has a record that it once acknowledged: restart, failover, eviction.
+    Lost {
+        /// The key.
+        key: Key,
+    },
+    /// A replica was promoted to be the primary.
+    Promoted,
+    /// A returned primary was made a replica.
+    Demoted,
+    /// Who watches the stores found something out or took a step of a failover.
+    Noticed {
+        /// What, in that server's own words.
+        text: String,
+    },
+
+    /// The resource applied a read.
+    ResourceRead {
+        /// The register read.
+        key: Key,
+        /// What it held.
+        value: i64,
+        /// The token that came with the operation.
+        token: Option<Token>,
+    },
+    /// The resource applied a write.
+    ResourceWritten {
+        /// The register written.
+        key: Key,
+        /// What it holds now.
+        value: i64,
+        /// The token that came with the operation.
+        token: Option<Token>,
+    },
+    /// The resource took from the stock, or refused because too little was left.
+    ResourceTaken {
+        /// The stock counter.
+        key: Key,
+        /// How much was asked for.
+        amount: i64,
+        /// What is left.
+        left: i64,
+        /// False if too little was left.
+        taken: bool,
+    },
+    /// The resource refused an operation because of its token.
+    ResourceRefused {
+        /// The register.
+        key: Key,
+        /// The token that came with the operation.
+        token: Token,
+        /// The highest token the resource had seen.
+        highest: Token,
+    },
+    /// The client learned that its change was applied.
+    WriteAcknowledged {
+        /// The register or stock.
+        key: Key,
+    },
+    /// The client sent a change and will never learn whether it was applied.
+    WriteUnknown {
+        /// The register or stock.
+        key: Key,
+    },
+    /// The client learned that its change was refused.
+    WriteRefused {
+        /// The register or stock.
+        key: Key,
+    },
+
+    /// A lever of the plan was pulled.
+    Injected {
+        /// The index of the injection in the plan.
+        injection: u32,
+        /// What it did, in words.
+        text: String,
+    },
+    /// An injection made a difference: it delayed, held, lost or changed something.
+    Bit {
+        /// The index of the injection in the plan.
+        injection: u32,
+    },
+    /// The last effect of an injection ended: the process resumed, the network healed.
+    Healed {
+        /// The index of the injection in the plan.
+        injection: u32,
+    },
+}
+
+/// How a process is kept from running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Halt {
+    /// Stop-the-world pause: nothing runs, clocks go on (F1).
+    Pause,
+    /// Suspension: nothing runs and the monotonic clock stands still (F3).
+    Suspend,
+    /// Only the critical section stands still, background tasks go on (F2).
+    Stall,
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disconnect {
+    /// The peer closed it in good order.
+    Closed,
+    /// It was reset: the peer's process is gone, or a fault killed it.
+    Reset,
+    /// Nobody listens there.
+    Refused,
+    /// Segments went unacknowledged for too long.
+    TimedOut,
+}

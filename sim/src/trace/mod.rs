@@ -1,0 +1,13 @@
+//! What happened in a run: events in true time, each with its cause, and a running digest over them.
+
+mod belief;
+pub mod capsule;
+mod digest;
+mod event;
+mod record;
+
+pub use belief::Belief;
+pub use digest::Digest;
+pub(crate) use digest::DigestTaker;
+pub use event::{Disconnect, Event, Halt, What};
+pub use record::{HostInfo, Role, Trace};

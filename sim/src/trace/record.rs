@@ -1,0 +1,75 @@
+//! The whole record of a run.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::belief::Belief;
+use super::digest::Digest;
+use super::event::Event;
+use crate::base::ids::HostId;
+use crate::base::time::TrueTime;
+
+/// What a host is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Runs a client of the lock.
+    Client,
+    /// A store that takes writes from the start; its index among the independent stores.
+    Store,
+    /// A replica of a store.
+    Replica,
+    /// Watches a store together with others, and promotes one of its replicas.
+    Sentinel,
+    /// The guarded resource.
+    Resource,
+}
+
+/// A host as a trace names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostInfo {
+    /// Its name, such as `client-1`.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+}
+
+/// The whole record of one run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The hosts; a [`HostId`] is an index into them.
+    pub hosts: Vec<HostInfo>,
+    /// How the design's holders come to believe.
+    pub belief: Belief,
+    /// How many stores must have created the record before the lock is granted; 0 for a design without stores.
+    pub quorum: u32,
+    /// The design's lease time in nanoseconds.
+    #[serde(rename = "ttl_ns", with = "crate::base::time::serde_ns")]
+    pub ttl: Duration,
+    /// After the last fault has healed, a waiter gets the lock within this span, or it is a deadlock.
+    #[serde(rename = "progress_bound_ns", with = "crate::base::time::serde_ns")]
+    pub progress_bound: Duration,
+    /// The end of the run.
+    pub end: TrueTime,
+    /// The fault names of the plan's injections, by index.
+    pub faults: Vec<String>,
+    /// The events in true-time order; those of one instant in order of emission.
+    pub events: Vec<Event>,
+    /// The digest of the events.
+    pub digest: Digest,
+}
+
+impl Trace {
+    /// The name of a host; `?` if the trace does not know it (a damaged file).
+    #[must_use]
+    pub fn host_name(&self, host: HostId) -> &str {
+        self.hosts.get(usize::from(host.0)).map_or("?", |info| info.name.as_str())
+    }
+
+    /// The role of a host.
+    #[must_use]
+    pub fn role(&self, host: HostId) -> Option<Role> {
+        self.hosts.get(usize::from(host.0)).map(|info| info.role)
+    }
+}
