@@ -130,7 +130,7 @@ pub mod trace;
 mod world;
 
 pub use base::{clock, ids, seed, text, time};
-pub use contract::{design, lock};
+pub use contract::{design, family, lock, param, span, store};
 pub use controls::{oracle, resource, witness};
 pub use host::{disk, sleep, stream, task};
 pub use plan::probe;

@@ -1,4 +1,8 @@
 //! The contract between what is tested and what tests it: a lock, and the design around it.
 
 pub mod design;
+pub mod family;
 pub mod lock;
+pub mod param;
+pub mod span;
+pub mod store;

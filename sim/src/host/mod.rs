@@ -4,6 +4,7 @@ mod connect;
 pub mod disk;
 #[expect(clippy::module_inception, reason = "a host is what all the others here belong to")]
 mod host;
+pub(crate) mod levers;
 mod rng;
 pub mod sleep;
 pub(crate) mod sockets;
@@ -14,5 +15,6 @@ pub use crate::base::ids::Origin;
 pub(crate) use connect::Connect;
 pub use host::Host;
 pub(crate) use host::Spawner;
+pub use levers::PulledLever;
 pub use rng::HostRng;
 pub use sleep::Elapsed;

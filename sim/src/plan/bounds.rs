@@ -1,5 +1,6 @@
 //! The bounds within which a run ends in reasonable time: a plan may come from a hostile file.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::lever::Lever;
@@ -12,11 +13,17 @@ use crate::base::clock::DRIFT_PPM_MAX;
 #[error("`{field}` is {value}, and must be {must}")]
 pub struct PlanError {
     /// The field, as the capsule spells it.
-    pub field: &'static str,
+    pub field: Cow<'static, str>,
     /// What it says.
     pub value: String,
     /// What it must be.
-    pub must: &'static str,
+    pub must: Cow<'static, str>,
+}
+
+impl PlanError {
+    fn new(field: &'static str, value: String, must: &'static str) -> PlanError {
+        PlanError { field: field.into(), value, must: must.into() }
+    }
 }
 
 impl Plan {
@@ -32,10 +39,6 @@ impl Plan {
         span("latency.min_ns", world.latency.min, MICROSECOND, HOUR, "from 1 us to 1 h")?;
         span("latency.max_ns", world.latency.max, world.latency.min, HOUR, "from the minimum to 1 h")?;
         span("tcp_timeout_ns", world.tcp_timeout, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
-        span("down_after_ns", world.down_after, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
-        count("replicas", world.replicas as usize, 9, "at most 9")?;
-        count("min_replicas.count", world.min_replicas.count as usize, 9, "at most 9")?;
-        span("max_lag_ns", world.min_replicas.max_lag, SECOND, HOUR, "from 1 s to 1 h")?;
         count("clients", self.clients.len(), 1_000, "at most 1000")?;
         count("injections", self.injections.len(), 10_000, "at most 10000")?;
         for (at, client) in self.clients.iter().enumerate() {
@@ -43,7 +46,7 @@ impl Plan {
             let earlier = self.clients[..at].iter().any(|other| other.name == client.name);
             if number.is_none_or(|number| client.name != format!("client-{number}")) || earlier {
                 let value = client.name.chars().take(40).collect();
-                return Err(PlanError { field: "name", value, must: "client-1, client-2, ..., each once" });
+                return Err(PlanError::new("name", value, "client-1, client-2, ..., each once"));
             }
             count("sections", client.sections.len(), 10_000, "at most 10000 for each client")?;
             for section in &client.sections {
@@ -72,11 +75,12 @@ impl Injection {
             }
             Lever::Delay { by, lasts, .. } => bounded("by_ns", *by).and(bounded("lasts_ns", *lasts)),
             Lever::SetDrift { ppm } if !(-DRIFT_PPM_MAX..=DRIFT_PPM_MAX).contains(ppm) => {
-                Err(PlanError { field: "ppm", value: ppm.to_string(), must: "from -500000 to 500000" })
+                Err(PlanError::new("ppm", ppm.to_string(), "from -500000 to 500000"))
             }
             Lever::StepClock { .. }
             | Lever::SetDrift { .. }
             | Lever::DropConnections { .. }
+            | Lever::Own { .. }
             | Lever::LoseReply { .. } => Ok(()),
         }
     }
@@ -84,7 +88,6 @@ impl Injection {
 
 const MICROSECOND: Duration = Duration::from_micros(1);
 const MILLISECOND: Duration = Duration::from_millis(1);
-const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 
 fn span(
@@ -97,10 +100,10 @@ fn span(
     if (min..=max).contains(&span) {
         Ok(())
     } else {
-        Err(PlanError { field, value: format!("{span:?}"), must })
+        Err(PlanError::new(field, format!("{span:?}"), must))
     }
 }
 
 fn count(field: &'static str, count: usize, max: usize, must: &'static str) -> Result<(), PlanError> {
-    if count <= max { Ok(()) } else { Err(PlanError { field, value: count.to_string(), must }) }
+    if count <= max { Ok(()) } else { Err(PlanError::new(field, count.to_string(), must)) }
 }

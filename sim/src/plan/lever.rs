@@ -14,8 +14,11 @@ pub enum Target {
     Hosts(Vec<String>),
     /// The client that holds the lock now; no host if nobody does.
     Holder,
-    /// The store that takes writes now, of those that are replicated.
-    Primary,
+    /// The member that takes writes now, of the first store that has several: a primary, a leader.
+    #[serde(alias = "primary")]
+    Leader,
+    /// The first of the others that keep the same data and are alive: a replica, a follower.
+    Follower,
 }
 
 impl Target {
@@ -99,6 +102,13 @@ pub enum Lever {
     DropConnections {
         /// The other end.
         to: Target,
+    },
+    /// A lever of the target's own kind of store is pulled: what it does, that kind says.
+    Own {
+        /// Its name, as the kind of store declares it.
+        name: String,
+        /// How often: replies that are errors, records that are dropped.
+        count: u32,
     },
     /// The next reply that `from` sends to the target is lost, and its connection with it: the request is executed.
     LoseReply {

@@ -10,6 +10,7 @@ mod lever;
 mod plan;
 mod point;
 pub mod probe;
+mod settings;
 mod world;
 
 pub use bounds::PlanError;
@@ -17,4 +18,5 @@ pub use client::{ClientPlan, SectionPlan};
 pub use lever::{Lever, Target};
 pub use plan::{Injection, Plan};
 pub use point::{Access, Edge, Phase, Point, When};
-pub use world::{Latency, MinReplicas, Persistence, WorldSpec};
+pub use settings::{Setting, Settings};
+pub use world::{Latency, WorldSpec};

@@ -13,29 +13,28 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 
 use crate::base::ids::HostId;
-use crate::contract::design::{ServerSeat, StartServer};
+use crate::contract::lock::BoxFuture;
+use crate::contract::store::{Member, ServerSeat};
 use crate::engine::boot::Boot;
 use crate::engine::pace::{self, Door, Pace};
-use crate::host::Host;
-use crate::plan::Plan;
+use crate::plan::{Plan, Settings};
 use crate::trace::{Event, HostInfo, Role};
 use crate::world::{Outside, World};
 
 /// The name of the host in whose name real clients speak.
 pub const CLIENTS: &str = "clients";
 
-/// A server and its door.
+/// Starts a member and serves until its host stops.
+pub type StartServer = Arc<dyn Fn(ServerSeat) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// A member of a store and its door.
 pub struct Served {
-    /// The name of its host.
-    pub name: String,
-    /// What it is to the trace.
-    pub role: Role,
+    /// The member; its `door` is what the others are told of it.
+    pub member: Member,
     /// The real address to listen at.
     pub door: SocketAddr,
-    /// The port that the server binds in the world.
+    /// The port that the member binds in the world.
     pub port: u16,
-    /// Makes the server's seat on its host; called again when the host restarts.
-    pub seat: Arc<dyn Fn(Host) -> ServerSeat + Send + Sync>,
 }
 
 /// Why a world could not be served.
@@ -59,13 +58,14 @@ pub enum ServeError {
 /// Whom a served world tells what happens in it: the event, and the hosts that it names by index.
 pub type Listener = Box<dyn FnMut(&Event, &[HostInfo]) + Send>;
 
-/// Serves a world until `stop` is ready. `ready` is called once all doors are open.
+/// Serves a world until `stop` is ready. Every member gets the settings, which must be complete. `ready` is called once all doors are open.
 ///
 /// # Errors
 /// When a door cannot be opened.
 pub fn serve(
     plan: &Plan,
     start: &StartServer,
+    settings: &Settings,
     servers: Vec<Served>,
     mut listener: Listener,
     ready: impl FnOnce(),
@@ -76,25 +76,32 @@ pub fn serve(
     let world = runtime.block_on(async {
         let pace = Pace::begin();
         let outside = HostId(servers.len() as u16);
+        let members: Vec<Member> = servers.iter().map(|server| server.member.clone()).collect();
         let mut doors = Vec::new();
         let mut addresses = BTreeMap::new();
         let mut cast: Vec<(HostInfo, Boot)> = Vec::new();
         for (index, server) in servers.into_iter().enumerate() {
             let host = HostId(index as u16);
             let listener = TcpListener::bind(server.door).await.map_err(|source| ServeError::Door {
-                name: server.name.clone(),
+                name: server.member.name.clone(),
                 address: server.door,
                 source,
             })?;
             addresses.insert((server.door.ip().to_string(), server.door.port()), (host, server.port));
             doors.push(Door { listener, host, port: server.port });
-            let (start, seat) = (Arc::clone(start), server.seat);
-            let program: Boot = Arc::new(move |host| start(seat(host)));
-            cast.push((HostInfo { name: server.name, role: server.role }, program));
+            let (start, settings, member) = (Arc::clone(start), settings.clone(), server.member);
+            let info = HostInfo { name: member.name.clone(), role: member.role, store: member.store };
+            let members: Vec<Member> =
+                members.iter().filter(|other| other.store == member.store).cloned().collect();
+            let program: Boot = Arc::new(move |host| {
+                let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
+                start(ServerSeat { host, member, members, settings })
+            });
+            cast.push((info, program));
         }
         let way_out = pace.clone();
         let program: Boot = Arc::new(move |host| Box::pin(pace::way_out(host, way_out.clone())));
-        cast.push((HostInfo { name: CLIENTS.to_owned(), role: Role::Client }, program));
+        cast.push((HostInfo::new(CLIENTS, Role::Client), program));
 
         let (hosts, boots): (Vec<HostInfo>, Vec<Boot>) = cast.into_iter().unzip();
         let names = hosts.clone();

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use crate::base::future::BoxFuture;
 use crate::base::time::TrueTime;
-use crate::contract::design::{Design, Seat, ServerSeat};
+use crate::contract::design::{Design, Seat};
 use crate::contract::lock::{Belief, Client};
+use crate::contract::store::{Member, ServerSeat, StoreKind};
 use crate::controls::resource::{self, Resource};
 use crate::engine::boot::Boot;
 use crate::engine::{self, Engine};
 use crate::host::Host;
 use crate::plan::probe::Probe;
-use crate::plan::{ClientPlan, Persistence, Plan};
+use crate::plan::{ClientPlan, Plan, Settings};
 use crate::trace::{HostInfo, Role, Trace};
 use crate::world::World;
 
@@ -113,22 +114,16 @@ fn execute(
     Ok(Run { trace, probe: probing.then_some(Probe { points, end }) })
 }
 
-/// How long Sentinels take over a failover besides the time that they wait for the primary: about 1.3 s if all goes
-/// well; up to two seconds more until all of them know of it.
-const FAILOVER_TIME: Duration = Duration::from_secs(4);
-
-/// How long Sentinels wait before they make a primary that has come back a replica, and what it then takes to copy the
-/// data; until then the new primary may have no replica at all.
-const DEMOTION_TIME: Duration = Duration::from_secs(12);
-
-/// `TTL + retry + failover + delay` of invariant I5: the leases that must run out, the time that a failover takes (with
-/// the demotion of the old primary, if the design needs a replica), and a second for connecting, retrying and the slowest messages. Without a lock a turn is a change that was made, and work
-/// comes before it: twice, because what was under way when somebody else made a change is done again.
+/// `TTL + retry + failover + delay` of invariant I5: the leases that must run out, the time that a failover takes (until
+/// the store is whole again, if the design needs a replica), and a second for connecting, retrying and the slowest
+/// messages. Without a lock a turn is a change that was made, and work comes before it: twice, because what was under way
+/// when somebody else made a change is done again.
 fn progress_bound(design: &Design, plan: &Plan) -> Duration {
-    let failover = match design.topology.replicated {
-        true if design.needs_replicas => plan.world.down_after + FAILOVER_TIME + DEMOTION_TIME,
-        true => plan.world.down_after + FAILOVER_TIME,
-        false => Duration::ZERO,
+    let failover = match &design.kind {
+        Some(kind) if design.topology.replicated => {
+            kind.failover_time(&design.settings(&plan.world), design.needs_replicas)
+        }
+        _ => Duration::ZERO,
     };
     let work = if design.belief == Belief::None { 2 * longest_work(plan) } else { Duration::ZERO };
     plan.world.ttl * design.leases_to_recover + failover + work + Duration::from_secs(1)
@@ -144,30 +139,38 @@ fn cast(design: &Design, plan: &Plan, workload: &Workload) -> Vec<(HostInfo, Boo
     let mut cast: Vec<(HostInfo, Boot)> = Vec::new();
     let stock = plan.world.stock;
     let program: Boot = Arc::new(move |host| Box::pin(resource::serve(host, stock)));
-    cast.push((HostInfo { name: resource::HOST.to_owned(), role: Role::Resource }, program));
-    let persistence = if design.persistent { Persistence::Always } else { plan.world.persistence };
-    if let Some(server) = &design.server {
-        for (name, role) in design.topology.servers(&plan.world) {
-            let server = Arc::clone(server);
-            let (down_after, min_replicas) = (plan.world.down_after, plan.world.min_replicas);
-            let seat_role = role.clone();
-            let program: Boot = Arc::new(move |host| {
-                let role = seat_role.clone();
-                server(ServerSeat { host, role, persistence, down_after, min_replicas, announce: None })
-            });
-            cast.push((HostInfo { name, role: role.kind() }, program));
+    cast.push((HostInfo::new(resource::HOST, Role::Resource), program));
+    if let Some(kind) = &design.kind {
+        let settings = design.settings(&plan.world);
+        let members = design.members(&plan.world);
+        for member in &members {
+            let of_its_store = members.iter().filter(|other| other.store == member.store).cloned().collect();
+            cast.push((HostInfo { name: member.name.clone(), role: member.role, store: member.store }, server_program(kind, member, of_its_store, &settings)));
         }
     }
     for client in &plan.clients {
-        let info = HostInfo { name: client.name.clone(), role: Role::Client };
+        let info = HostInfo::new(&client.name, Role::Client);
         cast.push((info, client_program(design, plan, client, workload)));
     }
     cast
 }
 
+fn server_program(
+    kind: &Arc<dyn StoreKind>,
+    member: &Member,
+    members: Vec<Member>,
+    settings: &Settings,
+) -> Boot {
+    let (kind, member, settings) = (Arc::clone(kind), member.clone(), settings.clone());
+    Arc::new(move |host| {
+        let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
+        kind.serve(ServerSeat { host, member, members, settings })
+    })
+}
+
 fn client_program(design: &Design, plan: &Plan, client: &ClientPlan, workload: &Workload) -> Boot {
     let (connect, workload, client) = (Arc::clone(&design.client), Arc::clone(workload), client.clone());
-    let (ttl, wait, stores) = (plan.world.ttl, plan.world.wait, design.topology.addresses());
+    let (ttl, wait, stores) = (plan.world.ttl, plan.world.wait, design.addresses(&plan.world));
     let belief = design.belief;
     Arc::new(move |host| {
         let (connect, workload, plan) = (Arc::clone(&connect), Arc::clone(&workload), client.clone());

@@ -10,7 +10,7 @@ use super::digest::Digest;
 use crate::plan::Plan;
 
 /// The version of the capsule's form. It changes with the meaning of a field or the encoding behind the digest.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A capsule larger than this is not read: 16 MiB.
 pub const SIZE_MAX: u64 = 16 << 20;
@@ -99,15 +99,49 @@ impl Capsule {
             return Err(CapsuleError::Checksum);
         }
         let json = format!("{}\n}}", body.strip_suffix(',').unwrap_or(body));
-        let capsule: Capsule = serde_json::from_str(&json).map_err(|error| CapsuleError::Form {
+        let misshapen = |error: serde_json::Error| CapsuleError::Form {
             line: error.line(),
             column: error.column(),
             message: error.to_string(),
-        })?;
-        if capsule.capsule > FORMAT {
-            return Err(CapsuleError::Later(capsule.capsule));
-        }
+        };
+        let form: Form = serde_json::from_str(&json).map_err(misshapen)?;
+        let capsule: Capsule = match form.capsule {
+            form if form > FORMAT => return Err(CapsuleError::Later(form)),
+            1 => serde_json::from_str(&json).and_then(form_1::read).map_err(misshapen)?,
+            _ => serde_json::from_str(&json).map_err(misshapen)?,
+        };
         capsule.plan.validate()?;
         Ok(capsule)
+    }
+}
+
+/// What is looked at first.
+#[derive(Deserialize)]
+struct Form {
+    capsule: u32,
+}
+
+/// Form 1 kept the parameters of the one kind of store that there was among those of the world.
+mod form_1 {
+    use serde_json::{Map, Value};
+
+    use super::Capsule;
+
+    /// The parameters, as both forms spell them.
+    const OF_THE_STORE: [&str; 3] = ["replicas", "persistence", "down_after_ns"];
+
+    pub(super) fn read(mut capsule: Value) -> serde_json::Result<Capsule> {
+        if let Some(Value::Object(world)) = capsule.pointer_mut("/plan/world") {
+            let mut store: Map<String, Value> = Map::new();
+            for name in OF_THE_STORE {
+                store.extend(world.remove(name).map(|value| (name.to_owned(), value)));
+            }
+            if let Some(Value::Object(mut least)) = world.remove("min_replicas") {
+                store.extend(least.remove("count").map(|count| ("min_replicas".to_owned(), count)));
+                store.extend(least.remove("max_lag_ns").map(|lag| ("max_lag_ns".to_owned(), lag)));
+            }
+            world.insert("store".to_owned(), Value::Object(store));
+        }
+        serde_json::from_value(capsule)
     }
 }

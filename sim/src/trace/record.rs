@@ -20,8 +20,8 @@ pub enum Role {
     Store,
     /// A replica of a store.
     Replica,
-    /// Watches a store together with others, and promotes one of its replicas.
-    Sentinel,
+    /// Keeps no data: it watches a store together with others, and promotes one of its replicas.
+    Watcher,
     /// The guarded resource.
     Resource,
 }
@@ -33,6 +33,17 @@ pub struct HostInfo {
     pub name: String,
     /// What it is for.
     pub role: Role,
+    /// The store that it is a member of, counted from 1; 0 if of none.
+    #[serde(skip)]
+    pub store: u32,
+}
+
+impl HostInfo {
+    /// A host that is no member of a store.
+    #[must_use]
+    pub fn new(name: &str, role: Role) -> HostInfo {
+        HostInfo { name: name.to_owned(), role, store: 0 }
+    }
 }
 
 /// The whole record of one run.

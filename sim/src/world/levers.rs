@@ -1,6 +1,8 @@
 //! The levers: physical acts, each small, each recorded with the injection that asked for it.
 
-use super::{Due, State};
+use std::task::Waker;
+
+use super::{Due, Life, PulledLever, State};
 use crate::base::ids::HostId;
 use crate::base::time::TrueTime;
 use crate::plan::{Lever, Phase, Target};
@@ -71,11 +73,21 @@ impl State {
                     }
                 }
             }
+            Lever::Own { name, count } => self.pull_own(host, name, *count, injection),
             Lever::LoseReply { from } => {
                 for other in self.resolve(from) {
                     self.network.lose_next(other, host, injection);
                 }
             }
+        }
+    }
+
+    /// Tells the member's program, which reports back what came of it.
+    fn pull_own(&mut self, host: HostId, name: &str, count: u32, injection: u32) {
+        let process = self.process(host);
+        if process.life == Life::Alive {
+            process.pulled.push_back(PulledLever { name: name.to_owned(), count, injection });
+            process.lever_waiter.take().into_iter().for_each(Waker::wake);
         }
     }
 
@@ -116,6 +128,16 @@ impl State {
         }
     }
 
+    fn follower(&self) -> Option<HostId> {
+        let leader = usize::from(self.leader?.0);
+        let follows = |at: usize| {
+            let keeps = matches!(self.roles[at], Role::Store | Role::Replica);
+            keeps && at != leader && self.stores[at] == self.stores[leader]
+        };
+        let alive = |at: usize| self.processes[at].life == Life::Alive;
+        (0..self.roles.len()).find(|at| follows(*at) && alive(*at)).map(|at| HostId(at as u16))
+    }
+
     fn resolve(&self, target: &Target) -> Vec<HostId> {
         let index = |at: usize| HostId(at as u16);
         match target {
@@ -130,7 +152,8 @@ impl State {
                 .map(index)
                 .into_iter()
                 .collect(),
-            Target::Primary => self.primary.into_iter().collect(),
+            Target::Leader => self.leader.into_iter().collect(),
+            Target::Follower => self.follower().into_iter().collect(),
         }
     }
 
@@ -166,6 +189,7 @@ impl State {
             Lever::DropConnections { to } => {
                 format!("drop the connections between {who} and {}", names(&self.resolve(to)))
             }
+            Lever::Own { name, count } => format!("{name} at {who}, {count} time(s)"),
             Lever::LoseReply { from } => {
                 format!("lose the next reply from {} to {who}", names(&self.resolve(from)))
             }

@@ -28,6 +28,7 @@ use crate::trace::{HostInfo, Role, What};
 
 pub(crate) use file::File;
 pub(crate) use network::{Chunk, Direction, Flight, Listening, Side};
+pub use process::PulledLever;
 pub(crate) use process::{Admission, Life};
 pub(crate) use timers::TimerKey;
 
@@ -136,8 +137,10 @@ pub(crate) struct State {
     turnover: Vec<Turnover>,
     /// Live lock records by store, as the stores report them.
     records: BTreeMap<HostId, u32>,
-    /// The host that last became a primary.
-    primary: Option<HostId>,
+    /// The member that last came to lead.
+    leader: Option<HostId>,
+    /// The store that each host is a member of.
+    stores: Vec<u32>,
 }
 
 /// A change of a host's life that the engine must carry out.
@@ -169,7 +172,8 @@ impl State {
             points_seen: probing.then(Vec::new),
             turnover: Vec::new(),
             records: BTreeMap::new(),
-            primary: hosts.iter().position(|host| host.role == Role::Store).map(|index| HostId(index as u16)),
+            leader: hosts.iter().position(|host| host.role == Role::Store).map(|index| HostId(index as u16)),
+            stores: hosts.iter().map(|host| host.store).collect(),
         };
         state.arm_injections();
         state
@@ -230,7 +234,7 @@ impl State {
                 let count = self.records.entry(host).or_default();
                 *count = count.saturating_sub(1);
             }
-            What::Promoted => self.primary = Some(host),
+            What::Promoted => self.leader = Some(host),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@
 //! carry out at once, so the section must have done it before it stalled. It stands still from its next write or its
 //! next await point on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -39,7 +39,21 @@ pub(crate) enum Admission {
     Wait,
 }
 
+/// A lever of its own kind that a member's program has been told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PulledLever {
+    /// Its name.
+    pub name: String,
+    /// How often it is to strike.
+    pub count: u32,
+    /// The injection that asked for it.
+    pub(crate) injection: u32,
+}
+
 pub(crate) struct Process {
+    /// Levers of its own kind that its program has not looked at.
+    pub(crate) pulled: VecDeque<PulledLever>,
+    pub(crate) lever_waiter: Option<Waker>,
     pub(crate) life: Life,
     /// It is dead and will be started anew.
     pub(super) restarting: bool,
@@ -81,6 +95,8 @@ impl Process {
         let zero = Monotonic(draws.below(1_000_000_000_000));
         let offset_ns = draws.below(4_000_000).cast_signed() - 2_000_000;
         Process {
+            pulled: VecDeque::new(),
+            lever_waiter: None,
             life: Life::Alive,
             restarting: false,
             finished: false,
@@ -126,6 +142,7 @@ impl Process {
     pub(super) fn dissolve(&mut self) {
         self.halted = None;
         self.stalled = None;
+        self.lever_waiter = None;
     }
 
     fn park(&mut self, waker: &Waker) -> Option<u32> {
@@ -240,6 +257,7 @@ impl State {
         }
         let bites = owns_records || (client && process.in_section());
         process.life = Life::Dead;
+        process.pulled.clear();
         process.restarting = restart_after.is_some();
         process.halted = None;
         process.stalled = None;

@@ -1,6 +1,6 @@
-//! The parameters of scenarios as data: name, domain, default and a line of explanation.
+//! Parameters as data: name, domain, default and a line of explanation.
 //!
-//! World, workload and every fault declare theirs in this form, so that one reader serves scenario files and `--set`,
+//! World, workload, every fault and every kind of store declare theirs in this form, so that one reader serves scenario files and `--set`,
 //! one message explains a bad value, and `picklock list faults` prints what exists. A value has one text form
 //! everywhere; a range is `from..to`, in a file also `["from", "to"]`.
 
@@ -123,7 +123,8 @@ fn count(text: &str, min: u64, max: u64) -> Option<u64> {
 }
 
 /// Enough of a text to recognise it in a message.
-pub(super) fn clip(text: &str) -> String {
+#[must_use]
+pub fn clip(text: &str) -> String {
     let short: String = text.chars().take(60).collect();
     if short.len() < text.len() { format!("{short}...") } else { short }
 }
@@ -267,7 +268,10 @@ impl Args {
     }
 
     /// Gives a declared parameter another value.
-    pub(super) fn put(&mut self, name: &str, value: Value) {
+    ///
+    /// # Panics
+    /// When no parameter of this name is declared.
+    pub fn put(&mut self, name: &str, value: Value) {
         let at = self.index(name);
         self.values[at] = value;
     }

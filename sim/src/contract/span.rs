@@ -8,8 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use picklock_sim::text::nearest;
-use picklock_sim::time::nanos;
+use crate::base::text::nearest;
+use crate::base::time::nanos;
 
 /// A span of time, fixed or relative to the lease time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

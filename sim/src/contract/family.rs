@@ -1,0 +1,231 @@
+//! A design with its parameters open, and how a text spells the one meant.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::design::Design;
+
+/// A design with its parameters open.
+pub struct Family {
+    /// Its name, as on the command line.
+    pub name: &'static str,
+    /// What it claims, in one line.
+    pub claim: &'static str,
+    /// Where it is known to break, in one line.
+    pub weakness: &'static str,
+    /// Where it comes from: paper, documentation, article.
+    pub source: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Makes a design of checked arguments.
+    pub build: fn(&Args) -> Design,
+}
+
+/// One parameter of a family.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// The values it takes.
+    pub domain: Domain,
+    /// Its value when not given.
+    pub default: &'static str,
+    /// What it does, in one line.
+    pub doc: &'static str,
+}
+
+/// The values that a parameter takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Domain {
+    /// A whole number in an inclusive range.
+    Int(u64, u64),
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Domain::Int(min, max) => write!(f, "a whole number from {min} to {max}"),
+            Domain::Word(words) => write!(f, "one of {}", words.join(", ")),
+        }
+    }
+}
+
+/// Why the spelling of a design was not understood.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SpellingError {
+    /// The text has the wrong form.
+    #[error("design `{0}` is not spelled `name` or `name{{parameter=value,...}}`")]
+    Form(String),
+    /// There is no such design.
+    #[error("there is no design `{name}`{}; `picklock list designs` shows them all", hint(.nearest))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The most similar name, if one is near.
+        nearest: Option<String>,
+    },
+    /// The design has no such parameter.
+    #[error("design `{design}` has no parameter `{param}`; it has {known}")]
+    Param {
+        /// The design's name.
+        design: String,
+        /// The parameter given.
+        param: String,
+        /// Those it has.
+        known: String,
+    },
+    /// The parameter does not take this value.
+    #[error("design `{design}`: parameter `{param}` cannot be `{value}`; it takes {domain}")]
+    Value {
+        /// The design's name.
+        design: String,
+        /// The parameter.
+        param: String,
+        /// The value given.
+        value: String,
+        /// What it takes, in words.
+        domain: String,
+    },
+    /// A parameter was given twice.
+    #[error("design `{design}`: parameter `{param}` is given twice")]
+    Twice {
+        /// The design's name.
+        design: String,
+        /// The parameter.
+        param: String,
+    },
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+/// Checked arguments of a family: every parameter has a value of its domain.
+#[derive(Clone, Debug)]
+pub struct Args {
+    values: BTreeMap<&'static str, String>,
+    /// The parameters that were given a value other than their default, in the family's order.
+    spelled: Vec<&'static str>,
+}
+
+impl Args {
+    /// The value of a parameter as it is spelled; `None` if the family declares no such parameter.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// The value of a [`Domain::Int`] parameter.
+    ///
+    /// # Panics
+    /// When the family declares no such parameter.
+    #[must_use]
+    pub fn int(&self, name: &str) -> u64 {
+        self.word(name).parse().expect("the value was checked against its domain")
+    }
+
+    /// The value of a [`Domain::Word`] parameter.
+    ///
+    /// # Panics
+    /// When the family declares no such parameter.
+    #[must_use]
+    pub fn word(&self, name: &str) -> &str {
+        self.values.get(name).expect("a family asks only for parameters that it declares")
+    }
+}
+
+impl Family {
+    /// The design with every parameter at its default.
+    #[must_use]
+    pub fn design(&self) -> Design {
+        self.with(&[]).expect("the defaults of a family lie in their domains")
+    }
+
+    /// The design with these parameters given.
+    ///
+    /// # Errors
+    /// When a parameter is unknown, given twice, or given a value outside its domain.
+    pub fn with(&self, given: &[(&str, &str)]) -> Result<Design, SpellingError> {
+        let args = self.check(given)?;
+        let mut design = (self.build)(&args);
+        design.name = self.name.into();
+        if !args.spelled.is_empty() {
+            let given: Vec<String> =
+                args.spelled.iter().map(|name| format!("{name}={}", args.word(name))).collect();
+            design.name = format!("{}{{{}}}", self.name, given.join(",")).into();
+        }
+        design.claim = self.claim.into();
+        Ok(design)
+    }
+
+    fn check(&self, given: &[(&str, &str)]) -> Result<Args, SpellingError> {
+        let mut values: BTreeMap<&'static str, String> =
+            self.params.iter().map(|param| (param.name, param.default.to_owned())).collect();
+        for (at, (name, value)) in given.iter().enumerate() {
+            let param = self.params.iter().find(|param| param.name == *name);
+            let param = param.ok_or_else(|| self.no_such_param(name))?;
+            if given[..at].iter().any(|(earlier, _)| earlier == name) {
+                return Err(SpellingError::Twice { design: self.name.into(), param: (*name).into() });
+            }
+            let value = param.domain.canonical(value).ok_or_else(|| SpellingError::Value {
+                design: self.name.into(),
+                param: (*name).into(),
+                value: (*value).into(),
+                domain: param.domain.to_string(),
+            })?;
+            values.insert(param.name, value);
+        }
+        let spelled = self.params.iter().filter(|p| values[p.name] != p.default).map(|p| p.name).collect();
+        Ok(Args { values, spelled })
+    }
+
+    fn no_such_param(&self, name: &str) -> SpellingError {
+        let known: Vec<&str> = self.params.iter().map(|param| param.name).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        SpellingError::Param { design: self.name.into(), param: name.into(), known }
+    }
+}
+
+impl Domain {
+    /// The value in its canonical spelling, if it lies in the domain.
+    fn canonical(self, value: &str) -> Option<String> {
+        match self {
+            Domain::Int(min, max) => {
+                let number: u64 = value.parse().ok()?;
+                (min..=max).contains(&number).then(|| number.to_string())
+            }
+            Domain::Word(words) => words.contains(&value).then(|| value.to_owned()),
+        }
+    }
+}
+
+/// Finds the design that a text spells, among families.
+///
+/// # Errors
+/// When the text is malformed or names an unknown design, parameter or value.
+pub fn spell(families: &[&Family], text: &str) -> Result<Design, SpellingError> {
+    // A message repeats what was given, but not a whole file of it.
+    let clipped = |text: &str| text.chars().take(80).collect::<String>();
+    let form = || SpellingError::Form(clipped(text));
+    let text = text.trim();
+    let (name, inner) = match text.split_once('{') {
+        None => (text, ""),
+        Some((name, rest)) => (name.trim_end(), rest.strip_suffix('}').ok_or_else(form)?),
+    };
+    if name.is_empty() || name.contains(['}', ',', '=']) || inner.contains(['{', '}']) {
+        return Err(form());
+    }
+    let given: Vec<(&str, &str)> = inner
+        .split(',')
+        .filter(|part| !part.trim().is_empty())
+        .map(|part| part.split_once('=').map(|(name, value)| (name.trim(), value.trim())).ok_or_else(form))
+        .collect::<Result<_, _>>()?;
+    let family = families.iter().find(|family| family.name == name);
+    let family = family.ok_or_else(|| SpellingError::Unknown {
+        name: clipped(name),
+        nearest: crate::base::text::nearest(name, families.iter().map(|family| family.name)).map(Into::into),
+    })?;
+    family.with(&given)
+}

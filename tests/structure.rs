@@ -1,0 +1,295 @@
+//! The shape of the house, read from the sources: which crate may use which, and that no files use each other in a ring.
+//!
+//! An arrow goes from a file to the file that defines a name which it mentions by a path (`use` or inline). What a
+//! module only passes on (`pub use`) is looked up where it is defined. Methods are not seen, and tests are left out.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+type Arrows = BTreeMap<String, BTreeSet<String>>;
+
+/// Which crates of the workspace each may use, as docs/architecture.md draws it.
+const MAY_USE: [(&str, &[&str]); 6] = [
+    ("sim", &[]),
+    ("servers/queue", &["picklock-sim"]),
+    ("servers/redis", &["picklock-sim"]),
+    ("impls", &["picklock-queue", "picklock-redis", "picklock-sim"]),
+    ("scenarios", &["picklock-sim"]),
+    ("reports", &["picklock-sim", "picklock-scenarios"]),
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn crates_use_each_other_as_drawn() {
+    for (krate, allowed) in MAY_USE {
+        let manifest = std::fs::read_to_string(root().join(krate).join("Cargo.toml")).unwrap();
+        let dependencies = manifest.split("[dependencies]").nth(1).unwrap();
+        let used = dependencies.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
+        let used: Vec<&str> = used.filter(|name| name.starts_with("picklock-")).collect();
+        assert_eq!(used, allowed, "{krate} uses other crates than it may");
+    }
+}
+
+#[test]
+fn no_files_of_sim_scenarios_and_reports_use_each_other_in_a_ring() {
+    for krate in ["sim", "scenarios", "reports"] {
+        let rings = rings(&Sources::of(krate).arrows());
+        assert!(rings.is_empty(), "{krate}: {rings:#?}");
+    }
+}
+
+#[test]
+fn no_folders_of_the_redis_crate_use_each_other_in_a_ring() {
+    let room = |file: &String| file.split(['/', '.']).next().unwrap().to_owned();
+    let mut arrows = Arrows::new();
+    for (from, to) in Sources::of("servers/redis").arrows() {
+        arrows.entry(room(&from)).or_default().extend(to.iter().map(room));
+    }
+    // The root of the crate starts a server, and so uses all; what others use of it is told by the first test.
+    arrows.iter_mut().for_each(|(from, to)| _ = to.remove(from));
+    let rings = rings(&arrows);
+    assert!(rings.is_empty(), "servers/redis: {rings:#?}");
+}
+
+#[test]
+fn sim_names_no_store() {
+    for (file, text) in Sources::of("sim").texts {
+        let lower = text.to_lowercase();
+        for name in ["redis", "sentinel", "postgres", "etcd", "zookeeper"] {
+            assert!(!lower.contains(name), "sim/src/{file} names {name}");
+        }
+    }
+}
+
+/// The files of a crate without their tests and comments, by path under `src`.
+struct Sources {
+    texts: BTreeMap<String, String>,
+    /// The file of each module, by its path from the crate's root.
+    modules: BTreeMap<Vec<String>, String>,
+    /// What a module passes on: by module and name, the path of what it is. `*` stands for everything.
+    passed_on: BTreeMap<(Vec<String>, String), Vec<Vec<String>>>,
+}
+
+impl Sources {
+    fn of(krate: &str) -> Sources {
+        let source = root().join(krate).join("src");
+        let mut texts = BTreeMap::new();
+        read(&source, &source, &mut texts);
+        let modules = texts.keys().map(|file| (module(file), file.clone())).collect();
+        let mut sources = Sources { texts, modules, passed_on: BTreeMap::new() };
+        for (file, text) in &sources.texts {
+            for (path, passed_on) in uses(text) {
+                let path = sources.absolute(file, &path);
+                if passed_on && let (Some(path), Some(name)) = (path.clone(), path.and_then(|path| path.last().cloned())) {
+                    sources.passed_on.entry((module(file), name)).or_default().push(path);
+                }
+            }
+        }
+        sources
+    }
+
+    fn arrows(&self) -> Arrows {
+        let mut arrows = Arrows::new();
+        for (file, text) in &self.texts {
+            let named = uses(text).into_iter().filter(|(_, passed_on)| !passed_on).map(|(path, _)| path);
+            let to = arrows.entry(file.clone()).or_default();
+            for path in named.chain(inline(text)) {
+                let target = self.absolute(file, &path).and_then(|path| self.file_of(&path, 0));
+                to.extend(target.filter(|target| target != file));
+            }
+        }
+        arrows
+    }
+
+    /// A path from the crate's root; `None` if it leads out of the crate.
+    fn absolute(&self, file: &str, path: &[String]) -> Option<Vec<String>> {
+        let mut here = module(file);
+        let mut rest = path;
+        match rest.first()?.as_str() {
+            "crate" => (here, rest) = (Vec::new(), &rest[1..]),
+            "self" => rest = &rest[1..],
+            "super" => {
+                while rest.first().is_some_and(|segment| segment == "super") {
+                    here.pop();
+                    rest = &rest[1..];
+                }
+            }
+            child => {
+                let mut below = here.clone();
+                below.push(child.to_owned());
+                self.modules.get(&below)?;
+            }
+        }
+        Some(here.into_iter().chain(rest.iter().cloned()).collect())
+    }
+
+    /// The file that defines what a path names.
+    fn file_of(&self, path: &[String], depth: u32) -> Option<String> {
+        let known = (0..=path.len()).rev().find(|len| self.modules.contains_key(&path[..*len]))?;
+        let here = path[..known].to_vec();
+        let file = self.modules[&here].clone();
+        let Some(name) = path.get(known).filter(|_| depth < 8) else { return Some(file) };
+        if defines(&self.texts[&file], name) {
+            return Some(file);
+        }
+        if let Some(targets) = self.passed_on.get(&(here.clone(), name.clone())) {
+            return self.file_of(&targets[0], depth + 1);
+        }
+        for target in self.passed_on.get(&(here, "*".to_owned())).into_iter().flatten() {
+            let mut below = target[..target.len() - 1].to_vec();
+            below.push(name.clone());
+            let found = self.file_of(&below, depth + 1);
+            if let Some(found) = found.filter(|found| defines(&self.texts[found], name)) {
+                return Some(found);
+            }
+        }
+        Some(file)
+    }
+}
+
+fn defines(text: &str, name: &str) -> bool {
+    let kinds = ["struct", "enum", "fn", "trait", "type", "const", "static", "union", "macro_rules!"];
+    kinds.iter().any(|kind| {
+        let words = format!("{kind} {name}");
+        text.match_indices(&words).any(|(at, _)| !text[at + words.len()..].starts_with(is_word))
+    })
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn read(folder: &Path, source: &Path, texts: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap();
+        if path.is_dir() && name != "tests" {
+            read(&path, source, texts);
+        } else if path.extension().is_some_and(|ending| ending == "rs") && name != "tests" && name != "testing" {
+            let file = path.strip_prefix(source).unwrap().to_str().unwrap().to_owned();
+            texts.insert(file, code(&std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// A file without its comments and its tests, which stand at its end.
+fn code(text: &str) -> String {
+    let lines = text.lines().take_while(|line| *line != "#[cfg(test)]" && *line != "#[cfg(all(test, unix))]");
+    lines.map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+/// The module path of a file: `world/mod.rs` and `world.rs` are both `world`.
+fn module(file: &str) -> Vec<String> {
+    let path = file.strip_suffix(".rs").unwrap();
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    if path == "lib" { Vec::new() } else { path.split('/').map(str::to_owned).collect() }
+}
+
+/// The paths of all `use` items, and whether the file passes them on.
+fn uses(text: &str) -> Vec<(Vec<String>, bool)> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("use ") {
+        let line = text[..at].rsplit('\n').next().unwrap().trim();
+        if !(line.is_empty() || line == "pub" || line.starts_with("pub(") && line.ends_with(')')) {
+            continue;
+        }
+        let tree = text[at + 4..].split(';').next().unwrap().replace(char::is_whitespace, " ");
+        let mut paths = Vec::new();
+        expand(&[], &tree, &mut paths);
+        found.extend(paths.into_iter().map(|path| (path, !line.is_empty())));
+    }
+    found
+}
+
+/// Takes a use tree apart: `a::{b, c::{d, e}}` is `a::b`, `a::c::d`, `a::c::e`.
+fn expand(before: &[String], tree: &str, paths: &mut Vec<Vec<String>>) {
+    let tree = tree.trim();
+    let (head, branches) = match tree.split_once('{') {
+        Some((head, rest)) => (head, Some(rest.rsplit_once('}').map_or(rest, |(inner, _)| inner))),
+        None => (tree, None),
+    };
+    let head = head.split(" as ").next().unwrap();
+    let segments = head.split("::").map(str::trim).filter(|segment| !segment.is_empty() && *segment != "self");
+    let path: Vec<String> = before.iter().cloned().chain(segments.map(str::to_owned)).collect();
+    let Some(branches) = branches else {
+        paths.push(path);
+        return;
+    };
+    let (mut depth, mut from) = (0, 0);
+    for (at, c) in branches.char_indices().chain([(branches.len(), ',')]) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                if !branches[from..at].trim().is_empty() {
+                    expand(&path, &branches[from..at], paths);
+                }
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Paths that stand in the code itself: from the crate's root, from a parent, or into a child module.
+fn inline(text: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let children: Vec<&str> = (text.lines())
+        .filter_map(|line| line.trim().strip_suffix(';')?.split("mod ").nth(1))
+        .collect();
+    let mut word = None;
+    for (at, c) in text.char_indices() {
+        if is_word(c) {
+            word.get_or_insert(at);
+            continue;
+        }
+        let Some(from) = word.take() else { continue };
+        let first = &text[from..at];
+        let begins = !text[..from].ends_with("::") && text[at..].starts_with("::");
+        if begins && (["crate", "super"].contains(&first) || children.contains(&first)) {
+            let path = text[from..].split(|c: char| !is_word(c) && c != ':').next().unwrap();
+            found.push(path.split("::").filter(|segment| !segment.is_empty()).map(str::to_owned).collect());
+        }
+    }
+    found
+}
+
+/// Every set of nodes that lead to each other.
+fn rings(arrows: &Arrows) -> Vec<Vec<String>> {
+    let reach = |from: &String| {
+        let (mut seen, mut rest) = (BTreeSet::new(), vec![from]);
+        while let Some(next) = rest.pop() {
+            rest.extend(arrows.get(next).into_iter().flatten().filter(|to| seen.insert((*to).clone())));
+        }
+        seen
+    };
+    let reached: BTreeMap<&String, BTreeSet<String>> = arrows.keys().map(|node| (node, reach(node))).collect();
+    let mut rings: BTreeSet<Vec<String>> = BTreeSet::new();
+    for (node, to) in &reached {
+        let ring: Vec<String> =
+            to.iter().filter(|other| reached.get(other).is_some_and(|back| back.contains(*node))).cloned().collect();
+        if !ring.is_empty() {
+            rings.insert(ring);
+        }
+    }
+    rings.into_iter().collect()
+}
+
+#[test]
+fn rings_are_found() {
+    let arrows = |pairs: &[(&str, &str)]| {
+        let mut arrows = Arrows::new();
+        for (from, to) in pairs {
+            arrows.entry((*from).to_owned()).or_default().insert((*to).to_owned());
+        }
+        rings(&arrows)
+    };
+    assert!(arrows(&[("a", "b"), ("b", "c"), ("a", "c")]).is_empty());
+    assert_eq!(arrows(&[("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")]), [["b", "c"]]);
+    assert_eq!(uses("pub(crate) use a::{b as c, d::{self, e}};\nuse super::f;").len(), 4);
+}
