@@ -5,11 +5,12 @@
 //! and clocks are left out on purpose: what they did shows in these. Belief and grant order are measured here, in
 //! true time, and nowhere else, so that no two invariants can disagree about them.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use picklock_sim::ids::{GrantId, Key, Token};
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Trace};
+use picklock_sim::trace::{Event, Trace, What};
 
 use self::pass::Pass;
 
@@ -23,6 +24,8 @@ pub struct History<'t> {
     pub keys: Vec<&'t Key>,
     /// The sections in order of appearance. Everything below names a section by its index here.
     pub sections: Vec<Section<'t>>,
+    /// The indices of the sections by their names.
+    named: BTreeMap<GrantId, usize>,
     /// The sections that were granted, in grant order: by the instant at which the store executed the request.
     pub granted: Vec<usize>,
     /// What stores and replicas kept of grants, in order of creation. Records of other keys, such as the counters
@@ -53,6 +56,8 @@ pub struct Section<'t> {
     pub answered: Option<&'t Event>,
     /// The grant, if it got one.
     pub grant: Option<Granted<'t>>,
+    /// What its client noted of it beside that, in true-time order: acquires once more, deadlines, giving up, releases.
+    pub steps: Vec<&'t Event>,
     /// Indices of what it created in [`History::records`], in order of creation.
     pub records: Vec<usize>,
     /// The last of its messages that reached a store or a replica.
@@ -187,16 +192,24 @@ impl<'t> History<'t> {
             .filter_map(|at| self.sections[*at].grant.as_ref().map(|g| (&self.sections[*at], g)))
     }
 
+    /// The index of a section.
+    #[must_use]
+    pub fn place_of(&self, id: GrantId) -> Option<usize> {
+        self.named.get(&id).copied()
+    }
+
     /// What the stores and replicas kept of a section, in order of creation.
     pub fn records_of(&self, section: &Section<'t>) -> impl Iterator<Item = &Record<'t>> {
         section.records.iter().map(|at| &self.records[*at])
     }
 
-    /// The events at an instant and after it.
+    /// When the host of a section's client died first, at this instant or after it.
     #[must_use]
-    pub fn since(&self, at: TrueTime) -> &'t [Event] {
-        let events = &self.trace.events;
-        &events[events.partition_point(|event| event.at < at)..]
+    pub fn death_of(&self, section: &Section<'t>, from: TrueTime) -> Option<&'t Event> {
+        let died = |event: &&Event| {
+            event.host == section.id.client && event.at >= from && matches!(event.what, What::Crashed { .. })
+        };
+        self.upheavals.iter().copied().find(died)
     }
 
     /// The name of a key as reports print it.
@@ -206,7 +219,12 @@ impl<'t> History<'t> {
     }
 }
 
-impl Section<'_> {
+impl<'t> Section<'t> {
+    /// Its client's steps at an instant and after it.
+    pub fn steps_since(&self, at: TrueTime) -> impl Iterator<Item = &'t Event> {
+        self.steps.iter().copied().filter(move |event| event.at >= at)
+    }
+
     /// How long the section waited within `from..until`, a wait that never ended counting up to `until`.
     #[must_use]
     pub fn waited_within(&self, from: TrueTime, until: TrueTime) -> Duration {
@@ -220,7 +238,6 @@ impl Section<'_> {
 mod tests {
     use picklock_sim::ids::HostId;
     use picklock_sim::lock::Belief;
-    use picklock_sim::trace::What;
 
     use super::*;
     use crate::invariants::testing::*;

@@ -28,7 +28,8 @@ pub fn of(history: &History<'_>, outcomes: &[(&Invariant, Outcome)]) -> Metrics 
             metrics.latency.record(grant.acquired.at.since(asked.at));
         }
     }
-    metrics.contended = contended(history);
+    let interests = interests(history);
+    metrics.contended = contended(&interests);
     metrics.acquire_messages = acquire_messages(history);
     metrics.run_ns = history.trace.end.as_nanos();
     let renewals = renewals::of(history);
@@ -45,7 +46,7 @@ pub fn of(history: &History<'_>, outcomes: &[(&Invariant, Outcome)]) -> Metrics 
     (metrics.overlap_ns, metrics.overlap_widest_ns) = (overlaps.total, overlaps.widest);
     (metrics.overlap_window_ns, metrics.overlap_fault_ns) = (overlaps.window, overlaps.fault);
     if history.trace.belief != Belief::None {
-        (metrics.wanted_ns, metrics.blocked_ns) = spans(history);
+        (metrics.wanted_ns, metrics.blocked_ns) = spans(&interests, &holds(history));
     }
     metrics
 }
@@ -59,26 +60,73 @@ fn overlaps_found<'a>(outcomes: &'a [(&Invariant, Outcome)]) -> &'a [Finding] {
     }
 }
 
-/// Sections that asked while another one asked for or had the same key.
-fn contended(history: &History<'_>) -> u64 {
-    let end = history.trace.end;
-    let met = |a: &Section<'_>, b: &Section<'_>| {
-        let (Some((a_from, a_until)), Some((b_from, b_until))) = (interest(a, end), interest(b, end)) else {
-            return false;
-        };
-        a.key == b.key && a.id != b.id && a_from < b_until && b_from < a_until
-    };
-    history.sections.iter().filter(|a| history.sections.iter().any(|b| met(a, b))).count() as u64
+/// A stretch of true time that belongs to a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Span {
+    key: usize,
+    from: TrueTime,
+    until: TrueTime,
 }
 
-/// From asking until the key was let go or never given.
-fn interest(section: &Section<'_>, end: TrueTime) -> Option<(TrueTime, TrueTime)> {
-    let from = section.asked?.at;
-    let until = match &section.grant {
-        Some(grant) => grant.let_go.map_or(end, |event| event.at),
-        None => section.answered.map_or(end, |event| event.at),
+/// From asking until the key was let go or never given, for each section that asked; those of one key together, in the
+/// order of their beginnings.
+fn interests(history: &History<'_>) -> Vec<Span> {
+    let end = history.trace.end;
+    let interest = |section: &Section<'_>| {
+        let until = match &section.grant {
+            Some(grant) => grant.let_go.map_or(end, |event| event.at),
+            None => section.answered.map_or(end, |event| event.at),
+        };
+        Some(Span { key: section.key, from: section.asked?.at, until })
     };
-    Some((from, until))
+    sorted(history.sections.iter().filter_map(interest).collect())
+}
+
+/// From the grant until it was let go, for each section that was granted; in the same order.
+fn holds(history: &History<'_>) -> Vec<Span> {
+    let end = history.trace.end;
+    let hold = |section: &Section<'_>| {
+        let grant = section.grant.as_ref()?;
+        let until = grant.let_go.map_or(end, |event| event.at);
+        Some(Span { key: section.key, from: grant.acquired.at, until })
+    };
+    sorted(history.sections.iter().filter_map(hold).collect())
+}
+
+fn sorted(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_unstable();
+    spans
+}
+
+fn by_key(spans: &[Span]) -> impl Iterator<Item = &[Span]> {
+    spans.chunk_by(|one, other| one.key == other.key)
+}
+
+/// Sections that asked while another one asked for or had the same key.
+fn contended(interests: &[Span]) -> u64 {
+    by_key(interests).map(meetings).sum()
+}
+
+/// How many of these spans meet another one: of those that begin before it ends, the one that lasts longest, or the
+/// second if that is itself, ends after it begins.
+fn meetings(spans: &[Span]) -> u64 {
+    let mut longest = Vec::with_capacity(spans.len());
+    let mut two = [None; 2];
+    for (at, span) in spans.iter().enumerate() {
+        let this = Some((span.until, at));
+        if this > two[0] {
+            two = [this, two[0]];
+        } else if this > two[1] {
+            two[1] = this;
+        }
+        longest.push(two);
+    }
+    let meets = |(at, span): &(usize, &Span)| {
+        let begun = spans.partition_point(|other| other.from < span.until);
+        let longest = begun.checked_sub(1).and_then(|last| longest.get(last));
+        longest.into_iter().flatten().flatten().any(|(until, other)| other != at && *until > span.from)
+    };
+    spans.iter().enumerate().filter(meets).count() as u64
 }
 
 /// Messages that clients sent to stores between asking for the lock and the answer.
@@ -99,29 +147,19 @@ fn acquire_messages(history: &History<'_>) -> u64 {
 }
 
 /// True time in which somebody wanted or had a key, and of it that in which nobody had it. Keys are summed.
-fn spans(history: &History<'_>) -> (u64, u64) {
-    let end = history.trace.end;
-    let (mut wanted, mut held) = (0, 0);
-    for key in 0..history.keys.len() {
-        let sections = || history.sections.iter().filter(move |section| section.key == key);
-        wanted += covered(sections().filter_map(|section| interest(section, end)).collect());
-        let holds = sections().filter_map(|section| {
-            let grant = section.grant.as_ref()?;
-            Some((grant.acquired.at, grant.let_go.map_or(end, |event| event.at)))
-        });
-        held += covered(holds.collect());
-    }
+fn spans(interests: &[Span], holds: &[Span]) -> (u64, u64) {
+    let wanted = by_key(interests).map(covered).sum::<u64>();
+    let held = by_key(holds).map(covered).sum::<u64>();
     (wanted, wanted.saturating_sub(held))
 }
 
 /// The length of the union of spans, in nanoseconds.
-fn covered(mut spans: Vec<(TrueTime, TrueTime)>) -> u64 {
-    spans.sort_unstable();
+fn covered(spans: &[Span]) -> u64 {
     let mut total = 0;
     let mut reached = TrueTime(0);
-    for (from, until) in spans {
-        total += nanos(until.since(from.max(reached)));
-        reached = reached.max(until);
+    for Span { from, until, .. } in spans {
+        total += nanos(until.since(*from.max(&reached)));
+        reached = reached.max(*until);
     }
     total
 }
@@ -130,9 +168,38 @@ fn covered(mut spans: Vec<(TrueTime, TrueTime)>) -> u64 {
 mod tests {
     use super::*;
 
+    fn spans(spans: &[(u64, u64)]) -> Vec<Span> {
+        let span =
+            |(from, until): &(u64, u64)| Span { key: 0, from: TrueTime(*from), until: TrueTime(*until) };
+        sorted(spans.iter().map(span).collect())
+    }
+
     #[test]
     fn overlapping_spans_are_counted_once() {
-        let span = |from, until| (TrueTime(from), TrueTime(until));
-        assert_eq!(covered(vec![span(5, 9), span(0, 3), span(2, 6), span(20, 21)]), 10);
+        assert_eq!(covered(&spans(&[(5, 9), (0, 3), (2, 6), (20, 21)])), 10);
+    }
+
+    #[test]
+    fn spans_meet_if_each_begins_before_the_other_ends() {
+        assert_eq!(meetings(&spans(&[(0, 9), (1, 2), (9, 12), (20, 21)])), 2);
+        assert_eq!(meetings(&spans(&[(0, 5), (4, 8), (7, 12), (12, 13)])), 3);
+        assert_eq!(meetings(&spans(&[(3, 3), (3, 9), (3, 3), (5, 5)])), 2, "empty ones only within another");
+    }
+
+    #[test]
+    fn meetings_are_those_that_a_comparison_of_all_pairs_finds() {
+        for round in 0..50_u64 {
+            let drawn = |nth: u64| {
+                let from = (nth * 7_919 + round * 104_729) % 23;
+                (from, from + (nth * 31 + round) % 5)
+            };
+            let spans = spans(&(0..9).map(drawn).collect::<Vec<_>>());
+            let meets = |a: usize| {
+                let meets =
+                    |b: usize| a != b && spans[a].from < spans[b].until && spans[b].from < spans[a].until;
+                (0..spans.len()).any(meets)
+            };
+            assert_eq!(meetings(&spans), (0..spans.len()).filter(|at| meets(*at)).count() as u64);
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! The pass over a trace that derives its [`History`].
 //!
-//! A campaign judges every run, so the pass allocates a few vectors and nothing for a single event; a section is
-//! found by looking backwards, because most events concern a recent one. Events that contradict the life of a
-//! section or a record, as in a damaged trace, are passed over: the first of two wins.
+//! A campaign judges every run, so the pass allocates little and nothing for a single event; what an event belongs to
+//! is found in a map, so that a run of many clients, sections or keys costs no more for each event than a short one.
+//! Events that contradict the life of a section or a record, as in a damaged trace, are passed over: the first of two
+//! wins.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use picklock_sim::ids::{GrantId, HostId, Key, Token};
@@ -18,8 +20,10 @@ pub(super) struct Pass<'t> {
     history: History<'t>,
     /// By host.
     standing: Vec<Standing>,
-    /// Indices of the records that have not ended; a handful, so searched in order.
-    live: Vec<usize>,
+    /// The indices of the keys.
+    keys: BTreeMap<&'t Key, usize>,
+    /// Indices of the records that have not ended, by key and host.
+    live: BTreeMap<(usize, HostId), usize>,
     /// The creations of the grant at hand, kept to reuse the allocation.
     creations: Vec<Creation>,
 }
@@ -49,6 +53,7 @@ impl<'t> Pass<'t> {
                 trace,
                 keys: Vec::new(),
                 sections: Vec::with_capacity(32),
+                named: BTreeMap::new(),
                 granted: Vec::new(),
                 records: Vec::with_capacity(64),
                 touches: Vec::with_capacity(64),
@@ -58,7 +63,8 @@ impl<'t> Pass<'t> {
                 last_fault: None,
             },
             standing: trace.hosts.iter().map(|host| stands(host.role)).collect(),
-            live: Vec::new(),
+            keys: BTreeMap::new(),
+            live: BTreeMap::new(),
             creations: Vec::new(),
         }
     }
@@ -81,7 +87,11 @@ impl<'t> Pass<'t> {
             What::DeadlinePassed { key }
             | What::Aborted { key }
             | What::Releasing { key }
-            | What::Released { key, .. } => self.ending(event, key),
+            | What::Released { key, .. } => {
+                self.ending(event, key);
+                self.stepped(event);
+            }
+            What::Reentered { .. } | What::NotReentered { .. } | What::Left { .. } => self.stepped(event),
 
             What::Created { key } => self.created(event, key),
             What::Extended { key } => self.touched(event, key, false),
@@ -146,31 +156,33 @@ impl<'t> Pass<'t> {
 
     /// The index of a key, which is new if no section has named it before.
     fn key(&mut self, key: &'t Key) -> usize {
-        self.known_key(key).unwrap_or_else(|| {
+        *self.keys.entry(key).or_insert_with(|| {
             self.history.keys.push(key);
             self.history.keys.len() - 1
         })
     }
 
     fn known_key(&self, key: &Key) -> Option<usize> {
-        self.history.keys.iter().position(|known| *known == key)
+        self.keys.get(key).copied()
     }
 
     /// The index of the section that an event belongs to, which is new if the event is its first.
     fn section_at(&mut self, event: &Event, key: &'t Key) -> Option<usize> {
         let id = event.grant?;
-        let known = self.history.sections.iter().rposition(|section| section.id == id);
-        Some(known.unwrap_or_else(|| {
-            let key = self.key(key);
-            self.history.sections.push(Section::new(id, key));
-            self.history.sections.len() - 1
-        }))
+        if let Some(known) = self.history.named.get(&id) {
+            return Some(*known);
+        }
+        let key = self.key(key);
+        let new = self.history.sections.len();
+        self.history.sections.push(Section::new(id, key));
+        self.history.named.insert(id, new);
+        Some(new)
     }
 
     /// The section that an event belongs to, if one of its own events came before.
     fn known_section(&mut self, event: &Event) -> Option<&mut Section<'t>> {
-        let id = event.grant?;
-        self.history.sections.iter_mut().rfind(|section| section.id == id)
+        let at = *self.history.named.get(&event.grant?)?;
+        Some(&mut self.history.sections[at])
     }
 
     fn section(&mut self, event: &Event, key: &'t Key) -> Option<&mut Section<'t>> {
@@ -247,11 +259,22 @@ impl<'t> Pass<'t> {
         grant.stop_believing(event);
     }
 
+    /// Something that the client of a section noted of it.
+    fn stepped(&mut self, event: &'t Event) {
+        if let Some(section) = self.known_section(event)
+            && section.id.client == event.host
+        {
+            section.steps.push(event);
+        }
+    }
+
     fn crashed(&mut self, event: &'t Event) {
         self.stand(event.host, |standing| standing.runs = false);
         self.history.last_fault = Some(event);
         self.history.upheavals.push(event);
-        for section in self.history.sections.iter_mut().filter(|section| section.id.client == event.host) {
+        let of_host = |section| GrantId { client: event.host, section };
+        for at in self.history.named.range(of_host(0)..=of_host(u32::MAX)).map(|(_, at)| *at) {
+            let section = &mut self.history.sections[at];
             section.answered.get_or_insert(event);
             if let Some(grant) = &mut section.grant {
                 grant.let_go.get_or_insert(event);
@@ -283,18 +306,12 @@ impl<'t> Pass<'t> {
         self.standing.get(usize::from(host.0)).is_some_and(|standing| standing.takes_writes)
     }
 
-    /// The place in `live` of the record of a key on a host.
-    fn live(&self, host: HostId, key: usize) -> Option<usize> {
-        let record = |at: &usize| &self.history.records[*at];
-        self.live.iter().position(|at| record(at).created.host == host && record(at).key == key)
-    }
-
     fn created(&mut self, event: &'t Event, key: &'t Key) {
         self.touched(event, key, true);
         let Some(key) = self.known_key(key) else { return };
         let on_store = self.takes_writes(event.host);
         let record = self.history.records.len();
-        self.live.push(record);
+        self.live.insert((key, event.host), record);
         if let Some(section) = self.known_section(event) {
             section.records.push(record);
         }
@@ -302,20 +319,20 @@ impl<'t> Pass<'t> {
     }
 
     fn touched(&mut self, event: &'t Event, key: &Key, ends: bool) {
-        let Some(live) = self.known_key(key).and_then(|key| self.live(event.host, key)) else { return };
-        let record = self.live[live];
+        let Some(place) = self.known_key(key).map(|key| (key, event.host)) else { return };
+        let Some(record) = self.live.get(&place).copied() else { return };
         if self.takes_writes(event.host) {
             self.history.touches.push(Touch { record, event });
         }
         if ends {
             self.history.records[record].end(event, event.at);
-            self.live.swap_remove(live);
+            self.live.remove(&place);
         }
     }
 
     fn vanished(&mut self, event: &'t Event, key: &Key, overdue: Duration) {
-        if let Some(live) = self.known_key(key).and_then(|key| self.live(event.host, key)) {
-            let record = self.live.swap_remove(live);
+        let ended = self.known_key(key).and_then(|key| self.live.remove(&(key, event.host)));
+        if let Some(record) = ended {
             let jumped =
                 self.standing.get(usize::from(event.host.0)).map_or(event.at, |standing| standing.jumped);
             let over_at = TrueTime(event.at.0.saturating_sub(nanos(overdue))).max(jumped.min(event.at));
@@ -326,14 +343,13 @@ impl<'t> Pass<'t> {
     /// On how many running stores the record that a grant created is still alive.
     fn still_kept(&self, grant: Option<GrantId>, key: &Key) -> u32 {
         let (Some(grant), Some(key)) = (grant, self.known_key(key)) else { return 0 };
-        let kept = |at: &&usize| {
-            let record = &self.history.records[**at];
-            let standing = self.standing.get(usize::from(record.created.host.0));
-            record.created.grant == Some(grant)
-                && record.key == key
+        let kept = |((_, host), record): &(&(usize, HostId), &usize)| {
+            let standing = self.standing.get(usize::from(host.0));
+            self.history.records[**record].created.grant == Some(grant)
                 && standing.is_some_and(|standing| standing.takes_writes && standing.runs)
         };
-        self.live.iter().filter(kept).count() as u32
+        let of_key = (key, HostId(0))..=(key, HostId(u16::MAX));
+        self.live.range(of_key).filter(kept).count() as u32
     }
 
     fn operated(&mut self, event: &'t Event, key: &'t Key, token: Option<Token>, act: Act) {
@@ -345,7 +361,16 @@ impl<'t> Pass<'t> {
 
 impl<'t> Section<'t> {
     fn new(id: GrantId, key: usize) -> Section<'t> {
-        Section { id, key, asked: None, answered: None, grant: None, records: Vec::new(), delivered: None }
+        Section {
+            id,
+            key,
+            asked: None,
+            answered: None,
+            grant: None,
+            steps: Vec::new(),
+            records: Vec::new(),
+            delivered: None,
+        }
     }
 }
 

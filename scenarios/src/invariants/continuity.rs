@@ -7,7 +7,7 @@
 //! An unchecked timer breaks this, and so does a primary that nobody has told that it is one no longer, and an extension
 //! that takes a lock that has run out.
 
-use picklock_sim::ids::HostId;
+use picklock_sim::ids::{GrantId, HostId};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, What};
 
@@ -23,6 +23,9 @@ pub const INVARIANT: Invariant = Invariant {
     check,
 };
 
+/// A section with its grant.
+type Held<'h, 't> = (&'h Section<'t>, &'h Granted<'t>);
+
 fn check(history: &History<'_>) -> Outcome {
     let mut renewals: Vec<(usize, &Event)> = history
         .touches
@@ -35,18 +38,23 @@ fn check(history: &History<'_>) -> Outcome {
     if renewals.is_empty() {
         return Outcome::NotApplicable;
     }
+    // Each grant looks at its own renewals alone; those of one stay in true-time order.
+    renewals.sort_by_key(|(_, event)| event.grant);
+    let own = |id: GrantId| {
+        let from = renewals.partition_point(|(_, event)| event.grant < Some(id));
+        renewals[from..].iter().take_while(move |(_, event)| event.grant == Some(id))
+    };
+    let successors = successors(history);
     let mut findings = Vec::new();
     for (section, grant) in history.grants() {
-        let rival = |other: &Section<'_>| other.key == section.key && other.id.client != section.id.client;
-        let lapse = history.grants().skip(grant.rank + 1).find(|(other, _)| rival(other));
-        let Some((successor, later)) = lapse else { continue };
+        if own(section.id).next().is_none() {
+            continue;
+        }
+        let Some((successor, later)) = successors[grant.rank] else { continue };
         let let_go = grant.let_go.map_or(history.trace.end, |event| event.at);
         let mut stores: Vec<HostId> = Vec::new();
-        for (key, event) in &renewals {
-            let late = *key == section.key
-                && event.grant == Some(section.id)
-                && event.at > later.granted_at
-                && event.at < let_go;
+        for (key, event) in own(section.id) {
+            let late = *key == section.key && event.at > later.granted_at && event.at < let_go;
             if late && !stores.contains(&event.host) {
                 stores.push(event.host);
                 if stores.len() == history.trace.quorum.max(1) as usize {
@@ -56,6 +64,23 @@ fn check(history: &History<'_>) -> Outcome {
         }
     }
     judged(history, findings)
+}
+
+/// For each grant, by rank, the next one of the same key to another client.
+fn successors<'h, 't>(history: &'h History<'t>) -> Vec<Option<Held<'h, 't>>> {
+    // Of each key, the next grant, and the next one that went to another client than that.
+    let mut next: Vec<[Option<Held<'_, '_>>; 2]> = vec![[None; 2]; history.keys.len()];
+    let mut successors = vec![None; history.granted.len()];
+    for held in history.grants().collect::<Vec<_>>().into_iter().rev() {
+        let (section, grant) = held;
+        let [first, second] = &mut next[section.key];
+        if first.is_some_and(|(other, _)| other.id.client != section.id.client) {
+            *second = *first;
+        }
+        successors[grant.rank] = *second;
+        *first = Some(held);
+    }
+    successors
 }
 
 /// The records that were created for grants that their holders already had in their hands, by what these asked for then:

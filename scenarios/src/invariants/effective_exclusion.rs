@@ -100,17 +100,21 @@ fn interleavings(
     findings: &mut Vec<Finding>,
 ) {
     let mut last: Vec<Option<usize>> = vec![None; history.sections.len()];
+    // The operations so far on each key: only these can come between.
+    let mut on: Vec<Vec<usize>> = vec![Vec::new(); history.keys.len()];
     for (at, closing) in operations.iter().enumerate() {
+        let on = &mut on[closing.operation.key];
         if let Some(opening) = last[closing.section].replace(at) {
-            for between in &operations[opening + 1..at] {
-                let foreign =
-                    between.section != closing.section && between.operation.key == closing.operation.key;
+            let after = on.partition_point(|other| *other <= opening);
+            for between in on[after..].iter().map(|other| &operations[*other]) {
+                let foreign = between.section != closing.section;
                 if foreign && !guilty.contains(&pair(closing, between)) {
                     guilty.push(pair(closing, between));
                     findings.push(interleaving(history, &operations[opening], between, closing));
                 }
             }
         }
+        on.push(at);
     }
 }
 

@@ -58,12 +58,8 @@ fn relied_upon<'t>(
     section: &Section<'t>,
     grant: &Granted<'t>,
 ) -> (TrueTime, Option<&'t Event>) {
-    let ends = |event: &&Event| match event.what {
-        What::DeadlinePassed { .. } | What::Releasing { .. } | What::Aborted { .. } => {
-            event.grant == Some(section.id)
-        }
-        What::Crashed { .. } => event.host == section.id.client,
-        _ => false,
+    let ends = |event: &&Event| {
+        matches!(event.what, What::DeadlinePassed { .. } | What::Releasing { .. } | What::Aborted { .. })
     };
     // A deadline that had passed when the grant was seen misleads nobody.
     if let What::Acquired { deadline: Some(deadline), .. } = grant.acquired.what
@@ -71,7 +67,9 @@ fn relied_upon<'t>(
     {
         return (TrueTime::default(), None);
     }
-    let end = history.since(grant.acquired.at).iter().find(ends);
+    let step = section.steps_since(grant.acquired.at).find(ends);
+    let death = history.death_of(section, grant.acquired.at);
+    let end = step.into_iter().chain(death).min_by_key(|event| (event.at, event.id));
     (end.map_or(history.trace.end, |event| event.at), end)
 }
 

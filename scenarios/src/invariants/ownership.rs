@@ -41,7 +41,7 @@ fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
         _ => "replaced",
     };
     let mut grants = vec![creator, toucher];
-    grants.sort_by_key(|grant| history.sections.iter().position(|section| section.id == *grant));
+    grants.sort_by_key(|grant| history.place_of(*grant));
     Some(Finding {
         text: format!(
             "{} {did} the record of `{}` on {} that {} had created",

@@ -63,8 +63,7 @@ impl<'h, 't> Life<'h, 't> {
             released: None,
             records: history.records_of(section).filter(|record| record.on_store).collect(),
         };
-        let own = |event: &&Event| event.grant == Some(section.id) && event.host == section.id.client;
-        for event in history.since(grant.acquired.at).iter().filter(own) {
+        for event in section.steps_since(grant.acquired.at) {
             match event.what {
                 What::Reentered { .. } | What::NotReentered { .. } | What::Left { .. } => {
                     life.nested.push(event)

@@ -47,20 +47,20 @@ enum Notice {
 }
 
 fn noticed(history: &History<'_>, section: &Section<'_>, grant: &Granted<'_>) -> Notice {
-    let own = |event: &&Event| event.host == section.id.client;
-    for event in history.since(grant.acquired.at).iter().filter(own) {
-        let told = match &event.what {
-            What::Aborted { .. } => true,
-            What::Released { error, .. } => error.is_some(),
-            What::DeadlinePassed { .. } => grant.belief_end.is_some_and(|end| end.id == event.id),
-            What::Crashed { .. } => return Notice::Died,
-            _ => false,
-        };
-        if event.grant == Some(section.id) && told {
-            return Notice::At(event.at);
-        }
+    let tells = |event: &&Event| match &event.what {
+        What::Aborted { .. } => true,
+        What::Released { error, .. } => error.is_some(),
+        What::DeadlinePassed { .. } => grant.belief_end.is_some_and(|end| end.id == event.id),
+        _ => false,
+    };
+    let told = section.steps_since(grant.acquired.at).find(tells);
+    let death = history.death_of(section, grant.acquired.at);
+    match (told, death) {
+        (None, None) => Notice::Never,
+        (Some(told), Some(death)) if (death.at, death.id) < (told.at, told.id) => Notice::Died,
+        (Some(told), _) => Notice::At(told.at),
+        (None, Some(_)) => Notice::Died,
     }
-    Notice::Never
 }
 
 /// When the stores that still kept the grant became too few.

@@ -43,8 +43,8 @@ pub(crate) fn of(history: &History<'_>, found: &[Finding]) -> Overlaps {
 
 /// When two beliefs began to overlap: as the later one began.
 fn began(history: &History<'_>, finding: &Finding) -> Option<TrueTime> {
-    let section = history.sections.iter().find(|section| Some(&section.id) == finding.grants.last())?;
-    Some(section.grant.as_ref()?.acquired.at)
+    let section = history.place_of(*finding.grants.last()?)?;
+    Some(history.sections[section].grant.as_ref()?.acquired.at)
 }
 
 /// How long the longest of the faults that last was in force.

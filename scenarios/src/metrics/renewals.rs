@@ -24,9 +24,9 @@ pub(super) fn of(history: &History<'_>) -> Renewals {
         .filter(|touch| matches!(touch.event.what, What::Extended { .. }))
         .filter(|touch| {
             // A lease that is set while the client still asks belongs to the acquire.
-            history.grants().any(|(section, grant)| {
-                touch.event.grant == Some(section.id) && touch.event.at >= grant.acquired.at
-            })
+            let section = touch.event.grant.and_then(|id| history.place_of(id));
+            let grant = section.and_then(|at| history.sections[at].grant.as_ref());
+            grant.is_some_and(|grant| touch.event.at >= grant.acquired.at)
         })
         .map(|touch| touch.event.at)
         .collect();
