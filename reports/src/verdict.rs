@@ -100,14 +100,7 @@ pub(crate) fn ink(cell: &Cell) -> Ink {
 
 /// Whether a violation of this invariant counts against the cell: nothing allows it.
 pub(crate) fn counts(cell: &Cell, invariant: &str) -> bool {
-    !allowed(cell, invariant)
-}
-
-/// Whether the expectation file names or allows a violation of this invariant.
-fn allowed(cell: &Cell, invariant: &str) -> bool {
-    cell.expected.as_ref().is_some_and(|expected| {
-        expected.violated.iter().chain(&expected.may).any(|allowed| allowed == invariant)
-    })
+    !cell.allows(invariant)
 }
 
 /// Whether a run of the cell violated this invariant.
@@ -117,7 +110,7 @@ pub(crate) fn was_found(cell: &Cell, invariant: &str) -> bool {
 
 /// Whether none did, and yet it is known from more runs that one can.
 pub(crate) fn may_yet_be_found(cell: &Cell, invariant: &str) -> bool {
-    !was_found(cell, invariant) && allowed(cell, invariant)
+    !was_found(cell, invariant) && cell.allows(invariant)
 }
 
 /// What was found, in words: violations with their counts, or what their absence amounts to.

@@ -48,7 +48,8 @@ pub struct Campaign<'a> {
     pub budget: Option<Duration>,
     /// Stop at the first violation that is not expected.
     pub fail_fast: bool,
-    /// Reduce one run of each distinct violation, so that it can be told.
+    /// Reduce one run of each distinct violation, so that it can be told: of those that an expectation allows only if they
+    /// are confirmed or kept in a capsule, because no report tells these.
     pub tell: bool,
     /// Replay what is told on turmoil.
     pub confirm: bool,

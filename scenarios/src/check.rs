@@ -71,6 +71,11 @@ pub fn seed_sharing<'a>(
     probes: &mut Probes<'a>,
 ) -> Result<Checked, CheckError> {
     let plan = draw_sharing(design, scenario, seed, probes)?;
+    // What other scenarios are probed by may be this very run.
+    if engine == Engine::Event && scenario.faults().is_empty() {
+        let trace = probes.make(design, plan.clone())?;
+        return Ok(judge(plan, trace));
+    }
     check(engine, design, plan)
 }
 
@@ -101,13 +106,31 @@ fn draw_sharing<'a>(
 /// When the plan names an unknown workload or the design's code panics.
 pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
     let Run { trace, .. } = run::run(engine, design, &plan, &workload(&plan)?)?;
+    Ok(judge(plan, trace))
+}
+
+fn judge(plan: Plan, trace: Trace) -> Checked {
     let history = History::of(&trace);
     let outcomes: Vec<(&'static Invariant, Outcome)> =
         invariants::ALL.iter().map(|invariant| (invariant, (invariant.check)(&history))).collect();
     let bit = bitten(&plan, &trace);
     let metrics = metrics::of(&history, &outcomes);
     let idle = idle(&plan, &bit, &metrics);
-    Ok(Checked { plan, outcomes, bit, idle, metrics, trace })
+    Checked { plan, outcomes, bit, idle, metrics, trace }
+}
+
+/// Whether a run of the plan violates an invariant; nothing else is asked of it.
+///
+/// # Errors
+/// As [`check`].
+pub fn shows(
+    engine: Engine,
+    design: &Design,
+    plan: &Plan,
+    invariant: &Invariant,
+) -> Result<bool, CheckError> {
+    let Run { trace, .. } = run::run(engine, design, plan, &workload(plan)?)?;
+    Ok(matches!((invariant.check)(&History::of(&trace)), Outcome::Violated(_)))
 }
 
 fn workload(plan: &Plan) -> Result<run::Workload, CheckError> {

@@ -4,7 +4,9 @@
 //! then durations are rounded. Once a candidate is violated under most other networks too, every later one must be: a
 //! counterexample that hangs on one message's latency convinces nobody and seldom shows on another engine.
 //!
-//! Shrinking is greedy, in a fixed order and without randomness: the same plan always shrinks to the same plan.
+//! Shrinking is greedy, in a fixed order and without randomness: the same plan always shrinks to the same plan. It tries
+//! the same candidate more than once, because each round begins anew; a candidate that was refused is remembered and not
+//! run again.
 
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use picklock_sim::seed::Seed;
 use picklock_sim::time::nanos;
 
 use crate::check;
+use crate::invariants::{self, Invariant};
 
 /// Other networks under which a candidate is tried.
 const NETWORKS: u64 = 4;
@@ -26,7 +29,8 @@ const TRIES_MAX: u32 = 400;
 /// The smallest plan found that violates the invariant; the plan itself if nothing can be taken away.
 #[must_use]
 pub fn shrink(engine: Engine, design: &Design, plan: &Plan, invariant: &str) -> Plan {
-    let mut search = Search { engine, design, invariant, robust: false, tries: 0 };
+    let Some(invariant) = invariants::named(invariant) else { return plan.clone() };
+    let mut search = Search { engine, design, invariant, robust: false, tries: 0, refused: Vec::new() };
     search.robust = search.is_robust(plan);
     let mut best = plan.clone();
     loop {
@@ -51,10 +55,12 @@ pub fn on_network(plan: &Plan, k: u64) -> Plan {
 struct Search<'a> {
     engine: Engine,
     design: &'a Design,
-    invariant: &'a str,
+    invariant: &'static Invariant,
     /// True if the best plan so far is violated under most networks: so must be what replaces it.
     robust: bool,
     tries: u32,
+    /// The candidates that were not taken. None would be later: more is demanded as the search goes on, never less.
+    refused: Vec<Plan>,
 }
 
 impl Search<'_> {
@@ -107,13 +113,18 @@ impl Search<'_> {
             return;
         }
         self.tries += 1;
+        if self.refused.contains(&candidate) {
+            return;
+        }
         if self.shows(&candidate) {
             let robust = self.is_robust(&candidate);
             if robust || !self.robust {
                 *best = candidate;
                 self.robust = robust;
+                return;
             }
         }
+        self.refused.push(candidate);
     }
 
     fn is_robust(&self, plan: &Plan) -> bool {
@@ -132,7 +143,7 @@ impl Search<'_> {
     }
 
     fn shows(&self, plan: &Plan) -> bool {
-        check::check(self.engine, self.design, plan.clone()).is_ok_and(|run| run.violates(self.invariant))
+        check::shows(self.engine, self.design, plan, self.invariant).unwrap_or(false)
     }
 }
 

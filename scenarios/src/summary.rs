@@ -61,6 +61,16 @@ pub struct Cell {
     pub metrics: Metrics,
 }
 
+impl Cell {
+    /// Whether the expectation file names or allows a violation of this invariant.
+    #[must_use]
+    pub fn allows(&self, invariant: &str) -> bool {
+        self.expected.as_ref().is_some_and(|expected| {
+            expected.violated.iter().chain(&expected.may).any(|allowed| allowed == invariant)
+        })
+    }
+}
+
 /// What the expectation file says of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Expected {

@@ -63,7 +63,7 @@ pub(crate) fn all(
     stop: &AtomicBool,
     observer: &dyn Observer,
 ) -> Result<(), TellError> {
-    let groups = groups(cells);
+    let groups = groups(cells, campaign.confirm || campaign.out.is_some());
     observer.telling(groups.iter().map(|group| group.invariants.len() as u64).sum());
     let next = AtomicUsize::new(0);
     let told = Mutex::new((Vec::new(), None));
@@ -103,7 +103,8 @@ struct Group {
 const DEMANDING: [&str; 6] =
     ["no-lost-update", "effective-exclusion", "token-order", "ownership", "progress", "mutual-exclusion"];
 
-fn groups(cells: &[Cell]) -> Vec<Group> {
+/// The violations to tell: all, or those that count and what is told together with them.
+fn groups(cells: &[Cell], all: bool) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (cell, results) in cells.iter().enumerate() {
         let mut seeds: Vec<u64> = results.violations.values().map(|violation| violation.first_seed).collect();
@@ -112,6 +113,9 @@ fn groups(cells: &[Cell]) -> Vec<Group> {
         for seed in seeds {
             let of_seed = results.violations.iter().filter(|(_, violation)| violation.first_seed == seed);
             let mut invariants: Vec<String> = of_seed.map(|(name, _)| name.clone()).collect();
+            if !all && invariants.iter().all(|name| results.allows(name)) {
+                continue;
+            }
             invariants.sort_by_key(|name| DEMANDING.iter().position(|other| other == name));
             groups.push(Group { cell, seed, invariants });
         }

@@ -2,7 +2,8 @@
 //!
 //! Scenarios that differ in their faults alone have the same calm run, and most faults strike at points that it passed.
 //! It costs about as much as the run that it is made for. A run is a function of design and plan, so a probe that is
-//! shared is the one that would have been made again, and no plan changes.
+//! shared is the one that would have been made again, and no plan changes. The run of a scenario without faults is a calm
+//! one itself: made as a probe, it serves those that come after it.
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use picklock_sim::plan::Plan;
 use picklock_sim::probe::Probe;
 use picklock_sim::run;
 use picklock_sim::time::TrueTime;
+use picklock_sim::trace::Trace;
 
 use super::{CheckError, workload};
 
@@ -35,13 +37,22 @@ impl<'a> Probes<'a> {
         let at = match self.made.iter().position(|made| made.serves(design, &calm)) {
             Some(at) => at,
             None => {
-                let run = run::probe(design, &calm, &workload(&calm)?)?;
-                let probe = run.probe.expect("a run that is made for its probe has one");
-                self.made.push(Made { design, calm, probe });
+                self.make(design, calm)?;
                 self.made.len() - 1
             }
         };
         Ok(&self.made[at].probe)
+    }
+
+    /// Runs a calm plan and keeps what it passes through; what happened is handed over.
+    ///
+    /// # Errors
+    /// As [`Probes::of`].
+    pub fn make(&mut self, design: &'a Design, calm: Plan) -> Result<Trace, CheckError> {
+        let run = run::probe(design, &calm, &workload(&calm)?)?;
+        let probe = run.probe.expect("a run that is made for its probe has one");
+        self.made.push(Made { design, calm, probe });
+        Ok(run.trace)
     }
 }
 
@@ -167,6 +178,18 @@ mod tests {
         assert_eq!(runs(&[under(&short), under(&shorter)]), 2);
         // At the very end, the run cannot be told from one that was cut off.
         assert_eq!(runs(&[under("5s"), under(&format!("{}ns", end.0))]), 2);
+    }
+
+    #[test]
+    fn a_calm_run_that_is_made_as_a_probe_is_the_run_itself() {
+        let design = design();
+        let calm = calm(&design, &[]);
+        let mut probes = Probes::default();
+        let trace = probes.make(&design, calm.clone()).unwrap();
+        assert_eq!(*probes.of(&design, calm.clone()).unwrap(), alone(&design, calm.clone()));
+        assert_eq!(probes.made.len(), 1);
+        let run = super::super::check(picklock_sim::engine::Engine::Event, &design, calm).unwrap();
+        assert_eq!(trace.digest, run.trace.digest);
     }
 
     #[test]

@@ -55,6 +55,12 @@ pub const ALL: &[Invariant] = &[
     clean_failure::INVARIANT,
 ];
 
+/// The invariant of this name.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static Invariant> {
+    ALL.iter().find(|invariant| invariant.name == name)
+}
+
 /// Violated if there is a finding. Puts the findings in the order in which the breaches were complete.
 fn judged(history: &History<'_>, mut findings: Vec<Finding>) -> Outcome {
     if findings.is_empty() {
