@@ -189,6 +189,7 @@ fn durations(plan: &mut Plan) -> Vec<Span<'_>> {
             Lever::StepClock { .. }
             | Lever::SetDrift { .. }
             | Lever::DropConnections { .. }
+            | Lever::Own { .. }
             | Lever::LoseReply { .. } => {}
         }
     }

@@ -7,6 +7,8 @@
 use std::path::Path;
 use std::{fs, io};
 
+use picklock_sim::store::StoreParams;
+
 use crate::faults;
 use crate::scenario::{Scenario, ScenarioError};
 
@@ -24,8 +26,8 @@ const EXPERIMENTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/experim
 /// # Panics
 /// When a built-in file is not a scenario; the tests read them all.
 #[must_use]
-pub fn builtin() -> Vec<Scenario> {
-    parsed(FILES)
+pub fn builtin(stores: &[StoreParams]) -> Vec<Scenario> {
+    parsed(FILES, stores)
 }
 
 /// The scenarios that are not of the suite, because what they are for is one bug of the [collection](crate::bugs) each.
@@ -33,8 +35,8 @@ pub fn builtin() -> Vec<Scenario> {
 /// # Panics
 /// When a built-in file is not a scenario; the tests read them all.
 #[must_use]
-pub fn of_bugs() -> Vec<Scenario> {
-    parsed(BUGS)
+pub fn of_bugs(stores: &[StoreParams]) -> Vec<Scenario> {
+    parsed(BUGS, stores)
 }
 
 /// The scenarios that measure what a lock costs, or are for one question; they are run one at a time.
@@ -42,21 +44,21 @@ pub fn of_bugs() -> Vec<Scenario> {
 /// # Panics
 /// When a built-in file is not a scenario; the tests read them all.
 #[must_use]
-pub fn of_experiments() -> Vec<Scenario> {
-    parsed(EXPERIMENTS)
+pub fn of_experiments(stores: &[StoreParams]) -> Vec<Scenario> {
+    parsed(EXPERIMENTS, stores)
 }
 
 /// The built-in scenario of this name, of the suite, the bugs or the experiments.
 #[must_use]
-pub fn named(name: &str) -> Option<Scenario> {
+pub fn named(name: &str, stores: &[StoreParams]) -> Option<Scenario> {
     let all = FILES.iter().chain(BUGS).chain(EXPERIMENTS);
     let named = |(file, _): &&(&str, &str)| file.strip_suffix(".toml") == Some(name);
-    all.filter(named).find_map(|file| parsed(&[*file]).pop())
+    all.filter(named).find_map(|file| parsed(&[*file], stores).pop())
 }
 
-fn parsed(files: &[(&str, &str)]) -> Vec<Scenario> {
+fn parsed(files: &[(&str, &str)], stores: &[StoreParams]) -> Vec<Scenario> {
     let read =
-        |(name, text): &(&str, &str)| Scenario::parse(name, text).expect("the built-in scenarios are tested");
+        |(name, text): &(&str, &str)| Scenario::parse(name, text, stores).expect("the built-in scenarios are tested");
     ordered(files.iter().map(read).collect())
 }
 
@@ -64,7 +66,7 @@ fn parsed(files: &[(&str, &str)]) -> Vec<Scenario> {
 ///
 /// # Errors
 /// When the directory cannot be read, has no scenario, or one of its files is not one.
-pub fn load_dir(path: &Path) -> Result<Vec<Scenario>, ScenarioError> {
+pub fn load_dir(path: &Path, stores: &[StoreParams]) -> Result<Vec<Scenario>, ScenarioError> {
     let failed = |source| ScenarioError::Read { file: path.display().to_string(), source };
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(failed)? {
@@ -78,7 +80,7 @@ pub fn load_dir(path: &Path) -> Result<Vec<Scenario>, ScenarioError> {
     }
     // Which of several bad files is reported must not depend on the directory's order.
     files.sort();
-    files.iter().map(|file| Scenario::load(file)).collect::<Result<_, _>>().map(ordered)
+    files.iter().map(|file| Scenario::load(file, stores)).collect::<Result<_, _>>().map(ordered)
 }
 
 fn ordered(mut scenarios: Vec<Scenario>) -> Vec<Scenario> {

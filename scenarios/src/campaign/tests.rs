@@ -1,6 +1,6 @@
 //! Campaigns against a lock that grants everything to everybody.
 
-use picklock_sim::design::Topology;
+use picklock_sim::store::Topology;
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};

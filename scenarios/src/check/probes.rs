@@ -90,10 +90,10 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         alone,
         leases_to_recover,
         needs_replicas,
-        server,
+        kind,
         client,
     } = other;
-    let same_server = match (&one.server, server) {
+    let same_server = match (&one.kind, kind) {
         (Some(one), Some(other)) => Arc::ptr_eq(one, other),
         (None, None) => true,
         _ => false,
@@ -114,7 +114,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::design::Topology;
+    use picklock_sim::store::Topology;
     use picklock_sim::lock::{Client, Grant, LockError};
     use picklock_sim::seed::Seed;
 

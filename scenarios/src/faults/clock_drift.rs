@@ -3,12 +3,13 @@
 //! The default bound of 200 parts per million covers the quartz oscillators of real machines, uncalibrated; a lock
 //! that allows for drift at all survives it. Temperature and ageing, which change the rate over time, are left out.
 
-use picklock_sim::design::{ServerRole, Topology};
+use picklock_sim::store::Topology;
+use picklock_sim::trace::Role;
 use picklock_sim::plan::{Injection, Lever, Target, When};
 use picklock_sim::time::TrueTime;
 
 use super::{Draw, Fault, TIMES_AT_MOST_ONCE, needs_stores};
-use crate::scenario::param::{Args, Domain, Param};
+use picklock_sim::param::{Args, Domain, Param};
 
 pub(super) const CLOCK_DRIFT: Fault = Fault {
     name: "clock-drift",
@@ -56,5 +57,5 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
 }
 
 fn nodes(draw: &Draw<'_>) -> Vec<String> {
-    draw.servers(|role| !matches!(role, ServerRole::Sentinel { .. }))
+    draw.servers(|role| role != Role::Watcher)
 }

@@ -17,12 +17,13 @@
 
 use std::time::Duration;
 
-use picklock_sim::design::{ServerRole, Topology};
+use picklock_sim::store::Topology;
+use picklock_sim::trace::Role;
 use picklock_sim::plan::{Access, Edge, Injection, Lever, Phase, Point, Target, When};
 use picklock_sim::time::{TrueTime, nanos};
 
 use super::{Draw, Fault, TIMES_AT_MOST_ONCE, enough, needs_replicas, needs_stores};
-use crate::scenario::param::{Args, Domain, Param};
+use picklock_sim::param::{Args, Domain, Param};
 
 pub(super) const CLOCK_STEP: Fault = Fault {
     name: "clock-step",
@@ -128,13 +129,13 @@ fn nodes(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
 /// The replicas of a node jump with it: whichever of them is the primary when it happens, its clock is wrong.
 fn with_replicas(draw: &Draw<'_>, mut nodes: Vec<String>) -> Vec<String> {
     let replicas =
-        draw.servers(|role| matches!(role, ServerRole::Replica { primary } if nodes.contains(primary)));
+        draw.replicas_of(&nodes);
     nodes.extend(replicas);
     nodes
 }
 
 fn replicas(draw: &Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
-    let replicas = draw.servers(|role| matches!(role, ServerRole::Replica { .. }));
+    let replicas = draw.servers(|role| role == Role::Replica);
     vec![draw.inject(working("client-1", 1, after), Target::Hosts(replicas), step)]
 }
 

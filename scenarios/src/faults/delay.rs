@@ -6,7 +6,7 @@ use picklock_sim::plan::{Injection, Lever, Target};
 
 use super::draw::at;
 use super::{Draw, Fault, LINKS, TIMES, needs_permitted_links};
-use crate::scenario::param::{Domain, Param};
+use picklock_sim::param::{Domain, Param};
 
 pub(super) const DELAY: Fault = Fault {
     name: "delay",

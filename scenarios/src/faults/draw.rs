@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use picklock_sim::design::{ServerRole, Topology};
+use picklock_sim::design::Design;
 use picklock_sim::plan::{
     Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When, WorldSpec,
 };
 use picklock_sim::probe::Probe;
 use picklock_sim::resource;
 use picklock_sim::seed::Stream;
+use picklock_sim::store::{Member, Topology};
 use picklock_sim::time::TrueTime;
+use picklock_sim::trace::Role;
 
 use super::permits;
 use crate::scenario::FaultEntry;
-use crate::scenario::param::{Args, Share};
+use picklock_sim::param::{Args, Share};
 
 /// How often, in a hundred, a strike is placed at a poll where it could be placed elsewhere: polls are many, and a
 /// strike between two of them finds little that one at an access does not.
@@ -26,7 +28,7 @@ pub struct Setting<'a> {
     world: &'a WorldSpec,
     clients: &'a [ClientPlan],
     topology: Topology,
-    servers: Vec<(String, ServerRole)>,
+    servers: Vec<Member>,
     /// The points that clients passed in the calm run, by client and section; those between sections are left out.
     passed: BTreeMap<(&'a str, u32), Vec<&'a Point>>,
     calm_end: TrueTime,
@@ -35,7 +37,7 @@ pub struct Setting<'a> {
 impl<'a> Setting<'a> {
     /// The setting of a calm plan and of the probe that came of it.
     #[must_use]
-    pub fn new(calm: &'a Plan, topology: Topology, probe: Option<&'a Probe>) -> Setting<'a> {
+    pub fn new(calm: &'a Plan, design: &Design, probe: Option<&'a Probe>) -> Setting<'a> {
         let mut passed: BTreeMap<(&str, u32), Vec<&Point>> = BTreeMap::new();
         let points = probe.map_or(&[][..], |probe| &probe.points);
         for point in points.iter().map(|seen| &seen.point).filter(|point| point.phase != Phase::Idle) {
@@ -44,8 +46,8 @@ impl<'a> Setting<'a> {
         Setting {
             world: &calm.world,
             clients: &calm.clients,
-            topology,
-            servers: topology.servers(&calm.world),
+            topology: design.topology,
+            servers: design.members(&calm.world),
             passed,
             calm_end: probe.map_or(TrueTime(0), |probe| probe.end),
         }
@@ -113,15 +115,25 @@ impl<'a> Draw<'a> {
     }
 
     /// Hosts of servers whose role is accepted, in order.
-    pub fn servers(&self, accept: impl Fn(&ServerRole) -> bool) -> Vec<String> {
-        let of_role = self.setting.servers.iter().filter(|(_, role)| accept(role));
-        of_role.map(|(name, _)| name.clone()).collect()
+    pub fn servers(&self, accept: impl Fn(Role) -> bool) -> Vec<String> {
+        let of_role = self.setting.servers.iter().filter(|member| accept(member.role));
+        of_role.map(|member| member.name.clone()).collect()
+    }
+
+    /// The replicas of the stores whose first primaries these are.
+    #[must_use]
+    pub fn replicas_of(&self, primaries: &[String]) -> Vec<String> {
+        let servers = &self.setting.servers;
+        let stores: Vec<u32> =
+            servers.iter().filter(|member| primaries.contains(&member.name)).map(|member| member.store).collect();
+        let replicas = servers.iter().filter(|member| member.role == Role::Replica);
+        replicas.filter(|member| stores.contains(&member.store)).map(|member| member.name.clone()).collect()
     }
 
     /// The stores that take writes from the start.
     #[must_use]
     pub fn stores(&self) -> Vec<String> {
-        self.servers(|role| matches!(role, ServerRole::Store { .. }))
+        self.servers(|role| role == Role::Store)
     }
 
     /// The hosts that a client talks to, as far as the parameter `links` permits.

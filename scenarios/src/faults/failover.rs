@@ -7,12 +7,12 @@
 //! the primary and one of the Sentinels, in one of its first sections, so that the run sees the end of it. Planned
 //! failovers are left out.
 
-use picklock_sim::design::ServerRole;
+use picklock_sim::trace::Role;
 use picklock_sim::plan::{Access, Injection, Lever, Phase, Point, Target, When};
 
 use super::draw::at;
 use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES_AT_MOST_ONCE, needs_replicas};
-use crate::scenario::param::{Domain, HOUR, Param};
+use picklock_sim::param::{Domain, HOUR, Param};
 
 /// When an old primary comes back.
 pub(super) const RETURN_AFTER: Param = Param {
@@ -63,10 +63,10 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
 fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");
     let Some(point) = draw.entry(&[Phase::Acquire, Phase::Work]) else { return Vec::new() };
-    let mut others = draw.servers(|role| !matches!(role, ServerRole::Store { .. }));
+    let mut others = draw.servers(|role| role != Role::Store);
     others.extend(draw.clients().into_iter().filter(|client| *client != point.host));
     let lever = Lever::Cut { to: Target::Hosts(others), both: true, lasts };
-    vec![draw.inject(at(point), Target::Primary, lever)]
+    vec![draw.inject(at(point), Target::Leader, lever)]
 }
 
 /// In how many of its first sections a client may be split off.
@@ -80,14 +80,14 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
             && point.section <= FIRST_SECTIONS
     };
     let Some(point) = draw.point(early) else { return Vec::new() };
-    let sentinels = draw.servers(|role| matches!(role, ServerRole::Sentinel { .. }));
+    let sentinels = draw.servers(|role| role == Role::Watcher);
     let Some(sentinel) = draw.rng().pick(&sentinels).cloned() else { return Vec::new() };
     let minority = vec![point.host.clone(), sentinel];
-    let mut majority = draw.servers(|role| !matches!(role, ServerRole::Store { .. }));
+    let mut majority = draw.servers(|role| role != Role::Store);
     majority.extend(draw.clients());
     majority.retain(|host| !minority.contains(host));
     let lever = Lever::Cut { to: Target::Hosts(majority), both: true, lasts };
-    [Target::Primary, Target::Hosts(minority)]
+    [Target::Leader, Target::Hosts(minority)]
         .map(|side| draw.inject(at(point.clone()), side, lever.clone()))
         .into()
 }
@@ -99,5 +99,5 @@ pub(super) fn crash(draw: &mut Draw<'_>) -> Vec<Injection> {
     let after = draw.span("after");
     let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
     let lever = Lever::Crash { power_loss, restart_after };
-    vec![draw.inject(When::Point { point, after }, Target::Primary, lever)]
+    vec![draw.inject(When::Point { point, after }, Target::Leader, lever)]
 }

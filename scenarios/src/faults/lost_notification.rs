@@ -7,7 +7,7 @@
 use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
 
 use super::{Draw, Fault, TIMES, needs_stores};
-use crate::scenario::param::{Domain, Param};
+use picklock_sim::param::{Domain, Param};
 
 pub(super) const LOST_NOTIFICATION: Fault = Fault {
     name: "lost-notification",

@@ -8,12 +8,12 @@
 //! meaning ("the write to the resource in that section") is reached again on every engine and under every network,
 //! while an instant is not.
 
-use picklock_sim::design::Topology;
+use picklock_sim::store::Topology;
 use picklock_sim::plan::{Injection, Phase, Point};
 use picklock_sim::resource;
 
 use crate::scenario::Problem;
-use crate::scenario::param::{Args, Domain, Param, Share, YES_NO_RANDOM};
+use picklock_sim::param::{Args, Domain, Param, Share, YES_NO_RANDOM};
 
 mod client_crash;
 mod clock_drift;

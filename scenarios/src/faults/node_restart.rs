@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
-use picklock_sim::design::Topology;
+use picklock_sim::store::Topology;
 use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
 
 use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES, enough, needs_stores};
-use crate::scenario::param::{Args, Domain, Param};
+use picklock_sim::param::{Args, Domain, Param};
 
 /// Stores that restart together do so within this span, as those of one rack do.
 const TOGETHER: Duration = Duration::from_millis(5);

@@ -3,12 +3,12 @@
 //! Segments wait for its end as TCP's do; one that outlasts the TCP timeout breaks its connections. Partitions among
 //! the servers themselves belong to the failover fault.
 
-use picklock_sim::design::Topology;
+use picklock_sim::store::Topology;
 use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
 
 use super::draw::at;
 use super::{Draw, FOR, Fault, LINKS, TIMES, needs_permitted_links, needs_stores};
-use crate::scenario::param::{Args, Domain, Param};
+use picklock_sim::param::{Args, Domain, Param};
 
 pub(super) const PARTITION: Fault = Fault {
     name: "partition",

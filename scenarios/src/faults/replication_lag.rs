@@ -4,13 +4,13 @@
 //! meanwhile it crashes while a section works. Whether the lock survives depends on whether its record was on the way (Redis documentation,
 //! "Distributed locks": why failover-based implementations are not enough).
 
-use picklock_sim::design::ServerRole;
+use picklock_sim::trace::Role;
 use picklock_sim::plan::{Injection, Lever, Target, When};
 use picklock_sim::time::TrueTime;
 
 use super::failover::{RETURN_AFTER, crash};
 use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES_AT_MOST_ONCE, needs_replicas};
-use crate::scenario::param::{Domain, Param};
+use picklock_sim::param::{Domain, Param};
 
 pub(super) const REPLICATION_LAG: Fault = Fault {
     name: "replication-lag",
@@ -39,8 +39,8 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     if injections.is_empty() {
         return injections;
     }
-    let replicas = Target::Hosts(draw.servers(|role| matches!(role, ServerRole::Replica { .. })));
+    let replicas = Target::Hosts(draw.servers(|role| role == Role::Replica));
     let lag = Lever::Delay { to: replicas, by, lasts: draw.calm_end().since(TrueTime(0)), messages: None };
-    injections.insert(0, draw.inject(When::At { at_ns: TrueTime(0) }, Target::Primary, lag));
+    injections.insert(0, draw.inject(When::At { at_ns: TrueTime(0) }, Target::Leader, lag));
     injections
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use picklock_sim::design::{Design, Topology};
+use picklock_sim::design::Design;
+use picklock_sim::store::Topology;
 use picklock_sim::lock::LockError;
 use picklock_sim::plan::{Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When};
 use picklock_sim::probe::{PointSeen, Probe};
@@ -13,7 +14,7 @@ use picklock_sim::time::TrueTime;
 
 use super::ALL;
 use crate::scenario::Scenario;
-use crate::scenario::param::Args;
+use picklock_sim::param::Args;
 
 pub(crate) fn design(stores: u32, replicated: bool) -> Design {
     let design = Design::new("made-up", |_| async { Err(LockError::new("never made")) });
@@ -176,7 +177,7 @@ fn a_clock_step_moves_replicas_with_their_store() {
 #[test]
 fn a_failover_strikes_the_primary_by_crash_or_by_cut() {
     let found = injections("[[fault]]\nkind = 'failover'", &design(1, true));
-    assert!(found.iter().all(|injection| injection.target == Target::Primary));
+    assert!(found.iter().all(|injection| injection.target == Target::Leader));
     let cuts = found.iter().filter(|injection| matches!(injection.lever, Lever::Cut { .. })).count();
     assert!((100..300).contains(&cuts), "{cuts}");
 }
@@ -188,7 +189,7 @@ fn a_split_leaves_the_primary_with_one_client_and_a_minority_of_the_sentinels() 
     for seed in 0..100 {
         let injections = plan(&split, &design(1, true), seed).injections;
         let [primary, others] = &injections[..] else { panic!("{injections:?}") };
-        assert_eq!((&primary.target, &primary.when), (&Target::Primary, &others.when));
+        assert_eq!((&primary.target, &primary.when), (&Target::Leader, &others.when));
         assert_eq!(primary.lever, others.lever);
         assert!(point(primary).section <= 2, "early enough for the run to see the end of it");
         let [client, sentinel] = hosts(&others.target) else { panic!("{others:?}") };

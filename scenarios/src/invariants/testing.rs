@@ -95,7 +95,7 @@ impl Script {
     pub(crate) fn without_stores(mut self) -> Script {
         self.trace.quorum = 0;
         for host in &mut self.trace.hosts {
-            host.role = if host.role == Role::Store { Role::Sentinel } else { host.role };
+            host.role = if host.role == Role::Store { Role::Watcher } else { host.role };
         }
         self
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use picklock_sim::text::nearest;
 
-use super::param::ValueError;
+use picklock_sim::param::ValueError;
 
 /// Why a scenario, or a setting of one, was not understood.
 #[derive(Debug, thiserror::Error)]
@@ -148,7 +148,7 @@ impl Problem {
     pub(crate) fn unknown(kind: &'static str, name: &str, known: &[&str]) -> Problem {
         Problem::Unknown {
             kind,
-            name: super::param::clip(name),
+            name: picklock_sim::param::clip(name),
             nearest: nearest(name, known.iter().copied()).map(str::to_owned),
             known: known.join(", "),
         }

@@ -19,6 +19,7 @@
 //!     kind = "pause"
 //!     for = ["1 x ttl", "3 x ttl"]
 //!     "#,
+//!     &[],
 //! )?;
 //! scenario.set("pause.for=2s..4s")?;
 //! assert_eq!(scenario.name(), "long-pause");
@@ -30,24 +31,25 @@ use std::time::Duration;
 
 use picklock_sim::design::Design;
 use picklock_sim::lock::Belief;
-use picklock_sim::plan::{Injection, Plan};
+use picklock_sim::plan::{Injection, Plan, Settings, WorldSpec};
 use picklock_sim::probe::Probe;
 use picklock_sim::seed::Seed;
+use picklock_sim::span::Span;
+use picklock_sim::store::{StoreParams, setting};
 
 use crate::faults::{self, Draw, Fault, Setting};
 use crate::workloads::Workload;
 
 mod error;
-pub mod param;
 mod read;
 mod set;
-pub mod span;
 pub(crate) mod toml_view;
 pub mod world;
 
 pub(crate) use error::Spot;
+pub use picklock_sim::{param, span};
 pub use error::{Place, Problem, ScenarioError};
-use param::{Args, Param, Value, ValueError};
+use picklock_sim::param::{Args, Param, Value, ValueError};
 pub(crate) use read::text as read_text;
 
 /// A scenario with its parameters.
@@ -58,6 +60,8 @@ pub struct Scenario {
     claim_source: Option<String>,
     workload: &'static Workload,
     world: Args,
+    /// What it says of each kind of store.
+    stores: Vec<(&'static str, Args)>,
     load: Args,
     faults: Vec<FaultEntry>,
 }
@@ -75,6 +79,7 @@ pub struct FaultEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     World,
+    Store(usize),
     Workload,
     Fault(usize),
 }
@@ -82,7 +87,7 @@ enum Group {
 /// A parameter of a scenario as it stands.
 #[derive(Clone, Copy, Debug)]
 pub struct Settable {
-    /// What it belongs to: `world`, the workload's name or a fault's name. `group.name` sets it alone.
+    /// What it belongs to: `world`, a kind of store, the workload's name or a fault's name. `group.name` sets it alone.
     pub group: &'static str,
     /// The parameter.
     pub param: &'static Param,
@@ -91,20 +96,20 @@ pub struct Settable {
 }
 
 impl Scenario {
-    /// Reads a scenario; its name is the file's without the ending.
+    /// Reads a scenario that may speak of these kinds of stores; its name is the file's without the ending.
     ///
     /// # Errors
     /// When the text is not TOML or not a scenario; the error names line, column and remedy.
-    pub fn parse(file_name: &str, text: &str) -> Result<Scenario, ScenarioError> {
-        read::scenario(file_name, text)
+    pub fn parse(file_name: &str, text: &str, stores: &[StoreParams]) -> Result<Scenario, ScenarioError> {
+        read::scenario(file_name, text, stores)
     }
 
     /// Reads a scenario from a file.
     ///
     /// # Errors
     /// When the file cannot be read, is larger than 1 MiB, or is not a scenario.
-    pub fn load(path: &Path) -> Result<Scenario, ScenarioError> {
-        read::load(path)
+    pub fn load(path: &Path, stores: &[StoreParams]) -> Result<Scenario, ScenarioError> {
+        read::load(path, stores)
     }
 
     /// Changes parameters from outside: `name=value` wherever a parameter has that name, `group.name=value` in one
@@ -154,7 +159,7 @@ impl Scenario {
         &self.faults
     }
 
-    /// Its parameters as they stand: those of the world, of the workload, and of each fault.
+    /// Its parameters as they stand: those of the world, of each kind of store, of the workload, and of each fault.
     #[must_use]
     pub fn settable(&self) -> Vec<Settable> {
         self.groups()
@@ -172,10 +177,16 @@ impl Scenario {
     /// The reason, as a fragment.
     pub fn applies(&self, design: &Design) -> Result<Design, String> {
         (self.workload.applies)(design)?;
+        if let Some(kind) = &design.kind
+            && self.ttl() < kind.smallest_lease()
+        {
+            let shortest = Span::Fixed(kind.smallest_lease());
+            return Err(format!("its lease is shorter than {shortest}, the shortest that the design's store grants"));
+        }
         let mut design = design.clone();
         if self.world.word("store") == "replicated" {
             match design.topology.stores {
-                _ if design.alone => {
+                _ if design.alone || !design.kind.as_ref().is_some_and(|kind| kind.replicates()) => {
                     return Err("it replicates the store, and the design's has no replicas".into());
                 }
                 0 => return Err("it needs a store, and the design has none".into()),
@@ -211,19 +222,31 @@ impl Scenario {
 
     /// The plan of the same run without anything going wrong.
     #[must_use]
-    pub fn calm_plan(&self, _design: &Design, seed: Seed) -> Plan {
+    pub fn calm_plan(&self, design: &Design, seed: Seed) -> Plan {
         Plan {
             seed,
             network_seed: seed,
-            world: world::spec(&self.world),
+            world: WorldSpec { store: self.settings(design), ..world::spec(&self.world) },
             workload: self.workload.name.to_owned(),
             clients: (self.workload.draw)(&self.load, self.ttl(), seed),
             injections: Vec::new(),
         }
     }
 
+    /// What it says of the design's kind of store.
+    fn settings(&self, design: &Design) -> Settings {
+        let mut settings = Settings::default();
+        let kind = design.kind.as_ref().map(|kind| kind.name());
+        for (_, args) in self.stores.iter().filter(|(name, _)| kind == Some(*name)) {
+            for (param, value) in args.iter() {
+                setting(value, self.ttl()).into_iter().for_each(|value| settings.put(param.name, value));
+            }
+        }
+        settings
+    }
+
     fn injections(&self, design: &Design, calm: &Plan, probe: Option<&Probe>) -> Vec<Injection> {
-        let setting = Setting::new(calm, design.topology, probe);
+        let setting = Setting::new(calm, design, probe);
         let mut injections = Vec::new();
         for (at, entry) in self.faults.iter().enumerate() {
             if entry.applies(design).is_err() {
@@ -250,14 +273,17 @@ impl Scenario {
     /// The parts that have parameters, each with its name.
     fn groups(&self) -> impl Iterator<Item = (Group, &'static str, &Args)> {
         let faults = self.faults.iter().enumerate();
-        [(Group::World, "world", &self.world), (Group::Workload, self.workload.name, &self.load)]
-            .into_iter()
+        let stores = self.stores.iter().enumerate().map(|(at, (kind, args))| (Group::Store(at), *kind, args));
+        std::iter::once((Group::World, "world", &self.world))
+            .chain(stores)
+            .chain(std::iter::once((Group::Workload, self.workload.name, &self.load)))
             .chain(faults.map(|(at, entry)| (Group::Fault(at), entry.fault.name, &entry.args)))
     }
 
     fn args_mut(&mut self, group: Group) -> &mut Args {
         match group {
             Group::World => &mut self.world,
+            Group::Store(at) => &mut self.stores[at].1,
             Group::Workload => &mut self.load,
             Group::Fault(at) => &mut self.faults[at].args,
         }
@@ -265,7 +291,7 @@ impl Scenario {
 
     /// Checks what concerns several parameters at once: everything that depends on the lease time.
     fn check(&self) -> Result<(), (Group, &'static str, ValueError)> {
-        if let Some((_, value @ Value::Spans(span::Span::Leases { .. }, _))) =
+        if let Some((_, value @ Value::Spans(Span::Leases { .. }, _))) =
             self.world.iter().find(|(param, _)| param.name == "ttl")
         {
             return Err((Group::World, "ttl", ValueError::Circular { value: value.to_string() }));

@@ -8,7 +8,8 @@ use std::path::Path;
 use toml::de::DeTable;
 
 use super::error::{Problem, ScenarioError, Spot};
-use super::param::{Args, clip};
+use picklock_sim::param::{Args, clip};
+use picklock_sim::store::StoreParams;
 use super::toml_view::{Entry, MAX_BYTES, entries, table};
 use super::{FaultEntry, Group, Scenario, world};
 use crate::faults;
@@ -36,14 +37,14 @@ pub(crate) fn text(path: &Path) -> Result<String, ScenarioError> {
     String::from_utf8(bytes).map_err(|_| whole(Problem::NotText))
 }
 
-pub(super) fn load(path: &Path) -> Result<Scenario, ScenarioError> {
-    scenario(&path.display().to_string(), &text(path)?)
+pub(super) fn load(path: &Path, stores: &[StoreParams]) -> Result<Scenario, ScenarioError> {
+    scenario(&path.display().to_string(), &text(path)?, stores)
 }
 
-pub(super) fn scenario(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
+pub(super) fn scenario(file: &str, text: &str, stores: &[StoreParams]) -> Result<Scenario, ScenarioError> {
     let unnamed = |problem| ScenarioError::Whole { file: file.to_owned(), problem: Box::new(problem) };
     let name = name_of(file).map_err(unnamed)?;
-    read(name, text).map_err(|spot| spot.in_file(file, text))
+    read(name, text, stores).map_err(|spot| spot.in_file(file, text))
 }
 
 fn name_of(file: &str) -> Result<String, Problem> {
@@ -55,7 +56,7 @@ fn name_of(file: &str) -> Result<String, Problem> {
     Ok(stem.to_owned())
 }
 
-fn read(name: String, text: &str) -> Result<Scenario, Spot> {
+fn read(name: String, text: &str, stores: &[StoreParams]) -> Result<Scenario, Spot> {
     let root = table(text)?;
     let root = root.get_ref();
     let workload = workload_of(root)?;
@@ -66,6 +67,7 @@ fn read(name: String, text: &str) -> Result<Scenario, Spot> {
             claim_source: None,
             workload,
             world: Args::defaults(world::PARAMS),
+            stores: stores.iter().map(|store| (store.kind, Args::defaults(store.params))).collect(),
             load: Args::defaults(workload.params),
             faults: Vec::new(),
         },
@@ -105,13 +107,29 @@ impl Reader {
                     self.parameter(Group::Workload, &entry, &[])?;
                 }
             }
-            _ => self.parameter(
-                Group::World,
-                entry,
-                &["summary", "claim_source", "workload", workload, "fault"],
-            )?,
+            key => self.of_world_or_stores(key, entry)?,
         }
         Ok(())
+    }
+
+    /// A parameter of the world; one of the stores, wherever a kind has one of that name; or the table of a kind.
+    fn of_world_or_stores(&mut self, key: &str, entry: &Entry<'_, '_>) -> Result<(), Spot> {
+        if let Some(at) = self.scenario.stores.iter().position(|(kind, _)| *kind == key) {
+            return entries(entry.table()?)
+                .iter()
+                .try_for_each(|entry| self.parameter(Group::Store(at), entry, &[]));
+        }
+        let stores = &self.scenario.stores;
+        let having: Vec<usize> = (0..stores.len()).filter(|at| stores[*at].1.param(key).is_some()).collect();
+        if !having.is_empty() {
+            return having.into_iter().try_for_each(|at| self.parameter(Group::Store(at), entry, &[]));
+        }
+        let of_stores = stores.iter().flat_map(|(kind, args)| {
+            std::iter::once(*kind).chain(args.iter().map(|(param, _)| param.name))
+        });
+        let others = ["summary", "claim_source", "workload", self.scenario.workload.name, "fault"];
+        let others: Vec<&str> = others.into_iter().chain(of_stores).collect();
+        self.parameter(Group::World, entry, &others)
     }
 
     fn faults(&mut self, entry: &Entry<'_, '_>) -> Result<(), Spot> {

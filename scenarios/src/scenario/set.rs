@@ -6,7 +6,7 @@ use super::{Group, Scenario};
 pub(super) fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), ScenarioError> {
     let mut changed = scenario.clone();
     let failed = |setting: &str, problem| ScenarioError::Set {
-        setting: super::param::clip(setting),
+        setting: picklock_sim::param::clip(setting),
         scenario: scenario.name.clone(),
         problem: Box::new(problem),
     };

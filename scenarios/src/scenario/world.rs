@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::{Latency, MinReplicas, Persistence, WorldSpec};
+use picklock_sim::plan::{Latency, Settings, WorldSpec};
 
-use super::param::{Args, Domain, HOUR, Param};
+use picklock_sim::param::{Args, Domain, HOUR, Param};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
@@ -14,7 +14,7 @@ pub const PARAMS: &[Param] = &[
         name: "store",
         domain: Domain::Word(&["single", "replicated"]),
         default: "single",
-        doc: "replicated: a design on a single store gets one with replicas and Sentinels",
+        doc: "replicated: a design on a single store gets one with replicas",
     },
     Param {
         name: "ttl",
@@ -47,36 +47,6 @@ pub const PARAMS: &[Param] = &[
         doc: "an unacknowledged segment breaks its connection after this long",
     },
     Param {
-        name: "replicas",
-        domain: Domain::Count(1, 8),
-        default: "1",
-        doc: "replicas of each replicated store",
-    },
-    Param {
-        name: "persistence",
-        domain: Domain::Word(&["none", "rdb", "everysec", "always"]),
-        default: "none",
-        doc: "what a store keeps over a restart: nothing, its last snapshot, all but the last second, or every write",
-    },
-    Param {
-        name: "down_after",
-        domain: Domain::Span { min: MILLISECOND, max: HOUR },
-        default: "0.2 x ttl",
-        doc: "a Sentinel holds a primary for down that is silent for this long",
-    },
-    Param {
-        name: "min_replicas",
-        domain: Domain::Count(0, 8),
-        default: "0",
-        doc: "a replicated store takes writes only while so many replicas acknowledge them (min-replicas-to-write)",
-    },
-    Param {
-        name: "max_lag",
-        domain: Domain::Span { min: Duration::from_secs(1), max: HOUR },
-        default: "10s",
-        doc: "how long ago these may have done so last, in whole seconds (min-replicas-max-lag)",
-    },
-    Param {
         name: "stock",
         domain: Domain::Count(0, 1_000_000_000),
         default: "100",
@@ -100,18 +70,7 @@ pub(super) fn spec(args: &Args) -> WorldSpec {
         horizon: args.span("horizon", ttl),
         latency: Latency { min, max },
         tcp_timeout: args.span("tcp_timeout", ttl),
-        replicas: u32::try_from(args.count("replicas")).unwrap_or(u32::MAX),
-        persistence: match args.word("persistence") {
-            "always" => Persistence::Always,
-            "everysec" => Persistence::EverySec,
-            "rdb" => Persistence::Rdb,
-            _ => Persistence::None,
-        },
-        down_after: args.span("down_after", ttl),
-        min_replicas: MinReplicas {
-            count: u32::try_from(args.count("min_replicas")).unwrap_or(u32::MAX),
-            max_lag: args.span("max_lag", ttl),
-        },
         stock: i64::try_from(args.count("stock")).unwrap_or(i64::MAX),
+        store: Settings::default(),
     }
 }

@@ -12,7 +12,7 @@ use picklock_sim::time::nanos;
 
 use super::shape::{self, Shape};
 use super::{Workload, always, section};
-use crate::scenario::param::{Args, Domain, HOUR, Param};
+use picklock_sim::param::{Args, Domain, HOUR, Param};
 
 /// See the [module](self).
 pub(super) const CONTEND: Workload = Workload {

@@ -7,7 +7,7 @@ use picklock_sim::plan::ClientPlan;
 use picklock_sim::run;
 use picklock_sim::seed::Seed;
 
-use crate::scenario::param::{Args, Param};
+use picklock_sim::param::{Args, Param};
 
 mod contend;
 mod nested;

@@ -13,7 +13,7 @@ use picklock_sim::seed::{Seed, scale};
 use picklock_sim::time::nanos;
 
 use super::contend::span;
-use crate::scenario::param::{Args, Domain, HOUR, Param};
+use picklock_sim::param::{Args, Domain, HOUR, Param};
 
 /// The parameter that names the shape.
 pub(super) const PARAM: Param = Param {

@@ -9,9 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::lock::{Belief, BoxFuture, Client, LockError};
-use super::store::{Member, OwnServer, ServerSeat, StoreAddress, StoreKind, Topology, admits, complete};
+use super::store::{OwnServer, StoreKind, admits, complete};
 use crate::host::Host;
 use crate::plan::{Plan, PlanError, Settings, WorldSpec};
+
+pub use super::family::{Args, Domain, Family, Param, SpellingError, spell};
+pub use super::store::{Member, ServerSeat, StoreAddress, Topology};
 
 /// A design with its parameters fixed: what is tested.
 #[derive(Clone)]

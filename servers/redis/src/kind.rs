@@ -1,0 +1,134 @@
+//! Redis as a kind of store: primaries, replicas, and three Sentinels for each store that has replicas.
+
+use std::time::Duration;
+
+use picklock_sim::lock::BoxFuture;
+use picklock_sim::param::{Domain, HOUR, Param};
+use picklock_sim::plan::{Setting, Settings};
+use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::trace::Role;
+
+use crate::version::Version;
+use crate::{PORT, sentinel, serve_as};
+
+/// Redis stores of one version.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Redis {
+    /// The version that the nodes are of.
+    pub version: Version,
+}
+
+/// How many Sentinels watch a replicated store: the least number that outlives the loss of one.
+const SENTINELS: u32 = 3;
+
+/// How long Sentinels take over a failover besides the time that they wait for the primary: about 1.3 s if all goes
+/// well; up to two seconds more until all of them know of it.
+const FAILOVER_TIME: Duration = Duration::from_secs(4);
+
+/// How long Sentinels wait before they make a primary that has come back a replica, and what it then takes to copy the
+/// data; until then the new primary may have no replica at all.
+const DEMOTION_TIME: Duration = Duration::from_secs(12);
+
+/// The parameters of Redis stores.
+pub const PARAMS: &[Param] = &[
+    Param {
+        name: "replicas",
+        domain: Domain::Count(1, 8),
+        default: "1",
+        doc: "replicas of each replicated store",
+    },
+    Param {
+        name: "persistence",
+        domain: Domain::Word(&["none", "rdb", "everysec", "always"]),
+        default: "none",
+        doc: "what a store keeps over a restart: nothing, its last snapshot, all but the last second, or every write",
+    },
+    Param {
+        name: "down_after",
+        domain: Domain::Span { min: Duration::from_millis(1), max: HOUR },
+        default: "0.2 x ttl",
+        doc: "a Sentinel holds a primary for down that is silent for this long",
+    },
+    Param {
+        name: "min_replicas",
+        domain: Domain::Count(0, 8),
+        default: "0",
+        doc: "a replicated store takes writes only while so many replicas acknowledge them (min-replicas-to-write)",
+    },
+    Param {
+        name: "max_lag",
+        domain: Domain::Span { min: Duration::from_secs(1), max: HOUR },
+        default: "10s",
+        doc: "how long ago these may have done so last, in whole seconds (min-replicas-max-lag)",
+    },
+];
+
+fn sentinel(store: u32, nth: u32) -> String {
+    format!("sentinel-{store}-{nth}")
+}
+
+impl StoreKind for Redis {
+    fn name(&self) -> &'static str {
+        "redis"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        PARAMS
+    }
+
+    fn replicates(&self) -> bool {
+        true
+    }
+
+    /// Stores before replicas before Sentinels.
+    fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
+        let replicas = if topology.replicated { settings.count("replicas") as u32 } else { 0 };
+        let sentinels = if topology.replicated { SENTINELS } else { 0 };
+        let stores = || 1..=topology.stores;
+        let primaries = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Store));
+        let replicas = stores().flat_map(|store| {
+            (1..=replicas).map(move |nth| Member::new(format!("replica-{store}-{nth}"), store, Role::Replica))
+        });
+        let sentinels = stores().flat_map(|store| {
+            (1..=sentinels).map(move |nth| Member::new(sentinel(store, nth), store, Role::Watcher))
+        });
+        primaries.chain(replicas).chain(sentinels).collect()
+    }
+
+    fn address(&self, store: u32, topology: Topology, _: &[Member]) -> StoreAddress {
+        match topology.replicated {
+            true => StoreAddress::Ask((1..=SENTINELS).map(|nth| sentinel(store, nth)).collect()),
+            false => StoreAddress::Host(format!("node-{store}")),
+        }
+    }
+
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        Box::pin(serve_as(seat, self.version))
+    }
+
+    fn keep_everything(&self, settings: &mut Settings) {
+        settings.put("persistence", Setting::Word("always".to_owned()));
+    }
+
+    fn failover_time(&self, settings: &Settings, whole: bool) -> Duration {
+        let demotion = if whole { DEMOTION_TIME } else { Duration::ZERO };
+        settings.span("down_after") + FAILOVER_TIME + demotion
+    }
+
+    fn port(&self, role: Role) -> u16 {
+        if role == Role::Watcher { sentinel::PORT } else { PORT }
+    }
+
+    fn url(&self, host: &str, port: u16) -> String {
+        format!("redis://{host}:{port}")
+    }
+
+    fn real_server(&self, role: Role, port: u16, directory: &str) -> Option<Vec<String>> {
+        let port = port.to_string();
+        let with = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
+        match role {
+            Role::Watcher => with(&["redis-server", &format!("{directory}/sentinel.conf"), "--sentinel", "--port", &port]),
+            _ => with(&["redis-server", "--port", &port, "--dir", directory, "--save", "", "--appendonly", "no"]),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What a server of Redis is started with: the general seat of a member, in Redis's words.
+
+use std::time::Duration;
+
+use picklock_sim::design;
+use picklock_sim::host::Host;
+use picklock_sim::store::Member;
+use picklock_sim::trace::Role;
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerSeat {
+    /// Its host.
+    pub(crate) host: Host,
+    /// What it is to be.
+    pub(crate) role: ServerRole,
+    /// What it keeps over a restart.
+    pub(crate) persistence: Persistence,
+    /// For a Sentinel: how long a primary may be silent.
+    pub(crate) down_after: Duration,
+    /// For a store with replicas: how many it must hear from to take writes.
+    pub(crate) min_replicas: MinReplicas,
+    /// The address by which the others know it, if that is not its host's name.
+    pub(crate) announce: Option<(String, u16)>,
+}
+
+/// Where a Sentinel is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SentinelPlace {
+    /// The host that it runs on.
+    pub(crate) host: String,
+    /// Where others reach it, as `host` or `host:port`.
+    pub(crate) address: String,
+}
+
+/// What a server is to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ServerRole {
+    /// An independent store, or the first primary of a replicated one.
+    Store,
+    /// A replica.
+    Replica {
+        /// Where the first primary is, as `host` or `host:port`; so are all others here.
+        primary: String,
+    },
+    /// One of the Sentinels of a replicated store. It begins with what it would know after running for a while.
+    Sentinel {
+        /// The first primary.
+        primary: String,
+        /// The replicas.
+        replicas: Vec<String>,
+        /// All Sentinels of the store, this one included, with the hosts that they run on.
+        sentinels: Vec<SentinelPlace>,
+    },
+}
+
+/// What a store keeps over a restart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Persistence {
+    /// Nothing.
+    #[default]
+    None,
+    /// Every acknowledged write (append-only file, fsync always).
+    Always,
+    /// What was written a second ago (append-only file, fsync every second); a process that is killed loses nothing.
+    EverySec,
+    /// What was there when the last snapshot was made, a second or two ago.
+    Rdb,
+}
+
+/// A store takes writes only while this many replicas have acknowledged its stream lately: `min-replicas-to-write` and
+/// `min-replicas-max-lag`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MinReplicas {
+    /// How many; 0: a store takes writes with none.
+    pub(crate) count: u32,
+    /// How long ago they may have done so. Redis counts whole seconds; a part of one is counted as one.
+    pub(crate) max_lag: Duration,
+}
+
+impl ServerSeat {
+    /// The seat of a member.
+    pub(crate) fn of(seat: design::ServerSeat) -> ServerSeat {
+        let settings = &seat.settings;
+        ServerSeat {
+            role: ServerRole::of(&seat),
+            persistence: match settings.word("persistence") {
+                "always" => Persistence::Always,
+                "everysec" => Persistence::EverySec,
+                "rdb" => Persistence::Rdb,
+                _ => Persistence::None,
+            },
+            down_after: settings.span("down_after"),
+            min_replicas: MinReplicas {
+                count: u32::try_from(settings.count("min_replicas")).unwrap_or(u32::MAX),
+                max_lag: settings.span("max_lag"),
+            },
+            announce: seat.member.door,
+            host: seat.host,
+        }
+    }
+}
+
+impl ServerRole {
+    fn of(seat: &design::ServerSeat) -> ServerRole {
+        let primary = || seat.of_role(Role::Store).next().map(Member::address).unwrap_or_default();
+        match seat.member.role {
+            Role::Replica => ServerRole::Replica { primary: primary() },
+            Role::Watcher => ServerRole::Sentinel {
+                primary: primary(),
+                replicas: seat.of_role(Role::Replica).map(Member::address).collect(),
+                sentinels: (seat.of_role(Role::Watcher))
+                    .map(|member| SentinelPlace { host: member.name.clone(), address: member.address() })
+                    .collect(),
+            },
+            _ => ServerRole::Store,
+        }
+    }
+}
