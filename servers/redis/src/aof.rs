@@ -9,12 +9,12 @@
 use picklock_sim::disk::Disk;
 use picklock_sim::time::WallTime;
 
-use super::commands::{Command, Run};
-use super::node::Node;
-use super::rdb;
-use super::replication::Writer;
-use super::resp::Requests;
-use super::store::{Access, Effects, Store, database};
+use crate::execution::{Command, Run};
+use crate::node::Node;
+use crate::resp::Requests;
+use crate::snapshot;
+use crate::store::{Access, Effects, Store, database};
+use crate::stream::Writer;
 
 /// A file smaller than this is not rewritten, in bytes.
 const REWRITE_MIN: usize = 4 * 1024;
@@ -55,7 +55,7 @@ impl Log {
 
     /// Replaces the file by a snapshot.
     pub(super) fn rewrite(&mut self, node: &Node) {
-        let snapshot = rdb::of_node(node, true);
+        let snapshot = snapshot::of_node(node, true);
         self.len = snapshot.len();
         self.len_max = REWRITE_MIN.max(2 * snapshot.len());
         self.writer = Writer::default();
@@ -72,7 +72,7 @@ impl Log {
             return None;
         }
         // A base that cannot be read is no file of ours: what was written since then is all that there is.
-        let mut store = rdb::load(&base, now, false).map(|copy| copy.store).unwrap_or_default();
+        let mut store = snapshot::load(&base, now, false).map(|copy| copy.store).unwrap_or_default();
         replay(&mut store, &increment, now);
         Some(store)
     }

@@ -7,12 +7,11 @@
 use picklock_sim::seed::Seed;
 use picklock_sim::time::WallTime;
 
-use super::aof;
-use super::node::{Node, SessionId};
-use super::rdb;
-use super::replication::{Link, LinkState};
-use super::resp::{Protocol, Reply, Requests};
-use super::store::Store;
+use crate::following::Link;
+use crate::node::{LinkState, Node, SessionId};
+use crate::resp::{Protocol, Reply, Requests};
+use crate::store::Store;
+use crate::{aof, rdb, snapshot};
 
 /// When everything here happens.
 const NOW: WallTime = WallTime(1_700_000_000_000_000_000);
@@ -66,8 +65,8 @@ fn encoded(reply: &Reply) -> Vec<u8> {
 /// A file of snapshots. What is loaded can be looked at, and is loaded the same from the snapshot that is made of it.
 pub fn snapshot(bytes: &[u8]) {
     for bytes in [bytes, &unchecked(bytes)] {
-        let _ = rdb::load(bytes, NOW, true);
-        if let Ok(copy) = rdb::load(bytes, NOW, false) {
+        let _ = snapshot::load(bytes, NOW, true);
+        if let Ok(copy) = snapshot::load(bytes, NOW, false) {
             look_at(copy.store);
         }
     }
@@ -102,7 +101,7 @@ pub fn primary(bytes: &[u8]) {
     let mut node = Node::new(Store::default(), Some("primary 6379".to_owned()));
     node.replication.rename(Seed(7));
     if first % 2 == 1 {
-        let copy = rdb::of_node(&Node::new(Store::default(), None), false);
+        let copy = snapshot::of_node(&Node::new(Store::default(), None), false);
         let agreed =
             format!("+PONG\r\n+OK\r\n+OK\r\n+FULLRESYNC {} 1\r\n${}\r\n", "f".repeat(40), copy.len());
         hear(&mut node, &[agreed.as_bytes(), &copy]);
@@ -159,8 +158,9 @@ fn execute(node: &mut Node, session: SessionId, args: &[&[u8]]) -> Vec<u8> {
 fn look_at(store: Store) {
     let mut node = Node::new(store, None);
     node.store.now = NOW;
-    let saved = rdb::of_node(&node, false);
-    let loaded = rdb::load(&saved, NOW, false).map(|copy| rdb::of_node(&Node::new(copy.store, None), false));
+    let saved = snapshot::of_node(&node, false);
+    let loaded =
+        snapshot::load(&saved, NOW, false).map(|copy| snapshot::of_node(&Node::new(copy.store, None), false));
     assert_eq!(loaded.as_ref(), Ok(&saved), "what was saved is loaded as it was");
     let keys: Vec<Vec<u8>> = node.store.live_keys().map(|(key, _)| key.to_vec()).collect();
     let session = node.connect("client");

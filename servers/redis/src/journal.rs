@@ -20,11 +20,10 @@ use picklock_sim::plan::Persistence;
 use picklock_sim::time::WallTime;
 use picklock_sim::trace::What;
 
-use super::aof::Log;
-use super::node::Node;
-use super::rdb;
-use super::replication::Upstream;
-use super::store::{Effects, Store};
+use crate::aof::Log;
+use crate::node::{Node, Upstream};
+use crate::snapshot;
+use crate::store::{Effects, Store};
 
 /// The file that a role is kept in when CONFIG REWRITE was asked for.
 const CONFIG: &str = "redis.conf";
@@ -62,7 +61,7 @@ pub(super) struct Restored {
     pub(super) store: Store,
     pub(super) events: Vec<What>,
     /// The moment of the replication stream that the dataset is, if it came from a snapshot.
-    pub(super) stream: Option<rdb::StreamAt>,
+    pub(super) stream: Option<snapshot::StreamAt>,
 }
 
 impl Journal {
@@ -125,7 +124,7 @@ impl Journal {
 
     /// Makes a snapshot.
     pub(super) fn save(&self, node: &Node) {
-        self.disk.write(SNAPSHOT, &rdb::of_node(node, false));
+        self.disk.write(SNAPSHOT, &snapshot::of_node(node, false));
         self.disk.sync(SNAPSHOT);
         let mut state = self.state();
         state.changes = 0;
@@ -149,7 +148,7 @@ impl Journal {
         let found = match &state.file {
             Some(file) => file.load(now),
             // A snapshot is loaded whoever wrote it, as Redis does without an append-only file.
-            None => rdb::load(&self.disk.read(SNAPSHOT), now, primary).ok().map(|copy| {
+            None => snapshot::load(&self.disk.read(SNAPSHOT), now, primary).ok().map(|copy| {
                 stream = copy.stream;
                 copy.store
             }),

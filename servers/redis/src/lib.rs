@@ -8,6 +8,27 @@
 //! [`node::Node`] executes commands and touches nothing else, so it can be tested without a world; [`serve()`] puts the
 //! server that a seat asks for on its host.
 //!
+//! The modules stand on floors. One may name those of the floors below it, and none of its own floor or above, so that
+//! each can be read, and tried, without what stands upon it:
+//!
+//! | floor | modules | what |
+//! | --- | --- | --- |
+//! | 10 | `serve`, [`sentinel`], [`hostile`] | what a host runs: sockets, tasks, a Sentinel; bytes that others wrote |
+//! | 9 | `journal` | a node's files |
+//! | 8 | `aof`, `following` | effects executed again, from a disk; and as a replica hears them |
+//! | 7 | `execution` | the table of commands, what becomes of one, and those that execute others (EXEC, EVAL) |
+//! | 6 | `commands`, `lua` | what each command does; the interpreter of scripts |
+//! | 5 | `replication` | replicas are fed, roles change |
+//! | 4 | `snapshot` | a node's dataset with its place in the stream |
+//! | 3 | [`node`] | the state of a node |
+//! | 2 | `stream`, `rdb` | the stream of effects and its history; the format of snapshots |
+//! | 1 | [`store`], `catalogue` | the dataset; what is known of each command |
+//! | 0 | [`resp`], `glob`, [`version`] | the protocol, patterns, versions |
+//!
+//! Where a lower floor has to reach a higher one, it is handed in what it needs: a session that waits for a key brings what
+//! it takes from it, a command that is kept during a pause brings what executes it, and a script is given the commands
+//! that it may call.
+//!
 //! Left out on purpose: streams, geometry, HyperLogLog, clusters, modules, users other than the default one, caches on
 //! the client's side.
 
@@ -20,24 +41,24 @@ pub mod store;
 pub mod version;
 
 mod aof;
+mod catalogue;
 mod commands;
+mod execution;
+mod following;
 mod glob;
 mod journal;
 mod lua;
 mod rdb;
 mod replication;
 mod serve;
+mod snapshot;
+mod stream;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use commands::wrong_arity;
-pub(crate) use glob::fits;
-
+pub use node::PORT;
 use picklock_sim::design::{ServerRole, ServerSeat};
 use version::Version;
-
-/// The port of a node.
-pub const PORT: u16 = 6379;
 
 /// Runs the server that this seat is for until its host stops.
 pub async fn serve(seat: ServerSeat) {

@@ -6,17 +6,18 @@
 
 use std::collections::BTreeSet;
 
-use super::{SYNTAX, catalogue, subcommand_syntax};
+use super::{SYNTAX, subcommand_syntax};
+use crate::catalogue;
 use crate::node::{Answer, Node, SessionId};
 use crate::resp::Reply;
 
 /// Stands where Redis shows the hash of a password.
 const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-pub(super) const WRONG_PASSWORD: Reply =
+pub(crate) const WRONG_PASSWORD: Reply =
     Reply::error("WRONGPASS invalid username-password pair or user is disabled.");
 
-pub(super) fn auth(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn auth(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     match args {
         [_, _] if node.config.password.is_empty() => Err(Reply::error(
             "ERR AUTH <password> called without any password configured for the default user. Are you sure your \
@@ -29,7 +30,7 @@ pub(super) fn auth(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Ans
 }
 
 /// Takes a session for the user if the password is right.
-pub(super) fn log_in(node: &mut Node, id: SessionId, user: &[u8], password: &[u8]) -> Result<Answer, Reply> {
+pub(crate) fn log_in(node: &mut Node, id: SessionId, user: &[u8], password: &[u8]) -> Result<Answer, Reply> {
     let right = node.config.password.is_empty() || node.config.password == password;
     if user != b"default" || !right {
         return Err(WRONG_PASSWORD);
@@ -38,7 +39,7 @@ pub(super) fn log_in(node: &mut Node, id: SessionId, user: &[u8], password: &[u8
     Ok(Reply::OK.into())
 }
 
-pub(super) fn acl(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn acl(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let open = node.config.password.is_empty();
     let texts = |texts: &[&str]| Reply::Array(texts.iter().map(|text| Reply::text(text)).collect());

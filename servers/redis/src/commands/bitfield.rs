@@ -124,7 +124,7 @@ fn parse(args: &[&[u8]], read_only: bool) -> Result<Vec<Step>, Reply> {
     Ok(steps)
 }
 
-pub(super) fn bitfield_ro(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn bitfield_ro(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let steps = parse(args, true)?;
     read_all(store, args[1], &steps)
 }
@@ -138,7 +138,7 @@ fn integer(value: i128) -> Reply {
     Reply::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-pub(super) fn bitfield(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn bitfield(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let key = args[1];
     let steps = parse(args, false)?;
     let last = steps.iter().filter(|step| !matches!(step.action, Action::Get));

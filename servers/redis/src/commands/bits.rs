@@ -7,10 +7,10 @@ use crate::store::Store;
 
 /// The highest offset of a bit: strings end at 512 MiB.
 const OFFSET_MAX: i64 = 4 * 1024 * 1024 * 1024 - 1;
-pub(super) const BAD_OFFSET: Reply = Reply::error("ERR bit offset is not an integer or out of range");
+pub(crate) const BAD_OFFSET: Reply = Reply::error("ERR bit offset is not an integer or out of range");
 
 /// The offset of a bit. With a `#` before it, it counts in fields of so many bits.
-pub(super) fn offset(arg: &[u8], field_bits: Option<i64>) -> Result<usize, Reply> {
+pub(crate) fn offset(arg: &[u8], field_bits: Option<i64>) -> Result<usize, Reply> {
     let offset = match (arg, field_bits) {
         ([b'#', rest @ ..], Some(bits)) => resp::integer(rest).and_then(|at| at.checked_mul(bits)),
         _ => resp::integer(arg),
@@ -20,7 +20,7 @@ pub(super) fn offset(arg: &[u8], field_bits: Option<i64>) -> Result<usize, Reply
 }
 
 /// Makes a string so long that it has a bit at this offset. True if it was shorter.
-pub(super) fn grow(string: &mut Vec<u8>, offset: usize) -> bool {
+pub(crate) fn grow(string: &mut Vec<u8>, offset: usize) -> bool {
     let short = string.len() <= offset / 8;
     if short {
         string.resize(offset / 8 + 1, 0);
@@ -28,7 +28,7 @@ pub(super) fn grow(string: &mut Vec<u8>, offset: usize) -> bool {
     short
 }
 
-pub(super) fn setbit(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn setbit(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let at = offset(args[2], None)?;
     let on = match resp::integer(args[3]) {
         Some(0) => false,
@@ -48,7 +48,7 @@ pub(super) fn setbit(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
     Ok(Reply::Integer(i64::from(before)))
 }
 
-pub(super) fn getbit(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn getbit(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let at = offset(args[2], None)?;
     let byte = store.string(args[1])?.and_then(|string| string.get(at / 8)).copied().unwrap_or(0);
     Ok(Reply::Integer(i64::from(byte >> (7 - at % 8) & 1)))
@@ -78,7 +78,7 @@ fn bit(string: &[u8], at: usize) -> bool {
     string[at / 8] >> (7 - at % 8) & 1 == 1
 }
 
-pub(super) fn bitcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn bitcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(string) = store.string(args[1])? else { return Ok(Reply::Integer(0)) };
     let (start, end, unit) = match &args[2..] {
         [] => (0, -1, false),
@@ -99,7 +99,7 @@ pub(super) fn bitcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply
     Ok(count(part.filter(|at| bit(string, *at)).count()))
 }
 
-pub(super) fn bitpos(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn bitpos(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let wanted = match number(args[2])? {
         0 => false,
         1 => true,
@@ -134,7 +134,7 @@ pub(super) fn bitpos(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
     Ok(if !wanted && end.is_none() { count(after) } else { Reply::Integer(-1) })
 }
 
-pub(super) fn bitop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn bitop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let operation: fn(u8, u8) -> u8 = match () {
         () if is(b"AND") => |a, b| a & b,

@@ -4,26 +4,40 @@
 //! Each is its sister that does not wait, tried key by key. What was tried in vain is kept and tried again when one of
 //! its keys is changed; replicas get what the sister did. In a transaction nobody waits.
 
+use std::sync::Arc;
+
 use super::lists::{self, End};
 use super::numbers;
 use super::sorted_sets::{self, Side};
-use super::{Command, Run, SYNTAX, digits};
-use crate::node::{Answer, Cause, Node, SessionId};
+use super::{OnData, SYNTAX, digits};
+use crate::node::{Answer, Cause, Node, SessionId, Take};
 use crate::resp::{Reply, integer};
 use crate::store::{Store, Value};
 
 /// What is taken from a key.
 #[derive(Clone, Debug)]
-pub(crate) enum Pop {
+enum Pop {
     /// An element of a list, from an end of it.
     Element(End),
     /// A member of a sorted set, from a side of it.
     Member(Side),
     /// LMOVE or RPOPLPUSH, with the arguments after the source.
-    Move { command: &'static str, rest: Vec<Vec<u8>> },
+    Move { sister: Sister, rest: Vec<Vec<u8>> },
     /// LMPOP or ZMPOP, with the arguments after the keys.
-    Several { command: &'static str, rest: Vec<Vec<u8>> },
+    Several { sister: Sister, rest: Vec<Vec<u8>> },
 }
+
+/// A command that does not wait.
+#[derive(Clone, Copy, Debug)]
+struct Sister {
+    name: &'static str,
+    run: OnData,
+}
+
+const LMOVE: Sister = Sister { name: "LMOVE", run: lists::lmove };
+const RPOPLPUSH: Sister = Sister { name: "RPOPLPUSH", run: lists::rpoplpush };
+const LMPOP: Sister = Sister { name: "LMPOP", run: lists::lmpop };
+const ZMPOP: Sister = Sister { name: "ZMPOP", run: sorted_sets::zmpop };
 
 impl Pop {
     /// Takes from a key; `None` if there is nothing to take.
@@ -36,23 +50,25 @@ impl Pop {
             Pop::Member(side) => Ok(sorted_sets::pop(store, key, *side)?.map(|(member, score)| {
                 Reply::Array(vec![Reply::Bulk(key.to_vec()), Reply::Bulk(member), Reply::Double(score)])
             })),
-            Pop::Move { command, rest } => {
-                let mut args = vec![key];
+            Pop::Move { sister, rest } => {
+                let mut args = vec![sister.name.as_bytes(), key];
                 args.extend(rest.iter().map(Vec::as_slice));
-                Ok(Some(run(store, command, &args)?).filter(is_something))
+                Ok(Some((sister.run)(store, &args)?).filter(is_something))
             }
-            Pop::Several { command, rest } => {
-                let mut args = vec![b"1".as_slice(), key];
+            Pop::Several { sister, rest } => {
+                let mut args = vec![sister.name.as_bytes(), b"1", key];
                 args.extend(rest.iter().map(Vec::as_slice));
-                Ok(Some(run(store, command, &args)?).filter(is_something))
+                Ok(Some((sister.run)(store, &args)?).filter(is_something))
             }
         }
     }
+}
 
-    /// Takes from a key for one that waited: a key of another type is nothing to it.
-    pub(crate) fn serve(&self, store: &mut Store, key: &[u8]) -> Option<Reply> {
+impl Take for Pop {
+    /// A key of another type is nothing to it.
+    fn serve(&self, store: &mut Store, key: &[u8]) -> Option<Reply> {
         let lists = match self {
-            Pop::Several { command, .. } => !command.starts_with('Z'),
+            Pop::Several { sister, .. } => !sister.name.starts_with('Z'),
             Pop::Element(_) | Pop::Move { .. } => true,
             Pop::Member(_) => false,
         };
@@ -67,16 +83,6 @@ impl Pop {
 
 fn is_something(reply: &Reply) -> bool {
     !matches!(reply, Reply::Nil | Reply::NilArray)
-}
-
-/// Executes a command about data by its name.
-fn run(store: &mut Store, name: &str, rest: &[&[u8]]) -> Result<Reply, Reply> {
-    let mut args = vec![name.as_bytes()];
-    args.extend(rest);
-    match Command::find(name.as_bytes()).map(|command| command.run) {
-        Some(Run::Data(run)) => run(store, &args),
-        _ => Err(super::unknown(&args)),
-    }
 }
 
 /// Takes from the first key that has something, or waits for one.
@@ -97,7 +103,7 @@ fn take_or_wait(
     }
     let database = node.store.selected;
     let keys = keys.iter().map(|key| key.to_vec()).collect();
-    Ok(node.wait_for(id, Cause::Keys { pop, database, keys }, deadline))
+    Ok(node.wait_for(id, Cause::Keys { takes: Arc::new(pop), database, keys }, deadline))
 }
 
 /// The last millisecond of a wait of so many seconds; none if it is without limit.
@@ -128,44 +134,44 @@ fn one(node: &mut Node, id: SessionId, args: &[&[u8]], pop: Pop) -> Result<Answe
     take_or_wait(node, id, pop, keys, deadline)
 }
 
-pub(super) fn blpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn blpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     one(node, id, args, Pop::Element(End::Left))
 }
 
-pub(super) fn brpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn brpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     one(node, id, args, Pop::Element(End::Right))
 }
 
-pub(super) fn bzpopmin(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn bzpopmin(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     one(node, id, args, Pop::Member(Side::Min))
 }
 
-pub(super) fn bzpopmax(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn bzpopmax(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     one(node, id, args, Pop::Member(Side::Max))
 }
 
-pub(super) fn blmove(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn blmove(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let side = |arg: &[u8]| arg.eq_ignore_ascii_case(b"LEFT") || arg.eq_ignore_ascii_case(b"RIGHT");
     if !side(args[3]) || !side(args[4]) {
         return Err(SYNTAX);
     }
     let deadline = deadline(node, args[5])?;
     let rest = args[2..5].iter().map(|arg| arg.to_vec()).collect();
-    take_or_wait(node, id, Pop::Move { command: "LMOVE", rest }, &args[1..2], deadline)
+    take_or_wait(node, id, Pop::Move { sister: LMOVE, rest }, &args[1..2], deadline)
 }
 
-pub(super) fn brpoplpush(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn brpoplpush(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let deadline = deadline(node, args[3])?;
     let rest = vec![args[2].to_vec()];
-    take_or_wait(node, id, Pop::Move { command: "RPOPLPUSH", rest }, &args[1..2], deadline)
+    take_or_wait(node, id, Pop::Move { sister: RPOPLPUSH, rest }, &args[1..2], deadline)
 }
 
-pub(super) fn blmpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    several(node, id, args, "LMPOP", [b"LEFT", b"RIGHT"])
+pub(crate) fn blmpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    several(node, id, args, LMPOP, [b"LEFT", b"RIGHT"])
 }
 
-pub(super) fn bzmpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    several(node, id, args, "ZMPOP", [b"MIN", b"MAX"])
+pub(crate) fn bzmpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    several(node, id, args, ZMPOP, [b"MIN", b"MAX"])
 }
 
 /// `BLMPOP timeout numkeys key [key ...] LEFT|RIGHT [COUNT count]` and the same for sorted sets.
@@ -173,7 +179,7 @@ fn several(
     node: &mut Node,
     id: SessionId,
     args: &[&[u8]],
-    command: &'static str,
+    sister: Sister,
     sides: [&[u8]; 2],
 ) -> Result<Answer, Reply> {
     let deadline = deadline(node, args[1])?;
@@ -193,5 +199,5 @@ fn several(
         _ => return Err(SYNTAX),
     };
     let rest = vec![side.to_vec(), b"COUNT".to_vec(), digits(count)];
-    take_or_wait(node, id, Pop::Several { command, rest }, keys, deadline)
+    take_or_wait(node, id, Pop::Several { sister, rest }, keys, deadline)
 }

@@ -6,13 +6,11 @@
 use std::fmt::Write as _;
 
 use super::{SYNTAX, count, number};
-use crate::PORT;
-use crate::node::{Answer, Answers, Next, Node, Pause, Session, SessionId};
-use crate::replication::LinkState;
+use crate::node::{Answer, Answers, LinkState, Next, Node, PORT, Pause, Session, SessionId};
 use crate::resp::{self, Protocol, Reply};
 use crate::version::Version;
 
-pub(super) fn client(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn client(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let reply = match () {
         () if is(b"ID") => Reply::Integer(id.number()),
@@ -64,7 +62,7 @@ pub(super) fn client(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<A
     Ok(reply.into())
 }
 
-pub(super) fn set_name(session: &mut Session, name: &[u8]) -> Result<(), Reply> {
+pub(crate) fn set_name(session: &mut Session, name: &[u8]) -> Result<(), Reply> {
     if !is_plain(name) {
         return Err(Reply::error("ERR Client names cannot contain spaces, newlines or special characters."));
     }
@@ -336,7 +334,7 @@ fn kill(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Reply, Reply> 
     Ok(count(found.len() + usize::from(cuts)))
 }
 
-pub(super) fn monitor(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn monitor(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     if node.is_nested() {
         return Err(Reply::error("ERR MONITOR isn't allowed for DENY BLOCKING client"));
     }

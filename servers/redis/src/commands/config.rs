@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use picklock_sim::plan::MinReplicas;
+
 use super::parameters::{ALL, Parameter, notifications, shown_notifications};
 use crate::glob;
 use crate::node::{Answer, Next, Node, SessionId, Stats};
 use crate::resp::Reply;
 use crate::store::{Counts, Policy};
 
-pub(super) fn config(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn config(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     match () {
         () if is(b"GET") => Ok(get(node, &args[2..]).into()),
@@ -139,5 +141,14 @@ impl Node {
         self.replication.configure(name, &value);
         self.config.set.insert(name, value);
         self.look_away();
+    }
+
+    /// Takes writes only while so many replicas acknowledge them, as if its configuration file said so.
+    pub(crate) fn require_replicas(&mut self, least: MinReplicas) {
+        if least.count > 0 {
+            let whole_seconds = least.max_lag.as_nanos().div_ceil(1_000_000_000);
+            self.configure("min-replicas-to-write", least.count.to_string());
+            self.configure("min-replicas-max-lag", whole_seconds.to_string());
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::store::{DATABASES, Store};
 use crate::version::Version;
 
 /// Who listens and speaks RESP2 is answered in the form of a message.
-pub(super) fn ping(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn ping(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let listens = node.session(id).only_listens();
     let text = match args {
         [_] if listens => &[],
@@ -21,11 +21,11 @@ pub(super) fn ping(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Ans
     Ok(if listens { Reply::Array(vec![Reply::text("pong"), text]) } else { text }.into())
 }
 
-pub(super) fn echo(_: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn echo(_: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Bulk(args[1].to_vec()))
 }
 
-pub(super) fn select(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn select(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let out_of_range = Reply::error("ERR DB index is out of range");
     let database = i32::try_from(number(args[1])?).map_err(|_| {
         Reply::error("ERR value is out of range, value must between -2147483648 and 2147483647")
@@ -35,18 +35,18 @@ pub(super) fn select(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<A
     Ok(Reply::OK.into())
 }
 
-pub(super) fn time(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn time(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
     let micros = store.ask_clock().as_nanos() / 1_000;
     let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
     Ok(Reply::Array(vec![Reply::text(&seconds.to_string()), Reply::text(&rest.to_string())]))
 }
 
-pub(super) fn quit(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn quit(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     Ok(Answer { next: Next::Close, ..Answer::from(Reply::OK) })
 }
 
 /// Makes a connection as good as new.
-pub(super) fn reset(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn reset(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     node.discard(id);
     node.unlisten_all(id);
     node.monitors.retain(|other| *other != id);
@@ -66,7 +66,7 @@ pub(super) fn reset(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answe
     Ok(Reply::Status("RESET".into()).into())
 }
 
-pub(super) fn hello_command(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn hello_command(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let role = if node.is_replica() { "replica" } else { "master" };
     let options = Options::parse(node.session(id).protocol, args)?;
     if let Some((user, password)) = options.auth {
@@ -158,6 +158,6 @@ impl<'a> Options<'a> {
 }
 
 /// The commands of a cluster, on a node that belongs to none.
-pub(super) fn no_cluster(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn no_cluster(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     Err(Reply::error("ERR This instance has cluster support disabled"))
 }

@@ -6,19 +6,19 @@ use super::{digits, number};
 use crate::resp::Reply;
 use crate::store::Store;
 
-pub(super) fn incr(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn incr(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     add(store, args, 1)
 }
 
-pub(super) fn decr(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn decr(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     add(store, args, -1)
 }
 
-pub(super) fn incrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn incrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     add(store, args, number(args[2])?)
 }
 
-pub(super) fn decrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn decrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let by = number(args[2])?.checked_neg().ok_or(Reply::error("ERR decrement would overflow"))?;
     add(store, args, by)
 }
@@ -39,7 +39,7 @@ fn add(store: &mut Store, args: &[&[u8]], by: i64) -> Result<Reply, Reply> {
 const NOT_FINITE: Reply = Reply::error("ERR increment would produce NaN or Infinity");
 const NOT_A_FLOAT: Reply = Reply::error("ERR value is not a valid float");
 
-pub(super) fn incrbyfloat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn incrbyfloat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let key = args[1];
     let value = match store.found::<Vec<u8>>(key)? {
         Some(text) => Extended::parse(text).ok_or(NOT_A_FLOAT)?,

@@ -5,10 +5,10 @@
 
 use super::{number, subcommand_syntax};
 use crate::node::{Answer, Next, Node, SessionId};
-use crate::rdb;
 use crate::resp::{Protocol, Reply};
+use crate::snapshot;
 
-pub(super) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let reply = match args {
         [_, _, seconds] if is(b"SLEEP") => {
@@ -88,7 +88,7 @@ fn object(node: &mut Node, key: &[u8]) -> Result<Reply, Reply> {
 
 /// Writes the dataset out and reads it again.
 fn reload(node: &mut Node) -> Reply {
-    match rdb::load(&rdb::of_node(node, false), node.store.now, !node.is_replica()) {
+    match snapshot::load(&snapshot::of_node(node, false), node.store.now, !node.is_replica()) {
         Ok(copy) => {
             node.store.replace(copy.store);
             Reply::OK

@@ -4,20 +4,20 @@ use super::{digits, number};
 use crate::resp::Reply;
 use crate::store::{Access, Store};
 
-pub(super) fn pttl(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn pttl(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Integer(left(store, args[1]).unwrap_or_else(|missing| missing)))
 }
 
 /// Rounded to the nearest second, not down.
-pub(super) fn ttl(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn ttl(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Integer(left(store, args[1]).map_or_else(|missing| missing, |ms| (ms + 500) / 1000)))
 }
 
-pub(super) fn pexpiretime(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn pexpiretime(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Integer(end(store, args[1]).unwrap_or_else(|missing| missing)))
 }
 
-pub(super) fn expiretime(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn expiretime(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Integer(
         end(store, args[1]).map_or_else(|missing| missing, |ms| (ms.saturating_add(500)) / 1000),
     ))
@@ -34,12 +34,12 @@ fn left(store: &mut Store, key: &[u8]) -> Result<i64, i64> {
     Ok(when.saturating_sub(now_ms).max(0))
 }
 
-pub(super) fn persist(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn persist(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Integer(i64::from(persist_key(store, args[1]))))
 }
 
 /// Makes a key last. False if it did anyway, or is not there.
-pub(super) fn persist_key(store: &mut Store, key: &[u8]) -> bool {
+pub(crate) fn persist_key(store: &mut Store, key: &[u8]) -> bool {
     if store.find(key).is_none_or(|entry| entry.expires.is_none()) {
         return false;
     }
@@ -51,7 +51,7 @@ pub(super) fn persist_key(store: &mut Store, key: &[u8]) -> bool {
 
 /// Sets when a live key ends. A primary deletes it at once if that time has passed; a replica sets even then: deleting
 /// is its primary's business. The options are part of the effect.
-pub(super) fn expire_key(store: &mut Store, key: &[u8], when: i64, options: &[&[u8]]) {
+pub(crate) fn expire_key(store: &mut Store, key: &[u8], when: i64, options: &[&[u8]]) {
     if when <= store.clock_ms() && store.access != Access::Stream {
         super::keys::delete(store, key);
         store.propagate(&[b"DEL", key]);
@@ -67,21 +67,21 @@ pub(super) fn expire_key(store: &mut Store, key: &[u8], when: i64, options: &[&[
     }
 }
 
-pub(super) fn expire(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn expire(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let base = store.clock_ms();
     expire_generic(store, args, "expire", 1000, base)
 }
 
-pub(super) fn pexpire(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn pexpire(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let base = store.clock_ms();
     expire_generic(store, args, "pexpire", 1, base)
 }
 
-pub(super) fn expireat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn expireat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     expire_generic(store, args, "expireat", 1000, 0)
 }
 
-pub(super) fn pexpireat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn pexpireat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     expire_generic(store, args, "pexpireat", 1, 0)
 }
 

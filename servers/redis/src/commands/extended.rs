@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 /// A number: the mantissa times two to the power of the exponent. The mantissa's highest bit is set, or it is zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Extended {
+pub(crate) struct Extended {
     negative: bool,
     mantissa: u64,
     exponent: i32,
@@ -23,10 +23,10 @@ const TEXT_MAX: usize = 5 * 1024 - 1;
 const DECIMALS: usize = 17;
 
 impl Extended {
-    pub(super) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
+    pub(crate) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
 
     /// Reads a number as C's `strtold` does. `None` for what is no finite number.
-    pub(super) fn parse(text: &[u8]) -> Option<Extended> {
+    pub(crate) fn parse(text: &[u8]) -> Option<Extended> {
         if text.len() > TEXT_MAX {
             return None;
         }
@@ -110,7 +110,7 @@ impl Extended {
     }
 
     /// The sum; `None` if it is not finite.
-    pub(super) fn plus(self, other: Extended) -> Option<Extended> {
+    pub(crate) fn plus(self, other: Extended) -> Option<Extended> {
         if self.mantissa == 0 || other.mantissa == 0 {
             return Some(if self.mantissa == 0 { other } else { self });
         }
@@ -135,7 +135,7 @@ impl Extended {
     }
 
     /// The number with at most 17 decimals, without zeros at their end.
-    pub(super) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         let sign = if self.negative { "-" } else { "" };
         let text = if self.exponent >= 0 {
             let mut whole = Big::from(self.mantissa);

@@ -6,14 +6,14 @@ use super::{SYNTAX, count, digits, number, wrong_arity};
 use crate::resp::{self, Reply};
 use crate::store::{Fields, Store};
 
-pub(super) fn hset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     if !args.len().is_multiple_of(2) {
         return Err(wrong_arity("hset"));
     }
     set_all(store, args).map(count)
 }
 
-pub(super) fn hmset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hmset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     if !args.len().is_multiple_of(2) {
         return Err(wrong_arity("hmset"));
     }
@@ -28,7 +28,7 @@ fn set_all(store: &mut Store, args: &[&[u8]]) -> Result<usize, Reply> {
     Ok(new)
 }
 
-pub(super) fn hsetnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hsetnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let mut hash = store.make::<Fields>(args[1])?;
     if hash.value.contains_key(args[2]) {
         return Ok(Reply::Integer(0));
@@ -43,34 +43,34 @@ fn value(hash: Option<&Fields>, field: &[u8]) -> Reply {
     hash.and_then(|fields| fields.get(field)).cloned().map_or(Reply::Nil, Reply::Bulk)
 }
 
-pub(super) fn hget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(value(store.hash(args[1])?, args[2]))
 }
 
-pub(super) fn hmget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hmget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let hash = store.hash(args[1])?;
     Ok(Reply::Array(args[2..].iter().map(|field| value(hash, field)).collect()))
 }
 
-pub(super) fn hexists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hexists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let exists = store.hash(args[1])?.is_some_and(|fields| fields.contains_key(args[2]));
     Ok(Reply::Integer(i64::from(exists)))
 }
 
-pub(super) fn hlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.hash(args[1])?.map_or(0, |fields| fields.len())))
 }
 
-pub(super) fn hstrlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hstrlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.hash(args[1])?.and_then(|fields| fields.get(args[2])).map_or(0, Vec::len)))
 }
 
-pub(super) fn hkeys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hkeys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let fields = store.hash(args[1])?.into_iter().flat_map(Fields::iter);
     Ok(Reply::Array(fields.map(|(field, _)| Reply::Bulk(field.clone())).collect()))
 }
 
-pub(super) fn hvals(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hvals(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let fields = store.hash(args[1])?.into_iter().flat_map(Fields::iter);
     Ok(Reply::Array(fields.map(|(_, value)| Reply::Bulk(value.clone())).collect()))
 }
@@ -79,11 +79,11 @@ fn pair((field, value): (&Vec<u8>, &Vec<u8>)) -> (Reply, Reply) {
     (Reply::Bulk(field.clone()), Reply::Bulk(value.clone()))
 }
 
-pub(super) fn hgetall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hgetall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Map(store.hash(args[1])?.into_iter().flat_map(Fields::iter).map(pair).collect()))
 }
 
-pub(super) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(hash) = store.edit::<Fields>(args[1])? else { return Ok(Reply::Integer(0)) };
     let removed = args[2..].iter().filter(|field| hash.value.remove(field).is_some()).count();
     if removed > 0 {
@@ -94,7 +94,7 @@ pub(super) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(removed))
 }
 
-pub(super) fn hincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let by = number(args[3])?;
     let mut hash = store.make::<Fields>(args[1])?;
     let sum = match hash.value.get(args[2]) {
@@ -110,7 +110,7 @@ pub(super) fn hincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
     Ok(Reply::Integer(sum))
 }
 
-pub(super) fn hincrbyfloat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hincrbyfloat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     if is_infinity(args[3]) {
         return Err(Reply::error("ERR value is NaN or Infinity"));
     }
@@ -128,7 +128,7 @@ pub(super) fn hincrbyfloat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, R
     Ok(Reply::Bulk(text))
 }
 
-pub(super) fn hrandfield(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hrandfield(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(asked) = args.get(2) else {
         let len = store.hash(args[1])?.map_or(0, |fields| fields.len());
         let at = store.random_below(len);

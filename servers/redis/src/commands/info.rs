@@ -4,10 +4,11 @@
 
 use std::fmt::Write as _;
 
-use super::{catalogue, subcommand_syntax};
+use super::subcommand_syntax;
+use crate::catalogue;
 use crate::node::{Answer, ChannelKind, Node, SessionId};
 use crate::resp::Reply;
-use crate::store::{DATABASES, Store};
+use crate::store::{BASE_MEMORY, DATABASES, Store};
 
 /// What writes a section.
 type Section = fn(&Node, &mut String);
@@ -29,7 +30,7 @@ const SECTIONS: [(&str, bool, Section); 13] = [
     ("Keyspace", true, keyspace),
 ];
 
-pub(super) fn info(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn info(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     Ok(text(node, args).into())
 }
 
@@ -128,7 +129,7 @@ fn human(bytes: u64) -> String {
 }
 
 fn memory_section(node: &Node, text: &mut String) {
-    let used = used(&node.store);
+    let used = node.store.used_memory();
     let most = node.config.maxmemory;
     let scripts = node.scripts.len();
     lines(
@@ -141,9 +142,9 @@ fn memory_section(node: &Node, text: &mut String) {
             ("used_memory_peak", &used),
             ("used_memory_peak_human", &human(used)),
             ("used_memory_peak_perc", &"100.00%"),
-            ("used_memory_overhead", &BASE),
-            ("used_memory_startup", &BASE),
-            ("used_memory_dataset", &(used - BASE)),
+            ("used_memory_overhead", &BASE_MEMORY),
+            ("used_memory_startup", &BASE_MEMORY),
+            ("used_memory_dataset", &(used - BASE_MEMORY)),
             ("used_memory_dataset_perc", &"100.00%"),
             ("allocator_allocated", &used),
             ("allocator_active", &used),
@@ -187,14 +188,6 @@ fn memory_section(node: &Node, text: &mut String) {
             ("lazyfreed_objects", &0),
         ],
     );
-}
-
-/// What a node without data takes, in bytes.
-const BASE: u64 = 876_144;
-
-/// About how much memory a node with this dataset uses, in bytes.
-pub(crate) fn used(store: &Store) -> u64 {
-    BASE + store.memory() as u64
 }
 
 fn persistence(node: &Node, text: &mut String) {
@@ -352,7 +345,7 @@ fn keyspace(node: &Node, text: &mut String) {
     }
 }
 
-pub(super) fn memory(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn memory(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let reply = match () {
         () if is(b"USAGE") => match node.store.peek(args[2]) {
@@ -365,11 +358,11 @@ pub(super) fn memory(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
         () if is(b"STATS") => {
             let number = |value: u64| Reply::Integer(i64::try_from(value).unwrap_or(i64::MAX));
             let keys = node.store.entries().count() as u64;
-            let (used, bytes) = (used(&node.store), node.store.memory() as u64);
+            let (used, bytes) = (node.store.used_memory(), node.store.memory() as u64);
             Reply::Map(vec![
                 (Reply::text("peak.allocated"), number(used)),
                 (Reply::text("total.allocated"), number(used)),
-                (Reply::text("startup.allocated"), number(BASE)),
+                (Reply::text("startup.allocated"), number(BASE_MEMORY)),
                 (Reply::text("keys.count"), number(keys)),
                 (Reply::text("keys.bytes-per-key"), number(bytes / keys.max(1))),
                 (Reply::text("dataset.bytes"), number(bytes)),
@@ -382,7 +375,7 @@ pub(super) fn memory(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
 }
 
 /// Nothing is slow here, so there are no samples.
-pub(super) fn latency(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn latency(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let reply = match () {
         () if is(b"LATEST") || is(b"HISTORY") => Reply::Array(Vec::new()),
@@ -399,6 +392,6 @@ pub(super) fn latency(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<A
 }
 
 /// No picture, only the version.
-pub(super) fn lolwut(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lolwut(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Verbatim("txt", format!("Redis ver. {}\n", store.version.text()).into_bytes()))
 }

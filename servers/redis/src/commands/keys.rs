@@ -9,7 +9,7 @@ use crate::store::{DATABASES, Store, Value};
 const SHARED_INTEGERS: i64 = 10_000;
 
 /// Deletes a key. True if it was there.
-pub(super) fn delete(store: &mut Store, key: &[u8]) -> bool {
+pub(crate) fn delete(store: &mut Store, key: &[u8]) -> bool {
     let removed = store.remove(key);
     if removed {
         store.changed(b'g', "del", key);
@@ -17,7 +17,7 @@ pub(super) fn delete(store: &mut Store, key: &[u8]) -> bool {
     removed
 }
 
-pub(super) fn del(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn del(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let removed = args[1..].iter().filter(|key| delete(store, key)).count();
     if removed > 0 {
         store.propagate(args);
@@ -25,16 +25,16 @@ pub(super) fn del(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(removed))
 }
 
-pub(super) fn exists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn exists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(args[1..].iter().filter(|key| store.peek(key).is_some()).count()))
 }
 
-pub(super) fn touch(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn touch(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(args[1..].iter().filter(|key| store.get(key).is_some()).count()))
 }
 
 /// The name of a value's type.
-pub(super) fn type_name(value: &Value) -> &'static str {
+pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "string",
         Value::List(_) => "list",
@@ -44,11 +44,11 @@ pub(super) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-pub(super) fn type_of(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn type_of(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Status(store.peek(args[1]).map_or("none", |entry| type_name(&entry.value)).into()))
 }
 
-pub(super) fn dbsize(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn dbsize(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.len()))
 }
 
@@ -61,21 +61,21 @@ fn flush_mode(args: &[&[u8]]) -> Result<(), Reply> {
     }
 }
 
-pub(super) fn flushall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn flushall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     flush_mode(args)?;
     store.clear();
     store.propagate(args);
     Ok(Reply::OK)
 }
 
-pub(super) fn flushdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn flushdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     flush_mode(args)?;
     store.clear_selected();
     store.propagate(args);
     Ok(Reply::OK)
 }
 
-pub(super) fn randomkey(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn randomkey(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
     store.expire_dead_here();
     let len = store.live_keys().count();
     if len == 0 {
@@ -85,18 +85,18 @@ pub(super) fn randomkey(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> 
     Ok(store.live_keys().nth(at).map_or(Reply::Nil, |(key, _)| Reply::Bulk(key.to_vec())))
 }
 
-pub(super) fn keys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn keys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let fitting = store.live_keys().filter(|(key, _)| glob::fits(args[1], key));
     Ok(Reply::Array(fitting.map(|(key, _)| Reply::Bulk(key.to_vec())).collect()))
 }
 
 const NO_KEY: Reply = Reply::error("ERR no such key");
 
-pub(super) fn rename(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn rename(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     rename_key(store, args, true).map(|_| Reply::OK)
 }
 
-pub(super) fn renamenx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn renamenx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     rename_key(store, args, false).map(|renamed| Reply::Integer(i64::from(renamed)))
 }
 
@@ -127,7 +127,7 @@ fn database(arg: &[u8]) -> Result<usize, Reply> {
 
 const SAME_OBJECT: Reply = Reply::error("ERR source and destination objects are the same");
 
-pub(super) fn move_key(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn move_key(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let key = args[1];
     let (source, target) = (store.selected, database(args[2])?);
     if source == target {
@@ -155,7 +155,7 @@ pub(super) fn move_key(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply
     Ok(Reply::Integer(1))
 }
 
-pub(super) fn copy(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn copy(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (from, to) = (args[1], args[2]);
     let source = store.selected;
     let (mut target, mut replace) = (source, false);
@@ -185,7 +185,7 @@ pub(super) fn copy(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Integer(i64::from(copied)))
 }
 
-pub(super) fn swapdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn swapdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let index = |arg: &[u8], invalid| {
         let index =
             resp::integer(arg).and_then(|index| i32::try_from(index).ok()).ok_or(Reply::error(invalid))?;
@@ -219,7 +219,7 @@ const OBJECT_HELP: [&str; 15] = [
     "    Prints this help.",
 ];
 
-pub(super) fn object(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn object(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let subcommands = ["ENCODING", "REFCOUNT", "IDLETIME", "FREQ"];
     if args[1].eq_ignore_ascii_case(b"HELP") {
         if args.len() != 2 {

@@ -5,7 +5,7 @@ use super::{NOT_AN_INTEGER, SYNTAX, count, number};
 use crate::resp::{self, Reply};
 use crate::store::{List, Store};
 
-pub(super) fn llen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn llen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.read::<List>(args[1])?.map_or(0, List::len)))
 }
 
@@ -16,20 +16,20 @@ fn place(len: usize, index: i64) -> Option<usize> {
     at.filter(|at| *at < len)
 }
 
-pub(super) fn lindex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lindex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(list) = store.read::<List>(args[1])? else { return Ok(Reply::Nil) };
     let at = place(list.len(), number(args[2])?);
     Ok(at.map_or(Reply::Nil, |at| Reply::Bulk(list[at].clone())))
 }
 
-pub(super) fn lrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (start, end) = (number(args[2])?, number(args[3])?);
     let Some(list) = store.read::<List>(args[1])? else { return Ok(Reply::Array(Vec::new())) };
     let part = list.range(span(list.len(), start, end));
     Ok(Reply::Array(part.cloned().map(Reply::Bulk).collect()))
 }
 
-pub(super) fn lset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let list = store.edit::<List>(args[1])?.ok_or(Reply::error("ERR no such key"))?;
     let at = place(list.value.len(), number(args[2])?).ok_or(Reply::error("ERR index out of range"))?;
     list.value[at] = args[3].to_vec();
@@ -38,7 +38,7 @@ pub(super) fn lset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::OK)
 }
 
-pub(super) fn linsert(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn linsert(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let after = match () {
         () if args[2].eq_ignore_ascii_case(b"AFTER") => 1,
         () if args[2].eq_ignore_ascii_case(b"BEFORE") => 0,
@@ -55,7 +55,7 @@ pub(super) fn linsert(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
     Ok(count(len))
 }
 
-pub(super) fn ltrim(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn ltrim(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (start, end) = (number(args[2])?, number(args[3])?);
     let Some(list) = store.edit::<List>(args[1])? else { return Ok(Reply::OK) };
     let before = list.value.len();
@@ -72,7 +72,7 @@ pub(super) fn ltrim(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 }
 
 /// Removes so many elements from the head, from the tail if negative, all if zero.
-pub(super) fn lrem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lrem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let asked = number(args[2])?;
     let Some(list) = store.edit::<List>(args[1])? else { return Ok(Reply::Integer(0)) };
     let most = if asked == 0 { u64::MAX } else { asked.unsigned_abs() };
@@ -98,7 +98,7 @@ pub(super) fn lrem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(gone.len()))
 }
 
-pub(super) fn lpos(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lpos(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (mut rank, mut most, mut looks) = (1, None, 0);
     let not_negative = |arg: &[u8], negative: &'static str| {
         let number = resp::integer(arg).and_then(|number| usize::try_from(number).ok());

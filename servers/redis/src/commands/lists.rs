@@ -30,19 +30,19 @@ impl End {
     }
 }
 
-pub(super) fn lpush(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lpush(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     push(store, args, End::Left)
 }
 
-pub(super) fn rpush(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn rpush(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     push(store, args, End::Right)
 }
 
-pub(super) fn lpushx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lpushx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     if store.found::<List>(args[1])?.is_none() { Ok(Reply::Integer(0)) } else { push(store, args, End::Left) }
 }
 
-pub(super) fn rpushx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn rpushx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     if store.found::<List>(args[1])?.is_none() {
         Ok(Reply::Integer(0))
     } else {
@@ -141,11 +141,11 @@ pub(crate) fn transfer(
     Ok(Some(element))
 }
 
-pub(super) fn lpop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lpop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     pop_command(store, args, End::Left, "lpop")
 }
 
-pub(super) fn rpop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn rpop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     pop_command(store, args, End::Right, "rpop")
 }
 
@@ -167,13 +167,13 @@ fn pop_command(store: &mut Store, args: &[&[u8]], end: End, name: &str) -> Resul
     })
 }
 
-pub(super) fn lmove(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lmove(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (from_end, to_end) = (End::parse(args[3])?, End::parse(args[4])?);
     let moved = transfer(store, (args[1], from_end), (args[2], to_end), args)?;
     Ok(moved.map_or(Reply::Nil, Reply::Bulk))
 }
 
-pub(super) fn rpoplpush(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn rpoplpush(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let moved = transfer(store, (args[1], End::Right), (args[2], End::Left), args)?;
     Ok(moved.map_or(Reply::Nil, Reply::Bulk))
 }
@@ -230,7 +230,7 @@ pub(crate) fn pop_first(store: &mut Store, many: &Many<'_, End>) -> Result<Optio
     Ok(None)
 }
 
-pub(super) fn lmpop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lmpop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let many = Many::parse(&args[1..], End::parse)?;
     Ok(pop_first(store, &many)?.unwrap_or(Reply::NilArray))
 }

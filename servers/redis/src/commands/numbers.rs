@@ -5,7 +5,7 @@ use crate::resp::{self, Reply};
 use crate::store::Store;
 
 /// Reads a number as C's `strtod` does within Redis's bounds: nothing before or after it, no overflow, not NaN.
-pub(super) fn double(text: &[u8]) -> Option<f64> {
+pub(crate) fn double(text: &[u8]) -> Option<f64> {
     let (sign, magnitude) = match text {
         [b'-', rest @ ..] => (-1.0, rest),
         [b'+', rest @ ..] => (1.0, rest),
@@ -25,13 +25,13 @@ pub(super) fn double(text: &[u8]) -> Option<f64> {
 }
 
 /// Reads a number as C's `strtod` does by itself: it ends at a zero byte, spaces may come before it, nothing is zero.
-pub(super) fn loose(text: &[u8]) -> Option<f64> {
+pub(crate) fn loose(text: &[u8]) -> Option<f64> {
     let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
     if text.is_empty() { Some(0.0) } else { double(text.trim_ascii_start()) }
 }
 
 /// The same, where too much is infinity.
-pub(super) fn lenient(text: &[u8]) -> Option<f64> {
+pub(crate) fn lenient(text: &[u8]) -> Option<f64> {
     loose(text).or_else(|| {
         let digits = text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
         if digits { std::str::from_utf8(text).ok()?.parse().ok() } else { None }
@@ -39,7 +39,7 @@ pub(super) fn lenient(text: &[u8]) -> Option<f64> {
 }
 
 /// True for a word that means infinity, with a sign or without.
-pub(super) fn is_infinity(word: &[u8]) -> bool {
+pub(crate) fn is_infinity(word: &[u8]) -> bool {
     let word = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
     word.eq_ignore_ascii_case(b"inf") || word.eq_ignore_ascii_case(b"infinity")
 }
@@ -70,7 +70,7 @@ fn hexadecimal(text: &[u8]) -> Option<f64> {
 ///
 /// # Errors
 /// The reply to give when it is none.
-pub(super) fn float(arg: &[u8]) -> Result<f64, Reply> {
+pub(crate) fn float(arg: &[u8]) -> Result<f64, Reply> {
     double(arg).ok_or(Reply::error("ERR value is not a valid float"))
 }
 
@@ -78,7 +78,7 @@ pub(super) fn float(arg: &[u8]) -> Result<f64, Reply> {
 ///
 /// # Errors
 /// The reply to give otherwise.
-pub(super) fn positive(arg: &[u8]) -> Result<usize, Reply> {
+pub(crate) fn positive(arg: &[u8]) -> Result<usize, Reply> {
     let number = resp::integer(arg).and_then(|number| usize::try_from(number).ok());
     number.ok_or(Reply::error("ERR value is out of range, must be positive"))
 }
@@ -87,13 +87,13 @@ pub(super) fn positive(arg: &[u8]) -> Result<usize, Reply> {
 ///
 /// # Errors
 /// The reply to give when it is no such number.
-pub(super) fn at_least_one(arg: &[u8], few: &'static str) -> Result<usize, Reply> {
+pub(crate) fn at_least_one(arg: &[u8], few: &'static str) -> Result<usize, Reply> {
     let number = resp::integer(arg).and_then(|number| usize::try_from(number).ok());
     number.filter(|number| *number > 0).ok_or(Reply::error(few))
 }
 
 /// How many random elements are asked for: as many different ones at most, or exactly as many, repeats allowed.
-pub(super) enum Sample {
+pub(crate) enum Sample {
     Different(usize),
     Repeated(usize),
 }
@@ -106,7 +106,7 @@ impl Sample {
     ///
     /// # Errors
     /// The reply to give when it is no number in bounds.
-    pub(super) fn parse(arg: &[u8], pairs: bool) -> Result<Sample, Reply> {
+    pub(crate) fn parse(arg: &[u8], pairs: bool) -> Result<Sample, Reply> {
         let count = resp::integer(arg).ok_or(NOT_AN_INTEGER)?;
         if count == i64::MIN {
             return Err(Reply::error(
@@ -121,7 +121,7 @@ impl Sample {
     }
 
     /// The places of the chosen elements among `len`, in order where none comes twice.
-    pub(super) fn draw(self, store: &mut Store, len: usize) -> Vec<usize> {
+    pub(crate) fn draw(self, store: &mut Store, len: usize) -> Vec<usize> {
         match self {
             _ if len == 0 => Vec::new(),
             Sample::Repeated(count) => (0..count).map(|_| store.random_below(len)).collect(),

@@ -36,11 +36,11 @@ use Kind::{Bool, Enum, Fixed, Integer, Limits, Memory, Notifications, Percentile
 /// One parameter.
 #[derive(Debug)]
 pub(crate) struct Parameter {
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// An older name; empty if there is none.
-    pub(super) alias: &'static str,
-    pub(super) kind: Kind,
-    pub(super) default: &'static str,
+    pub(crate) alias: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) default: &'static str,
 }
 
 const fn param(name: &'static str, alias: &'static str, kind: Kind, default: &'static str) -> Parameter {
@@ -51,7 +51,7 @@ const INT: i64 = i32::MAX as i64;
 
 impl Parameter {
     /// The parameter of a name in any case.
-    pub(super) fn find(name: &[u8]) -> Option<&'static Parameter> {
+    pub(crate) fn find(name: &[u8]) -> Option<&'static Parameter> {
         let named = |known: &str| !known.is_empty() && name.eq_ignore_ascii_case(known.as_bytes());
         ALL.iter().find(|parameter| named(parameter.name) || named(parameter.alias))
     }
@@ -60,7 +60,7 @@ impl Parameter {
     ///
     /// # Errors
     /// Why it may not be set.
-    pub(super) fn check(&self, value: &[u8]) -> Result<String, String> {
+    pub(crate) fn check(&self, value: &[u8]) -> Result<String, String> {
         let text = String::from_utf8_lossy(value).into_owned();
         let within = |number: i64, from: i64, to: i64| {
             let outside = format!("argument must be between {from} and {to} inclusive");
@@ -140,7 +140,7 @@ pub(crate) fn notifications(text: &str) -> Option<u128> {
 }
 
 /// The same as letters, in the order in which Redis shows them.
-pub(super) fn shown_notifications(bits: u128) -> String {
+pub(crate) fn shown_notifications(bits: u128) -> String {
     let has = |letter: u8| bits & (1 << letter) != 0;
     let mut text = String::new();
     if ALL_CLASSES.iter().all(|class| has(*class)) {

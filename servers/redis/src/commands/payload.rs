@@ -5,11 +5,11 @@ use crate::rdb;
 use crate::resp::Reply;
 use crate::store::{Access, Store, Value};
 
-pub(super) fn dump(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn dump(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(store.get(args[1]).map_or(Reply::Nil, |entry| Reply::Bulk(rdb::dump(&entry.value))))
 }
 
-pub(super) fn restore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn restore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (key, payload) = (args[1], args[3]);
     let options = Options::parse(&args[4..])?;
     if !options.replace && store.find(key).is_some() {

@@ -4,12 +4,12 @@ use super::SYNTAX;
 use crate::node::{Answer, Next, Node, Save, SessionId};
 use crate::resp::Reply;
 
-pub(super) fn save(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn save(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     node.stats.saved_ms = Some(node.store.now_ms());
     Ok(Answer { next: Next::Save(Save::Snapshot), ..Answer::from(Reply::OK) })
 }
 
-pub(super) fn bgsave(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn bgsave(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     match args {
         [_] => {}
         [_, word] if word.eq_ignore_ascii_case(b"SCHEDULE") => {}
@@ -20,17 +20,17 @@ pub(super) fn bgsave(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
     Ok(Answer { next: Next::Save(Save::Background), ..Answer::from(reply) })
 }
 
-pub(super) fn bgrewriteaof(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn bgrewriteaof(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     let reply = Reply::Status("Background append only file rewriting started".into());
     Ok(Answer { next: Next::Save(Save::Rewrite), ..Answer::from(reply) })
 }
 
 /// Before the first save, the time of the start.
-pub(super) fn lastsave(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn lastsave(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     Ok(Reply::Integer(node.stats.saved_ms.or(node.stats.started_ms).unwrap_or(0) / 1000).into())
 }
 
-pub(super) fn shutdown(_: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn shutdown(_: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (mut save, mut nosave, mut abort) = (false, false, false);
     for word in &args[1..] {
         match () {

@@ -5,30 +5,30 @@ use crate::glob;
 use crate::node::{Answer, ChannelKind, Next, Node, SessionId};
 use crate::resp::Reply;
 
-pub(super) fn subscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn subscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     join(node, id, args, ChannelKind::Channel, "subscribe")
 }
 
-pub(super) fn psubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn psubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     join(node, id, args, ChannelKind::Pattern, "psubscribe")
 }
 
-pub(super) fn ssubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn ssubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if node.is_nested() {
         return Err(Reply::error("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client"));
     }
     join(node, id, args, ChannelKind::Shard, "ssubscribe")
 }
 
-pub(super) fn unsubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn unsubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     leave(node, id, args, ChannelKind::Channel, "unsubscribe")
 }
 
-pub(super) fn punsubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn punsubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     leave(node, id, args, ChannelKind::Pattern, "punsubscribe")
 }
 
-pub(super) fn sunsubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn sunsubscribe(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     leave(node, id, args, ChannelKind::Shard, "sunsubscribe")
 }
 
@@ -81,19 +81,19 @@ fn confirm(node: &mut Node, id: SessionId, kind: ChannelKind, word: &str, name: 
     node.send(id, &bytes);
 }
 
-pub(super) fn publish(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn publish(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let heard = node.spread(args[1], args[2], false);
     node.store.propagate(args);
     Ok(count(heard).into())
 }
 
-pub(super) fn spublish(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn spublish(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let heard = node.spread(args[1], args[2], true);
     node.store.propagate(args);
     Ok(count(heard).into())
 }
 
-pub(super) fn pubsub(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn pubsub(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let names = |kind| {
         let matching = |name: &&Vec<u8>| args.get(2).is_none_or(|pattern| glob::fits(pattern, name));

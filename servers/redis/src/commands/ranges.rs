@@ -8,7 +8,7 @@ use crate::store::Store;
 const STRING_MAX: usize = 512 * 1024 * 1024;
 const TOO_LONG: Reply = Reply::error("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
 
-pub(super) fn append(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn append(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (key, more) = (args[1], args[2]);
     let len = match store.edit::<Vec<u8>>(key)? {
         None => {
@@ -31,7 +31,7 @@ pub(super) fn append(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
 
 /// The part of something of this length from `start` to `end`, both included and counted from the end if negative:
 /// where it begins and ends, the end not included.
-pub(super) fn span(len: usize, start: i64, end: i64) -> std::ops::Range<usize> {
+pub(crate) fn span(len: usize, start: i64, end: i64) -> std::ops::Range<usize> {
     let len = i64::try_from(len).unwrap_or(i64::MAX);
     let start = if start < 0 { start.saturating_add(len).max(0) } else { start };
     let end = if end < 0 { end.saturating_add(len).max(-1) } else { end }.min(len - 1);
@@ -42,7 +42,7 @@ pub(super) fn span(len: usize, start: i64, end: i64) -> std::ops::Range<usize> {
     place(start)..place(end + 1)
 }
 
-pub(super) fn getrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn getrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (start, end) = (number(args[2])?, number(args[3])?);
     let Some(string) = store.string(args[1])? else { return Ok(Reply::Bulk(Vec::new())) };
     // An end before the first byte means the first byte, unless both ends are given from behind and crossed.
@@ -52,7 +52,7 @@ pub(super) fn getrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply
     Ok(Reply::Bulk(string[part].to_vec()))
 }
 
-pub(super) fn setrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn setrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (key, part) = (args[1], args[3]);
     let offset = number(args[2])?;
     let offset = usize::try_from(offset).map_err(|_| Reply::error("ERR offset is out of range"))?;
@@ -81,7 +81,7 @@ struct LcsOptions {
     least: i64,
 }
 
-pub(super) fn lcs(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn lcs(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let not_strings = |_| Reply::error("ERR The specified keys must contain string values");
     let a = store.string(args[1]).map(|string| string.cloned().unwrap_or_default());
     let b = store.string(args[2]).map(|string| string.cloned().unwrap_or_default());

@@ -2,15 +2,15 @@
 //! `replication.c`).
 
 use super::{SYNTAX, number};
-use crate::node::{Answer, Cause, Next, Node, SessionId, acknowledged, synced};
-use crate::replication::{Fact, Failover, LinkState, Stage, shown};
+use crate::node::{Answer, Cause, Failover, LinkState, Next, Node, SessionId, Stage, acknowledged, synced};
+use crate::replication::{Fact, shown};
 use crate::resp::{self, Reply};
 
 /// The longest address that a replica may give.
 const ADDRESS_MAX: usize = 255;
 
 /// The section of INFO.
-pub(super) fn info(node: &Node, text: &mut String) {
+pub(crate) fn info(node: &Node, text: &mut String) {
     let replication = &node.replication;
     let history = &replication.history;
     let now_s = node.now_s();
@@ -76,7 +76,7 @@ pub(super) fn info(node: &Node, text: &mut String) {
     line("repl_backlog_histlen", &len);
 }
 
-pub(super) fn role(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn role(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     let offset = Reply::Integer(node.offset().cast_signed());
     let reply = match node.upstream() {
         None => {
@@ -103,7 +103,7 @@ pub(super) fn role(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer,
 }
 
 /// FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds].
-pub(super) fn failover(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn failover(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let ongoing = node.replication.failover.is_some();
     if args.len() == 2 && args[1].eq_ignore_ascii_case(b"ABORT") {
         if !ongoing {
@@ -178,7 +178,7 @@ impl Planned {
     }
 }
 
-pub(super) fn replicaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn replicaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if node.replication.failover.is_some() {
         return Err(Reply::error("ERR REPLICAOF not allowed while failing over."));
     }
@@ -200,7 +200,7 @@ pub(super) fn replicaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Resul
 }
 
 /// What a replica says about itself, in pairs of an option and its value; acknowledgements get no answer.
-pub(super) fn replconf(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn replconf(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if args.len().is_multiple_of(2) {
         return Err(SYNTAX);
     }
@@ -242,7 +242,7 @@ pub(super) fn replconf(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result
     Ok(Reply::OK.into())
 }
 
-pub(super) fn psync(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn psync(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if args.get(3).is_some_and(|word| word.eq_ignore_ascii_case(b"FAILOVER")) && !node.is_fed(id) {
         if !node.is_replica() {
             return Err(Reply::error("ERR PSYNC FAILOVER can't be sent to a master."));
@@ -257,12 +257,12 @@ pub(super) fn psync(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
     Ok(Answer::silent(Next::Feed))
 }
 
-pub(super) fn sync(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn sync(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     node.feed_from_now(id)?;
     Ok(Answer::silent(Next::Feed))
 }
 
-pub(super) fn wait(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn wait(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if node.is_replica() {
         return Err(Reply::error(
             "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is \
@@ -296,7 +296,7 @@ fn deadline(node: &Node, timeout: &[u8]) -> Result<Option<i64>, Reply> {
 }
 
 /// The local append-only file, where there is one, is synced before each reply; replicas do not say when theirs is.
-pub(super) fn waitaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn waitaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if node.is_replica() {
         return Err(Reply::error(
             "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local \

@@ -86,7 +86,7 @@ fn answer(cursor: u64, items: Vec<Reply>) -> Reply {
     Reply::Array(vec![Reply::text(&cursor.to_string()), Reply::Array(items)])
 }
 
-pub(super) fn scan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn scan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let from = cursor(args[1])?;
     let Options { count, pattern, kind } = options(&args[2..], true)?;
     store.expire_dead_here();
@@ -99,7 +99,7 @@ pub(super) fn scan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(answer(after, keys.into_iter().filter(fits).map(|(key, _)| Reply::Bulk(key.to_vec())).collect()))
 }
 
-pub(super) fn hscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn hscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     elements(store, args, |entry| match &entry.value {
         Value::Hash(fields) => {
             Some(fields.iter().map(|(field, value)| (&field[..], Some(value.clone()))).collect())
@@ -108,14 +108,14 @@ pub(super) fn hscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     })
 }
 
-pub(super) fn sscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     elements(store, args, |entry| match &entry.value {
         Value::Set(members) => Some(members.iter().map(|member| (&member[..], None)).collect()),
         _ => None,
     })
 }
 
-pub(super) fn zscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zscan(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     elements(store, args, |entry| match &entry.value {
         Value::SortedSet(set) => {
             let text = if entry.is_compact() { stored_score } else { doubles::text };

@@ -5,7 +5,7 @@ use super::{SYNTAX, count};
 use crate::resp::{self, Reply};
 use crate::store::{Members, Store, Value};
 
-pub(super) fn sadd(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sadd(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let mut set = store.make::<Members>(args[1])?;
     let added = args[2..].iter().filter(|member| set.add(member)).count();
     if added > 0 {
@@ -15,7 +15,7 @@ pub(super) fn sadd(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(added))
 }
 
-pub(super) fn srem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn srem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(set) = store.edit::<Members>(args[1])? else { return Ok(Reply::Integer(0)) };
     let removed = args[2..].iter().filter(|member| set.value.remove(**member)).count();
     if removed > 0 {
@@ -26,16 +26,16 @@ pub(super) fn srem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(removed))
 }
 
-pub(super) fn scard(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn scard(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.read::<Members>(args[1])?.map_or(0, Members::len)))
 }
 
-pub(super) fn sismember(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sismember(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let is = store.read::<Members>(args[1])?.is_some_and(|set| set.contains(args[2]));
     Ok(Reply::Integer(i64::from(is)))
 }
 
-pub(super) fn smismember(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn smismember(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let set = store.read::<Members>(args[1])?;
     let is = |member: &&[u8]| set.is_some_and(|set| set.contains(*member));
     Ok(Reply::Array(args[2..].iter().map(|member| Reply::Integer(i64::from(is(member)))).collect()))
@@ -45,11 +45,11 @@ fn set_reply(members: impl IntoIterator<Item = Vec<u8>>) -> Reply {
     Reply::Set(members.into_iter().map(Reply::Bulk).collect())
 }
 
-pub(super) fn smembers(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn smembers(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(set_reply(store.read::<Members>(args[1])?.into_iter().flatten().cloned()))
 }
 
-pub(super) fn smove(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn smove(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (from, to, member) = (args[1], args[2], args[3]);
     let Some(source) = store.found::<Members>(from)? else { return Ok(Reply::Integer(0)) };
     let there = source.contains(member);
@@ -70,7 +70,7 @@ pub(super) fn smove(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Integer(1))
 }
 
-pub(super) fn spop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn spop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let key = args[1];
     let asked = match args.get(2) {
         _ if args.len() > 3 => return Err(SYNTAX),
@@ -109,7 +109,7 @@ pub(super) fn spop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(popped.pop().map_or(Reply::Nil, Reply::Bulk))
 }
 
-pub(super) fn srandmember(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn srandmember(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let asked = match args.get(2) {
         _ if args.len() > 3 => return Err(SYNTAX),
         None => None,
@@ -149,27 +149,27 @@ fn combine(store: &mut Store, keys: &[&[u8]], operation: Operation) -> Result<Me
     Ok(result)
 }
 
-pub(super) fn sunion(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sunion(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     combine(store, &args[1..], Operation::Union).map(set_reply)
 }
 
-pub(super) fn sinter(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sinter(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     combine(store, &args[1..], Operation::Intersection).map(set_reply)
 }
 
-pub(super) fn sdiff(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sdiff(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     combine(store, &args[1..], Operation::Difference).map(set_reply)
 }
 
-pub(super) fn sunionstore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sunionstore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     keep(store, args, Operation::Union, "sunionstore")
 }
 
-pub(super) fn sinterstore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sinterstore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     keep(store, args, Operation::Intersection, "sinterstore")
 }
 
-pub(super) fn sdiffstore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sdiffstore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     keep(store, args, Operation::Difference, "sdiffstore")
 }
 
@@ -195,7 +195,7 @@ fn keep(
     Ok(count(len))
 }
 
-pub(super) fn sintercard(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sintercard(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let keys = at_least_one(args[1], "ERR numkeys should be greater than 0")?;
     let split = args[2..].split_at_checked(keys);
     let (keys, rest) =

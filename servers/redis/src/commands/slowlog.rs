@@ -1,69 +1,11 @@
 //! SLOWLOG (Redis 7.0 `slowlog.c`). A command takes no time here, unless it stalls the node: the log keeps those that
 //! did, and all of them while `slowlog-log-slower-than` is 0.
 
-use std::collections::VecDeque;
-
-use super::{Command, count, flags};
-use crate::node::{Answer, Node, SessionId};
+use super::count;
+use crate::node::{Answer, Node, SessionId, Slow};
 use crate::resp::{Reply, integer};
 
-/// The log, the latest entry first.
-#[derive(Debug, Default)]
-pub(crate) struct SlowLog {
-    entries: VecDeque<Entry>,
-    next: i64,
-}
-
-#[derive(Debug)]
-struct Entry {
-    id: i64,
-    at: i64,
-    micros: i64,
-    args: Vec<Vec<u8>>,
-    peer: String,
-    name: Vec<u8>,
-}
-
-/// No entry shows more arguments, nor more bytes of one.
-const ARGS_MAX: usize = 32;
-const ARG_MAX: usize = 128;
-
-impl Node {
-    /// Keeps a command in the slow log if it was slow.
-    pub(crate) fn log_slow(&mut self, id: SessionId, command: &Command, args: &[&[u8]], micros: i64) {
-        let least = self.config.slow_us;
-        if least < 0 || micros < least || command.is(flags::SKIP_SLOWLOG) {
-            return;
-        }
-        let mut shown: Vec<Vec<u8>> = args.iter().take(ARGS_MAX).map(|arg| shorten(arg)).collect();
-        if args.len() > ARGS_MAX {
-            shown[ARGS_MAX - 1] = format!("... ({} more arguments)", args.len() - ARGS_MAX + 1).into_bytes();
-        }
-        let session = self.session(id);
-        let entry = Entry {
-            id: self.slow.next,
-            at: self.store.now_ms() / 1000,
-            micros,
-            args: shown,
-            peer: session.peer.clone(),
-            name: session.name.clone(),
-        };
-        self.slow.next += 1;
-        self.slow.entries.push_front(entry);
-        self.slow.entries.truncate(self.config.slow_len);
-    }
-}
-
-fn shorten(arg: &[u8]) -> Vec<u8> {
-    if arg.len() <= ARG_MAX {
-        return arg.to_vec();
-    }
-    let mut shown = arg[..ARG_MAX].to_vec();
-    shown.extend_from_slice(format!("... ({} more bytes)", arg.len() - ARG_MAX).as_bytes());
-    shown
-}
-
-pub(super) fn slowlog(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn slowlog(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let reply = match () {
         () if is(b"LEN") => count(node.slow.entries.len()),
@@ -86,7 +28,7 @@ pub(super) fn slowlog(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<A
     Ok(reply.into())
 }
 
-fn shown(entry: &Entry) -> Reply {
+fn shown(entry: &Slow) -> Reply {
     Reply::Array(vec![
         Reply::Integer(entry.id),
         Reply::Integer(entry.at),

@@ -57,11 +57,11 @@ fn options<'a>(args: &[&'a [u8]], may_store: bool) -> Result<Options<'a>, Reply>
     Ok(options)
 }
 
-pub(super) fn sort(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sort(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     run(store, args, true)
 }
 
-pub(super) fn sort_ro(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn sort_ro(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     run(store, args, false)
 }
 

@@ -168,7 +168,7 @@ fn run(store: &mut Store, args: &[&[u8]], form: Form) -> Result<Reply, Reply> {
 
 macro_rules! command {
     ($name:ident, $operation:ident, $stores:literal, $counts:literal) => {
-        pub(super) fn $name(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+        pub(crate) fn $name(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
             let name = stringify!($name);
             run(
                 store,

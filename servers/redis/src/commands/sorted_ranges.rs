@@ -237,38 +237,38 @@ fn run(store: &mut Store, args: &[&[u8]], by: Option<By>, reverse: Option<bool>)
     Ok(list(members.into_iter(), query.with_scores))
 }
 
-pub(super) fn zrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     run(store, args, None, None)
 }
 
-pub(super) fn zrevrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrevrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     run(store, args, Some(By::Rank), Some(true))
 }
 
-pub(super) fn zrangebyscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrangebyscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     run(store, args, Some(By::Score), Some(false))
 }
 
-pub(super) fn zrevrangebyscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrevrangebyscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     run(store, args, Some(By::Score), Some(true))
 }
 
-pub(super) fn zrangebylex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrangebylex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     run(store, args, Some(By::Member), Some(false))
 }
 
-pub(super) fn zrevrangebylex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrevrangebylex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     run(store, args, Some(By::Member), Some(true))
 }
 
-pub(super) fn zrangestore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrangestore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let query = query(&args[3..], None, None, false)?;
     let members = select(store, args[2], &query)?;
     keep(store, args, args[1], members.into_iter(), "zrangestore")
 }
 
 /// Stores the result of a command. Without a result, the target is deleted.
-pub(super) fn keep(
+pub(crate) fn keep(
     store: &mut Store,
     args: &[&[u8]],
     target: &[u8],
@@ -297,11 +297,11 @@ fn count_in(store: &mut Store, key: &[u8], range: &Range<'_>) -> Result<Reply, R
     Ok(count(store.read::<SortedSet>(key)?.map_or(0, |set| range.of(set, false, 0).len())))
 }
 
-pub(super) fn zcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     count_in(store, args[1], &Range::scores(args[2], args[3])?)
 }
 
-pub(super) fn zlexcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zlexcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     count_in(store, args[1], &Range::members(args[2], args[3])?)
 }
 
@@ -319,14 +319,14 @@ fn remove(store: &mut Store, args: &[&[u8]], range: &Range<'_>, event: &'static 
     Ok(count(gone.len()))
 }
 
-pub(super) fn zremrangebyrank(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zremrangebyrank(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     remove(store, args, &Range::ranks(args[2], args[3])?, "zremrangebyrank")
 }
 
-pub(super) fn zremrangebyscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zremrangebyscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     remove(store, args, &Range::scores(args[2], args[3])?, "zremrangebyscore")
 }
 
-pub(super) fn zremrangebylex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zremrangebylex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     remove(store, args, &Range::members(args[2], args[3])?, "zremrangebylex")
 }

@@ -55,7 +55,7 @@ impl Options {
     }
 }
 
-pub(super) fn zadd(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zadd(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (options, rest) = Options::parse(&args[2..]);
     if rest.is_empty() || !rest.len().is_multiple_of(2) {
         return Err(SYNTAX);
@@ -63,7 +63,7 @@ pub(super) fn zadd(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     add(store, args, options, rest)
 }
 
-pub(super) fn zincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     add(store, args, Options { increment: true, ..Options::default() }, &args[2..])
 }
 
@@ -117,7 +117,7 @@ fn add(store: &mut Store, args: &[&[u8]], options: Options, pairs: &[&[u8]]) -> 
     })
 }
 
-pub(super) fn zrem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(set) = store.edit::<SortedSet>(args[1])? else { return Ok(Reply::Integer(0)) };
     let removed = args[2..].iter().filter(|member| set.value.remove(member).is_some()).count();
     if removed > 0 {
@@ -128,7 +128,7 @@ pub(super) fn zrem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(removed))
 }
 
-pub(super) fn zcard(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zcard(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.read::<SortedSet>(args[1])?.map_or(0, SortedSet::len)))
 }
 
@@ -136,28 +136,28 @@ fn score(set: Option<&SortedSet>, member: &[u8]) -> Reply {
     set.and_then(|set| set.score(member)).map_or(Reply::Nil, Reply::Double)
 }
 
-pub(super) fn zscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(score(store.read::<SortedSet>(args[1])?, args[2]))
 }
 
-pub(super) fn zmscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zmscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let set = store.read::<SortedSet>(args[1])?;
     Ok(Reply::Array(args[2..].iter().map(|member| score(set, member)).collect()))
 }
 
-pub(super) fn zrank(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrank(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let set = store.read::<SortedSet>(args[1])?;
     let rank = set.and_then(|set| set.iter().position(|(member, _)| member == args[2]));
     Ok(rank.map_or(Reply::Nil, count))
 }
 
-pub(super) fn zrevrank(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrevrank(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let set = store.read::<SortedSet>(args[1])?;
     let rank = set.and_then(|set| set.iter().rev().position(|(member, _)| member == args[2]));
     Ok(rank.map_or(Reply::Nil, count))
 }
 
-pub(super) fn zrandmember(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zrandmember(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let with_scores = args.len() > 3;
     let asked = args.get(2).map(|asked| Sample::parse(asked, false)).transpose()?;
     if args.len() > 4 || with_scores && !args[3].eq_ignore_ascii_case(b"WITHSCORES") {
@@ -177,7 +177,7 @@ pub(super) fn zrandmember(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Re
 }
 
 /// Members as they are replied, with or without their scores.
-pub(super) fn list(members: impl Iterator<Item = (Vec<u8>, f64)>, with_scores: bool) -> Reply {
+pub(crate) fn list(members: impl Iterator<Item = (Vec<u8>, f64)>, with_scores: bool) -> Reply {
     if with_scores {
         Reply::Pairs(members.map(|(member, score)| (Reply::Bulk(member), Reply::Double(score))).collect())
     } else {
@@ -245,11 +245,11 @@ pub(crate) fn pop(store: &mut Store, key: &[u8], side: Side) -> Result<Option<(V
     Ok(taken)
 }
 
-pub(super) fn zpopmin(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zpopmin(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     pop_command(store, args, Side::Min)
 }
 
-pub(super) fn zpopmax(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zpopmax(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     pop_command(store, args, Side::Max)
 }
 
@@ -287,7 +287,7 @@ pub(crate) fn pop_first(store: &mut Store, many: &Many<'_, Side>) -> Result<Opti
     Ok(None)
 }
 
-pub(super) fn zmpop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn zmpop(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let many = Many::parse(&args[1..], Side::parse)?;
     Ok(pop_first(store, &many)?.unwrap_or(Reply::NilArray))
 }

@@ -81,7 +81,7 @@ fn instant(store: &Store, unit: Unit, time: &[u8], command: &str) -> Result<i64,
     span.checked_add(base).ok_or_else(invalid)
 }
 
-pub(super) fn set(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn set(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (key, value) = (args[1], args[2]);
     let options = Options::parse(&args[3..], true)?;
     let expires = match options.expiry {
@@ -123,7 +123,7 @@ fn expire_effect(store: &mut Store, key: &[u8], value: &[u8], when: i64) {
     store.noticed(b'g', "expire", key);
 }
 
-pub(super) fn setnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn setnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     if store.find(args[1]).is_some() {
         return Ok(Reply::Integer(0));
     }
@@ -132,12 +132,12 @@ pub(super) fn setnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Integer(1))
 }
 
-pub(super) fn setex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn setex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let when = instant(store, EX, args[2], "setex")?;
     set_until(store, args[1], args[3], when)
 }
 
-pub(super) fn psetex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn psetex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let when = instant(store, PX, args[2], "psetex")?;
     set_until(store, args[1], args[3], when)
 }
@@ -149,14 +149,14 @@ fn set_until(store: &mut Store, key: &[u8], value: &[u8], when: i64) -> Result<R
     Ok(Reply::OK)
 }
 
-pub(super) fn getset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn getset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let before = store.string(args[1])?.cloned().map_or(Reply::Nil, Reply::Bulk);
     put(store, args[1], args[2], None, false);
     store.propagate(&[b"SET", args[1], args[2]]);
     Ok(before)
 }
 
-pub(super) fn mset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn mset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     if args.len().is_multiple_of(2) {
         return Err(wrong_arity("mset"));
     }
@@ -164,7 +164,7 @@ pub(super) fn mset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::OK)
 }
 
-pub(super) fn msetnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn msetnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     if args.len().is_multiple_of(2) {
         return Err(wrong_arity("msetnx"));
     }
@@ -183,24 +183,24 @@ fn set_all(store: &mut Store, args: &[&[u8]]) {
     store.propagate(args);
 }
 
-pub(super) fn get(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn get(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(store.string(args[1])?.cloned().map_or(Reply::Nil, Reply::Bulk))
 }
 
 /// What is no string counts as missing.
-pub(super) fn mget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn mget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let value = |key: &&[u8]| store.string(key).ok().flatten().cloned().map_or(Reply::Nil, Reply::Bulk);
     Ok(Reply::Array(args[1..].iter().map(value).collect()))
 }
 
-pub(super) fn getdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn getdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(value) = store.string(args[1])?.cloned() else { return Ok(Reply::Nil) };
     super::keys::delete(store, args[1]);
     store.propagate(&[b"DEL", args[1]]);
     Ok(Reply::Bulk(value))
 }
 
-pub(super) fn getex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn getex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let key = args[1];
     let options = Options::parse(&args[2..], false)?;
     let Some(value) = store.string(key)?.cloned() else { return Ok(Reply::Nil) };
@@ -213,6 +213,6 @@ pub(super) fn getex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Bulk(value))
 }
 
-pub(super) fn strlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+pub(crate) fn strlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.string(args[1])?.map_or(0, Vec::len)))
 }

@@ -3,9 +3,10 @@
 
 use mlua::{Lua, MultiValue, Table, Value};
 
-use super::random::Random;
-use super::{Refused, Sha, complain, first_line, value, with_task, with_words};
-use crate::commands::Command;
+use super::convert::value;
+use super::errors::{Refused, complain, first_line};
+use super::task::{with_task, with_words};
+use crate::node::Sha;
 use crate::resp::{Protocol, Reply};
 
 /// An error that is a table and names no place.
@@ -86,8 +87,8 @@ fn log(_: &Lua, args: MultiValue) -> mlua::Result<()> {
 
 /// Everybody may do everything.
 fn acl_check_cmd(_: &Lua, args: MultiValue) -> mlua::Result<bool> {
-    let known = with_words(&args, |words| Ok(Command::find(words[0]).is_some()));
-    match known {
+    let knows = with_task(|task| task.commands.knows)?;
+    match with_words(&args, |words| Ok(knows(words[0]))) {
         Ok(true) => Ok(true),
         Ok(false) => Err(refuse("Invalid command passed to redis.acl_check_cmd()")),
         Err(Reply::Error(text)) => Err(mlua::Error::external(Refused(text.into_owned()))),
@@ -103,7 +104,7 @@ fn number(lua: &Lua, args: &MultiValue, at: usize, name: &str) -> mlua::Result<f
 }
 
 fn random(lua: &Lua, args: MultiValue) -> mlua::Result<f64> {
-    let drawn = with_task(|task| Random::draw(&mut task.node.store.script_random))?;
+    let drawn = with_task(|task| task.node.store.script_random.draw())?;
     let (low, high) = match args.len() {
         0 => return Ok(drawn),
         1 => (1.0, number(lua, &args, 0, "random")?.trunc()),

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::PORT;
 use crate::store::Policy;
+
+/// The port of a node.
+pub const PORT: u16 = 6379;
 
 /// A node's configuration.
 #[derive(Clone, Debug)]

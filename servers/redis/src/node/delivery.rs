@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Node, SessionId};
+use super::ids::SessionId;
 
 /// Something for one session that it did not ask for just now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,24 +25,4 @@ pub enum Then {
     Resume,
     /// It is closed.
     Close,
-}
-
-impl Node {
-    /// Sends bytes to a session: to the one whose command is executed with its reply, to others as a delivery.
-    pub(crate) fn send(&mut self, session: SessionId, bytes: &[u8]) {
-        if self.current == Some(session) {
-            self.out.extend_from_slice(bytes);
-        } else {
-            self.deliver(session, bytes.into(), Then::Same);
-        }
-    }
-
-    pub(crate) fn deliver(&mut self, session: SessionId, bytes: Arc<[u8]>, then: Then) {
-        self.deliveries.push(Delivery { session, bytes, then });
-    }
-
-    /// What has to be sent to other sessions since it was last asked, in order.
-    pub fn take_deliveries(&mut self) -> Vec<Delivery> {
-        std::mem::take(&mut self.deliveries)
-    }
 }

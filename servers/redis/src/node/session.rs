@@ -2,23 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::waiting::Waiting;
-use crate::resp::Protocol;
-
-/// The number of a connection, from 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SessionId(pub u64);
-
-impl SessionId {
-    /// The number as a reply gives it.
-    #[must_use]
-    pub fn number(self) -> i64 {
-        i64::try_from(self.0).unwrap_or(i64::MAX)
-    }
-}
-
-/// A command with its arguments, kept to be executed later.
-pub(crate) type Kept = Vec<Vec<u8>>;
+use super::ids::{Kept, SessionId};
+use super::queues::Waiting;
+use crate::resp::{Protocol, Reply};
 
 /// What a node keeps of one connection.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +50,7 @@ pub struct Session {
     /// True if it was told to go: nothing more is executed for it.
     pub(crate) leaving: bool,
     /// What it waits for; until then, nothing else that it sends is executed.
-    pub(super) waiting: Option<Box<Waiting>>,
+    pub(crate) waiting: Option<Box<Waiting>>,
 }
 
 /// CLIENT REPLY.
@@ -131,7 +117,18 @@ impl Session {
     }
 
     /// True if its present command gets a reply.
-    pub(super) fn is_answered(&self) -> bool {
+    pub(crate) fn is_answered(&self) -> bool {
         !matches!(self.answers, Answers::Off | Answers::Skip)
     }
+}
+
+/// The reply to what a session may not send while it listens and speaks RESP2.
+pub(crate) fn only_listens(name: &str) -> Reply {
+    Reply::Error(
+        format!(
+            "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
+             context"
+        )
+        .into(),
+    )
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::commands::catalogue;
+use crate::catalogue;
 
 /// What a node has counted since it started, or since CONFIG RESETSTAT.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ const KINDS_MAX: usize = 128;
 
 impl Stats {
     /// What is counted of a command.
-    pub(super) fn of(&mut self, nth: usize) -> &mut Calls {
+    pub(crate) fn of(&mut self, nth: usize) -> &mut Calls {
         if self.calls.len() <= nth {
             self.calls.resize(catalogue::FACTS.len(), Calls::default());
         }
@@ -50,7 +50,7 @@ impl Stats {
     }
 
     /// Counts an error that was replied.
-    pub(super) fn count_error(&mut self, text: &str) {
+    pub(crate) fn count_error(&mut self, text: &str) {
         self.errors += 1;
         let kind = text.split(' ').next().unwrap_or_default();
         if let Some(count) = self.by_error.get_mut(kind) {

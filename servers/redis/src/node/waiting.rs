@@ -4,54 +4,32 @@
 //! step of the wall clock moves all deadlines, and an answer may come a tick late. Who waits for a key is served in the
 //! order of coming; keys are looked at in the order in which they were changed (Redis 7.0 `blocked.c`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use picklock_sim::time::WallTime;
 
 use super::delivery::Then;
-use super::session::Kept;
-use super::{Answer, Next, Node, SessionId};
-use crate::commands::Pop;
+use super::ids::{Kept, SessionId};
+use super::outcome::{Answer, Next};
+use super::queues::{Cause, Waiting};
+use super::state::{Executor, Node};
 use crate::resp::Reply;
-
-/// What a session waits for.
-#[derive(Clone, Debug)]
-pub(crate) struct Waiting {
-    pub(super) cause: Cause,
-    /// The last millisecond of the wall clock that it waits through; none without limit.
-    pub(super) deadline_ms: Option<i64>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Cause {
-    /// So many replicas that have acknowledged the effects up to an offset.
-    Replicas { count: usize, offset: u64 },
-    /// Append-only files that are synced; whether the node's own is.
-    Disk { logs: bool },
-    /// Elements in one of these keys.
-    Keys { pop: Pop, database: usize, keys: Vec<Vec<u8>> },
-    /// The end of a pause; then this command is executed.
-    Pause { command: Kept },
-    /// The end of its own script, which takes too long.
-    Script,
-}
-
-/// Who waits.
-#[derive(Debug, Default)]
-pub(super) struct Queues {
-    /// The deadlines in order.
-    deadlines: BTreeSet<(i64, SessionId)>,
-    /// Those that wait for replicas, the first to wait first.
-    replicas: Vec<SessionId>,
-    /// Those that wait for the end of a pause.
-    paused: Vec<SessionId>,
-    /// Those that wait for a key of a database.
-    pub(super) keys: BTreeMap<(usize, Vec<u8>), Vec<SessionId>>,
-    /// The keys that somebody waits for and that were changed.
-    pub(super) ready: Vec<(usize, Vec<u8>)>,
-    /// How many sessions wait for keys, replicas or the disk.
-    pub(super) blocked: usize,
-}
+use crate::store::Access;
 
 impl Node {
+    /// Sets the time, and whose commands follow.
+    pub(crate) fn at(&mut self, now: WallTime) {
+        self.store.begin(now);
+        self.store.access = if self.is_replica() { Access::Replica } else { Access::Primary };
+        if self.pause.is_some_and(|pause| self.store.now_ms() >= pause.until_ms) {
+            self.end_pause();
+        }
+        if self.paused().is_some() {
+            // Nothing is deleted during a pause: what is dead looks gone.
+            self.store.access = Access::Replica;
+        }
+    }
+
     /// Lets a session wait. The server executes nothing more for it until a delivery resumes it.
     pub(crate) fn wait_for(&mut self, id: SessionId, cause: Cause, deadline_ms: Option<i64>) -> Answer {
         match &cause {
@@ -76,13 +54,14 @@ impl Node {
         Answer::silent(Next::Blocked)
     }
 
-    /// Keeps a command until the pause is over.
-    pub(super) fn postpone(&mut self, id: SessionId, command: Kept) -> Next {
+    /// Keeps a command until the pause is over; then it is executed as is said here.
+    pub(crate) fn postpone(&mut self, id: SessionId, command: Kept, execute: Executor) -> Next {
+        self.executes_kept = Some(execute);
         self.wait_for(id, Cause::Pause { command }, None).next
     }
 
     /// Ends the waiting of a session, if it waits.
-    pub(super) fn stop_waiting(&mut self, id: SessionId) -> Option<Waiting> {
+    pub(crate) fn stop_waiting(&mut self, id: SessionId) -> Option<Waiting> {
         let waiting = *self.sessions.get_mut(&id)?.waiting.take()?;
         if let Some(deadline) = waiting.deadline_ms {
             self.queues.deadlines.remove(&(deadline, id));
@@ -110,7 +89,7 @@ impl Node {
     }
 
     /// Answers a session that waited.
-    pub(super) fn resume(&mut self, id: SessionId, reply: &Reply) {
+    pub(crate) fn resume(&mut self, id: SessionId, reply: &Reply) {
         self.execute_for(id, |node| {
             node.reply(id, reply);
             node.advance_answers(id);
@@ -119,7 +98,7 @@ impl Node {
     }
 
     /// True while some session waits with a deadline.
-    pub(super) fn has_deadlines(&self) -> bool {
+    pub(crate) fn has_deadlines(&self) -> bool {
         !self.queues.deadlines.is_empty()
     }
 
@@ -134,7 +113,7 @@ impl Node {
     }
 
     /// Answers those whose deadline has passed.
-    pub(super) fn end_overdue(&mut self) {
+    pub(crate) fn end_overdue(&mut self) {
         let now = self.store.now_ms();
         while let Some(&(deadline, id)) = self.queues.deadlines.first() {
             if deadline >= now {
@@ -187,7 +166,7 @@ impl Node {
     }
 
     /// Serves those that waited for keys which have something for them now.
-    pub(super) fn serve_ready(&mut self) {
+    pub(crate) fn serve_ready(&mut self) {
         while !self.queues.ready.is_empty() {
             for place in std::mem::take(&mut self.queues.ready) {
                 let waiting = self.queues.keys.get(&place).cloned().unwrap_or_default();
@@ -200,12 +179,13 @@ impl Node {
 
     /// Serves a session that waits for a key, if there is something for it.
     fn serve(&mut self, id: SessionId, place: &(usize, Vec<u8>)) {
-        let Some(Waiting { cause: Cause::Keys { pop, .. }, .. }) = self.session(id).waiting.as_deref() else {
+        let Some(Waiting { cause: Cause::Keys { takes, .. }, .. }) = self.session(id).waiting.as_deref()
+        else {
             return;
         };
-        let pop = pop.clone();
+        let takes = Arc::clone(takes);
         let selected = std::mem::replace(&mut self.store.selected, place.0);
-        let served = pop.serve(&mut self.store, &place.1);
+        let served = takes.serve(&mut self.store, &place.1);
         self.store.selected = selected;
         if let Some(reply) = served {
             self.stop_waiting(id);
@@ -233,11 +213,13 @@ impl Node {
         if self.paused().is_some() {
             return;
         }
+        // Nothing was ever kept if nobody has said how it is executed.
+        let Some(execute) = self.executes_kept else { return };
         for id in self.queues.paused.clone() {
             if let Some(Waiting { cause: Cause::Pause { command }, .. }) = self.stop_waiting(id) {
                 let args: Vec<&[u8]> = command.iter().map(Vec::as_slice).collect();
                 self.execute_for(id, |node| {
-                    Some(match node.process(id, &args) {
+                    Some(match execute(node, id, &args) {
                         Next::Blocked => Then::Same,
                         Next::Close => Then::Close,
                         _ => Then::Resume,
@@ -261,13 +243,6 @@ impl Node {
                 Some(Then::Close)
             });
         }
-    }
-}
-
-impl Cause {
-    /// True if it waits because of its own command, and may be unblocked.
-    fn is_blocking(&self) -> bool {
-        matches!(self, Cause::Replicas { .. } | Cause::Disk { .. } | Cause::Keys { .. })
     }
 }
 

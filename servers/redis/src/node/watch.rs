@@ -1,8 +1,9 @@
 //! What follows from changes of keys: transactions that watch them fail, clients that wait for them are served,
 //! listeners are notified (Redis 7.0 `multi.c`, `blocked.c`, `notify.c`).
 
-use super::session::Watched;
-use super::{Node, SessionId};
+use super::ids::SessionId;
+use super::session::{Transaction, Watched};
+use super::state::Node;
 use crate::store::Touch;
 
 impl Node {
@@ -33,6 +34,12 @@ impl Node {
             }
         }
         self.look_away();
+    }
+
+    /// Forgets what a session has queued and what it watches.
+    pub(crate) fn discard(&mut self, id: SessionId) -> Option<Box<Transaction>> {
+        self.unwatch(id);
+        self.session_mut(id).transaction.take()
     }
 
     /// True if a key that the session watches was changed, or has died since.

@@ -6,7 +6,6 @@
 //! Source: liblzf by Marc Lehmann, <http://oldhome.schmorp.de/marc/liblzf.html>.
 
 use super::RdbError;
-use super::input::Input;
 
 /// The most bytes that three bytes of input can stand for.
 const COPY_MAX: usize = 264;
@@ -20,17 +19,17 @@ pub(super) fn decompress(packed: &[u8], length: usize) -> Result<Vec<u8>, RdbErr
         return Err(CORRUPT);
     }
     let mut plain = Vec::with_capacity(length);
-    let mut rest = Input::new(packed);
+    let mut rest = packed;
     while !rest.is_empty() {
-        let control = usize::from(rest.byte()?);
+        let control = usize::from(take(&mut rest, 1)?[0]);
         if control < 32 {
-            plain.extend_from_slice(rest.take(control + 1)?);
+            plain.extend_from_slice(take(&mut rest, control + 1)?);
         } else {
             let mut count = control >> 5;
             if count == 7 {
-                count += usize::from(rest.byte()?);
+                count += usize::from(take(&mut rest, 1)?[0]);
             }
-            let distance = (control & 0x1f) << 8 | usize::from(rest.byte()?);
+            let distance = (control & 0x1f) << 8 | usize::from(take(&mut rest, 1)?[0]);
             let start = plain.len().checked_sub(distance + 1).ok_or(CORRUPT)?;
             // Source and target may overlap: a run of one byte is a copy from one byte before.
             for at in start..start + count + 2 {
@@ -42,4 +41,10 @@ pub(super) fn decompress(packed: &[u8], length: usize) -> Result<Vec<u8>, RdbErr
         }
     }
     if plain.len() == length { Ok(plain) } else { Err(CORRUPT) }
+}
+
+fn take<'a>(rest: &mut &'a [u8], len: usize) -> Result<&'a [u8], RdbError> {
+    let (taken, left) = rest.split_at_checked(len).ok_or(RdbError::Truncated)?;
+    *rest = left;
+    Ok(taken)
 }

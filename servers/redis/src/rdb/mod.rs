@@ -17,7 +17,6 @@ use crc::{CRC_64_REDIS, Crc};
 mod file;
 mod input;
 mod lzf;
-mod node;
 mod output;
 mod packed;
 mod payload;
@@ -25,10 +24,8 @@ mod payload;
 mod tests;
 mod value;
 
-pub(super) use file::StreamAt;
-use file::{Aux, Saved};
-pub(super) use node::{load, of_node};
-pub(super) use payload::{dump, restore};
+pub(crate) use file::{Aux, Saved, StreamAt, decode, encode};
+pub(crate) use payload::{dump, restore};
 
 /// The version that is written, and the newest that is read.
 const VERSION: u16 = 10;
@@ -38,7 +35,7 @@ static CHECKSUM: Crc<u64> = Crc::<u64>::new(&CRC_64_REDIS);
 
 /// Why bytes are not a snapshot or a payload.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum RdbError {
+pub(crate) enum RdbError {
     /// The input ends too early.
     #[error("the input ends in the middle of a value")]
     Truncated,

@@ -2,35 +2,22 @@
 //!
 //! A copy over the socket (`repl-diskless-sync`) is made for all replicas that come within `repl-diskless-sync-delay`
 //! seconds of the first. Only the replica knows when it has all of it, so the stream is kept until it says so. Until this
-//! is asked for by CONFIG SET, copies have a length and are sent at once; see [`settings`](super::settings).
+//! is asked for by CONFIG SET, copies have a length and are sent at once.
 //!
 //! Source: `startBgsaveForReplication` and `replicationCron` of `replication.c`.
 
 use std::sync::Arc;
 
-use super::history::ReplicationId;
-use super::state::{FedReplica, Feeding, Introduced};
-use crate::node::{Node, SessionId, Then};
-use crate::rdb;
-
-impl FedReplica {
-    /// True once its copy is on the way.
-    pub(crate) fn has_copy(&self) -> bool {
-        !matches!(self.feeding, Feeding::InTheCopy { .. })
-    }
-
-    /// How far it is, as INFO says it.
-    pub(crate) fn state(&self) -> &'static str {
-        if self.has_copy() { "online" } else { "wait_bgsave" }
-    }
-}
+use crate::node::{FedReplica, Feeding, Introduced, Node, SessionId, Then};
+use crate::snapshot;
+use crate::stream::ReplicationId;
 
 impl Node {
     /// Makes a session the link of a replica that needs everything.
     pub(super) fn feed_anew(&mut self, session: SessionId, introduced: Introduced) {
         self.begin_history();
         if !(self.replication.settings.diskless && introduced.eof) {
-            let copy = rdb::of_node(self, false);
+            let copy = snapshot::of_node(self, false);
             let head = format!("{}${}\r\n", self.place(), copy.len());
             self.send(session, &[head.as_bytes(), &copy].concat());
             return self.add_replica(session, introduced, Feeding::Sent);
@@ -81,7 +68,7 @@ impl Node {
     fn copy_to_all(&mut self) {
         self.begin_history();
         let (mark, now_s): (ReplicationId, i64) = (self.replication.new_name(), self.now_s());
-        let copy = rdb::of_node(self, false);
+        let copy = snapshot::of_node(self, false);
         let head = format!("{}$EOF:{mark}\r\n", self.place());
         let bytes: Arc<[u8]> = [head.as_bytes(), &copy, mark.as_bytes()].concat().into();
         let waits = |replica: &&mut FedReplica| !replica.has_copy();

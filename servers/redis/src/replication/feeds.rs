@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use picklock_sim::time::WallTime;
 
-use super::history::ReplicationId;
-use super::state::{FedReplica, Feeding, Introduced, LinkState};
-use crate::node::{Delivery, Node, SessionId, Then};
-use crate::rdb;
+use crate::node::{Delivery, FedReplica, Feeding, Introduced, LinkState, Node, SessionId, Then};
 use crate::resp::{self, Reply};
+use crate::snapshot;
 use crate::store::Effects;
+use crate::stream::ReplicationId;
 
 /// The reply to a replica that comes while this node has lost its own primary.
 const NO_PRIMARY_LINK: Reply = Reply::error("NOMASTERLINK Can't SYNC while not connected with my master");
@@ -20,11 +19,6 @@ const NO_PRIMARY_LINK: Reply = Reply::error("NOMASTERLINK Can't SYNC while not c
 const FAILING_OVER: Reply = Reply::error("NOMASTERLINK Can't SYNC while failing over");
 
 impl Node {
-    /// The wall clock of the command at hand, in whole seconds.
-    pub(crate) fn now_s(&self) -> i64 {
-        self.store.now_ms() / 1000
-    }
-
     /// Notes what a connection says about itself.
     pub(crate) fn introduce(&mut self, id: SessionId, fact: Fact<'_>) {
         let introduced = self.replication.introduced.entry(id).or_default();
@@ -74,7 +68,7 @@ impl Node {
         let introduced = self.replication.introduced.remove(&session).unwrap_or_default();
         self.stats.full_copies += 1;
         self.begin_history();
-        let copy = rdb::of_node(self, false);
+        let copy = snapshot::of_node(self, false);
         self.send(session, &[format!("${}\r\n", copy.len()).as_bytes(), &copy].concat());
         self.add_replica(session, introduced, Feeding::Sent);
         Ok(())
@@ -139,23 +133,11 @@ impl Node {
         self.tend_failover();
     }
 
-    /// How many replicas have acknowledged the stream up to `offset`.
-    #[must_use]
-    pub fn acknowledged(&self, offset: u64) -> usize {
-        let has = |replica: &&FedReplica| replica.has_copy() && replica.acked >= offset;
-        self.replication.replicas.iter().filter(has).count()
-    }
-
     /// True while there are replicas to look after, or a backlog to drop in time.
     pub(crate) fn needs_beats(&self) -> bool {
         let replication = &self.replication;
         let fades = replication.deserted_s.is_some() && replication.history.is_kept() && !self.is_replica();
         !replication.replicas.is_empty() || fades
-    }
-
-    /// True if a session is a replica's link.
-    pub(crate) fn is_fed(&self, session: SessionId) -> bool {
-        self.replication.replicas.iter().any(|replica| replica.session == session)
     }
 
     /// Puts the effects of a command on this node into the stream.
@@ -191,7 +173,7 @@ impl Node {
     }
 
     /// Sends bytes of the stream to all replicas.
-    pub(super) fn feed_all(&mut self, bytes: &[u8]) {
+    pub(crate) fn feed_all(&mut self, bytes: &[u8]) {
         if !self.replication.replicas.is_empty() && !bytes.is_empty() {
             let bytes: Arc<[u8]> = bytes.into();
             for replica in &mut self.replication.replicas {
@@ -209,7 +191,7 @@ impl Node {
     }
 
     /// Closes the links of all replicas: they have to ask anew how to go on.
-    pub(super) fn cut_replicas(&mut self) {
+    pub(crate) fn cut_replicas(&mut self) {
         let nothing: Arc<[u8]> = Arc::default();
         for replica in std::mem::take(&mut self.replication.replicas) {
             self.deliver(replica.session, Arc::clone(&nothing), Then::Close);

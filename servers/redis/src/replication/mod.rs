@@ -1,9 +1,8 @@
-//! Asynchronous replication, as Redis 7.0 does it.
+//! Asynchronous replication, as Redis 7.0 does it: what a node does for it with its state alone.
 //!
-//! A primary sends its replicas what its commands did, as commands with absolute times. [`writer`] makes the stream of
-//! effects, [`history`] numbers its bytes and keeps the last of them, [`feeds`] knows the replicas and what they have
-//! acknowledged. At the other end, [`link`] understands what a primary sends, [`replica`] does what it says, and
-//! [`follow`] has the sockets and timers.
+//! A primary sends its replicas what its commands did, as commands with absolute times. [`feeds`] knows the replicas and
+//! what they have acknowledged, [`copies`] makes what one gets that has nothing yet, [`roles`] and [`planned`] change who
+//! follows whom. A replica's end of the link is [`following`](crate::following), since it executes what it hears.
 //!
 //! Nothing here waits for anything: a write is answered before any replica has it, and is lost when the primary is lost
 //! first.
@@ -14,18 +13,7 @@
 
 mod copies;
 mod feeds;
-mod follow;
-pub(super) mod history;
-mod link;
 mod planned;
-mod replica;
-mod settings;
-mod state;
-mod writer;
+mod roles;
 
-pub(super) use feeds::{Fact, shown};
-pub(super) use follow::{cron, follow};
-pub(super) use link::Link;
-pub(super) use planned::{Failover, Stage};
-pub(super) use state::{LinkState, Replication, Upstream};
-pub(super) use writer::Writer;
+pub(crate) use feeds::{Fact, shown};

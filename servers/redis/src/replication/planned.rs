@@ -6,33 +6,7 @@
 //!
 //! Source: `failoverCommand` and `updateFailoverStatus` of `replication.c`.
 
-use super::state::{FedReplica, LinkState};
-use crate::node::{Node, Pause};
-
-/// A planned failover that has begun.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failover {
-    /// The address and port of the replica that shall take over; whichever has everything first if `None`.
-    pub(crate) target: Option<(String, u16)>,
-    /// Hand over to the target at the deadline, whatever it has.
-    pub(crate) force: bool,
-    /// Until when to wait for a replica, in milliseconds of the wall clock; without limit if `None`.
-    pub(crate) deadline_ms: Option<i64>,
-    /// How far it is.
-    pub(crate) stage: Stage,
-}
-
-/// How far a planned failover is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// A replica is awaited that has everything.
-    WaitingForSync,
-    /// This node follows the target and wants it to take over.
-    HandingOver {
-        /// True if the target was asked on the link at hand.
-        asked: bool,
-    },
-}
+use crate::node::{Failover, FedReplica, LinkState, Node, Stage};
 
 impl Failover {
     /// Whether this replica is meant, or any is.
@@ -95,7 +69,7 @@ impl Node {
     }
 
     /// The target has taken over, and this node goes on as its replica. What was kept is answered now.
-    pub(super) fn failed_over(&mut self) {
+    pub(crate) fn failed_over(&mut self) {
         if self.is_handing_over() {
             self.end_failover();
         }
@@ -116,25 +90,17 @@ impl Node {
     }
 
     /// The target is being asked: from now on a link that breaks is a refusal.
-    pub(super) fn asks_to_take_over(&mut self) {
+    pub(crate) fn asks_to_take_over(&mut self) {
         if let Some(Failover { stage: Stage::HandingOver { asked }, .. }) = &mut self.replication.failover {
             *asked = true;
         }
     }
 
     /// The link to the target is down.
-    pub(super) fn link_to_target_is(&mut self, state: LinkState) {
+    pub(crate) fn link_to_target_is(&mut self, state: LinkState) {
         let stage = self.replication.failover.as_ref().map(|failover| failover.stage);
         if state == LinkState::Down && stage == Some(Stage::HandingOver { asked: true }) {
             self.abort_failover();
-        }
-    }
-
-    /// The pause that is in force: that of CLIENT PAUSE, and while a failover is planned, of all writes without end.
-    pub(crate) fn paused(&self) -> Option<Pause> {
-        match &self.replication.failover {
-            None => self.pause,
-            Some(_) => Some(Pause { until_ms: i64::MAX, all: self.pause.is_some_and(|pause| pause.all) }),
         }
     }
 }

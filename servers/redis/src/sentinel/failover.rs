@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::instance::{Address, Awaited, Instance, InstanceId, Reconfiguration, Replica, Role, Wire};
+use super::ids::InstanceId;
+use super::instance::{Address, Awaited, Instance, Reconfiguration, Replica, Role, Wire};
 use super::primary::Failover;
 use super::state::{Act, DESYNC_MAX, Sentinel};
 

@@ -5,7 +5,8 @@
 //!
 //! Source: `sentinelSendHello` and `sentinelProcessHelloMessage` of `sentinel.c`.
 
-use super::instance::{Address, Awaited, InstanceId};
+use super::ids::InstanceId;
+use super::instance::{Address, Awaited};
 use super::state::Sentinel;
 use super::watch::HELLO;
 use crate::resp::Reply;

@@ -2,7 +2,8 @@
 //!
 //! Source: `sentinelRefreshInstanceInfo` of `sentinel.c`.
 
-use super::instance::{Address, InstanceId, Reconfiguration, Role};
+use super::ids::InstanceId;
+use super::instance::{Address, Reconfiguration, Role};
 use super::primary::Failover;
 use super::state::Sentinel;
 

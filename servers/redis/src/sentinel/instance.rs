@@ -2,13 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// A server that a Sentinel knows, for as long as it knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct InstanceId(pub(super) u64);
-
-/// A connection that a Sentinel has asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LinkId(pub(super) u64);
+use super::ids::{InstanceId, LinkId};
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::instance::InstanceId;
+use super::ids::InstanceId;
 
 /// After how long a silent server is down unless a configuration says otherwise.
 pub(super) const DOWN_AFTER_MS: i64 = 30_000;

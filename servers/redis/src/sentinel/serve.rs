@@ -18,12 +18,12 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{Notify, mpsc};
 
 use super::front::Front;
-use super::instance::{Address, LinkId};
+use super::ids::LinkId;
+use super::instance::Address;
 use super::primary::Watch;
 use super::state::{Act, Sentinel, millis};
 use super::{PORT, PRIMARY_NAME};
-use crate::PORT as NODE_PORT;
-use crate::node::{Next, SessionId, Then};
+use crate::node::{Next, PORT as NODE_PORT, SessionId, Then};
 use crate::resp::{Reply, Requests};
 
 /// The file that the state is kept in.

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use picklock_sim::seed::{Seed, Stream};
 use picklock_sim::time::WallTime;
 
-use super::instance::{Address, Awaited, Instance, InstanceId, LinkId, Part, Peer, Replica, Role, Wire};
+use super::ids::{InstanceId, LinkId};
+use super::instance::{Address, Awaited, Instance, Part, Peer, Replica, Role, Wire};
 use super::primary::{DOWN_AFTER_MS, FAILOVER_TIMEOUT_MS, Failover, Primary, Watch};
 use crate::resp;
 

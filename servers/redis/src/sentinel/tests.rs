@@ -4,7 +4,8 @@ use picklock_sim::seed::Seed;
 use picklock_sim::time::WallTime;
 
 use super::front::Front;
-use super::instance::{Address, Awaited, InstanceId, LinkId};
+use super::ids::{InstanceId, LinkId};
+use super::instance::{Address, Awaited};
 use super::primary::{Failover, Watch};
 use super::state::{Act, Sentinel};
 use crate::resp::{Protocol, Reply, request};

@@ -3,7 +3,8 @@
 //! Source: `sentinelReconnectInstance`, `sentinelSendPeriodicCommands`, `sentinelCheckSubjectivelyDown`,
 //! `sentinelCheckObjectivelyDown` and `sentinelAskMasterStateToOtherSentinels` of `sentinel.c`.
 
-use super::instance::{Awaited, InstanceId, LinkId, Role};
+use super::ids::{InstanceId, LinkId};
+use super::instance::{Awaited, Role};
 use super::state::{Act, Sentinel};
 use crate::resp::Reply;
 

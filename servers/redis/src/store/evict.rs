@@ -71,11 +71,20 @@ const LFU_FIRST: u32 = 5;
 /// `lfu-log-factor`: how much slower a counter grows the higher it is.
 const LFU_FACTOR: usize = 10;
 
+/// What a node without data takes, in bytes.
+pub const BASE_MEMORY: u64 = 876_144;
+
 impl Store {
     /// About how many bytes of memory all keys take.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.entries().map(|(key, entry)| key.len() + entry.memory()).sum()
+    }
+
+    /// About how many bytes of memory a node with this dataset uses.
+    #[must_use]
+    pub fn used_memory(&self) -> u64 {
+        BASE_MEMORY + self.memory() as u64
     }
 
     /// Evicts a key as the policy says, and tells replicas and listeners. False if there is none to evict.

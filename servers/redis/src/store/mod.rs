@@ -19,28 +19,29 @@ mod effects;
 mod entry;
 mod evict;
 mod fields;
+mod random;
 mod snapshot;
 mod value;
 
 pub use effects::{Change, Effects, Part, Touch};
 pub use entry::{Entry, Kind, Slot, Thresholds};
-pub use evict::Policy;
+pub use evict::{BASE_MEMORY, Policy};
 pub use fields::Fields;
+use random::Random;
 pub use value::{List, Members, SortedSet, Value};
 
 use picklock_sim::ids::Key;
 use picklock_sim::time::WallTime;
 use picklock_sim::trace::What;
 
-use super::lua::Random;
-use super::resp::{self, Reply};
-use super::version::Version;
+use crate::resp::{self, Reply};
+use crate::version::Version;
 
 /// How many databases a node has.
 pub const DATABASES: usize = 16;
 
 /// The number of a database, as SELECT has it in a stream or a file; `None` if there is none of this number.
-pub(super) fn database(digits: &[u8]) -> Option<usize> {
+pub(crate) fn database(digits: &[u8]) -> Option<usize> {
     let number = resp::integer(digits).and_then(|number| usize::try_from(number).ok());
     number.filter(|number| *number < DATABASES)
 }
@@ -91,7 +92,7 @@ pub struct Store {
     /// Where the sequence of random choices is.
     random: u64,
     /// Where the sequence of random numbers for scripts is.
-    pub(super) script_random: Random,
+    pub(crate) script_random: Random,
 }
 
 /// How often something was the case with a key, since the start or CONFIG RESETSTAT.

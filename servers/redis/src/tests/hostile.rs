@@ -6,8 +6,8 @@ use proptest::sample::Index;
 
 use crate::hostile;
 use crate::node::Node;
-use crate::rdb;
 use crate::resp::{Requests, request};
+use crate::snapshot;
 use crate::store::Store;
 
 /// A snapshot of a real server, in all its encodings.
@@ -62,7 +62,7 @@ fn effects() -> Vec<u8> {
 /// What a primary says from the beginning of a link on: with a length told beforehand, between marks, or going on.
 fn primaries() -> Vec<Vec<u8>> {
     let id = "f".repeat(40);
-    let copy = rdb::of_node(&Node::new(Store::default(), None), false);
+    let copy = snapshot::of_node(&Node::new(Store::default(), None), false);
     let greeting = b"\x00+PONG\r\n+OK\r\n+OK\r\n";
     let full = format!("+FULLRESYNC {id} 10\r\n\n${}\r\n", copy.len());
     let marked = format!("+FULLRESYNC {id} 10\r\n$EOF:{id}\r\n");

@@ -13,11 +13,12 @@ use std::time::Duration;
 use picklock_sim::seed::Seed;
 use picklock_sim::time::WallTime;
 
+use crate::following::Link;
+use crate::node::LinkState;
 use crate::node::{Node, SessionId};
-use crate::rdb;
-use crate::replication::{Link, LinkState};
 use crate::resp::{Reply, Requests, request};
 use crate::store::Store;
+use crate::{rdb, snapshot};
 
 /// A real server with a directory of its own, stopped and removed at the end.
 struct Real {
@@ -196,7 +197,7 @@ fn a_real_server_loads_our_snapshot_and_takes_our_payloads() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let dir = std::env::temp_dir().join(format!("picklock-real-{port}"));
     std::fs::create_dir_all(&dir).unwrap();
-    std::fs::write(dir.join("dump.rdb"), rdb::of_node(&local.node, false)).unwrap();
+    std::fs::write(dir.join("dump.rdb"), snapshot::of_node(&local.node, false)).unwrap();
     let mut real = Real::start_in(dir, port, &[]);
     same_dataset(&local.node, &mut real);
     real.call("FLUSHALL");

@@ -7,8 +7,9 @@ use picklock_sim::seed::Seed;
 use picklock_sim::time::{EPOCH_NS, WallTime};
 use picklock_sim::trace::What;
 
+use crate::following::Link;
+use crate::node::LinkState;
 use crate::node::{Next, Node, SessionId, Then};
-use crate::replication::{Link, LinkState};
 use crate::resp::{Reply, Requests};
 use crate::store::Store;
 

@@ -1,58 +1,9 @@
-//! The cjson library: its options, and values as JSON (lua-cjson 2.1.0).
-
-use std::cell::RefCell;
+//! The cjson library: values as JSON (lua-cjson 2.1.0).
 
 use mlua::{Lua, MultiValue, Table, Value};
 
+use super::json_options::{CURRENT, Invalid, Options, options};
 use super::{Call, define, json_decode, number, one, type_name};
-
-/// What a script can set.
-#[derive(Clone, Copy)]
-pub(in crate::lua) struct Options {
-    /// True if arrays that are too sparse become objects instead of errors.
-    sparse_convert: bool,
-    sparse_ratio: f64,
-    sparse_safe: f64,
-    encode_depth: usize,
-    pub(super) decode_depth: usize,
-    precision: usize,
-    keep_buffer: bool,
-    encode_invalid: Invalid,
-    pub(super) decode_invalid: bool,
-}
-
-/// What becomes of numbers that JSON does not know.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Invalid {
-    Refuse,
-    Write,
-    Null,
-}
-
-const OPTIONS: Options = Options {
-    sparse_convert: false,
-    sparse_ratio: 2.0,
-    sparse_safe: 10.0,
-    encode_depth: 1000,
-    decode_depth: 1000,
-    precision: 14,
-    keep_buffer: true,
-    encode_invalid: Invalid::Refuse,
-    decode_invalid: true,
-};
-
-thread_local! {
-    static CURRENT: RefCell<Options> = const { RefCell::new(OPTIONS) };
-}
-
-/// Sets all options as they are at the start of a script.
-pub(in crate::lua) fn reset() {
-    CURRENT.set(OPTIONS);
-}
-
-pub(super) fn options() -> Options {
-    CURRENT.with_borrow(|options| *options)
-}
 
 /// Formats a number as C's `%.*g` does.
 fn digits(number: f64, precision: usize) -> String {

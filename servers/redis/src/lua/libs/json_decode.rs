@@ -2,7 +2,7 @@
 
 use mlua::{LuaString, MultiValue, Table, Value};
 
-use super::json::options;
+use super::json_options::options;
 use super::{Call, one};
 
 enum Token {

@@ -5,13 +5,14 @@
 
 mod bit;
 mod cmsgpack;
-pub(super) mod json;
+mod json;
 mod json_decode;
+pub(super) mod json_options;
 mod structs;
 
 use mlua::{Lua, MultiValue, Table, Value};
 
-use super::complain;
+use super::errors::complain;
 
 /// A call of a library function, which is named in errors.
 struct Call<'a> {

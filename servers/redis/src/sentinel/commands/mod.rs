@@ -6,11 +6,13 @@ mod set;
 mod show;
 
 use super::config;
-use super::instance::{Address, InstanceId};
+use super::ids::InstanceId;
+use super::instance::Address;
 use super::primary::Watch;
 use super::state::Sentinel;
+use crate::commands::wrong_arity;
+use crate::glob::fits;
 use crate::resp::{self, Reply};
-use crate::{fits, wrong_arity};
 
 type Run = fn(&mut Sentinel, &[&[u8]]) -> Result<Reply, Reply>;
 

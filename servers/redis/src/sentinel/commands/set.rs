@@ -1,9 +1,9 @@
 //! How a Sentinel is configured while it runs: SENTINEL SET, CONFIG and DEBUG.
 
-use crate::fits;
+use crate::glob::fits;
 use crate::resp::{self, Reply};
 use crate::sentinel::config;
-use crate::sentinel::instance::InstanceId;
+use crate::sentinel::ids::InstanceId;
 use crate::sentinel::state::{Periods, Sentinel};
 
 /// What SENTINEL SET answers when scripts are to be changed.

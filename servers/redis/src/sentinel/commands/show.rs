@@ -1,7 +1,8 @@
 //! What a Sentinel shows of what it watches: SENTINEL MASTER and its kin.
 
 use crate::resp::Reply;
-use crate::sentinel::instance::{Instance, InstanceId, Reconfiguration, Replica, Role};
+use crate::sentinel::ids::InstanceId;
+use crate::sentinel::instance::{Instance, Reconfiguration, Replica, Role};
 use crate::sentinel::state::Sentinel;
 
 pub(super) fn primary(sentinel: &mut Sentinel, args: &[&[u8]]) -> Result<Reply, Reply> {

@@ -1,20 +1,19 @@
 //! What a script says of itself in its first line, as in `#!lua flags=no-writes` (Redis 7.0 `script.c`).
 
-use crate::commands::flags;
-use crate::node::{MASTER_DOWN, NOT_ENOUGH_REPLICAS, Node, Running};
+use crate::catalogue::flags;
 use crate::resp::Reply;
 
 /// The flags of a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags {
     /// True if it says anything about itself. One that does not may do all that its commands may do.
-    declared: bool,
+    pub(crate) declared: bool,
     /// It writes nothing.
-    no_writes: bool,
+    pub(crate) no_writes: bool,
     /// It may run when there is too little memory.
-    allow_oom: bool,
+    pub(crate) allow_oom: bool,
     /// It may run on a replica that has lost its primary.
-    allow_stale: bool,
+    pub(crate) allow_stale: bool,
 }
 
 impl Flags {
@@ -22,7 +21,7 @@ impl Flags {
     ///
     /// # Errors
     /// The reply to give when the first line is wrong.
-    pub(super) fn split(body: &[u8]) -> Result<(Flags, &[u8]), Reply> {
+    pub(crate) fn split(body: &[u8]) -> Result<(Flags, &[u8]), Reply> {
         if !body.starts_with(b"#!") {
             return Ok((Flags::default(), body));
         }
@@ -75,43 +74,6 @@ impl Flags {
             flags |= flags::STALE;
         }
         flags
-    }
-
-    /// Whether the script may run on this node, called by a command that may be read-only, and what it may do then.
-    ///
-    /// # Errors
-    /// The reply to give when it may not.
-    pub(super) fn admit(self, node: &Node, read_only: bool) -> Result<Running, Reply> {
-        if !self.declared {
-            return if node.is_stale() {
-                Err(MASTER_DOWN)
-            } else {
-                Ok(Running { read_only, ..Running::default() })
-            };
-        }
-        if node.is_stale() && !self.allow_stale {
-            return Err(Reply::error(
-                "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag \
-                 is not set on the script.",
-            ));
-        }
-        if !self.no_writes {
-            if node.is_read_only() {
-                return Err(Reply::error("READONLY Can not run script with write flag on readonly replica"));
-            }
-            if read_only {
-                return Err(Reply::error("ERR Can not execute a script with write flag using *_ro command."));
-            }
-            if node.lacks_replicas() {
-                return Err(NOT_ENOUGH_REPLICAS);
-            }
-        }
-        if node.lacks_memory() && !self.allow_oom && !self.no_writes {
-            return Err(Reply::error(
-                "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
-            ));
-        }
-        Ok(Running { read_only: read_only || self.no_writes, allows_oom: self.allow_oom, wrote: false })
     }
 }
 

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 
 use picklock_sim::seed::{Seed, Stream};
 
-use super::history::{History, ReplicationId};
-use super::planned::Failover;
+use super::config::PORT;
+use super::failover::Failover;
+use super::ids::SessionId;
 use super::settings::Settings;
-use crate::PORT;
-use crate::node::{Node, SessionId};
+use crate::stream::{History, ReplicationId};
+
+/// A backlog is not smaller than this, in bytes.
+const BACKLOG_MIN: usize = 16 * 1024;
 
 /// The part of a node's state that is about replication.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub(crate) struct Replication {
     /// The replicas that this node feeds.
     pub(crate) replicas: Vec<FedReplica>,
     /// What connections have said about themselves with REPLCONF.
-    pub(super) introduced: BTreeMap<SessionId, Introduced>,
+    pub(crate) introduced: BTreeMap<SessionId, Introduced>,
     pub(crate) settings: Settings,
     /// The planned failover that has begun, if one has.
     pub(crate) failover: Option<Failover>,
@@ -31,9 +34,9 @@ pub(crate) struct Replication {
     /// How many replicas have acknowledged lately, as of the last look.
     pub(crate) good_replicas: usize,
     /// When the last replica went, in seconds of the wall clock.
-    pub(super) deserted_s: Option<i64>,
+    pub(crate) deserted_s: Option<i64>,
     /// How often the replication cron ran.
-    pub(super) beats: u64,
+    pub(crate) beats: u64,
     names: Stream,
 }
 
@@ -51,9 +54,9 @@ pub(crate) struct Upstream {
     /// The database that the stream has selected.
     pub(crate) selected: usize,
     /// The bytes of a transaction whose end has not come yet.
-    pub(super) transaction: Option<Vec<u8>>,
+    pub(crate) transaction: Option<Vec<u8>>,
     /// The offset to acknowledge, since the primary has asked.
-    pub(super) owes_ack: Option<u64>,
+    pub(crate) owes_ack: Option<u64>,
     /// When the primary was last heard, in seconds of the wall clock.
     pub(crate) heard_s: i64,
     /// Since when the link is down, in seconds of the wall clock; `None` if it never was up.
@@ -108,13 +111,13 @@ pub(crate) enum Feeding {
 
 /// What a connection has said about itself before PSYNC.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Introduced {
-    pub(super) port: u16,
-    pub(super) address: Vec<u8>,
+pub(crate) struct Introduced {
+    pub(crate) port: u16,
+    pub(crate) address: Vec<u8>,
     /// It understands a history that goes on under a new name.
-    pub(super) psync2: bool,
+    pub(crate) psync2: bool,
     /// It understands a copy that ends with a mark.
-    pub(super) eof: bool,
+    pub(crate) eof: bool,
 }
 
 impl Default for Replication {
@@ -145,15 +148,55 @@ impl Replication {
     }
 
     /// A new name for a history.
-    pub(super) fn new_name(&mut self) -> ReplicationId {
+    pub(crate) fn new_name(&mut self) -> ReplicationId {
         name(&mut self.names)
     }
 
+    /// Takes up a parameter that was checked, if it is one of replication.
+    pub(crate) fn configure(&mut self, name: &str, value: &str) {
+        let settings = &mut self.settings;
+        // Numbers were checked: what does not fit is a limit that is never reached.
+        let number = || value.parse().unwrap_or(i64::MAX);
+        match name {
+            "masterauth" => settings.password = value.as_bytes().to_vec(),
+            "masteruser" => settings.user = value.as_bytes().to_vec(),
+            "min-replicas-max-lag" => settings.max_lag_s = number(),
+            "repl-backlog-size" => {
+                let size = usize::try_from(number()).unwrap_or(usize::MAX).max(BACKLOG_MIN);
+                self.history.set_backlog_size(size);
+            }
+            "repl-backlog-ttl" => settings.backlog_ttl_s = number(),
+            "repl-diskless-sync" => settings.diskless = value == "yes",
+            "repl-diskless-sync-delay" => settings.diskless_delay_s = number(),
+            "repl-diskless-sync-max-replicas" => {
+                settings.diskless_enough = usize::try_from(number()).unwrap_or(0);
+            }
+            "repl-ping-replica-period" => settings.ping_period_s = number().unsigned_abs(),
+            "repl-timeout" => settings.timeout_s = number(),
+            "replica-announce-ip" => settings.announced_address = value.as_bytes().to_vec(),
+            "replica-announce-port" => settings.announced_port = u16::try_from(number()).unwrap_or(0),
+            "replica-priority" => settings.priority = number().unsigned_abs(),
+            _ => {}
+        }
+    }
+
     /// Counts the replicas that have acknowledged lately, in whole seconds as Redis counts.
-    pub(super) fn count_good(&mut self, now_s: i64) {
+    pub(crate) fn count_good(&mut self, now_s: i64) {
         let max_lag = self.settings.max_lag_s;
         let good = |replica: &&FedReplica| replica.has_copy() && now_s - replica.acked_s <= max_lag;
         self.good_replicas = self.replicas.iter().filter(good).count();
+    }
+}
+
+impl FedReplica {
+    /// True once its copy is on the way.
+    pub(crate) fn has_copy(&self) -> bool {
+        !matches!(self.feeding, Feeding::InTheCopy { .. })
+    }
+
+    /// How far it is, as INFO says it.
+    pub(crate) fn state(&self) -> &'static str {
+        if self.has_copy() { "online" } else { "wait_bgsave" }
     }
 }
 
@@ -185,29 +228,4 @@ fn name(names: &mut Stream) -> ReplicationId {
     let (a, b, c) = (names.next_u64(), names.next_u64(), names.below(1 << 32));
     let digits = format!("{a:016x}{b:016x}{c:08x}");
     ReplicationId::parse(digits.as_bytes()).unwrap_or(ReplicationId::NONE)
-}
-
-impl Node {
-    /// The primary that it follows; `None` for a primary.
-    pub(crate) fn upstream(&self) -> Option<&Upstream> {
-        self.replication.upstream.as_ref()
-    }
-
-    /// True if it follows a primary.
-    #[must_use]
-    pub fn is_replica(&self) -> bool {
-        self.replication.upstream.is_some()
-    }
-
-    /// How many bytes the stream of effects has so far.
-    #[must_use]
-    pub fn offset(&self) -> u64 {
-        self.replication.history.offset()
-    }
-
-    /// True if a rule about replicas forbids to take a write now.
-    pub(crate) fn lacks_replicas(&self) -> bool {
-        let (needed, max_lag_s) = (self.config.min_replicas, self.config.min_replicas_max_lag);
-        needed > 0 && max_lag_s > 0 && !self.is_replica() && self.replication.good_replicas < needed
-    }
 }

@@ -4,32 +4,35 @@
 
 use std::sync::Arc;
 
-use super::number;
-use crate::lua::{self, Script, Sha};
-use crate::node::{Answer, Busy, Cause, Next, Node, SessionId};
+use crate::commands::{help, number};
+use crate::lua::{self, Commands};
+use crate::node::{Answer, Busy, Cause, Next, Node, Script, SessionId, Sha};
 use crate::resp::Reply;
 
 const NO_SCRIPT: Reply = Reply::error("NOSCRIPT No matching script. Please use EVAL.");
 
-pub(super) fn eval(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+/// What scripts reach of the commands.
+const COMMANDS: Commands = Commands { call: Node::call_from_script, knows: Node::knows };
+
+pub(crate) fn eval(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = load(node, args[1])?;
     Ok(run(node, id, (&script, false), keys, rest))
 }
 
-pub(super) fn eval_ro(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn eval_ro(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = load(node, args[1])?;
     Ok(run(node, id, (&script, true), keys, rest))
 }
 
-pub(super) fn evalsha(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn evalsha(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = known(node, args[1])?;
     Ok(run(node, id, (&script, false), keys, rest))
 }
 
-pub(super) fn evalsha_ro(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn evalsha_ro(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = known(node, args[1])?;
     Ok(run(node, id, (&script, true), keys, rest))
@@ -40,7 +43,7 @@ fn known(node: &Node, sha: &[u8]) -> Result<Arc<Script>, Reply> {
 }
 
 /// FCALL and FCALL_RO, for a node without libraries of functions.
-pub(super) fn fcall(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn fcall(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     Err(Reply::error("ERR Function not found"))
 }
 
@@ -54,7 +57,7 @@ fn run(
 ) -> Answer {
     let before = node.store.effects.parts.len();
     let outer = node.enter(true);
-    let ending = lua::run(node, script, read_only, keys, args);
+    let ending = lua::run(node, COMMANDS, (script, read_only), keys, args);
     node.enter(outer);
     match ending {
         lua::Ending::Replied { reply, counted } => {
@@ -102,12 +105,12 @@ fn load(node: &mut Node, body: &[u8]) -> Result<Arc<Script>, Reply> {
     if let Some(script) = node.scripts.get(&sha) {
         return Ok(Arc::clone(script));
     }
-    let script = Arc::new(Script::new(sha, body)?);
+    let script = Arc::new(lua::compile(sha, body)?);
     node.scripts.insert(sha, Arc::clone(&script));
     Ok(script)
 }
 
-pub(super) fn script(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn script(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let reply = match args {
         [_, _, body] if is(b"LOAD") => Reply::Bulk(load(node, body)?.sha.hex().to_vec()),
@@ -126,7 +129,7 @@ pub(super) fn script(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
         }
         [_, _] if is(b"KILL") => kill(node)?,
         _ if is(b"DEBUG") => return Err(Reply::error("ERR Script debugging is not modelled")),
-        _ => super::help("script", node.store.version),
+        _ => help("script", node.store.version),
     };
     Ok(reply.into())
 }
@@ -134,7 +137,7 @@ pub(super) fn script(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
 /// FUNCTION, for a node without libraries of functions.
 ///
 /// Left out on purpose: loading one.
-pub(super) fn function(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn function(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let pair = |name: &str, value: Reply| (Reply::text(name), value);
     let reply = match () {
@@ -160,7 +163,7 @@ pub(super) fn function(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<
         () if is(b"RESTORE") && args[2] == EMPTY_DUMP => Reply::OK,
         () if is(b"RESTORE") => return Err(Reply::error("ERR DUMP payload version or checksum are wrong")),
         () if is(b"LOAD") => return Err(Reply::error("ERR Libraries of functions are not modelled")),
-        () => super::help("function", node.store.version),
+        () => help("function", node.store.version),
     };
     Ok(reply.into())
 }

@@ -1,53 +1,19 @@
-//! The replica's end: what a node does with what its primary sends, and its changes of role.
+//! What a node does with what its primary sends.
 //!
 //! A replica executes the stream as it comes and deletes nothing by itself; a transaction is executed when its end has
 //! come. The bytes go on to its own replicas as they are, so that all of a tree count alike.
 
 use picklock_sim::time::WallTime;
-use picklock_sim::trace::What;
 
-use super::history::ReplicationId;
 use super::link::{Introduction, Link, LinkError, News};
-use super::state::{LinkState, Upstream};
-use crate::PORT;
-use crate::commands::{Command, Run};
-use crate::node::Node;
-use crate::rdb::{self, StreamAt};
+use crate::execution::{Command, Run};
+use crate::node::{LinkState, Node, PORT};
 use crate::resp::{Request, Requests};
+use crate::snapshot::{self, StreamAt};
 use crate::store::{Access, DATABASES, Effects, Store, database};
+use crate::stream::ReplicationId;
 
 impl Node {
-    /// Becomes a primary. False if it is one. Its history goes on under a new name, so that the old primary's can part
-    /// from it.
-    pub(crate) fn promote(&mut self) -> bool {
-        if self.replication.upstream.take().is_none() {
-            return false;
-        }
-        self.replication.role_changed = true;
-        self.store.effects.events.push(What::Promoted);
-        let name = self.replication.new_name();
-        self.replication.history.shift(name);
-        self.cut_replicas();
-        true
-    }
-
-    /// Becomes a replica of another node.
-    pub(crate) fn follow(&mut self, host: String, port: u16) {
-        let old = self.replication.upstream.take();
-        // A primary asks its successor whether that knows its history; a replica goes on with what it has.
-        let resumable = old.as_ref().is_none_or(|old| old.resumable);
-        let mut upstream = Upstream::new(host, port, resumable);
-        if old.is_none() {
-            self.store.effects.events.push(What::Demoted);
-            self.replication.history.resume(None);
-            self.unblock_all();
-        } else {
-            upstream.down_since_s = Some(self.now_s());
-        }
-        self.replication.upstream = Some(upstream);
-        self.replication.role_changed = true;
-    }
-
     /// What the primary is asked to go on with: a history, and how much of it is here.
     fn resumes(&self) -> Option<(ReplicationId, u64)> {
         let upstream = self.replication.upstream.as_ref()?;
@@ -119,7 +85,7 @@ impl Node {
                 std::mem::take(&mut self.store.effects)
             }
             News::Full { id, offset, copy, acknowledge } => {
-                let copy = rdb::load(&copy, now, false).map_err(|_| LinkError::Garbage)?;
+                let copy = snapshot::load(&copy, now, false).map_err(|_| LinkError::Garbage)?;
                 owed = acknowledge.then_some(offset);
                 resynced = true;
                 self.resync(copy.store, id, offset)

@@ -74,7 +74,7 @@ pub(crate) mod flags {
     ];
 
     /// The bits of a list of names with spaces between them.
-    pub(super) const fn of(text: &str) -> u32 {
+    pub(crate) const fn of(text: &str) -> u32 {
         let text = text.as_bytes();
         let (mut bits, mut from, mut to) = (0, 0, 0);
         while to <= text.len() {
@@ -111,16 +111,16 @@ pub(crate) mod flags {
 /// What is known of a command or of a subcommand.
 pub(crate) struct Fact {
     /// Its name in lowercase; that of a subcommand follows the command's after a bar.
-    pub(super) name: &'static str,
-    pub(super) arity: i32,
-    pub(super) flags: u32,
+    pub(crate) name: &'static str,
+    pub(crate) arity: i32,
+    pub(crate) flags: u32,
     /// The first and the last key, and the step between keys; zeros without keys.
-    pub(super) keys: [i32; 3],
+    pub(crate) keys: [i32; 3],
     /// The categories of access control, without their at-signs.
-    pub(super) categories: &'static str,
-    pub(super) tips: &'static str,
+    pub(crate) categories: &'static str,
+    pub(crate) tips: &'static str,
     /// Where the keys are: flags, where to begin, how to find them, between bars; several between semicolons.
-    pub(super) specs: &'static str,
+    pub(crate) specs: &'static str,
 }
 
 const fn fact(
@@ -144,7 +144,7 @@ pub(crate) const fn find(name: &str) -> Option<&'static Fact> {
 }
 
 /// Where a command or subcommand stands.
-pub(super) const fn position(name: &str) -> Option<usize> {
+pub(crate) const fn position(name: &str) -> Option<usize> {
     let (mut low, mut high) = (0, FACTS.len());
     while low < high {
         let middle = (low + high) / 2;
@@ -176,18 +176,18 @@ const fn order(a: &[u8], b: &[u8]) -> i32 {
 }
 
 /// The subcommand of a name in any case, and where it stands.
-pub(super) fn subcommand(command: &str, sub: &[u8], version: Version) -> Option<(usize, &'static Fact)> {
+pub(crate) fn subcommand(command: &str, sub: &[u8], version: Version) -> Option<(usize, &'static Fact)> {
     let is = |fact: &Fact| fact.name.as_bytes()[command.len() + 1..].eq_ignore_ascii_case(sub);
     numbered(command).find(|(_, fact)| is(fact) && is_in(fact, version))
 }
 
 /// True if a version knows it.
-pub(super) fn is_in(fact: &Fact, version: Version) -> bool {
+pub(crate) fn is_in(fact: &Fact, version: Version) -> bool {
     version >= Version::V7_2 || !SINCE_7_2.contains(&fact.name)
 }
 
 /// True if a command has subcommands.
-pub(super) const fn is_container(name: &str) -> bool {
+pub(crate) const fn is_container(name: &str) -> bool {
     let mut at = 0;
     while at < FACTS.len() {
         let fact = FACTS[at].name.as_bytes();
@@ -211,7 +211,7 @@ const fn starts_with(text: &[u8], start: &[u8]) -> bool {
 }
 
 /// The subcommands of a command.
-pub(super) fn subcommands(command: &str) -> impl Iterator<Item = &'static Fact> + '_ {
+pub(crate) fn subcommands(command: &str) -> impl Iterator<Item = &'static Fact> + '_ {
     numbered(command).map(|(_, fact)| fact)
 }
 
@@ -224,7 +224,7 @@ fn numbered(command: &str) -> impl Iterator<Item = (usize, &'static Fact)> + '_ 
 }
 
 /// What came with 7.2.
-pub(super) const SINCE_7_2: [&str; 3] = ["client|no-touch", "client|setinfo", "waitaof"];
+pub(crate) const SINCE_7_2: [&str; 3] = ["client|no-touch", "client|setinfo", "waitaof"];
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]

@@ -3,9 +3,8 @@
 
 use picklock_sim::time::WallTime;
 
-use super::execute::only_listens;
-use super::{Node, SessionId};
-use crate::commands;
+use crate::commands::{connection, info, unknown, wrong_arity};
+use crate::node::{Node, SessionId, only_listens};
 use crate::resp::Reply;
 
 impl Node {
@@ -30,7 +29,7 @@ impl Node {
         let hello = if self.session(id).only_listens() {
             Err(only_listens("hello"))
         } else {
-            commands::hello(self.session_mut(id), args)
+            connection::hello(self.session_mut(id), args)
         };
         let protocol = self.session(id).protocol;
         hello.unwrap_or_else(|error| error).encode(protocol, out);
@@ -39,7 +38,7 @@ impl Node {
     /// Refuses a command that does not exist, or one of those known that was given too few or too many arguments.
     pub(crate) fn refuse_for(&mut self, id: SessionId, args: &[&[u8]], known: &[&str], out: &mut Vec<u8>) {
         let name = known.iter().find(|name| args[0].eq_ignore_ascii_case(name.as_bytes()));
-        let reply = name.map_or_else(|| commands::unknown(args), |name| commands::wrong_arity(name));
+        let reply = name.map_or_else(|| unknown(args), |name| wrong_arity(name));
         self.stats.refused += 1;
         reply.encode(self.session(id).protocol, out);
     }
@@ -47,7 +46,7 @@ impl Node {
     /// The text of INFO for these arguments.
     pub(crate) fn info_for(&mut self, now: WallTime, args: &[&[u8]]) -> String {
         self.store.now = now;
-        match commands::info(self, args) {
+        match info::text(self, args) {
             Reply::Verbatim(_, text) | Reply::Bulk(text) => String::from_utf8_lossy(&text).into_owned(),
             _ => String::new(),
         }

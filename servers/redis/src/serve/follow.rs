@@ -12,9 +12,9 @@ use picklock_sim::stream::{Stream, WriteHalf};
 use picklock_sim::time::Monotonic;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::link::{Link, LinkError};
-use super::state::{LinkState, Upstream};
-use crate::serve::Server;
+use super::server::Server;
+use crate::following::{Link, LinkError};
+use crate::node::{LinkState, Upstream};
 
 /// The period of the replication cron.
 const BEAT: Duration = Duration::from_secs(1);

@@ -6,8 +6,8 @@
 //!
 //! Source: `syncWithMaster` and `readSyncBulkPayload` of `replication.c`.
 
-use super::history::ReplicationId;
 use crate::resp::{self, Limits, ProtocolError, Request, Requests};
+use crate::stream::ReplicationId;
 
 /// A line of the handshake that is longer is none.
 const LINE_MAX: usize = 1024;

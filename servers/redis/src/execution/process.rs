@@ -1,17 +1,25 @@
 //! How a command is executed: whether it may be now (Redis 7.0 `processCommand`), what it does, what follows from it.
 
-use super::delivery::Then;
-use super::session::{Answers, Kept};
-use super::{Admission, Answer, Next, Node, SessionId};
-use crate::commands::{Command, Run, flags};
-use crate::lua::{Sha, script_flags};
-use crate::replication::LinkState;
-use crate::resp::{self, Reply};
-use crate::store::Part;
+use super::table::{Command, Run};
+use crate::catalogue::flags;
+use crate::node::{
+    Answer, Kept, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Next, Node, OUT_OF_MEMORY, READ_ONLY, SessionId, Sha,
+    only_listens, script_flags,
+};
+use crate::resp::Reply;
+
+/// What becomes of a command.
+enum Admission {
+    Execute,
+    /// It belongs to a transaction.
+    Queue,
+    /// There is a pause.
+    Postpone,
+}
 
 impl Node {
     /// Executes, queues, postpones or refuses a command of a session.
-    pub(super) fn process(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
+    pub(crate) fn process(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
         let next = self.decide(id, args);
         // One that waits is not done yet.
         if !matches!(next, Next::Blocked | Next::Runaway(_)) {
@@ -55,7 +63,7 @@ impl Node {
             }
             Ok(Admission::Postpone) => {
                 let kept: Kept = args.iter().map(|arg| arg.to_vec()).collect();
-                self.postpone(id, kept)
+                self.postpone(id, kept, Node::process)
             }
             Err(reply) => {
                 self.stats.of(command.nth).refused += 1;
@@ -85,8 +93,19 @@ impl Node {
         self.reply(id, &reply);
     }
 
+    /// Executes a command of a transaction.
+    pub(super) fn call_queued(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
+        match Command::resolve(args[0], args, self.store.version) {
+            Ok(command) => self.call(id, &command, args),
+            Err(reply) => {
+                self.reply(id, &reply);
+                Next::Continue
+            }
+        }
+    }
+
     /// Executes a command, says what it did to who wants to know, and answers.
-    pub(crate) fn call(&mut self, id: SessionId, command: &Command, args: &[&[u8]]) -> Next {
+    fn call(&mut self, id: SessionId, command: &Command, args: &[&[u8]]) -> Next {
         let monitored = !self.monitors.is_empty();
         // A script is shown before what it calls, a transaction after what belongs to it.
         if monitored && SCRIPTS.contains(&command.name) {
@@ -102,8 +121,11 @@ impl Node {
         };
         let answer = answer.unwrap_or_else(Answer::from);
         let micros = i64::try_from(self.store.elapsed_us - elapsed_us).unwrap_or(i64::MAX);
-        if micros >= self.config.slow_us {
-            self.log_slow(id, command, args, micros);
+        let least_us = self.config.slow_us;
+        if least_us >= 0 && micros >= least_us && !command.is(flags::SKIP_SLOWLOG) {
+            let session = self.sessions.get(&id).expect("a session is used only while it is connected");
+            let (at, most) = (self.store.now_ms() / 1000, self.config.slow_len);
+            self.slow.keep(session, at, micros, args, most);
         }
         if !self.store.changes.is_empty() {
             self.digest_changes();
@@ -121,66 +143,6 @@ impl Node {
             self.show(id, false, args);
         }
         answer.next
-    }
-
-    /// Answers the command of the session that is executed, if it wants answers.
-    pub(crate) fn reply(&mut self, id: SessionId, reply: &Reply) {
-        let session = self.sessions.get(&id).expect("a session is used only while it is connected");
-        if session.is_answered() {
-            reply.encode(session.protocol, &mut self.out);
-        }
-    }
-
-    /// The same for a reply in its last form.
-    pub(crate) fn answer_raw(&mut self, id: SessionId, bytes: &[u8]) {
-        if self.session(id).is_answered() {
-            self.out.extend_from_slice(bytes);
-        }
-    }
-
-    /// The command after CLIENT REPLY SKIP is not answered, the next one is.
-    pub(super) fn advance_answers(&mut self, id: SessionId) {
-        let session = self.session_mut(id);
-        session.answers = match session.answers {
-            Answers::SkipNext => Answers::Skip,
-            Answers::Skip => Answers::On,
-            same => same,
-        };
-    }
-
-    /// Makes a transaction of the effects since the one that began at this part, if there are several.
-    pub(super) fn seal(&mut self, from: usize) {
-        let effects = &mut self.store.effects;
-        if effects.parts.len() < from + 2 {
-            return;
-        }
-        let begin = from.checked_sub(1).map_or(0, |before| effects.parts[before].end);
-        let rest = effects.writes.split_off(begin);
-        resp::request(&mut effects.writes, &[b"MULTI"]);
-        let shift = effects.writes.len() - begin;
-        let first = effects.parts[from].database;
-        for part in &mut effects.parts[from..] {
-            part.end += shift;
-        }
-        effects.parts.insert(from, Part { database: first, end: effects.writes.len() });
-        effects.writes.extend_from_slice(&rest);
-        let last = effects.parts.last().map_or(first, |part| part.database);
-        resp::request(&mut effects.writes, &[b"EXEC"]);
-        effects.parts.push(Part { database: last, end: effects.writes.len() });
-    }
-
-    /// Executes for a session that is not the one whose command is executed, and delivers what it is answered.
-    pub(super) fn execute_for(&mut self, id: SessionId, run: impl FnOnce(&mut Node) -> Option<Then>) -> bool {
-        let (current, out) = (self.current.replace(id), std::mem::take(&mut self.out));
-        let from = self.store.effects.parts.len();
-        let then = run(self);
-        self.seal(from);
-        let bytes = std::mem::replace(&mut self.out, out);
-        self.current = current;
-        if let Some(then) = then {
-            self.deliver(id, bytes.into(), then);
-        }
-        then.is_some()
     }
 
     /// The flags of a command. A script that says what it does has others than one that may do anything.
@@ -218,20 +180,20 @@ impl Node {
             let demanding = flags & flags::DENYOOM != 0 || multi && !ends;
             self.short_of_memory = !self.make_room();
             if self.short_of_memory && demanding {
-                return Err(super::OUT_OF_MEMORY);
+                return Err(OUT_OF_MEMORY);
             }
         }
         if writes && self.lacks_replicas() {
-            return Err(super::NOT_ENOUGH_REPLICAS);
+            return Err(NOT_ENOUGH_REPLICAS);
         }
         if writes && self.is_read_only() {
-            return Err(super::READ_ONLY);
+            return Err(READ_ONLY);
         }
         if listens && !LISTENERS.contains(&command.name) {
             return Err(only_listens(command.name));
         }
         if self.is_stale() && lacks & flags::STALE != 0 {
-            return Err(super::MASTER_DOWN);
+            return Err(MASTER_DOWN);
         }
         if self.loading && lacks & flags::LOADING != 0 {
             return Err(Reply::error("LOADING Redis is loading the dataset in memory"));
@@ -252,28 +214,6 @@ impl Node {
         }
         Ok(Admission::Execute)
     }
-
-    /// True if it is a replica that has lost its primary and must not answer with what it had then.
-    pub(crate) fn is_stale(&self) -> bool {
-        !self.config.replica_serve_stale_data
-            && self.upstream().is_some_and(|upstream| upstream.link != LinkState::Up)
-    }
-
-    /// True if it takes writes from its primary only.
-    pub(crate) fn is_read_only(&self) -> bool {
-        self.is_replica() && self.config.replica_read_only
-    }
-}
-
-/// The reply to what a session may not send while it listens and speaks RESP2.
-pub(super) fn only_listens(name: &str) -> Reply {
-    Reply::Error(
-        format!(
-            "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
-             context"
-        )
-        .into(),
-    )
 }
 
 /// What a session may send while it listens and speaks RESP2.

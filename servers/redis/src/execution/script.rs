@@ -1,20 +1,10 @@
 //! Commands that scripts call (Redis 7.0 `script.c`).
 
-use super::Node;
-use crate::commands::{Command, Run, flags};
+use super::table::{Command, Run};
+use crate::catalogue::flags;
+use crate::node::{NOT_ENOUGH_REPLICAS, Node, OUT_OF_MEMORY, READ_ONLY, Running};
 use crate::resp::{Reply, integer};
 use crate::store::DATABASES;
-
-/// What a script that runs may do, and what it did.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Running {
-    /// True if it may not write.
-    pub(crate) read_only: bool,
-    /// True if it may write even when there is too little memory.
-    pub(crate) allows_oom: bool,
-    /// True if it has written: then nothing that becomes of the node in the meantime stops it.
-    pub(crate) wrote: bool,
-}
 
 /// What scripts may call besides, to look into the node, once DEBUG SET-DISABLE-DENY-SCRIPTS says so. Redis lets everything
 /// through then, and leaves it to its tests to be careful.
@@ -48,6 +38,11 @@ impl Node {
         result
     }
 
+    /// True if there is a command of this name.
+    pub(super) fn knows(name: &[u8]) -> bool {
+        Command::find(name).is_some()
+    }
+
     /// Whether a script may call a command now.
     fn admit_from_script(&self, running: &Running, command: &Command, name: &[u8]) -> Result<(), Reply> {
         let inspects = || {
@@ -66,20 +61,15 @@ impl Node {
             return Ok(());
         }
         if self.is_read_only() {
-            return Err(super::READ_ONLY);
+            return Err(READ_ONLY);
         }
         if self.lacks_replicas() {
-            return Err(super::NOT_ENOUGH_REPLICAS);
+            return Err(NOT_ENOUGH_REPLICAS);
         }
         if command.is(flags::DENYOOM) && self.lacks_memory() && !running.allows_oom {
-            return Err(super::OUT_OF_MEMORY);
+            return Err(OUT_OF_MEMORY);
         }
         Ok(())
-    }
-
-    /// True if there was too little memory when the command that runs the script began.
-    pub(crate) fn lacks_memory(&self) -> bool {
-        self.config.maxmemory > 0 && self.short_of_memory
     }
 
     fn run_from_script(&mut self, command: &Command, args: &[&[u8]]) -> Result<Reply, Reply> {

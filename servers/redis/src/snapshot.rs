@@ -2,9 +2,9 @@
 
 use picklock_sim::time::WallTime;
 
-use super::file::{StreamAt, decode, encode};
-use super::{Aux, RdbError, Saved};
 use crate::node::Node;
+pub(crate) use crate::rdb::StreamAt;
+use crate::rdb::{Aux, RdbError, Saved, decode, encode};
 use crate::store::{DATABASES, Entry, Store};
 
 /// A dataset from a snapshot.

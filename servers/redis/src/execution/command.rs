@@ -2,14 +2,15 @@
 //!
 //! Left out on purpose: the explanations in COMMAND DOCS, which is refused as by servers before 7.0.
 
-use super::catalogue::{self, Fact};
-use super::{Command, SYNTAX, TABLE, count, flags};
+use super::table::{Command, TABLE};
+use crate::catalogue::{self, Fact, flags};
+use crate::commands::{SYNTAX, count, help, subcommand_syntax};
 use crate::glob;
 use crate::node::{Answer, Node, SessionId};
 use crate::resp::{Reply, integer};
 use crate::version::Version;
 
-pub(super) fn command(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn command(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let version = node.store.version;
     let Some(sub) = args.get(1) else {
         return Ok(Reply::Array(known(version).map(|fact| info(fact, version)).collect()).into());
@@ -25,7 +26,7 @@ pub(super) fn command(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<A
             Reply::Array(args[2..].iter().map(named).collect())
         }
         // With an error instead of empty answers, redis-cli shows the explanations that it has itself.
-        () if is(b"DOCS") => return Err(super::subcommand_syntax("COMMAND", sub)),
+        () if is(b"DOCS") => return Err(subcommand_syntax("COMMAND", sub)),
         () if is(b"LIST") => list(&args[2..], version)?,
         () if is(b"GETKEYS") => {
             let keys = keys(&args[2..], version)?;
@@ -37,7 +38,7 @@ pub(super) fn command(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<A
                 |(key, flags): (&[u8], &str)| Reply::Array(vec![Reply::Bulk(key.to_vec()), words(flags, "")]);
             Reply::Array(keys.into_iter().map(pair).collect())
         }
-        () => super::help("command", version),
+        () => help("command", version),
     };
     Ok(reply.into())
 }

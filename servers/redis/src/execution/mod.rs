@@ -1,0 +1,12 @@
+//! The execution of commands: the table of those that there are, what becomes of one that a session sends or a script
+//! calls, and those that execute others: EXEC, EVAL and their kin.
+
+mod command;
+mod exec;
+mod process;
+mod script;
+mod scripting;
+mod table;
+mod turn;
+
+pub(crate) use table::{Command, Run};

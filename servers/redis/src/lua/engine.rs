@@ -1,0 +1,244 @@
+//! The interpreter of a thread: it compiles scripts, runs them, and stops those that do not end.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use mlua::{
+    Either, Function, HookTriggers, IntoLua, Lua, LuaOptions, LuaString, MultiValue, StdLib, Table, Value,
+    VmState,
+};
+
+use super::convert::{reply, text_field};
+use super::errors::{CHUNK, Complaint, complain, explain, first_line, is_counted, place};
+use super::task::{Commands, TASK, Task};
+use super::{api, call, libs};
+use crate::node::{Flags, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Node, Running, Script, Sha};
+use crate::resp::{Protocol, Reply};
+
+/// How many instructions a script may take: about as many as 10 ms allow.
+const INSTRUCTIONS_MAX: u32 = 2_000_000;
+/// How many compiled scripts a thread keeps.
+const COMPILED_MAX: usize = 1_000;
+
+/// What became of a script.
+pub(crate) enum Ending {
+    /// It ended with this reply; if that is an error, whether it was counted where it arose.
+    Replied { reply: Reply, counted: bool },
+    /// It does not end. When it is killed, this is the reply.
+    Endless(Reply),
+}
+
+thread_local! {
+    static ENGINE: RefCell<Option<Engine>> = const { RefCell::new(None) };
+}
+
+/// A script that compiles.
+///
+/// # Errors
+/// The reply to give when it does not.
+pub(crate) fn compile(sha: Sha, body: &[u8]) -> Result<Script, Reply> {
+    let flags = Flags::split(body)?.0;
+    let script = Script { sha, body: body.to_vec(), flags };
+    with_engine(|engine| engine.compiled(&script).map(|_| ()))?;
+    Ok(script)
+}
+
+/// Runs a script on a node. It may not write if its caller or its own flags say so.
+pub(crate) fn run(
+    node: &mut Node,
+    commands: Commands,
+    (script, read_only): (&Script, bool),
+    keys: &[&[u8]],
+    args: &[&[u8]],
+) -> Ending {
+    let ended = with_engine(|engine| {
+        let function = engine.compiled(script)?;
+        let running = admit(script.flags, node, read_only)?;
+        let selected = node.store.selected;
+        let task = Task {
+            node: std::mem::take(node),
+            commands,
+            protocol: Protocol::Two,
+            running,
+            silent: false,
+            stopped: None,
+        };
+        libs::json_options::reset();
+        TASK.set(Some(task));
+        let result = engine.call(&function, keys, args);
+        let task = TASK.take().expect("the task was put there above, and only taken here");
+        *node = task.node;
+        node.store.selected = selected;
+        if let Some(line) = task.stopped {
+            let sha = script.sha.hex();
+            let sha = String::from_utf8_lossy(&sha);
+            return Ok(Ending::Endless(Reply::Error(
+                format!("ERR Script killed by user with SCRIPT KILL... script: {sha}, on {CHUNK}:{line}.")
+                    .into(),
+            )));
+        }
+        let (value, reply) = match result {
+            Ok((true, value)) => (value.clone(), reply(value, task.protocol)),
+            Ok((false, error)) => (error.clone(), failure(script, &error)),
+            Err(error) => return Err(Reply::Error(format!("ERR {}", first_line(&error)).into())),
+        };
+        Ok(Ending::Replied { reply, counted: is_counted(&value) })
+    });
+    ended.unwrap_or_else(|reply| Ending::Replied { reply, counted: false })
+}
+
+/// Whether the script may run on this node, called by a command that may be read-only, and what it may do then.
+///
+/// # Errors
+/// The reply to give when it may not.
+fn admit(flags: Flags, node: &Node, read_only: bool) -> Result<Running, Reply> {
+    if !flags.declared {
+        return if node.is_stale() {
+            Err(MASTER_DOWN)
+        } else {
+            Ok(Running { read_only, ..Running::default() })
+        };
+    }
+    if node.is_stale() && !flags.allow_stale {
+        return Err(Reply::error(
+            "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag \
+             is not set on the script.",
+        ));
+    }
+    if !flags.no_writes {
+        if node.is_read_only() {
+            return Err(Reply::error("READONLY Can not run script with write flag on readonly replica"));
+        }
+        if read_only {
+            return Err(Reply::error("ERR Can not execute a script with write flag using *_ro command."));
+        }
+        if node.lacks_replicas() {
+            return Err(NOT_ENOUGH_REPLICAS);
+        }
+    }
+    if node.lacks_memory() && !flags.allow_oom && !flags.no_writes {
+        return Err(Reply::error(
+            "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
+        ));
+    }
+    Ok(Running { read_only: read_only || flags.no_writes, allows_oom: flags.allow_oom, wrote: false })
+}
+
+fn with_engine<T>(act: impl FnOnce(&mut Engine) -> Result<T, Reply>) -> Result<T, Reply> {
+    ENGINE.with_borrow_mut(|slot| match slot {
+        Some(engine) => act(engine),
+        None => {
+            let engine =
+                Engine::new().map_err(|error| Reply::Error(format!("ERR {}", first_line(&error)).into()))?;
+            act(slot.insert(engine))
+        }
+    })
+}
+
+/// A thread's interpreter.
+struct Engine {
+    lua: Lua,
+    /// What scripts see as their globals.
+    globals: Table,
+    /// Calls a compiled script with KEYS and ARGV: true and its result, or false and a table of the error.
+    runner: Function,
+    compiled: BTreeMap<Sha, Function>,
+}
+
+impl Engine {
+    fn new() -> mlua::Result<Engine> {
+        let lua = Lua::new_with(StdLib::TABLE | StdLib::STRING | StdLib::MATH, LuaOptions::default())?;
+        let natives = lua.create_table()?;
+        natives.raw_set("call", lua.create_function(call::call)?)?;
+        natives.raw_set("pcall", lua.create_function(call::pcall)?)?;
+        natives.raw_set("explain", lua.create_function(explain)?)?;
+        natives.raw_set("place", lua.create_function(place)?)?;
+        natives.raw_set("walk", lua.create_function(walk)?)?;
+        api::define(&lua, &natives)?;
+        natives.raw_set("libraries", libs::all(&lua)?)?;
+        let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
+        let (globals, runner) = prelude.call((&natives,))?;
+        api::define_loaders(&lua, &natives, &globals)?;
+        Ok(Engine { lua, globals, runner, compiled: BTreeMap::new() })
+    }
+
+    fn compiled(&mut self, script: &Script) -> Result<Function, Reply> {
+        if let Some(compiled) = self.compiled.get(&script.sha) {
+            return Ok(compiled.clone());
+        }
+        let (_, body) = Flags::split(&script.body)?;
+        let chunk = self.lua.load(body).set_name(CHUNK).set_mode(mlua::chunk::ChunkMode::Text);
+        let function = chunk.set_environment(self.globals.clone()).into_function().map_err(|error| {
+            let text = match &error {
+                mlua::Error::SyntaxError { message, .. } => {
+                    message.lines().next().unwrap_or_default().to_owned()
+                }
+                other => first_line(other),
+            };
+            Reply::Error(format!("ERR Error compiling script (new function): {text}").into())
+        })?;
+        if self.compiled.len() >= COMPILED_MAX {
+            self.compiled.clear();
+        }
+        self.compiled.insert(script.sha, function.clone());
+        Ok(function)
+    }
+
+    fn call(&self, function: &Function, keys: &[&[u8]], args: &[&[u8]]) -> mlua::Result<(bool, Value)> {
+        // Setting the hook anew starts its count anew: how far an endless script gets must not depend on earlier ones.
+        let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_MAX);
+        self.lua.set_global_hook(triggers, |lua, _| kill(lua))?;
+        let list = |items: &[&[u8]]| self.lua.create_sequence_from(items.iter().map(|item| string(item)));
+        self.runner.call((function, list(keys)?, list(args)?))
+    }
+}
+
+/// Bytes on their way to Lua. UTF-8, which nearly all are, takes a shorter way there.
+fn string(bytes: &[u8]) -> Either<&str, impl IntoLua> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Either::Left(text),
+        Err(_) => Either::Right(LuaString::wrap(bytes)),
+    }
+}
+
+/// Ends a script that takes too long. From now on every instruction fails, so that no pcall can hold it up.
+fn kill(lua: &Lua) -> mlua::Result<VmState> {
+    let line = place(lua, ())?.unwrap_or(1);
+    TASK.with_borrow_mut(|task| {
+        if let Some(task) = task {
+            task.stopped.get_or_insert(line);
+        }
+    });
+    lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |lua, _| kill(lua))?;
+    Err(mlua::Error::runtime("Script killed by user with SCRIPT KILL."))
+}
+
+/// The reply to a script that failed with this table: its message, then where it was.
+fn failure(script: &Script, error: &Value) -> Reply {
+    let Value::Table(error) = error else { return Reply::error("ERR execution failure") };
+    let message = text_field(error, "err").unwrap_or_else(|| "ERR unknown error".into());
+    let line = error.raw_get::<Option<i64>>("line").ok().flatten();
+    let sha = script.sha.hex();
+    let sha = String::from_utf8_lossy(&sha);
+    Reply::Error(match line {
+        Some(line) => format!("{message} script: {sha}, on {CHUNK}:{line}.").into(),
+        None => message.into(),
+    })
+}
+
+/// A function that walks through a table. It is not one of Lua for the same reason as `redis.call`.
+fn walk(lua: &Lua, (name, walker): (String, Function)) -> mlua::Result<Function> {
+    lua.create_function(move |lua, args: MultiValue| {
+        let got = args.front();
+        if !got.is_some_and(Value::is_table) {
+            let got = got.map_or("no value", libs::type_name);
+            return Err(complain(lua, &format!("bad argument #1 to '{name}' (table expected, got {got})")));
+        }
+        walker.call::<MultiValue>(args).map_err(|error| {
+            // The host language says of its own accord what kind of error it is.
+            let text = first_line(&error);
+            let text = text.strip_prefix("runtime error: ").unwrap_or(&text);
+            mlua::Error::external(Complaint(text.to_owned()))
+        })
+    })
+}

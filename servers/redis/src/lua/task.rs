@@ -1,0 +1,85 @@
+//! The script that runs, for Lua's callbacks: they cannot borrow.
+
+use std::cell::RefCell;
+
+use mlua::{MultiValue, Value};
+
+use crate::node::{Node, Running};
+use crate::resp::{Protocol, Reply, doubles};
+
+/// What executes a command for the script that runs.
+pub(crate) type Call = fn(&mut Node, &mut Running, &[&[u8]]) -> Result<Reply, Reply>;
+
+/// The commands as scripts reach them. They are handed in: the table of commands is a floor above, since EVAL is one.
+#[derive(Clone, Copy)]
+pub(crate) struct Commands {
+    /// Executes one.
+    pub(crate) call: Call,
+    /// True if there is one of this name, in any case.
+    pub(crate) knows: fn(&[u8]) -> bool,
+}
+
+/// What a running script works on. Lua's callbacks cannot borrow, so the node moves here and back.
+pub(super) struct Task {
+    pub(super) node: Node,
+    /// What it may call.
+    pub(super) commands: Commands,
+    /// The protocol in which it sees replies and gives its own.
+    pub(super) protocol: Protocol,
+    /// What it may do, and what it did.
+    pub(super) running: Running,
+    /// True while what it writes is not propagated.
+    pub(super) silent: bool,
+    /// The line at which it was stopped because it took too long.
+    pub(super) stopped: Option<usize>,
+}
+
+thread_local! {
+    pub(super) static TASK: RefCell<Option<Task>> = const { RefCell::new(None) };
+}
+
+pub(super) fn with_task<T>(act: impl FnOnce(&mut Task) -> T) -> mlua::Result<T> {
+    TASK.with_borrow_mut(|task| task.as_mut().map(act))
+        .ok_or_else(|| mlua::Error::runtime("no script is running"))
+}
+
+/// Reads the arguments of a command.
+pub(super) fn with_words<T>(
+    args: &MultiValue,
+    act: impl FnOnce(&[&[u8]]) -> Result<T, Reply>,
+) -> Result<T, Reply> {
+    if args.is_empty() {
+        return Err(Reply::error("ERR Please specify at least one argument for this redis lib call"));
+    }
+    let words: Vec<Word> = args
+        .iter()
+        .map(Word::of)
+        .collect::<Option<_>>()
+        .ok_or(Reply::error("ERR Lua redis lib command arguments must be strings or integers"))?;
+    let words: Vec<&[u8]> = words.iter().map(Word::bytes).collect();
+    act(&words)
+}
+
+/// An argument of `redis.call`.
+pub(super) enum Word {
+    String(mlua::BorrowedBytes),
+    Number(String),
+}
+
+impl Word {
+    fn of(value: &Value) -> Option<Word> {
+        match value {
+            Value::String(text) => Some(Word::String(text.as_bytes())),
+            Value::Integer(number) => Some(Word::Number(doubles::text(*number as f64))),
+            Value::Number(number) => Some(Word::Number(doubles::text(*number))),
+            _ => None,
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Word::String(bytes) => bytes,
+            Word::Number(text) => text.as_bytes(),
+        }
+    }
+}

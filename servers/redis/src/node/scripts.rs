@@ -1,0 +1,55 @@
+//! The scripts that a node knows, and what one may do while it runs.
+
+use super::shebang::Flags;
+
+/// A script that a node knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Script {
+    pub(crate) sha: Sha,
+    pub(crate) body: Vec<u8>,
+    /// What it says of itself.
+    pub(crate) flags: Flags,
+}
+
+/// The SHA-1 of a script, by which it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Sha([u8; 20]);
+
+impl Sha {
+    pub(crate) fn of(bytes: &[u8]) -> Sha {
+        Sha(sha1_smol::Sha1::from(bytes).digest().bytes())
+    }
+
+    /// Reads 40 hexadecimal digits in any case.
+    pub(crate) fn parse(hex: &[u8]) -> Option<Sha> {
+        let mut bytes = [0; 20];
+        if hex.len() != 2 * bytes.len() {
+            return None;
+        }
+        let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+        for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
+            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        }
+        Some(Sha(bytes))
+    }
+
+    pub(crate) fn hex(self) -> [u8; 40] {
+        let mut hex = [0; 40];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = b"0123456789abcdef"[usize::from(byte >> 4)];
+            pair[1] = b"0123456789abcdef"[usize::from(byte & 15)];
+        }
+        hex
+    }
+}
+
+/// What a script that runs may do, and what it did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Running {
+    /// True if it may not write.
+    pub(crate) read_only: bool,
+    /// True if it may write even when there is too little memory.
+    pub(crate) allows_oom: bool,
+    /// True if it has written: then nothing that becomes of the node in the meantime stops it.
+    pub(crate) wrote: bool,
+}

@@ -1,0 +1,88 @@
+//! Puts a node on a host: connections, the active expiry cycle, the effects on disk and on replicas.
+//!
+//! All tasks of a node share it behind one lock, which is never held across an await: like Redis, a node does one
+//! thing at a time. Commands that arrive in one segment are executed in order and answered in one write. What a command
+//! of one connection makes the node send to another goes into that one's outbox.
+
+mod connection;
+mod follow;
+mod server;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use picklock_sim::design::{ServerRole, ServerSeat};
+use picklock_sim::host::Origin;
+use picklock_sim::seed::Seed;
+use picklock_sim::time::Monotonic;
+
+use self::server::Server;
+use crate::journal::Journal;
+use crate::node::{Node, PORT};
+use crate::version::Version;
+
+/// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Runs the node that this seat is for, as of this version of Redis, until its host stops.
+pub(crate) async fn serve(seat: ServerSeat, version: Version) {
+    let primary = match seat.role {
+        ServerRole::Store { .. } | ServerRole::Sentinel { .. } => None,
+        ServerRole::Replica { primary } => Some(primary),
+    };
+    let journal = Journal::open(&seat.host, seat.persistence);
+    let primary = journal.kept_role().unwrap_or(primary);
+    let restored = journal.restore(seat.host.wall(), primary.is_none());
+    for event in restored.events {
+        seat.host.record(Origin::default(), event);
+    }
+    let mut node = Node::new(restored.store, primary);
+    node.store.version = version;
+    let seed = seat.host.rng().below(u64::MAX);
+    node.replication.rename(Seed(seed));
+    // Whoever serves to clients outside wants to see other choices under another seed.
+    if let Some((host, port)) = seat.announce {
+        node.store.seed_choices(seed);
+        node.config.port = port;
+        node.replication.settings.announced_address = host.into_bytes();
+        node.replication.settings.announced_port = port;
+    }
+    node.require_replicas(seat.min_replicas);
+    node.restore_stream(restored.stream);
+    journal.replace(&node);
+    let server = Arc::new(Server::new(seat.host, journal, node));
+    server.host.spawn(tick(Arc::clone(&server)));
+    server.host.spawn(follow::follow(Arc::clone(&server)));
+    server.host.spawn(follow::cron(Arc::clone(&server)));
+    // The port is free: a host runs one node, and this is its start.
+    let Ok(listener) = server.host.bind(PORT).await else { return };
+    loop {
+        tokio::select! {
+            biased;
+            accepted = listener.accept() => {
+                let Ok((stream, peer)) = accepted else { return };
+                server.host.spawn(connection::serve(Arc::clone(&server), stream, peer));
+            }
+            () = server.down.notified() => return server.shared().close_all(),
+        }
+    }
+}
+
+/// The node's ticks: while it has something to look at, else asleep.
+async fn tick(server: Arc<Server>) {
+    loop {
+        if !server.needs_ticks(&server.shared().node) {
+            server.ticks.notified().await;
+            continue;
+        }
+        let span = TICK.as_nanos() as u64;
+        let nth = server.host.monotonic().as_nanos() / span + 1;
+        server.host.sleep_until(Monotonic(nth * span)).await;
+        server.awake().await;
+        let now = server.host.wall();
+        let mut shared = server.shared();
+        let effects = shared.node.tick(now);
+        server.publish(&mut shared, Origin::default(), effects);
+        server.journal.tick(&shared.node);
+    }
+}

@@ -1,0 +1,159 @@
+//! A node on its host, as its tasks share it: behind one lock, with the ways to its disk and its connections.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use picklock_sim::host::{Host, Origin};
+use picklock_sim::time::Monotonic;
+use picklock_sim::trace::What;
+use tokio::sync::{Notify, mpsc};
+
+use crate::journal::Journal;
+use crate::node::{Next, Node, Save, SessionId, Then};
+use crate::resp::Request;
+use crate::store::Effects;
+
+/// A node on its host.
+pub(super) struct Server {
+    pub(super) host: Host,
+    pub(super) journal: Journal,
+    shared: Mutex<Shared>,
+    /// Told when the node has something to look at every so often.
+    pub(super) ticks: Notify,
+    /// Told when the node is to stop.
+    pub(super) down: Notify,
+    /// Told when the node has a new role or a new primary.
+    pub(super) role_changed: Notify,
+    /// Told when a replica has come.
+    pub(super) fed: Notify,
+}
+
+/// What the tasks of a node share.
+pub(super) struct Shared {
+    pub(super) node: Node,
+    /// Where to put what goes to a connection besides its replies.
+    pub(super) outboxes: BTreeMap<SessionId, mpsc::UnboundedSender<Parcel>>,
+    /// Until when the node does nothing at all: DEBUG SLEEP, or a script that takes too long.
+    pub(super) stalled_until: Option<Monotonic>,
+}
+
+/// What goes over a connection besides its replies, and the message that the command that had it came with.
+#[derive(Clone)]
+pub(super) struct Parcel {
+    pub(super) origin: Origin,
+    pub(super) bytes: Arc<[u8]>,
+    pub(super) then: Then,
+}
+
+impl Server {
+    pub(super) fn new(host: Host, journal: Journal, node: Node) -> Server {
+        let shared = Shared { node, outboxes: BTreeMap::new(), stalled_until: None };
+        Server {
+            host,
+            journal,
+            shared: Mutex::new(shared),
+            ticks: Notify::new(),
+            down: Notify::new(),
+            role_changed: Notify::new(),
+            fed: Notify::new(),
+        }
+    }
+
+    pub(super) fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().expect("nothing panics while it holds the node")
+    }
+
+    /// Makes effects known: to the trace, to the disk, to the replicas; and sends what goes to other connections.
+    pub(super) fn publish(&self, shared: &mut Shared, origin: Origin, mut effects: Effects) {
+        for event in std::mem::take(&mut effects.events) {
+            // Nobody asked for an expiry.
+            let origin = if matches!(event, What::Expired { .. }) { Origin::default() } else { origin };
+            self.host.record(origin, event);
+        }
+        let Shared { node, outboxes, .. } = shared;
+        if std::mem::take(&mut node.replication.role_changed) {
+            self.role_changed.notify_one();
+        }
+        if !effects.writes.is_empty() {
+            self.journal.append(&effects, node);
+            if self.journal.needs_ticks() {
+                self.ticks.notify_one();
+            }
+        }
+        for delivery in node.take_deliveries() {
+            let parcel = Parcel { origin, bytes: delivery.bytes, then: delivery.then };
+            send(outboxes, delivery.session, parcel);
+        }
+    }
+
+    pub(super) fn needs_ticks(&self, node: &Node) -> bool {
+        node.needs_ticks() || self.journal.needs_ticks()
+    }
+
+    /// Waits while the node does nothing at all.
+    pub(super) async fn awake(&self) {
+        loop {
+            let until = self.shared().stalled_until;
+            match until.filter(|until| *until > self.host.monotonic()) {
+                Some(until) => self.host.sleep_until(until).await,
+                None => return,
+            }
+        }
+    }
+
+    /// Executes a client's command; none if the node does nothing at all.
+    pub(super) fn execute(
+        &self,
+        origin: Origin,
+        id: SessionId,
+        request: &Request<'_>,
+        reply: &mut Vec<u8>,
+    ) -> Option<Next> {
+        let now = self.host.wall();
+        let mut shared = self.shared();
+        if let Some(until) = shared.stalled_until {
+            if until > self.host.monotonic() {
+                return None;
+            }
+            shared.stalled_until = None;
+        }
+        let ticked = self.needs_ticks(&shared.node);
+        let outcome = shared.node.execute(now, id, &request.args, reply);
+        self.publish(&mut shared, origin, outcome.effects);
+        match outcome.next {
+            Next::RewriteConfig => self.journal.keep_role(shared.node.upstream()),
+            Next::Feed => self.fed.notify_one(),
+            Next::Stall(ms) | Next::Runaway(ms) => {
+                shared.stalled_until = Some(self.host.monotonic() + Duration::from_millis(ms));
+            }
+            Next::Save(Save::Rewrite) => self.journal.replace(&shared.node),
+            Next::Save(Save::Snapshot | Save::Background) => self.journal.save(&shared.node),
+            Next::Shutdown => self.down.notify_one(),
+            Next::Continue | Next::Close | Next::Blocked => {}
+        }
+        if !ticked && self.needs_ticks(&shared.node) {
+            self.ticks.notify_one();
+        }
+        Some(outcome.next)
+    }
+}
+
+fn send(outboxes: &BTreeMap<SessionId, mpsc::UnboundedSender<Parcel>>, to: SessionId, parcel: Parcel) {
+    if let Some(outbox) = outboxes.get(&to) {
+        // Who has just gone gets nothing.
+        let _ = outbox.send(parcel);
+    }
+}
+
+impl Shared {
+    /// Closes all connections.
+    pub(super) fn close_all(&mut self) {
+        let nothing: Arc<[u8]> = Arc::default();
+        for outbox in std::mem::take(&mut self.outboxes).into_values() {
+            let parcel = Parcel { origin: Origin::default(), bytes: Arc::clone(&nothing), then: Then::Close };
+            // Who has just gone is not closed again.
+            let _ = outbox.send(parcel);
+        }
+    }
+}
