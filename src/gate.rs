@@ -15,11 +15,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use picklock_scenarios::scenario::span::Span;
 use picklock_scenarios::summary::Cell;
 use picklock_scenarios::tally::Tally;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
+use picklock_sim::span::Span;
 
 mod choose;
 mod error;
@@ -188,7 +188,7 @@ impl Gate {
         if self.seeds.is_empty() {
             return Err(GateError::NoSeeds { from: self.seeds.start, until: self.seeds.end });
         }
-        let scenarios = choose::scenarios(&self.asked, &self.settings)?;
+        let scenarios = choose::scenarios(&self.design, &self.asked, &self.settings)?;
         let mut verdict = Verdict::new(self.said(), !self.asked.is_empty());
         for scenario in &scenarios {
             verdict.add(match scenario.applies(&self.design) {

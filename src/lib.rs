@@ -79,5 +79,6 @@ pub use sim::engine::Engine;
 pub use sim::host::{Elapsed, Host};
 pub use sim::ids::{Key, Token};
 pub use sim::lock::{Belief, Client, Deadline, Direct, Grant, Lock, LockError, Retry};
+pub use sim::store::{Member, ServerSeat, StoreKind};
 pub use sim::task::Task;
 pub use sim::time::{Monotonic, WallTime};

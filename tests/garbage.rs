@@ -296,7 +296,7 @@ mod capsules {
     /// A capsule as a campaign writes it, of the smallest run there is.
     fn small() -> Capsule {
         let scenario =
-            Scenario::parse("small.toml", "summary = 'small'\n[contend]\nclients = 2\nsections = 1")
+            Scenario::parse("small.toml", "summary = 'small'\n[contend]\nclients = 2\nsections = 1", &[])
                 .expect("this is a scenario");
         let cell = Cell::of(&design("no-lock"), scenario).expect("clients contend under any design");
         let run = cell.run(Engine::Event, 1);
@@ -441,7 +441,7 @@ mod capsules {
             ("/plan/world/latency", json!({ "min_ns": 2_000_000, "max_ns": 1_000_000 })),
             ("/plan/world/latency/max_ns", json!(year)),
             ("/plan/world/tcp_timeout_ns", json!(0)),
-            ("/plan/world/down_after_ns", json!(year)),
+            ("/plan/world/store/down_after_ns", json!(year)),
             ("/plan/world/replicas", json!(4_294_967_295_u32)),
             ("/plan/clients", (0..1_001).map(client).collect()),
             ("/plan/clients/0/sections", vec![section; 10_001].into()),
@@ -638,7 +638,7 @@ proptest! {
         let text = SCENARIOS[which];
         let from = at.index(text.len());
         let damaged = [&text[..from], &put, &text[(from + cut).min(text.len())..]].concat();
-        if let Ok(scenario) = Scenario::parse("damaged.toml", &damaged) {
+        if let Ok(scenario) = Scenario::parse("damaged.toml", &damaged, &picklock_impls::stores()) {
             // Bounds of time are not what is tested here: an hour of simulated time takes its while.
             let plan = scenario.calm_plan(&design("single"), Seed(seed));
             prop_assume!(plan.world.horizon <= Duration::from_secs(60));

@@ -11,7 +11,7 @@ use picklock_scenarios::campaign::{Campaign, Silent};
 use picklock_scenarios::check::{self, Checked};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::{Access, Edge, Injection, Lever, Persistence, Phase, Plan, Target, When};
+use picklock_sim::plan::{Access, Edge, Injection, Lever, Phase, Plan, Settings, Target, When};
 use picklock_sim::seed::Seed;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Disconnect, Event, What};
@@ -178,13 +178,13 @@ mod crashes {
     fn a_store_that_restarts_keeps_what_it_wrote_to_disk_and_nothing_else() {
         let restarted = |persistence| {
             let mut plan = stage([injection(at(150), Target::host("node-1"), crash(Some(ms(20)), true))]);
-            plan.world.persistence = persistence;
+            plan.world.store = Settings::default().with_word("persistence", persistence);
             run("single", plan)
         };
-        let forgetful = restarted(Persistence::None);
+        let forgetful = restarted("none");
         assert!(forgetful.violates("mutual-exclusion"));
         assert!(when(&forgetful, "node-1", |what| matches!(what, What::Lost { .. })).is_some());
-        let careful = restarted(Persistence::Always);
+        let careful = restarted("always");
         assert!(when(&careful, "node-1", |what| matches!(what, What::Lost { .. })).is_none());
         assert!(granted(&careful, "client-2") > Some(written(&careful, "client-1")[0]));
         assert!(!careful.violates("mutual-exclusion") && !careful.violates("effective-exclusion"));
@@ -203,7 +203,7 @@ mod crashes {
 
     #[test]
     fn a_replica_takes_over_from_a_dead_primary() {
-        let plan = stage([injection(at(50), Target::Primary, crash(None, true))]);
+        let plan = stage([injection(at(50), Target::Leader, crash(None, true))]);
         let run = run("replicated", plan);
         let promoted = when(&run, "replica-1-1", |what| matches!(what, What::Promoted)).unwrap();
         assert!(promoted > at_ms(250), "a primary is silent for 200 ms before it is given up");
@@ -451,7 +451,7 @@ mod bites {
 
     #[test]
     fn a_run_is_the_calm_run_until_its_first_lever_is_pulled() {
-        for scenario in suite::builtin() {
+        for scenario in suite::builtin(&picklock_impls::stores()) {
             for spelling in ["single", "redlock{nodes=3}", "single-fenced{store=replicated}", "watchdog"] {
                 let Some(cell) = Cell::of(&design(spelling), scenario.clone()) else { continue };
                 let faulty = cell.run(Engine::Event, 11);
@@ -473,12 +473,16 @@ mod bites {
     #[test]
     fn every_fault_of_the_suite_bites_in_a_fair_share_of_runs() {
         let designs = ["single", "redlock"].map(design).into();
-        let campaign =
-            Campaign { jobs: NonZero::new(2).unwrap(), ..Campaign::new(designs, suite::builtin(), 0..60) };
+        let campaign = Campaign {
+            jobs: NonZero::new(2).unwrap(),
+            ..Campaign::new(designs, suite::builtin(&picklock_impls::stores()), 0..60)
+        };
         let summary = campaign.run(&AtomicBool::new(false), &Silent).unwrap();
         for cell in summary.cells.iter().filter(|cell| cell.skipped.is_none()) {
-            let scenario =
-                suite::builtin().into_iter().find(|scenario| scenario.name() == cell.scenario).unwrap();
+            let scenario = suite::builtin(&picklock_impls::stores())
+                .into_iter()
+                .find(|scenario| scenario.name() == cell.scenario)
+                .unwrap();
             let single_store = cell.design == "single";
             // A scenario with one fault is there to show it; one with many draws some of them for each run.
             let share = if scenario.faults().len() == 1 { cell.runs / 3 } else { 1 };

@@ -85,7 +85,10 @@ impl Sources {
         for (file, text) in &sources.texts {
             for (path, passed_on) in uses(text) {
                 let path = sources.absolute(file, &path);
-                if passed_on && let (Some(path), Some(name)) = (path.clone(), path.and_then(|path| path.last().cloned())) {
+                if passed_on
+                    && let (Some(path), Some(name)) =
+                        (path.clone(), path.and_then(|path| path.last().cloned()))
+                {
                     sources.passed_on.entry((module(file), name)).or_default().push(path);
                 }
             }
@@ -170,7 +173,10 @@ fn read(folder: &Path, source: &Path, texts: &mut BTreeMap<String, String>) {
         let name = path.file_stem().unwrap();
         if path.is_dir() && name != "tests" {
             read(&path, source, texts);
-        } else if path.extension().is_some_and(|ending| ending == "rs") && name != "tests" && name != "testing" {
+        } else if path.extension().is_some_and(|ending| ending == "rs")
+            && name != "tests"
+            && name != "testing"
+        {
             let file = path.strip_prefix(source).unwrap().to_str().unwrap().to_owned();
             texts.insert(file, code(&std::fs::read_to_string(&path).unwrap()));
         }
@@ -214,7 +220,8 @@ fn expand(before: &[String], tree: &str, paths: &mut Vec<Vec<String>>) {
         None => (tree, None),
     };
     let head = head.split(" as ").next().unwrap();
-    let segments = head.split("::").map(str::trim).filter(|segment| !segment.is_empty() && *segment != "self");
+    let segments =
+        head.split("::").map(str::trim).filter(|segment| !segment.is_empty() && *segment != "self");
     let path: Vec<String> = before.iter().cloned().chain(segments.map(str::to_owned)).collect();
     let Some(branches) = branches else {
         paths.push(path);
@@ -239,9 +246,8 @@ fn expand(before: &[String], tree: &str, paths: &mut Vec<Vec<String>>) {
 /// Paths that stand in the code itself: from the crate's root, from a parent, or into a child module.
 fn inline(text: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
-    let children: Vec<&str> = (text.lines())
-        .filter_map(|line| line.trim().strip_suffix(';')?.split("mod ").nth(1))
-        .collect();
+    let children: Vec<&str> =
+        (text.lines()).filter_map(|line| line.trim().strip_suffix(';')?.split("mod ").nth(1)).collect();
     let mut word = None;
     for (at, c) in text.char_indices() {
         if is_word(c) {
@@ -268,11 +274,15 @@ fn rings(arrows: &Arrows) -> Vec<Vec<String>> {
         }
         seen
     };
-    let reached: BTreeMap<&String, BTreeSet<String>> = arrows.keys().map(|node| (node, reach(node))).collect();
+    let reached: BTreeMap<&String, BTreeSet<String>> =
+        arrows.keys().map(|node| (node, reach(node))).collect();
     let mut rings: BTreeSet<Vec<String>> = BTreeSet::new();
     for (node, to) in &reached {
-        let ring: Vec<String> =
-            to.iter().filter(|other| reached.get(other).is_some_and(|back| back.contains(*node))).cloned().collect();
+        let ring: Vec<String> = to
+            .iter()
+            .filter(|other| reached.get(other).is_some_and(|back| back.contains(*node)))
+            .cloned()
+            .collect();
         if !ring.is_empty() {
             rings.insert(ring);
         }

@@ -8,7 +8,7 @@ use picklock_scenarios::check::{Checked, check};
 use picklock_sim::design::{Design, spell};
 use picklock_sim::engine::Engine;
 use picklock_sim::ids::Key;
-use picklock_sim::plan::{ClientPlan, Latency, MinReplicas, Persistence, Plan, SectionPlan, WorldSpec};
+use picklock_sim::plan::{ClientPlan, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use picklock_sim::seed::Seed;
 use picklock_sim::trace::{Role, What};
 
@@ -129,11 +129,8 @@ fn plan(shape: &Shape) -> Plan {
             horizon: shape.horizon,
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
-            replicas: 1,
-            persistence: Persistence::None,
-            down_after: Duration::from_millis(200),
-            min_replicas: MinReplicas::default(),
             stock: 0,
+            store: Settings::default(),
         },
         workload: "contend".to_owned(),
         clients: (1..=shape.clients).map(client).collect(),

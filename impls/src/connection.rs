@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_core::Stream as _;
+use picklock_redis::{PORT, sentinel};
 use picklock_sim::design::{Seat, StoreAddress};
 use picklock_sim::host::Host;
 use picklock_sim::lock::LockError;
@@ -35,9 +36,6 @@ use redis::{
     RedisResult, ServerErrorKind, Value,
 };
 use tokio::sync::Mutex;
-
-use picklock_redis::PORT;
-use picklock_redis::sentinel;
 
 /// A connection to one store, shared by all its clones.
 ///
@@ -256,7 +254,7 @@ impl Inner {
     async fn reach(&self) -> RedisResult<Link> {
         match &self.address {
             StoreAddress::Host(name) => Link::open(&self.host, name, PORT).await,
-            StoreAddress::Sentinels(sentinels) => {
+            StoreAddress::Ask(sentinels) => {
                 let first = self.preferred.load(Ordering::Relaxed);
                 let mut failure = None;
                 for nth in (first..first + sentinels.len()).map(|nth| nth % sentinels.len()) {
@@ -308,14 +306,14 @@ impl Inner {
     }
 
     fn asks_sentinels(&self) -> bool {
-        matches!(self.address, StoreAddress::Sentinels(_))
+        matches!(self.address, StoreAddress::Ask(_))
     }
 
     /// The error for something that did not happen in time; `what` ends before the name of the store.
     fn late(&self, what: &str) -> RedisError {
         let name = match &self.address {
             StoreAddress::Host(name) => name,
-            StoreAddress::Sentinels(_) => sentinel::PRIMARY_NAME,
+            StoreAddress::Ask(_) => sentinel::PRIMARY_NAME,
         };
         io::Error::new(io::ErrorKind::TimedOut, format!("{what} {name} within {:?}", self.timeout)).into()
     }

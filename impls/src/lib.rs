@@ -79,6 +79,7 @@ pub mod locks;
 pub mod own;
 
 use picklock_sim::design::{Design, Family, SpellingError, spell};
+use picklock_sim::store::StoreParams;
 
 pub use connection::Connection;
 pub use own::on_redis;
@@ -93,6 +94,12 @@ pub fn families() -> &'static [&'static Family] {
 #[must_use]
 pub fn bugs() -> &'static [&'static Family] {
     bugs::ALL
+}
+
+/// The kinds of stores that designs stand on, as scenarios may speak of them.
+#[must_use]
+pub fn stores() -> Vec<StoreParams> {
+    vec![StoreParams::of(&picklock_redis::Redis::default())]
 }
 
 /// The design that a text spells, of those that come with picklock and of the bugs.

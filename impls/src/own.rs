@@ -8,7 +8,7 @@ use std::future::Future;
 use picklock_sim::design::{Design, Seat, Topology};
 use picklock_sim::lock::{Client, Lock, LockError};
 
-use picklock_redis::serve;
+use picklock_redis::Redis;
 
 /// A design on `nodes` independent simulated Redis stores, whose clients are made by `connect`.
 ///
@@ -24,5 +24,5 @@ where
         let connecting = connect(seat);
         async move { Ok(Client::lock(connecting.await?)) }
     };
-    Design::new(name, client).on(Topology::independent(nodes), serve)
+    Design::new(name, client).on_stores(Topology::independent(nodes), Redis::default())
 }

@@ -127,7 +127,7 @@ mod tests {
             what,
         };
         Trace {
-            hosts: vec![HostInfo { name: "client-1".into(), role: Role::Client }],
+            hosts: vec![HostInfo::new("client-1", Role::Client)],
             belief,
             quorum: 1,
             ttl: Duration::from_secs(1),

@@ -67,7 +67,12 @@ mod tests {
     #[test]
     fn every_bug_names_a_scenario_and_an_invariant_that_there_are() {
         for bug in builtin() {
-            assert!(suite::named(&bug.scenario).is_some(), "{}: {}", bug.name, bug.scenario);
+            assert!(
+                suite::named(&bug.scenario, crate::testing::STORES).is_some(),
+                "{}: {}",
+                bug.name,
+                bug.scenario
+            );
             assert!(invariants::ALL.iter().any(|invariant| *invariant.name == bug.invariant), "{}", bug.name);
         }
     }

@@ -27,7 +27,7 @@
 //! }
 //!
 //! let design = Design::new("generous", |seat| async move { Ok(Client::lock(Generous(seat.host))) });
-//! let mut scenario = suite::builtin().into_iter().find(|one| one.name() == "calm").expect("it is in the suite");
+//! let mut scenario = Scenario::parse("quiet.toml", "summary = 'nothing goes wrong'", &[])?;
 //! scenario.set("clients=2")?;
 //!
 //! // Not every scenario says something of every design: this one does, and may change the servers it gets.
@@ -71,4 +71,6 @@ pub mod suite;
 pub mod summary;
 pub mod tally;
 pub mod tell;
+#[cfg(test)]
+mod testing;
 pub mod workloads;

@@ -57,8 +57,9 @@ pub fn named(name: &str, stores: &[StoreParams]) -> Option<Scenario> {
 }
 
 fn parsed(files: &[(&str, &str)], stores: &[StoreParams]) -> Vec<Scenario> {
-    let read =
-        |(name, text): &(&str, &str)| Scenario::parse(name, text, stores).expect("the built-in scenarios are tested");
+    let read = |(name, text): &(&str, &str)| {
+        Scenario::parse(name, text, stores).expect("the built-in scenarios are tested")
+    };
     ordered(files.iter().map(read).collect())
 }
 
@@ -99,10 +100,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::testing::STORES;
 
     #[test]
     fn every_builtin_scenario_is_read_and_stands_in_the_order_of_the_catalogue() {
-        let names: Vec<String> = builtin().iter().map(|scenario| scenario.name().to_owned()).collect();
+        let names: Vec<String> = builtin(STORES).iter().map(|scenario| scenario.name().to_owned()).collect();
         let expected = [
             "calm",
             "long-work",
@@ -129,29 +131,36 @@ mod tests {
 
     #[test]
     fn no_scenario_of_a_bug_has_the_name_of_one_of_the_suite() {
-        for scenario in of_bugs() {
-            assert!(builtin().iter().all(|other| other.name() != scenario.name()), "{}", scenario.name());
+        for scenario in of_bugs(STORES) {
+            assert!(
+                builtin(STORES).iter().all(|other| other.name() != scenario.name()),
+                "{}",
+                scenario.name()
+            );
         }
     }
 
     #[test]
     fn the_experiments_are_read() {
-        assert_eq!(of_experiments().len(), 10);
-        let suite = builtin();
+        assert_eq!(of_experiments(STORES).len(), 10);
+        let suite = builtin(STORES);
         let apart = |scenario: &Scenario| suite.iter().all(|other| other.name() != scenario.name());
-        assert!(of_experiments().iter().chain(&of_bugs()).all(apart), "a name stands for one scenario");
+        assert!(
+            of_experiments(STORES).iter().chain(&of_bugs(STORES)).all(apart),
+            "a name stands for one scenario"
+        );
     }
 
     #[test]
     fn a_directory_is_read_as_a_suite_and_its_mistakes_are_told() {
         let dir = tempfile::tempdir().unwrap();
-        let error = load_dir(dir.path()).unwrap_err().to_string();
+        let error = load_dir(dir.path(), STORES).unwrap_err().to_string();
         assert!(error.contains("no scenario file"), "{error}");
         fs::write(dir.path().join("mine.toml"), "summary = 'mine'").unwrap();
         fs::write(dir.path().join("notes.txt"), "not a scenario").unwrap();
-        assert_eq!(load_dir(dir.path()).unwrap()[0].name(), "mine");
+        assert_eq!(load_dir(dir.path(), STORES).unwrap()[0].name(), "mine");
         fs::write(dir.path().join("bad.toml"), "summary = 'bad'\nttl = \"-1s\"").unwrap();
-        let error = load_dir(dir.path()).unwrap_err().to_string();
+        let error = load_dir(dir.path(), STORES).unwrap_err().to_string();
         assert!(error.contains("bad.toml:2:7: `ttl`: `-1s` is negative"), "{error}");
     }
 
@@ -159,7 +168,7 @@ mod tests {
     fn every_truncation_of_a_builtin_file_is_read_or_refused() {
         for (name, text) in FILES {
             for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
-                let _ = Scenario::parse(name, &text[..end]);
+                let _ = Scenario::parse(name, &text[..end], STORES);
             }
         }
     }
@@ -174,7 +183,7 @@ mod tests {
             let from = at % chars.len();
             let to = (from + cut).min(chars.len());
             let damaged: String = chars[..from].iter().copied().chain(put.chars()).chain(chars[to..].iter().copied()).collect();
-            let _ = Scenario::parse(name, &damaged);
+            let _ = Scenario::parse(name, &damaged, STORES);
         }
     }
 }

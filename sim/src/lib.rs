@@ -17,8 +17,8 @@
 //! use picklock_sim::ids::Key;
 //! use picklock_sim::lock::{Client, Grant, Lock, LockError};
 //! use picklock_sim::plan::{
-//!     Access, ClientPlan, Edge, Injection, Latency, Lever, MinReplicas, Persistence, Phase, Plan, Point, SectionPlan,
-//!     Target, When, WorldSpec,
+//!     Access, ClientPlan, Edge, Injection, Latency, Lever, Phase, Plan, Point, SectionPlan, Settings, Target, When,
+//!     WorldSpec,
 //! };
 //! use picklock_sim::resource::Operation;
 //! use picklock_sim::run::{ClientSeat, Workload, run};
@@ -81,11 +81,8 @@
 //!         horizon: s(5),
 //!         latency: Latency { min: Duration::from_micros(200), max: ms(1) },
 //!         tcp_timeout: s(15),
-//!         replicas: 1,
-//!         persistence: Persistence::None,
-//!         down_after: ms(200),
-//!         min_replicas: MinReplicas::default(),
 //!         stock: 100,
+//!         store: Settings::default(),
 //!     },
 //!     workload: "one write".into(),
 //!     clients: vec![ClientPlan { name: "client-1".into(), sections: vec![section] }],
@@ -110,8 +107,9 @@
 //!
 //! # Where things are
 //!
-//! - *The contract*: [`lock`] (what a client of a design can do), [`design`] (name, parameters, servers), [`host`] (what
-//!   a process may touch) with [`stream`], [`sleep`], [`task`] and [`disk`].
+//! - *The contract*: [`lock`] (what a client of a design can do), [`design`] and [`family`] (name, parameters, spelling),
+//!   [`store`] (what a kind of store brings) with [`param`] and [`span`], [`host`] (what a process may touch) with
+//!   [`stream`], [`sleep`], [`task`] and [`disk`].
 //! - *What goes in*: [`plan`] as data, [`capsule`] as a file, [`seed`] for all randomness, [`probe`] for the protocol
 //!   points at which a plan can strike.
 //! - *What comes out*: [`trace`], with the three kinds of [`time`] and the small names of [`ids`].

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use picklock_redis::version::Version;
-use picklock_scenarios::scenario::span::Span;
 use picklock_sim::engine::Engine;
+use picklock_sim::span::Span;
 
 use super::serve::LOOPBACK;
 use super::serve::topology::Topology;

@@ -73,19 +73,22 @@ pub(crate) fn scenarios(selection: &Selection) -> Result<Vec<Scenario>, Failure>
 /// The scenarios of a directory, or the built-in ones.
 pub(crate) fn suite(directory: Option<&Path>) -> Result<Vec<Scenario>, Failure> {
     match directory {
-        None => Ok(suite::builtin()),
-        Some(directory) => suite::load_dir(directory).map_err(Failure::input),
+        None => Ok(suite::builtin(&picklock_impls::stores())),
+        Some(directory) => suite::load_dir(directory, &picklock_impls::stores()).map_err(Failure::input),
     }
 }
 
 /// A scenario by name, of a suite or of those that come with picklock, or one in a file of its own.
 pub(crate) fn named(suite: &[Scenario], name: &str) -> Result<Scenario, Failure> {
     if is_file(name) {
-        return Scenario::load(Path::new(name)).map_err(Failure::input);
+        return Scenario::load(Path::new(name), &picklock_impls::stores()).map_err(Failure::input);
     }
     let found = suite.iter().find(|scenario| scenario.name() == name).cloned();
-    found.or_else(|| suite::named(name)).ok_or_else(|| {
-        let others: Vec<Scenario> = suite::of_bugs().into_iter().chain(suite::of_experiments()).collect();
+    found.or_else(|| suite::named(name, &picklock_impls::stores())).ok_or_else(|| {
+        let others: Vec<Scenario> = suite::of_bugs(&picklock_impls::stores())
+            .into_iter()
+            .chain(suite::of_experiments(&picklock_impls::stores()))
+            .collect();
         let near = nearest(name, suite.iter().chain(&others).map(Scenario::name));
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         Failure::Input(format!(

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use picklock_impls::{bugs, families};
 use picklock_scenarios::bugs::Bug;
-use picklock_scenarios::scenario::param::Param;
 use picklock_scenarios::{faults, invariants, suite};
 use picklock_sim::design::Family;
+use picklock_sim::param::Param;
 use serde_json::{Map, Value, json};
 
 use super::args::{ListArgs, Listing};
@@ -91,7 +91,7 @@ fn entries(listing: Listing) -> Vec<Entry> {
                 ],
             })
             .collect(),
-        Listing::Scenarios => suite::builtin()
+        Listing::Scenarios => suite::builtin(&picklock_impls::stores())
             .iter()
             .map(|scenario| {
                 let settable = scenario.settable();
@@ -164,7 +164,7 @@ fn as_json(listing: Listing) -> Value {
                         "invariant": bug.invariant, "replay": bug.replay() })
             })
             .collect(),
-        Listing::Scenarios => suite::builtin()
+        Listing::Scenarios => suite::builtin(&picklock_impls::stores())
             .iter()
             .map(|scenario| {
                 let settable = scenario.settable();

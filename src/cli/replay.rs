@@ -8,7 +8,7 @@ use picklock_reports::timeline::{self, Detail};
 use picklock_scenarios::campaign::quoted;
 use picklock_scenarios::check::{self, CheckError, Checked};
 use picklock_scenarios::{shrink, tell};
-use picklock_sim::capsule::{Capsule, SIZE_MAX};
+use picklock_sim::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::seed::Seed;
@@ -101,6 +101,7 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     let capsule = Capsule::from_text(&text).map_err(|error| input(&error))?;
     let mut design = choose::design(&capsule.design).map_err(|error| input(&error))?;
     design.topology.replicated |= capsule.replicated;
+    design.admits(&capsule.plan).map_err(|error| input(&CapsuleError::Plan(error)))?;
     let kept: Engine = capsule.engine.parse().map_err(|error: String| input(&error))?;
     let engine = args.engine.unwrap_or(kept);
     let run = check::check(engine, &design, capsule.plan.clone()).map_err(|error| match error {

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use picklock_sim::ids::Key;
 use picklock_sim::plan::{
-    ClientPlan, Injection, Latency, Lever, MinReplicas, Persistence, Plan, SectionPlan, Target, When,
-    WorldSpec,
+    ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
 };
 use picklock_sim::seed::Seed;
 use picklock_sim::time::TrueTime;
@@ -106,11 +105,8 @@ pub(super) fn staged(later: Duration, levers: impl IntoIterator<Item = (u64, Tar
             horizon: 4 * LEASE,
             latency: Latency { min: Duration::from_micros(20), max: Duration::from_micros(20) },
             tcp_timeout: 2 * LEASE,
-            replicas: 0,
-            min_replicas: MinReplicas::default(),
-            persistence: Persistence::None,
-            down_after: LEASE,
             stock: 0,
+            store: Settings::default(),
         },
         workload: "contend".to_owned(),
         clients: vec![

@@ -2,25 +2,40 @@
 
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
+use picklock_sim::design::Design;
+use picklock_sim::store::StoreParams;
 use picklock_sim::text::nearest;
 
 use super::{Asked, GateError};
 
 /// The scenarios asked for, or the built-in suite, with everything set.
-pub(super) fn scenarios(asked: &[Asked], settings: &[String]) -> Result<Vec<Scenario>, GateError> {
-    let suite = suite::builtin();
+pub(super) fn scenarios(
+    design: &Design,
+    asked: &[Asked],
+    settings: &[String],
+) -> Result<Vec<Scenario>, GateError> {
+    let stores = stores(design);
+    let suite = suite::builtin(&stores);
     let mut scenarios = match asked {
         [] => suite,
-        asked => asked.iter().map(|asked| one(&suite, asked)).collect::<Result<_, _>>()?,
+        asked => asked.iter().map(|asked| one(&suite, asked, &stores)).collect::<Result<_, _>>()?,
     };
     set(&mut scenarios, settings)?;
     Ok(scenarios)
 }
 
-fn one(suite: &[Scenario], asked: &Asked) -> Result<Scenario, GateError> {
+/// The kinds of stores that scenarios may speak of: those that come with picklock, and the design's own.
+fn stores(design: &Design) -> Vec<StoreParams> {
+    let mut stores = picklock_impls::stores();
+    let own = design.kind.as_ref().map(|kind| StoreParams::of(&**kind));
+    stores.extend(own.filter(|own| stores.iter().all(|known| known.kind != own.kind)));
+    stores
+}
+
+fn one(suite: &[Scenario], asked: &Asked, stores: &[StoreParams]) -> Result<Scenario, GateError> {
     match asked {
-        Asked::File(path) => Ok(Scenario::load(path)?),
-        Asked::Named(name) => suite::named(name).ok_or_else(|| GateError::NoScenario {
+        Asked::File(path) => Ok(Scenario::load(path, stores)?),
+        Asked::Named(name) => suite::named(name, stores).ok_or_else(|| GateError::NoScenario {
             name: name.clone(),
             nearest: nearest(name, suite.iter().map(Scenario::name)).map(str::to_owned),
             known: suite.iter().map(|scenario| scenario.name().to_owned()).collect(),

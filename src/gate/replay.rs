@@ -34,6 +34,7 @@ fn try_replay(mut design: Design, file: &Path) -> Result<Verdict, GateError> {
     }
     let engine: Engine = capsule.engine.parse().map_err(|why| bad(FileError::Unknown(why)))?;
     design.topology.replicated |= capsule.replicated;
+    design.admits(&capsule.plan).map_err(|error| bad(FileError::Capsule(error.into())))?;
     let run = || {
         check::check(engine, &design, capsule.plan.clone()).map_err(|error| match error {
             CheckError::Workload(_) => bad(FileError::Unknown(error.to_string())),

@@ -9,8 +9,8 @@ use picklock_scenarios::check::{self, Checked};
 use picklock_sim::engine::Engine;
 use picklock_sim::ids::Key;
 use picklock_sim::plan::{
-    Access, ClientPlan, Edge, Injection, Latency, Lever, MinReplicas, Persistence, Phase, Plan, Point,
-    SectionPlan, Target, When, WorldSpec,
+    Access, ClientPlan, Edge, Injection, Latency, Lever, Phase, Plan, Point, SectionPlan, Settings, Target,
+    When, WorldSpec,
 };
 use picklock_sim::seed::Seed;
 use picklock_sim::time::TrueTime;
@@ -46,11 +46,8 @@ pub(crate) fn stage(injections: impl IntoIterator<Item = Injection>) -> Plan {
             horizon: ms(8_000),
             latency: Latency { min: Duration::from_micros(200), max: ms(1) },
             tcp_timeout: ms(15_000),
-            replicas: 1,
-            persistence: Persistence::None,
-            down_after: ms(200),
-            min_replicas: MinReplicas::default(),
             stock: 0,
+            store: Settings::default(),
         },
         workload: "contend".to_owned(),
         clients: vec![client("client-1", ms(0), ms(300), 1), client("client-2", ms(100), ms(50), 1)],

@@ -17,7 +17,7 @@ use redis::{RedisError, RedisResult, Script, cmd};
 use super::policy::{Failure, Policy, Reading};
 use super::renewal::{Renew, Renewed};
 use crate::connection::Connection;
-use picklock_redis::serve;
+use picklock_redis::Redis;
 
 /// The value of locks whose clients all write the same.
 pub(crate) const VALUE: &str = "locked";
@@ -123,7 +123,7 @@ where
         async move { Ok(Client::lock(connecting.await?)) }
     };
     // The family gives the design its name.
-    Design::new("", client).believing(policy.belief).on(topology, serve)
+    Design::new("", client).believing(policy.belief).on_stores(topology, Redis::default())
 }
 
 /// As [`on_stores`], with a lock whose grants are renewed in the background if the policy says so.

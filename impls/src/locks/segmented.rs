@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 use super::common::store_of;
 use super::policy::{FAILURE, Policy, STORE, TIMEOUT};
 use super::single::Single;
-use picklock_redis::serve;
+use picklock_redis::Redis;
 
 /// The design that works in steps.
 pub(super) static FAMILY: Family = Family {
@@ -45,7 +45,7 @@ fn build(args: &Args) -> Design {
     let policy = Policy::of(args);
     let client =
         move |seat| async move { Ok(Client::direct(Segmented::connect(seat, policy, steps).await?)) };
-    let design = Design::new("", client).believing(Belief::None).on(store_of(args), serve);
+    let design = Design::new("", client).believing(Belief::None).on_stores(store_of(args), Redis::default());
     // All steps of one client and a wait for each belong to one change.
     Design { leases_to_recover: 5, ..design }
 }

@@ -1,9 +1,9 @@
 //! Campaigns against a lock that grants everything to everybody.
 
-use picklock_sim::store::Topology;
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
+use picklock_sim::store::Topology;
 
 use super::*;
 use crate::suite;
@@ -31,7 +31,8 @@ fn idle_server() -> Design {
 
 #[test]
 fn a_campaign_adds_up_the_runs_that_its_seeds_give_one_by_one() {
-    let campaign = Campaign::new(vec![generous(), idle_server()], suite::builtin(), 40..45);
+    let campaign =
+        Campaign::new(vec![generous(), idle_server()], suite::builtin(crate::testing::STORES), 40..45);
     let pairings = campaign.pairings();
     let together = campaign.make_runs(&pairings, &AtomicBool::new(false), &Silent).unwrap();
     for (pairing, together) in pairings.iter().zip(&together) {
@@ -51,7 +52,7 @@ fn the_first_block_of_every_cell_comes_before_the_second_of_any() {
     for scenarios in [1, 3, 18] {
         let campaign = Campaign::new(
             vec![generous(), idle_server()],
-            suite::builtin().into_iter().take(scenarios).collect(),
+            suite::builtin(crate::testing::STORES).into_iter().take(scenarios).collect(),
             100..117,
         );
         let pairings = campaign.pairings();
@@ -75,7 +76,7 @@ fn the_first_block_of_every_cell_comes_before_the_second_of_any() {
 
 #[test]
 fn a_campaign_of_one_design_has_work_for_several_threads() {
-    let campaign = Campaign::new(vec![generous()], suite::builtin(), 0..4);
+    let campaign = Campaign::new(vec![generous()], suite::builtin(crate::testing::STORES), 0..4);
     let blocks = Blocks::new(&campaign.pairings(), campaign.scenarios.len(), &campaign.seeds);
     assert_eq!(std::iter::from_fn(|| blocks.take()).count(), 4);
 }
@@ -92,7 +93,7 @@ fn a_campaign_without_designs_or_scenarios_or_seeds_has_no_blocks() {
             .map(|cell| cell.runs)
             .sum::<u64>()
     };
-    assert_eq!(run(Vec::new(), suite::builtin(), 0..4), 0);
+    assert_eq!(run(Vec::new(), suite::builtin(crate::testing::STORES), 0..4), 0);
     assert_eq!(run(vec![generous()], Vec::new(), 0..4), 0);
-    assert_eq!(run(vec![generous()], suite::builtin(), 4..4), 0);
+    assert_eq!(run(vec![generous()], suite::builtin(crate::testing::STORES), 4..4), 0);
 }

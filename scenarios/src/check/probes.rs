@@ -114,9 +114,9 @@ fn run_alike(one: &Design, other: &Design) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::store::Topology;
     use picklock_sim::lock::{Client, Grant, LockError};
     use picklock_sim::seed::Seed;
+    use picklock_sim::store::Topology;
 
     use super::*;
     use crate::scenario::Scenario;
@@ -139,7 +139,8 @@ mod tests {
     }
 
     fn calm(design: &Design, settings: &[&str]) -> Plan {
-        let mut scenario = Scenario::parse("made-up.toml", "summary = 'made up'").unwrap();
+        let mut scenario =
+            Scenario::parse("made-up.toml", "summary = 'made up'", crate::testing::STORES).unwrap();
         scenario.set_all(settings).unwrap();
         scenario.calm_plan(design, Seed(3))
     }

@@ -17,10 +17,10 @@
 
 use std::time::Duration;
 
-use picklock_sim::store::Topology;
-use picklock_sim::trace::Role;
 use picklock_sim::plan::{Access, Edge, Injection, Lever, Phase, Point, Target, When};
+use picklock_sim::store::Topology;
 use picklock_sim::time::{TrueTime, nanos};
+use picklock_sim::trace::Role;
 
 use super::{Draw, Fault, TIMES_AT_MOST_ONCE, enough, needs_replicas, needs_stores};
 use picklock_sim::param::{Args, Domain, Param};
@@ -128,8 +128,7 @@ fn nodes(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
 
 /// The replicas of a node jump with it: whichever of them is the primary when it happens, its clock is wrong.
 fn with_replicas(draw: &Draw<'_>, mut nodes: Vec<String>) -> Vec<String> {
-    let replicas =
-        draw.replicas_of(&nodes);
+    let replicas = draw.replicas_of(&nodes);
     nodes.extend(replicas);
     nodes
 }

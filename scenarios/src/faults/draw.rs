@@ -124,8 +124,11 @@ impl<'a> Draw<'a> {
     #[must_use]
     pub fn replicas_of(&self, primaries: &[String]) -> Vec<String> {
         let servers = &self.setting.servers;
-        let stores: Vec<u32> =
-            servers.iter().filter(|member| primaries.contains(&member.name)).map(|member| member.store).collect();
+        let stores: Vec<u32> = servers
+            .iter()
+            .filter(|member| primaries.contains(&member.name))
+            .map(|member| member.store)
+            .collect();
         let replicas = servers.iter().filter(|member| member.role == Role::Replica);
         replicas.filter(|member| stores.contains(&member.store)).map(|member| member.name.clone()).collect()
     }

@@ -7,8 +7,8 @@
 //! the primary and one of the Sentinels, in one of its first sections, so that the run sees the end of it. Planned
 //! failovers are left out.
 
-use picklock_sim::trace::Role;
 use picklock_sim::plan::{Access, Injection, Lever, Phase, Point, Target, When};
+use picklock_sim::trace::Role;
 
 use super::draw::at;
 use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES_AT_MOST_ONCE, needs_replicas};

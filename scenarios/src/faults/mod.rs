@@ -8,9 +8,9 @@
 //! meaning ("the write to the resource in that section") is reached again on every engine and under every network,
 //! while an instant is not.
 
-use picklock_sim::store::Topology;
 use picklock_sim::plan::{Injection, Phase, Point};
 use picklock_sim::resource;
+use picklock_sim::store::Topology;
 
 use crate::scenario::Problem;
 use picklock_sim::param::{Args, Domain, Param, Share, YES_NO_RANDOM};

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use picklock_sim::store::Topology;
 use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+use picklock_sim::store::Topology;
 
 use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES, enough, needs_stores};
 use picklock_sim::param::{Args, Domain, Param};

@@ -4,9 +4,9 @@
 //! meanwhile it crashes while a section works. Whether the lock survives depends on whether its record was on the way (Redis documentation,
 //! "Distributed locks": why failover-based implementations are not enough).
 
-use picklock_sim::trace::Role;
 use picklock_sim::plan::{Injection, Lever, Target, When};
 use picklock_sim::time::TrueTime;
+use picklock_sim::trace::Role;
 
 use super::failover::{RETURN_AFTER, crash};
 use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES_AT_MOST_ONCE, needs_replicas};

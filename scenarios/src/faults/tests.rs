@@ -4,27 +4,28 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use picklock_sim::design::Design;
-use picklock_sim::store::Topology;
 use picklock_sim::lock::LockError;
 use picklock_sim::plan::{Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When};
 use picklock_sim::probe::{PointSeen, Probe};
 use picklock_sim::resource::HOST as RESOURCE;
 use picklock_sim::seed::Seed;
+use picklock_sim::store::Topology;
 use picklock_sim::time::TrueTime;
 
 use super::ALL;
 use crate::scenario::Scenario;
+use crate::testing::{MadeUp, STORES};
 use picklock_sim::param::Args;
 
 pub(crate) fn design(stores: u32, replicated: bool) -> Design {
     let design = Design::new("made-up", |_| async { Err(LockError::new("never made")) });
-    if stores == 0 { design } else { design.on(Topology { stores, replicated }, |_| async {}) }
+    if stores == 0 { design } else { design.on_stores(Topology { stores, replicated }, MadeUp) }
 }
 
 /// What a calm run of a plan might pass: every phase of every section, with accesses of each kind.
 pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
     let mut points = Vec::new();
-    let servers = design.topology.servers(&plan.world);
+    let servers = design.members(&plan.world);
     for ClientPlan { name, sections } in &plan.clients {
         for section in sections {
             let mut pass = |phase, access, peer: &str, nth| {
@@ -40,7 +41,7 @@ pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
                 (0..20).for_each(|nth| pass(phase, Access::Poll, "", nth));
                 match phase {
                     Phase::Acquire | Phase::Release => {
-                        for (server, _) in &servers {
+                        for server in servers.iter().map(|member| &member.name) {
                             pass(phase, Access::Write, server, 0);
                             pass(phase, Access::Read, server, 0);
                         }
@@ -55,7 +56,7 @@ pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
 }
 
 fn scenario(faults: &str) -> Scenario {
-    Scenario::parse("made-up.toml", &format!("summary = 'made up'\n{faults}")).unwrap()
+    Scenario::parse("made-up.toml", &format!("summary = 'made up'\n{faults}"), STORES).unwrap()
 }
 
 fn plan(scenario: &Scenario, design: &Design, seed: u64) -> Plan {

@@ -63,7 +63,7 @@ pub(crate) struct Script {
 impl Script {
     /// Naive clients of one store, a run of one second, and a progress bound of 100 ms.
     pub(crate) fn new() -> Script {
-        let hosts = HOSTS.map(|(name, role)| HostInfo { name: name.to_owned(), role });
+        let hosts = HOSTS.map(|(name, role)| HostInfo::new(name, role));
         Script {
             trace: Trace {
                 hosts: hosts.to_vec(),

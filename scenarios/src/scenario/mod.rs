@@ -47,9 +47,9 @@ pub(crate) mod toml_view;
 pub mod world;
 
 pub(crate) use error::Spot;
-pub use picklock_sim::{param, span};
 pub use error::{Place, Problem, ScenarioError};
 use picklock_sim::param::{Args, Param, Value, ValueError};
+pub use picklock_sim::{param, span};
 pub(crate) use read::text as read_text;
 
 /// A scenario with its parameters.
@@ -181,7 +181,9 @@ impl Scenario {
             && self.ttl() < kind.smallest_lease()
         {
             let shortest = Span::Fixed(kind.smallest_lease());
-            return Err(format!("its lease is shorter than {shortest}, the shortest that the design's store grants"));
+            return Err(format!(
+                "its lease is shorter than {shortest}, the shortest that the design's store grants"
+            ));
         }
         let mut design = design.clone();
         if self.world.word("store") == "replicated" {

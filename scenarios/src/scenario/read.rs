@@ -8,12 +8,12 @@ use std::path::Path;
 use toml::de::DeTable;
 
 use super::error::{Problem, ScenarioError, Spot};
-use picklock_sim::param::{Args, clip};
-use picklock_sim::store::StoreParams;
 use super::toml_view::{Entry, MAX_BYTES, entries, table};
 use super::{FaultEntry, Group, Scenario, world};
 use crate::faults;
 use crate::workloads::{self, Workload};
+use picklock_sim::param::{Args, clip};
+use picklock_sim::store::StoreParams;
 
 /// More faults than a scenario that anybody can follow has.
 const MAX_FAULTS: usize = 32;
@@ -124,9 +124,9 @@ impl Reader {
         if !having.is_empty() {
             return having.into_iter().try_for_each(|at| self.parameter(Group::Store(at), entry, &[]));
         }
-        let of_stores = stores.iter().flat_map(|(kind, args)| {
-            std::iter::once(*kind).chain(args.iter().map(|(param, _)| param.name))
-        });
+        let of_stores = stores
+            .iter()
+            .flat_map(|(kind, args)| std::iter::once(*kind).chain(args.iter().map(|(param, _)| param.name)));
         let others = ["summary", "claim_source", "workload", self.scenario.workload.name, "fault"];
         let others: Vec<&str> = others.into_iter().chain(of_stores).collect();
         self.parameter(Group::World, entry, &others)

@@ -4,9 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::faults::tests::{design, probe};
+use crate::testing::STORES;
 
 fn parse(text: &str) -> Result<Scenario, ScenarioError> {
-    Scenario::parse("dir/mine.toml", text)
+    Scenario::parse("dir/mine.toml", text, STORES)
 }
 
 fn error(text: &str) -> String {
@@ -72,7 +73,12 @@ fn mistakes_are_told_with_line_column_and_remedy() {
         "summary = 's'\nttl = '20s'\n[contend]\nwork = ['1 x ttl', '10s']",
         "4:8: `work`: the range `1 x ttl..10s` is reversed",
     );
-    assert!(Scenario::parse("my file.toml", "").unwrap_err().to_string().contains("cannot name a scenario"));
+    assert!(
+        Scenario::parse("my file.toml", "", STORES)
+            .unwrap_err()
+            .to_string()
+            .contains("cannot name a scenario")
+    );
 }
 
 #[test]
@@ -80,11 +86,14 @@ fn a_file_that_is_too_large_or_no_text_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.toml");
     std::fs::write(&path, vec![b'#'; 3 << 20]).unwrap();
-    assert!(Scenario::load(&path).unwrap_err().to_string().contains("bytes are too many"));
+    assert!(Scenario::load(&path, STORES).unwrap_err().to_string().contains("bytes are too many"));
     std::fs::write(&path, [0xff, 0xfe]).unwrap();
-    assert!(Scenario::load(&path).unwrap_err().to_string().contains("UTF-8"));
+    assert!(Scenario::load(&path, STORES).unwrap_err().to_string().contains("UTF-8"));
     assert!(
-        Scenario::load(&dir.path().join("none.toml")).unwrap_err().to_string().contains("cannot be read")
+        Scenario::load(&dir.path().join("none.toml"), STORES)
+            .unwrap_err()
+            .to_string()
+            .contains("cannot be read")
     );
     assert!(error(&format!("summary = {}", "[".repeat(100_000))).contains("not valid TOML"));
 }
@@ -152,7 +161,7 @@ proptest! {
     #[test]
     fn a_plan_is_a_function_of_scenario_design_seed_and_probe(seed: u64, stores in 0..6_u32, replicated: bool) {
         let design = design(stores, replicated);
-        for scenario in crate::suite::builtin() {
+        for scenario in crate::suite::builtin(STORES) {
             let Ok(design) = scenario.applies(&design) else { continue };
             let calm = scenario.calm_plan(&design, Seed(seed));
             let probe = probe(&design, &calm);

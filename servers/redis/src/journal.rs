@@ -16,12 +16,12 @@ use std::sync::{Mutex, MutexGuard};
 
 use picklock_sim::disk::Disk;
 use picklock_sim::host::Host;
-use picklock_sim::plan::Persistence;
 use picklock_sim::time::WallTime;
 use picklock_sim::trace::What;
 
 use crate::aof::Log;
 use crate::node::{Node, Upstream};
+use crate::seat::Persistence;
 use crate::snapshot;
 use crate::store::{Effects, Store};
 

@@ -110,7 +110,10 @@ impl StoreKind for Redis {
         settings.put("persistence", Setting::Word("always".to_owned()));
     }
 
-    fn failover_time(&self, settings: &Settings, whole: bool) -> Duration {
+    fn recovery_time(&self, topology: Topology, settings: &Settings, whole: bool) -> Duration {
+        if !topology.replicated {
+            return Duration::ZERO;
+        }
         let demotion = if whole { DEMOTION_TIME } else { Duration::ZERO };
         settings.span("down_after") + FAILOVER_TIME + demotion
     }
@@ -127,8 +130,20 @@ impl StoreKind for Redis {
         let port = port.to_string();
         let with = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
         match role {
-            Role::Watcher => with(&["redis-server", &format!("{directory}/sentinel.conf"), "--sentinel", "--port", &port]),
-            _ => with(&["redis-server", "--port", &port, "--dir", directory, "--save", "", "--appendonly", "no"]),
+            Role::Watcher => {
+                with(&["redis-server", &format!("{directory}/sentinel.conf"), "--sentinel", "--port", &port])
+            }
+            _ => with(&[
+                "redis-server",
+                "--port",
+                &port,
+                "--dir",
+                directory,
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+            ]),
         }
     }
 }

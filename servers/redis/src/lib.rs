@@ -13,6 +13,7 @@
 //!
 //! | floor | modules | what |
 //! | --- | --- | --- |
+//! | 11 | `kind` | Redis as a kind of store |
 //! | 10 | `serve`, [`sentinel`], [`hostile`] | what a host runs: sockets, tasks, a Sentinel; bytes that others wrote |
 //! | 9 | `journal` | a node's files |
 //! | 8 | `aof`, `following` | effects executed again, from a disk; and as a replica hears them |
@@ -23,7 +24,7 @@
 //! | 3 | [`node`] | the state of a node |
 //! | 2 | `stream`, `rdb` | the stream of effects and its history; the format of snapshots |
 //! | 1 | [`store`], `catalogue` | the dataset; what is known of each command |
-//! | 0 | [`resp`], `glob`, [`version`] | the protocol, patterns, versions |
+//! | 0 | [`resp`], `glob`, [`version`], `seat` | the protocol, patterns, versions, what a server is started with |
 //!
 //! Where a lower floor has to reach a higher one, it is handed in what it needs: a session that waits for a key brings what
 //! it takes from it, a command that is kept during a pause brings what executes it, and a script is given the commands
@@ -47,17 +48,22 @@ mod execution;
 mod following;
 mod glob;
 mod journal;
+mod kind;
 mod lua;
 mod rdb;
 mod replication;
+mod seat;
 mod serve;
 mod snapshot;
 mod stream;
 #[cfg(test)]
 mod tests;
 
+pub use kind::{PARAMS, Redis};
 pub use node::PORT;
-use picklock_sim::design::{ServerRole, ServerSeat};
+
+use picklock_sim::design::ServerSeat;
+use seat::ServerRole;
 use version::Version;
 
 /// Runs the server that this seat is for until its host stops.
@@ -67,8 +73,9 @@ pub async fn serve(seat: ServerSeat) {
 
 /// The same with nodes of another version of Redis.
 pub async fn serve_as(seat: ServerSeat, version: Version) {
+    let seat = seat::ServerSeat::of(seat);
     match &seat.role {
-        ServerRole::Store { .. } | ServerRole::Replica { .. } => serve::serve(seat, version).await,
+        ServerRole::Store | ServerRole::Replica { .. } => serve::serve(seat, version).await,
         ServerRole::Sentinel { .. } => sentinel::serve(seat).await,
     }
 }

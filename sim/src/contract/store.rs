@@ -52,10 +52,11 @@ pub trait StoreKind: Send + Sync + 'static {
         let _ = settings;
     }
 
-    /// How long another member may take to stand in for one that takes writes; until then nobody can be granted the lock.
-    /// With `whole`, until the lost member is back at its place as well, for designs that need an acknowledgement of it.
-    fn failover_time(&self, settings: &Settings, whole: bool) -> Duration {
-        let _ = (settings, whole);
+    /// How long the lock may be out of everybody's reach after a fault beside the leases that must run out: until another
+    /// member stands in for one that took writes, until a server that was started anew answers. With `whole`, until the
+    /// lost member is back at its place as well, for designs that need an acknowledgement of it.
+    fn recovery_time(&self, topology: Topology, settings: &Settings, whole: bool) -> Duration {
+        let _ = (topology, settings, whole);
         Duration::ZERO
     }
 
@@ -227,7 +228,8 @@ where
 }
 
 /// The settings with a value for every declared parameter: the one given, or the default.
-pub(super) fn complete(params: &'static [Param], given: &Settings, ttl: Duration) -> Settings {
+#[must_use]
+pub fn complete(params: &'static [Param], given: &Settings, ttl: Duration) -> Settings {
     let mut settings = Settings::default();
     for (param, value) in Args::defaults(params).iter() {
         let value = given.get(param.name).cloned().or_else(|| setting(value, ttl));

@@ -4,8 +4,8 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use super::host::Host;
-pub use crate::world::PulledLever;
 use crate::world::Admission;
+pub use crate::world::PulledLever;
 
 impl Host {
     /// The next lever of its own kind that is pulled on this host's process.

@@ -97,11 +97,7 @@ fn span(
     max: Duration,
     must: &'static str,
 ) -> Result<(), PlanError> {
-    if (min..=max).contains(&span) {
-        Ok(())
-    } else {
-        Err(PlanError::new(field, format!("{span:?}"), must))
-    }
+    if (min..=max).contains(&span) { Ok(()) } else { Err(PlanError::new(field, format!("{span:?}"), must)) }
 }
 
 fn count(field: &'static str, count: usize, max: usize, must: &'static str) -> Result<(), PlanError> {

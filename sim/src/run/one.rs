@@ -114,19 +114,16 @@ fn execute(
     Ok(Run { trace, probe: probing.then_some(Probe { points, end }) })
 }
 
-/// `TTL + retry + failover + delay` of invariant I5: the leases that must run out, the time that a failover takes (until
-/// the store is whole again, if the design needs a replica), and a second for connecting, retrying and the slowest
+/// `TTL + retry + failover + delay` of invariant I5: the leases that must run out, the time that the stores may take to
+/// recover (until they are whole again, if the design needs a replica), and a second for connecting, retrying and the slowest
 /// messages. Without a lock a turn is a change that was made, and work comes before it: twice, because what was under way
 /// when somebody else made a change is done again.
 fn progress_bound(design: &Design, plan: &Plan) -> Duration {
-    let failover = match &design.kind {
-        Some(kind) if design.topology.replicated => {
-            kind.failover_time(&design.settings(&plan.world), design.needs_replicas)
-        }
-        _ => Duration::ZERO,
-    };
+    let recovery = design.kind.as_ref().map_or(Duration::ZERO, |kind| {
+        kind.recovery_time(design.topology, &design.settings(&plan.world), design.needs_replicas)
+    });
     let work = if design.belief == Belief::None { 2 * longest_work(plan) } else { Duration::ZERO };
-    plan.world.ttl * design.leases_to_recover + failover + work + Duration::from_secs(1)
+    plan.world.ttl * design.leases_to_recover + recovery + work + Duration::from_secs(1)
 }
 
 fn longest_work(plan: &Plan) -> Duration {
@@ -145,7 +142,10 @@ fn cast(design: &Design, plan: &Plan, workload: &Workload) -> Vec<(HostInfo, Boo
         let members = design.members(&plan.world);
         for member in &members {
             let of_its_store = members.iter().filter(|other| other.store == member.store).cloned().collect();
-            cast.push((HostInfo { name: member.name.clone(), role: member.role, store: member.store }, server_program(kind, member, of_its_store, &settings)));
+            cast.push((
+                HostInfo { name: member.name.clone(), role: member.role, store: member.store },
+                server_program(kind, member, of_its_store, &settings),
+            ));
         }
     }
     for client in &plan.clients {

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use picklock_scenarios::scenario::span::Span;
 use picklock_sim::live::CLIENTS;
 use picklock_sim::plan::{Injection, Lever, Target, When};
+use picklock_sim::span::Span;
 use picklock_sim::text::nearest;
 use picklock_sim::time::TrueTime;
 

@@ -7,10 +7,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use picklock_redis::serve_as;
-use picklock_sim::design::StartServer;
-use picklock_sim::live::{self, ServeError};
-use picklock_sim::plan::{Latency, MinReplicas, Persistence, Plan, WorldSpec};
+use picklock_sim::live::{self, ServeError, StartServer};
+use picklock_sim::plan::{Latency, Plan, Settings, WorldSpec};
 use picklock_sim::seed::Seed;
+use picklock_sim::store::complete;
 use picklock_sim::trace::{Event, HostInfo, What};
 use tokio::sync::Notify;
 
@@ -31,14 +31,16 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     }
     let servers = topology::servers(args.topology);
     let ports = ports(args.port, servers.len())?;
-    let names: Vec<&str> = servers.iter().map(|server| server.name.as_str()).chain([live::CLIENTS]).collect();
+    let names: Vec<&str> =
+        servers.iter().map(|server| server.member.name.as_str()).chain([live::CLIENTS]).collect();
     let mut plan = plan(args);
     for fault in &args.fault {
         plan.injections.extend(fault::parse(fault, &names).map_err(Failure::input)?);
     }
     let doors: Vec<SocketAddr> = ports.iter().map(|port| SocketAddr::new(args.bind, *port)).collect();
     let welcome = welcome(&servers, &doors);
-    let served = topology::seats(servers, &doors, args, plan.world.down_after);
+    let served = topology::served(servers, &doors);
+    let settings = complete(picklock_redis::PARAMS, &plan.world.store, plan.world.ttl);
     let stop = stop_on_signal()?;
     let version = args.version;
     // A server that shuts down leaves nobody behind its door if it is the only one: then all is over, as with a process.
@@ -63,7 +65,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
             eprintln!("{seconds:10.3}s  {:<12} {text}", hosts[usize::from(event.host.0)].name);
         }
     });
-    live::serve(&plan, &start, served, tell, ready, async move { stop.notified().await })
+    live::serve(&plan, &start, &settings, served, tell, ready, async move { stop.notified().await })
         .map_err(|error| match error {
             ServeError::Door { .. } => Failure::Input(format!("{error}; choose another with --port")),
             ServeError::Runtime(_) => Failure::internal(error),
@@ -94,11 +96,10 @@ fn plan(args: &ServeArgs) -> Plan {
             horizon: second,
             latency: Latency { min: args.latency.start, max: args.latency.end },
             tcp_timeout: 15 * second,
-            replicas: 0,
-            persistence: Persistence::None,
-            down_after: args.down_after,
-            min_replicas: MinReplicas::default(),
             stock: 0,
+            store: Settings::default()
+                .with_span("down_after", args.down_after)
+                .with_word("persistence", if args.persistent { "always" } else { "none" }),
         },
         workload: String::new(),
         clients: Vec::new(),
@@ -109,7 +110,7 @@ fn plan(args: &ServeArgs) -> Plan {
 fn welcome(servers: &[Server], doors: &[SocketAddr]) -> String {
     let mut text = String::new();
     for (server, door) in servers.iter().zip(doors) {
-        text.push_str(&format!("{:<12} {door:<21} {}\n", server.name, server.what));
+        text.push_str(&format!("{:<12} {door:<21} {}\n", server.member.name, server.what));
     }
     text.push_str("ready; stop with Ctrl-C\n");
     text

@@ -1,19 +1,13 @@
 //! The servers that can be served, and how each is started.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
-use std::sync::Arc;
-use std::time::Duration;
 
-use picklock_redis::PORT;
-use picklock_redis::sentinel;
-use picklock_sim::design::{SentinelPlace, ServerRole, ServerSeat};
+use picklock_redis::Redis;
 use picklock_sim::live::Served;
-use picklock_sim::plan::{MinReplicas, Persistence};
-
-use crate::cli::args::ServeArgs;
+use picklock_sim::store::{Member, StoreKind as _};
+use picklock_sim::trace::Role;
 
 /// Which servers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +23,7 @@ pub(crate) enum Topology {
 }
 
 /// How many Sentinels watch a primary.
-const SENTINELS: usize = 3;
+const SENTINELS: u16 = 3;
 
 /// More independent nodes than anybody runs.
 const NODES_MAX: u16 = 99;
@@ -69,104 +63,39 @@ impl fmt::Display for Topology {
 
 /// One server of a topology.
 pub(super) struct Server {
-    pub(super) name: String,
+    pub(super) member: Member,
     pub(super) what: &'static str,
-    role: ServerRole,
-    port: u16,
 }
 
 pub(super) fn servers(topology: Topology) -> Vec<Server> {
-    let primary = |number: u16, replicas: Vec<String>| Server {
-        name: format!("node-{number}"),
-        what: "primary",
-        role: ServerRole::Store { replicas },
-        port: PORT,
-    };
-    let replica = |name: &String| Server {
-        name: name.clone(),
+    let member = |name: String, store: u16, role| Member::new(name, store.into(), role);
+    let primary =
+        |nth: u16| Server { member: member(format!("node-{nth}"), nth, Role::Store), what: "primary" };
+    let replica = |nth: u16| Server {
+        member: member(format!("replica-{nth}"), 1, Role::Replica),
         what: "replica of node-1",
-        role: ServerRole::Replica { primary: "node-1".to_owned() },
-        port: PORT,
     };
-    let replicas = |count: u16| -> Vec<String> { (1..=count).map(|nth| format!("replica-{nth}")).collect() };
-    match topology {
-        Topology::Single => vec![primary(1, Vec::new())],
-        Topology::Redlock(nodes) => (1..=nodes).map(|nth| primary(nth, Vec::new())).collect(),
-        Topology::Replicated => {
-            let replicas = replicas(1);
-            let rest: Vec<Server> = replicas.iter().map(replica).collect();
-            std::iter::once(primary(1, replicas)).chain(rest).collect()
-        }
-        Topology::Sentinel => {
-            let replicas = replicas(2);
-            let rest: Vec<Server> = replicas.iter().map(replica).collect();
-            let names: Vec<String> = (1..=SENTINELS).map(|nth| format!("sentinel-{nth}")).collect();
-            let place = |name: &String| SentinelPlace { host: name.clone(), address: name.clone() };
-            let role = ServerRole::Sentinel {
-                primary: "node-1".to_owned(),
-                replicas: replicas.clone(),
-                sentinels: names.iter().map(place).collect(),
-            };
-            let sentinels = names.into_iter().map(|name| Server {
-                name,
-                what: "Sentinel of node-1, as mymaster",
-                role: role.clone(),
-                port: sentinel::PORT,
-            });
-            std::iter::once(primary(1, replicas)).chain(rest).chain(sentinels).collect()
-        }
-    }
+    let sentinel = |nth: u16| Server {
+        member: member(format!("sentinel-{nth}"), 1, Role::Watcher),
+        what: "Sentinel of node-1, as mymaster",
+    };
+    let (primaries, replicas, sentinels) = match topology {
+        Topology::Single => (1, 0, 0),
+        Topology::Redlock(nodes) => (nodes, 0, 0),
+        Topology::Replicated => (1, 1, 0),
+        Topology::Sentinel => (1, 2, SENTINELS),
+    };
+    let replicas = (1..=replicas).map(replica);
+    (1..=primaries).map(primary).chain(replicas).chain((1..=sentinels).map(sentinel)).collect()
 }
 
-/// The servers with their doors, ready to be started.
-pub(super) fn seats(
-    servers: Vec<Server>,
-    doors: &[SocketAddr],
-    args: &ServeArgs,
-    down_after: Duration,
-) -> Vec<Served> {
-    let persistence = if args.persistent { Persistence::Always } else { Persistence::None };
-    let addresses: BTreeMap<String, SocketAddr> =
-        servers.iter().zip(doors).map(|(server, door)| (server.name.clone(), *door)).collect();
+/// The servers with their doors, ready to be started. Others are told of the doors, so that clients outside the world can
+/// go where a server sends them.
+pub(super) fn served(servers: Vec<Server>, doors: &[SocketAddr]) -> Vec<Served> {
     let served = servers.into_iter().zip(doors).map(|(server, door)| {
-        let role = by_address(server.role, &addresses);
-        let announce = Some((door.ip().to_string(), door.port()));
-        Served {
-            name: server.name,
-            role: role.kind(),
-            door: *door,
-            port: server.port,
-            seat: Arc::new(move |host| {
-                let (role, announce) = (role.clone(), announce.clone());
-                ServerSeat {
-                    host,
-                    role,
-                    persistence,
-                    down_after,
-                    min_replicas: MinReplicas::default(),
-                    announce,
-                }
-            }),
-        }
+        let port = Redis::default().port(server.member.role);
+        let member = Member { door: Some((door.ip().to_string(), door.port())), ..server.member };
+        Served { member, door: *door, port }
     });
     served.collect()
-}
-
-/// A role with the addresses of doors in the place of hosts' names, so that clients outside the world can go where a
-/// server sends them.
-fn by_address(role: ServerRole, addresses: &BTreeMap<String, SocketAddr>) -> ServerRole {
-    let address = |name: &String| addresses.get(name).map_or_else(|| name.clone(), SocketAddr::to_string);
-    let all = |names: &[String]| names.iter().map(address).collect();
-    match role {
-        ServerRole::Store { replicas } => ServerRole::Store { replicas: all(&replicas) },
-        ServerRole::Replica { primary } => ServerRole::Replica { primary: address(&primary) },
-        ServerRole::Sentinel { primary, replicas, sentinels } => ServerRole::Sentinel {
-            primary: address(&primary),
-            replicas: all(&replicas),
-            sentinels: sentinels
-                .into_iter()
-                .map(|place| SentinelPlace { address: address(&place.host), ..place })
-                .collect(),
-        },
-    }
 }

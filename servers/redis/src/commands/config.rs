@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use picklock_sim::plan::MinReplicas;
+use crate::seat::MinReplicas;
 
 use super::parameters::{ALL, Parameter, notifications, shown_notifications};
 use crate::glob;

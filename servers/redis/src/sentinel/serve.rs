@@ -8,7 +8,6 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use picklock_sim::design::{SentinelPlace, ServerRole, ServerSeat};
 use picklock_sim::host::{Host, Origin};
 use picklock_sim::seed::Seed;
 use picklock_sim::stream::Stream;
@@ -25,6 +24,7 @@ use super::state::{Act, Sentinel, millis};
 use super::{PORT, PRIMARY_NAME};
 use crate::node::{Next, PORT as NODE_PORT, SessionId, Then};
 use crate::resp::{Reply, Requests};
+use crate::seat::{SentinelPlace, ServerRole, ServerSeat};
 
 /// The file that the state is kept in.
 const CONFIG: &str = "sentinel.conf";
@@ -41,7 +41,7 @@ const FAILOVER_TIMEOUT_MIN_MS: i64 = 3_000;
 const RECEIVED_MAX: usize = 16 * 1024 * 1024;
 
 /// Runs the Sentinel that this seat is for until its host stops.
-pub async fn serve(seat: ServerSeat) {
+pub(crate) async fn serve(seat: ServerSeat) {
     let Some(sentinel) = begin(&seat) else { return };
     let server = Arc::new(Server {
         host: seat.host,

@@ -11,7 +11,7 @@ mod server;
 use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_sim::design::{ServerRole, ServerSeat};
+use crate::seat::{ServerRole, ServerSeat};
 use picklock_sim::host::Origin;
 use picklock_sim::seed::Seed;
 use picklock_sim::time::Monotonic;
@@ -27,7 +27,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// Runs the node that this seat is for, as of this version of Redis, until its host stops.
 pub(crate) async fn serve(seat: ServerSeat, version: Version) {
     let primary = match seat.role {
-        ServerRole::Store { .. } | ServerRole::Sentinel { .. } => None,
+        ServerRole::Store | ServerRole::Sentinel { .. } => None,
         ServerRole::Replica { primary } => Some(primary),
     };
     let journal = Journal::open(&seat.host, seat.persistence);

@@ -8,9 +8,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::plan::{
-    ClientPlan, Injection, Latency, Lever, MinReplicas, Persistence, Plan, Target, When, WorldSpec,
-};
+use picklock_sim::plan::{ClientPlan, Injection, Latency, Lever, Plan, Settings, Target, When, WorldSpec};
 use picklock_sim::run::{Run, run};
 use picklock_sim::seed::Seed;
 use picklock_sim::stream::Stream;
@@ -21,7 +19,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use crate::PORT;
 use crate::resp::{Reply, request};
 use crate::version::Version;
-use crate::{sentinel, serve_as};
+use crate::{Redis, sentinel};
 
 struct NoLock;
 
@@ -85,7 +83,7 @@ pub(super) type Script = fn(Host) -> BoxFuture<'static, ()>;
 
 pub(super) struct World {
     pub(super) replicas: u32,
-    pub(super) persistence: Persistence,
+    pub(super) persistence: &'static str,
     pub(super) seconds: u64,
     pub(super) seed: u64,
     pub(super) down_after: Duration,
@@ -97,7 +95,7 @@ impl World {
     fn single() -> World {
         World {
             replicas: 0,
-            persistence: Persistence::None,
+            persistence: "none",
             seconds: 3,
             seed: 1,
             down_after: ms(1000),
@@ -153,7 +151,7 @@ impl World {
         let topology = Topology { stores: 1, replicated: self.replicas > 0 };
         let version = self.version;
         let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) })
-            .on(topology, move |seat| serve_as(seat, version));
+            .on_stores(topology, Redis { version });
         let plan = Plan {
             seed: Seed(self.seed),
             network_seed: Seed(self.seed),
@@ -163,11 +161,11 @@ impl World {
                 horizon: Duration::from_secs(self.seconds),
                 latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
                 tcp_timeout: Duration::from_secs(15),
-                replicas: self.replicas,
-                persistence: self.persistence,
-                down_after: self.down_after,
-                min_replicas: MinReplicas::default(),
                 stock: 0,
+                store: Settings::default()
+                    .with_count("replicas", self.replicas.into())
+                    .with_word("persistence", self.persistence)
+                    .with_span("down_after", self.down_after),
             },
             workload: "test".into(),
             clients: vec![ClientPlan { name: "client-1".into(), sections: Vec::new() }],
@@ -250,7 +248,7 @@ fn a_restart_without_persistence_loses_live_records_only() {
 
 #[test]
 fn an_append_only_file_survives_power_loss() {
-    let world = World { persistence: Persistence::Always, ..World::single() };
+    let world = World { persistence: "always", ..World::single() };
     let events = world.crash(1000, "node-1", 100).play(|host| {
         Box::pin(async move {
             let mut link = Link::to(&host, "node-1", PORT).await;

@@ -1,0 +1,172 @@
+//! A lease server over plain TCP as a kind of store.
+//!
+//! `node-1` grants leases: `take KEY OWNER MILLISECONDS` is answered with `yes TOKEN` or `no`, `free KEY OWNER` with
+//! `ok`. It keeps leases in memory and by its monotonic clock; after a restart it has forgotten them, and so grants
+//! nothing until all of them must have run out. Tokens come from a second server, the sequencer, which keeps its number on
+//! disk: a store has two roles.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use picklock::sim::host::Host;
+use picklock::sim::ids::Key;
+use picklock::sim::lock::BoxFuture;
+use picklock::sim::param::{Domain, HOUR, Param};
+use picklock::sim::plan::Settings;
+use picklock::sim::store::{Member, ServerSeat, StoreKind, Topology};
+use picklock::sim::stream::Stream;
+use picklock::sim::time::Monotonic;
+use picklock::sim::trace::{Role, What};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+
+/// The port of both servers.
+pub const PORT: u16 = 4000;
+
+/// The lease server as a kind of store.
+pub struct LeaseServer;
+
+const PARAMS: &[Param] = &[Param {
+    name: "grace",
+    domain: Domain::Span { min: Duration::ZERO, max: HOUR },
+    default: "1.2 x ttl",
+    doc: "how long a server that was started anew grants nothing",
+}];
+
+impl StoreKind for LeaseServer {
+    fn name(&self) -> &'static str {
+        "lease-server"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        PARAMS
+    }
+
+    fn members(&self, topology: Topology, _: &Settings) -> Vec<Member> {
+        let stores = || 1..=topology.stores;
+        let servers = stores().map(|nth| Member::new(format!("node-{nth}"), nth, Role::Store));
+        servers.chain(stores().map(|nth| Member::new(format!("sequencer-{nth}"), nth, Role::Watcher))).collect()
+    }
+
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        match seat.member.role {
+            Role::Watcher => Box::pin(sequence(seat.host)),
+            _ => Box::pin(grant(seat)),
+        }
+    }
+
+    fn recovery_time(&self, _: Topology, settings: &Settings, _: bool) -> Duration {
+        settings.span("grace")
+    }
+
+    fn smallest_lease(&self) -> Duration {
+        Duration::from_millis(10)
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        PORT
+    }
+
+    fn decode(&self, _: Role, _: bool, bytes: &[u8]) -> Option<String> {
+        std::str::from_utf8(bytes).ok().map(|line| line.trim_end().to_owned())
+    }
+}
+
+/// Counts upwards for whoever asks, and never forgets.
+async fn sequence(host: Host) {
+    let Ok(listener) = host.bind(PORT).await else { return };
+    while let Ok((stream, _)) = listener.accept().await {
+        let disk = host.disk();
+        host.spawn(async move {
+            let mut stream = BufReader::new(stream);
+            let mut line = String::new();
+            while stream.read_line(&mut line).await.is_ok_and(|len| len > 0) {
+                line.clear();
+                let number = String::from_utf8(disk.read("number")).ok().and_then(|text| text.parse().ok());
+                let next = (number.unwrap_or(0_u64) + 1).to_string();
+                disk.write("number", next.as_bytes());
+                disk.sync("number");
+                if stream.write_all(format!("{next}\n").as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+}
+
+/// The leases by key: who has it, and until when.
+type Leases = Arc<Mutex<BTreeMap<String, (String, Monotonic)>>>;
+
+/// On disk once the server has run: what it granted before may still be held.
+const RAN: &str = "ran";
+
+async fn grant(seat: ServerSeat) {
+    let host = seat.host.clone();
+    let sequencer = seat.of_role(Role::Watcher).next().map(Member::address).unwrap_or_default();
+    let disk = host.disk();
+    let again = !disk.read(RAN).is_empty();
+    disk.write(RAN, b"yes");
+    disk.sync(RAN);
+    if again {
+        host.sleep(seat.settings.span("grace")).await;
+    }
+    let leases = Leases::default();
+    let Ok(listener) = host.bind(PORT).await else { return };
+    while let Ok((stream, _)) = listener.accept().await {
+        host.spawn(answer(host.clone(), Arc::clone(&leases), sequencer.clone(), stream));
+    }
+}
+
+async fn answer(host: Host, leases: Leases, sequencer: String, stream: Stream) {
+    let mut stream = BufReader::new(stream);
+    let mut line = String::new();
+    while stream.read_line(&mut line).await.is_ok_and(|len| len > 0) {
+        let origin = stream.get_ref().origin();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let reply = match words[..] {
+            ["take", key, owner, lease] => {
+                let lease = Duration::from_millis(lease.parse().unwrap_or(0));
+                if take(&host, &leases, key, owner, lease) {
+                    host.record(origin, What::Created { key: Key::new(key) });
+                    token(&host, &sequencer).await.map_or("no\n".to_owned(), |token| format!("yes {token}"))
+                } else {
+                    "no\n".to_owned()
+                }
+            }
+            ["free", key, owner] => {
+                let mut leases = leases.lock().expect("nothing panics while it holds the leases");
+                if leases.get(key).is_some_and(|(holder, _)| holder == owner) {
+                    leases.remove(key);
+                    host.record(origin, What::Deleted { key: Key::new(key) });
+                }
+                "ok\n".to_owned()
+            }
+            _ => return,
+        };
+        line.clear();
+        if stream.write_all(reply.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Grants the key if nobody has it.
+fn take(host: &Host, leases: &Leases, key: &str, owner: &str, lease: Duration) -> bool {
+    let now = host.monotonic();
+    let mut leases = leases.lock().expect("nothing panics while it holds the leases");
+    if leases.get(key).is_some_and(|(_, until)| now < *until) {
+        return false;
+    }
+    leases.insert(key.to_owned(), (owner.to_owned(), now + lease));
+    true
+}
+
+/// The next number of the sequencer, as it sends it.
+async fn token(host: &Host, sequencer: &str) -> io::Result<String> {
+    let mut stream = BufReader::new(host.connect(sequencer, PORT).await?);
+    stream.write_all(b"next\n").await?;
+    let mut line = String::new();
+    stream.read_line(&mut line).await?;
+    if line.is_empty() { Err(io::Error::from(io::ErrorKind::UnexpectedEof)) } else { Ok(line) }
+}

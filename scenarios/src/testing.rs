@@ -1,0 +1,68 @@
+//! A made-up kind of store for tests: it has what the built-in scenarios speak of, and nothing ever runs on it.
+
+use std::time::Duration;
+
+use picklock_sim::lock::BoxFuture;
+use picklock_sim::param::{Domain, HOUR, Param};
+use picklock_sim::plan::Settings;
+use picklock_sim::store::{Member, ServerSeat, StoreKind, StoreParams, Topology};
+use picklock_sim::trace::Role;
+
+pub(crate) struct MadeUp;
+
+const PARAMS: &[Param] = &[
+    Param { name: "replicas", domain: Domain::Count(1, 8), default: "1", doc: "replicas" },
+    Param {
+        name: "persistence",
+        domain: Domain::Word(&["none", "always"]),
+        default: "none",
+        doc: "what is kept",
+    },
+    Param {
+        name: "down_after",
+        domain: Domain::Span { min: Duration::from_millis(1), max: HOUR },
+        default: "0.2 x ttl",
+        doc: "how long it may be silent",
+    },
+];
+
+/// The kinds of stores that the built-in scenarios speak of.
+pub(crate) const STORES: &[StoreParams] = &[StoreParams { kind: "made-up", params: PARAMS }];
+
+impl StoreKind for MadeUp {
+    fn name(&self) -> &'static str {
+        "made-up"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        PARAMS
+    }
+
+    fn replicates(&self) -> bool {
+        true
+    }
+
+    fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
+        let copies = if topology.replicated { settings.count("replicas") } else { 0 };
+        let watchers = if topology.replicated { 3 } else { 0 };
+        let stores = || 1..=topology.stores;
+        let first = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Store));
+        let of = |name: &'static str, count: u64, role| {
+            stores().flat_map(move |store| {
+                (1..=count).map(move |nth| Member::new(format!("{name}-{store}-{nth}"), store, role))
+            })
+        };
+        first
+            .chain(of("replica", copies, Role::Replica))
+            .chain(of("watcher", watchers, Role::Watcher))
+            .collect()
+    }
+
+    fn serve(&self, _: ServerSeat) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        1
+    }
+}
