@@ -9,12 +9,13 @@ use std::time::Duration;
 use picklock_scenarios::summary::{Cell, Metrics, Summary};
 use serde::Serialize;
 
+use crate::format::{Format, ReportError};
 use crate::json::MetricsJson;
 use crate::layout::{left, paragraph, printable, right, spaces, width, wrap};
 use crate::markdown::{Table, block, code, escape};
-use crate::paint::Ink;
+use crate::paint::{Ink, Style};
 use crate::verdict::{self, Mark};
-use crate::{Format, ReportError, Style, numbers, text};
+use crate::{numbers, text};
 
 /// The formats of a comparison, the one for people first.
 pub const ALL: &[Format] = &[

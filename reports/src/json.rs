@@ -17,7 +17,8 @@ use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::Value;
 
-use crate::{Format, ReportError, Style};
+use crate::format::{Format, ReportError};
+use crate::paint::Style;
 
 /// Results as data.
 pub const FORMAT: Format =

@@ -7,10 +7,12 @@
 use picklock_scenarios::summary::{Cell, Expected, Summary};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
+use crate::format::{Format, ReportError};
 use crate::layout::printable;
+use crate::paint::Style;
+use crate::text;
 use crate::timeline::{self, Detail};
 use crate::verdict::{self, Mark, Standing};
-use crate::{Format, ReportError, Style, text};
 
 /// Results for continuous integration.
 pub const FORMAT: Format = Format {

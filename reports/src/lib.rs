@@ -19,9 +19,8 @@
 //! # Ok::<(), picklock_reports::ReportError>(())
 //! ```
 
-use picklock_scenarios::summary::Summary;
-
 pub mod compare;
+mod format;
 pub mod json;
 pub mod junit;
 pub mod layout;
@@ -36,20 +35,8 @@ pub mod timeline;
 mod verdict;
 mod words;
 
+pub use format::{Format, ReportError};
 pub use paint::Style;
-
-/// One way to write down results.
-#[derive(Clone, Copy, Debug)]
-pub struct Format {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// The file it is written to in the output directory.
-    pub file: &'static str,
-    /// What it is for, in one line.
-    pub doc: &'static str,
-    /// Writes the results down.
-    pub render: fn(&Summary, &Style) -> Result<String, ReportError>,
-}
 
 /// All formats of a campaign, the one for people first.
 pub const ALL: &[Format] = &[text::FORMAT, json::FORMAT, junit::FORMAT, markdown::FORMAT];
@@ -58,15 +45,4 @@ pub const ALL: &[Format] = &[text::FORMAT, json::FORMAT, junit::FORMAT, markdown
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Format> {
     ALL.iter().find(|format| format.name == name)
-}
-
-/// Why results could not be written down.
-#[derive(Debug, thiserror::Error)]
-pub enum ReportError {
-    /// The results do not go into JSON.
-    #[error("failed to write JSON: {0}")]
-    Json(#[from] serde_json::Error),
-    /// The results do not go into JUnit's XML.
-    #[error("failed to write JUnit XML: {0}")]
-    Junit(#[from] quick_junit::SerializeError),
 }

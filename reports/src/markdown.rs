@@ -4,10 +4,12 @@
 use picklock_scenarios::invariants;
 use picklock_scenarios::summary::{Cell, Summary};
 
+use crate::format::{Format, ReportError};
 use crate::layout::printable;
 use crate::numbers::plural;
+use crate::paint::Style;
+use crate::text;
 use crate::verdict::{self, Standing, Totals};
-use crate::{Format, ReportError, Style, text};
 
 /// Results for a page.
 pub const FORMAT: Format = Format {

@@ -9,11 +9,12 @@ use std::borrow::Cow;
 
 use picklock_scenarios::summary::{Cell, Summary, Violation};
 
+use crate::format::{Format, ReportError};
 use crate::layout::{left, paragraph, printable, right, spaces, staircase, width, wrap};
 use crate::numbers::plural;
 use crate::paint::{Ink, Style};
+use crate::timeline;
 use crate::verdict::{self, Mark, Standing, Totals};
-use crate::{Format, ReportError, timeline};
 
 /// Results for a terminal.
 pub const FORMAT: Format = Format {

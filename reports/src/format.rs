@@ -1,0 +1,29 @@
+//! What a report format is.
+
+use picklock_scenarios::summary::Summary;
+
+use crate::paint::Style;
+
+/// One way to write down results.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The file it is written to in the output directory.
+    pub file: &'static str,
+    /// What it is for, in one line.
+    pub doc: &'static str,
+    /// Writes the results down.
+    pub render: fn(&Summary, &Style) -> Result<String, ReportError>,
+}
+
+/// Why results could not be written down.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The results do not go into JSON.
+    #[error("failed to write JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The results do not go into JUnit's XML.
+    #[error("failed to write JUnit XML: {0}")]
+    Junit(#[from] quick_junit::SerializeError),
+}
