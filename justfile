@@ -8,10 +8,9 @@ default:
 check:
     .ci/run
 
-# Formats the code; the modules that a macro declares are out of cargo fmt's sight.
+# Formats the code.
 fmt:
     cargo fmt
-    rustfmt --edition 2024 impls/src/locks/*.rs impls/src/bugs/*.rs
 
 # Runs the tests, all of them or as given, as in `just test -p picklock-sim`.
 test *args="--workspace":

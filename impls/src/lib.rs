@@ -63,16 +63,6 @@
 //! assert_eq!(design.topology.stores, 1);
 //! ```
 
-/// Declares a module for each design and lists their families, in this order: one line for one file.
-macro_rules! families {
-    ($(#[$doc:meta])* $vis:vis static $list:ident: $($module:ident,)+) => {
-        $(pub(crate) mod $module;)+
-
-        $(#[$doc])*
-        $vis static $list: &[&Family] = &[$(&$module::FAMILY),+];
-    };
-}
-
 pub mod bugs;
 pub mod connection;
 pub mod locks;

@@ -7,82 +7,30 @@
 //! told is drawn again from its seed.
 
 use std::collections::BTreeMap;
-use std::num::NonZero;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
-use picklock_sim::design::Design;
-use picklock_sim::engine::Engine;
 use picklock_sim::seed::Seed;
 
+use self::blocks::Blocks;
+use self::over::Over;
+use self::parallel::in_parallel;
+use self::request::Pairing;
 use crate::check::{self, CheckError, Probes};
-use crate::expect::Expectations;
-use crate::scenario::Scenario;
 use crate::summary::{Cell, SCHEMA, Summary};
 use crate::tally::Tally;
 use crate::tell::{self, TellError};
 
+mod blocks;
+pub(crate) mod observer;
+mod over;
+pub(crate) mod parallel;
+pub(crate) mod request;
 #[cfg(test)]
 mod tests;
 
-/// Runs that a thread takes at a time, as far as they are of whole seeds: few, so that all threads have work in a small
-/// campaign, and one that is out of time ends soon.
-const BLOCK: u64 = 16;
-
-/// What is to be run.
-pub struct Campaign<'a> {
-    /// The designs.
-    pub designs: Vec<Design>,
-    /// The scenarios, with what was set from outside.
-    pub scenarios: Vec<Scenario>,
-    /// The seeds of every cell.
-    pub seeds: Range<u64>,
-    /// The engine of the runs; violations are confirmed on turmoil whichever it is.
-    pub engine: Engine,
-    /// Threads.
-    pub jobs: NonZero<usize>,
-    /// No further block of seeds is begun after this long.
-    pub budget: Option<Duration>,
-    /// Stop at the first violation that is not expected.
-    pub fail_fast: bool,
-    /// Reduce one run of each distinct violation, so that it can be told: of those that an expectation allows only if they
-    /// are confirmed or kept in a capsule, because no report tells these.
-    pub tell: bool,
-    /// Replay what is told on turmoil.
-    pub confirm: bool,
-    /// What the cells should show.
-    pub expectations: Option<&'a Expectations>,
-    /// Where capsules are written.
-    pub out: Option<&'a Path>,
-    /// How scenarios that are files of their own are asked for, by name.
-    pub files: BTreeMap<String, String>,
-    /// Arguments that a replay line needs beside design, scenario and seed, such as `--set ttl=2s`.
-    pub replay_args: String,
-    /// The command line, for the report.
-    pub command: String,
-}
-
-/// Is told how a campaign goes on; called from several threads.
-pub trait Observer: Sync {
-    /// So many more runs are done.
-    fn ran(&self, runs: u64);
-    /// The runs are over and so many violations are about to be reduced and confirmed.
-    fn telling(&self, violations: u64);
-    /// One of them is done.
-    fn told(&self);
-}
-
-/// Says nothing.
-pub struct Silent;
-
-impl Observer for Silent {
-    fn ran(&self, _: u64) {}
-    fn telling(&self, _: u64) {}
-    fn told(&self) {}
-}
+pub use self::observer::{Observer, Silent};
+pub use self::request::{Campaign, quoted};
 
 /// Why a campaign has no results.
 #[derive(Debug, thiserror::Error)]
@@ -102,42 +50,7 @@ pub enum CampaignError {
     Tell(#[from] TellError),
 }
 
-/// One design under one scenario.
-pub(crate) struct Pairing<'a> {
-    pub(crate) design: Result<Design, String>,
-    pub(crate) name: String,
-    pub(crate) scenario: &'a Scenario,
-}
-
-impl<'a> Campaign<'a> {
-    /// Every scenario with every design, a run for each of the seeds, on this thread and the event engine, nothing told and
-    /// nothing expected.
-    #[must_use]
-    pub fn new(designs: Vec<Design>, scenarios: Vec<Scenario>, seeds: Range<u64>) -> Campaign<'a> {
-        Campaign {
-            designs,
-            scenarios,
-            seeds,
-            engine: Engine::Event,
-            jobs: NonZero::<usize>::MIN,
-            budget: None,
-            fail_fast: false,
-            tell: false,
-            confirm: false,
-            expectations: None,
-            out: None,
-            files: BTreeMap::new(),
-            replay_args: String::new(),
-            command: String::new(),
-        }
-    }
-    /// How many runs it will make if nothing stops it.
-    #[must_use]
-    pub fn size(&self) -> u64 {
-        let cells = self.pairings().iter().filter(|pairing| pairing.design.is_ok()).count() as u64;
-        cells * (self.seeds.end - self.seeds.start)
-    }
-
+impl Campaign<'_> {
     /// Makes the runs and tells the violations. When `stop` becomes true, ends early with what there is.
     ///
     /// # Errors
@@ -152,19 +65,6 @@ impl<'a> Campaign<'a> {
             tell::all(self, &pairings, &mut cells, stop, observer)?;
         }
         Ok(Summary { schema: SCHEMA, command: self.command.clone(), partial, cells })
-    }
-
-    fn pairings(&self) -> Vec<Pairing<'_>> {
-        let of = |design: &Design| {
-            let (design, name) = (design.clone(), design.name.to_string());
-            let pair = move |scenario| Pairing {
-                design: Scenario::applies(scenario, &design),
-                name: name.clone(),
-                scenario,
-            };
-            self.scenarios.iter().map(pair).collect::<Vec<_>>()
-        };
-        self.designs.iter().flat_map(of).collect()
     }
 
     fn make_runs(
@@ -263,125 +163,5 @@ impl<'a> Campaign<'a> {
             unmet_because: met.and_then(Result::err),
             metrics: tally.metrics.clone(),
         }
-    }
-
-    /// The line that replays a seed of a cell.
-    pub(crate) fn replay_line(&self, pairing: &Pairing<'_>, seed: u64) -> String {
-        let name = pairing.scenario.name();
-        let scenario = self.files.get(name).map_or(name, String::as_str);
-        let mut line = format!("picklock replay {} {} {seed}", quoted(&pairing.name), quoted(scenario));
-        if self.engine != Engine::Event {
-            line.push_str(&format!(" --engine {}", self.engine));
-        }
-        line.push_str(&self.replay_args);
-        line
-    }
-
-    /// Where the capsule of a violation is written, if anywhere.
-    pub(crate) fn capsule_path(&self, pairing: &Pairing<'_>, invariant: &str) -> Option<PathBuf> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        let design: String = pairing.name.chars().map(plain).collect();
-        let file = format!("{design}.{}.{invariant}.json", pairing.scenario.name());
-        self.out.map(|out| out.join("capsules").join(file))
-    }
-}
-
-/// A word as a shell takes it.
-#[must_use]
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-/// Runs the same work on several threads and waits for all. Each run stays on one thread.
-pub(crate) fn in_parallel(jobs: NonZero<usize>, work: impl Fn() + Sync) {
-    std::thread::scope(|scope| {
-        for _ in 1..jobs.get() {
-            scope.spawn(&work);
-        }
-        work();
-    });
-}
-
-/// Blocks of seeds of all designs that have runs, handed out one by one.
-struct Blocks {
-    /// The cells of each design.
-    designs: Vec<Vec<usize>>,
-    seeds: Range<u64>,
-    /// Seeds of a block.
-    size: u64,
-    next: AtomicU64,
-}
-
-/// What a thread takes at a time: the cells of a design, each to be run with all of the seeds.
-struct Block<'a> {
-    cells: &'a [usize],
-    seeds: Range<u64>,
-}
-
-impl Blocks {
-    /// Of pairings that stand design by design, each with as many scenarios.
-    fn new(pairings: &[Pairing<'_>], scenarios: usize, seeds: &Range<u64>) -> Blocks {
-        let all: Vec<usize> = (0..pairings.len()).collect();
-        let runs = |cells: &[usize]| -> Vec<usize> {
-            cells.iter().copied().filter(|cell| pairings[*cell].design.is_ok()).collect()
-        };
-        let mut designs: Vec<Vec<usize>> = all.chunks(scenarios.max(1)).map(runs).collect();
-        designs.retain(|cells| !cells.is_empty());
-        let most = designs.iter().map(Vec::len).max().unwrap_or(1) as u64;
-        Blocks { designs, seeds: seeds.clone(), size: (BLOCK / most).max(1), next: AtomicU64::new(0) }
-    }
-
-    fn take(&self) -> Option<Block<'_>> {
-        let designs = self.designs.len() as u64;
-        if designs == 0 {
-            return None;
-        }
-        let next = self.next.fetch_add(1, Ordering::Relaxed);
-        let from = self.seeds.start.checked_add((next / designs).checked_mul(self.size)?)?;
-        let seeds = from..from.saturating_add(self.size).min(self.seeds.end);
-        let cells = &self.designs[(next % designs) as usize];
-        (!seeds.is_empty()).then_some(Block { cells, seeds })
-    }
-}
-
-/// Whether a campaign should make no more runs: interrupted, out of time, or satisfied.
-struct Over<'a> {
-    #[expect(clippy::disallowed_types, reason = "a budget is time of the machine; no run reads it")]
-    deadline: Option<std::time::Instant>,
-    stop: &'a AtomicBool,
-    satisfied: AtomicBool,
-}
-
-impl<'a> Over<'a> {
-    #[expect(
-        clippy::disallowed_methods,
-        clippy::disallowed_types,
-        reason = "a budget is time of the machine"
-    )]
-    fn new(budget: Option<Duration>, stop: &'a AtomicBool) -> Over<'a> {
-        let deadline = budget.and_then(|budget| std::time::Instant::now().checked_add(budget));
-        Over { deadline, stop, satisfied: AtomicBool::new(false) }
-    }
-
-    #[expect(
-        clippy::disallowed_methods,
-        clippy::disallowed_types,
-        reason = "a budget is time of the machine"
-    )]
-    fn now(&self) -> bool {
-        self.interrupted() || self.deadline.is_some_and(|deadline| std::time::Instant::now() >= deadline)
-    }
-
-    fn interrupted(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.satisfied.load(Ordering::Relaxed)
-    }
-
-    fn set(&self) {
-        self.satisfied.store(true, Ordering::Relaxed);
     }
 }

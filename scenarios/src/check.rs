@@ -8,20 +8,23 @@ use std::mem::discriminant;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::plan::{Injection, Plan};
-use picklock_sim::run::{self, Panicked, Run};
+use picklock_sim::run::{self, Run};
 use picklock_sim::seed::Seed;
 use picklock_sim::trace::{Trace, What};
 
 use crate::history::History;
 use crate::invariants::{self, Invariant};
+use crate::metrics;
 use crate::outcome::{Finding, Outcome};
 use crate::scenario::Scenario;
 use crate::summary::Metrics;
-use crate::{metrics, workloads};
 
 mod probes;
+mod program;
 
-pub use probes::Probes;
+pub use self::probes::Probes;
+pub use self::program::CheckError;
+use self::program::workload;
 
 /// A run and what the invariants say of it.
 pub struct Checked {
@@ -37,17 +40,6 @@ pub struct Checked {
     pub idle: Option<&'static str>,
     /// Measures of the run.
     pub metrics: Metrics,
-}
-
-/// Why a plan could not be checked.
-#[derive(Debug, thiserror::Error)]
-pub enum CheckError {
-    /// The plan asks for a workload that does not exist.
-    #[error("there is no workload `{0}`; a capsule of a later picklock may need that picklock")]
-    Workload(String),
-    /// The design's code panicked.
-    #[error(transparent)]
-    Panicked(#[from] Panicked),
 }
 
 /// Draws the plan of a seed and checks it. The design is as [`Scenario::applies`] returned it.
@@ -131,11 +123,6 @@ pub fn shows(
 ) -> Result<bool, CheckError> {
     let Run { trace, .. } = run::run(engine, design, plan, &workload(plan)?)?;
     Ok(matches!((invariant.check)(&History::of(&trace)), Outcome::Violated(_)))
-}
-
-fn workload(plan: &Plan) -> Result<run::Workload, CheckError> {
-    let kind = workloads::named(&plan.workload).ok_or_else(|| CheckError::Workload(plan.workload.clone()))?;
-    Ok((kind.program)())
 }
 
 /// The faults that made a difference. One of several parts, such as a lag and the crash that makes it matter, did only if

@@ -12,7 +12,9 @@ use picklock_sim::engine::Engine;
 use picklock_sim::plan::Plan;
 use picklock_sim::seed::Seed;
 
-use crate::campaign::{Campaign, Observer, Pairing, in_parallel};
+use crate::campaign::observer::Observer;
+use crate::campaign::parallel::in_parallel;
+use crate::campaign::request::{Campaign, Pairing};
 use crate::check::{self, CheckError, Checked};
 use crate::shrink;
 use crate::summary::{Cell, Confirmed, Story, Violation};

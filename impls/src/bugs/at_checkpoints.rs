@@ -8,7 +8,7 @@ use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::RedisResult;
 
-use super::FIXED;
+use super::version::FIXED;
 use crate::connection::Connection;
 use crate::locks::common::{extend_if_owner, on_stores};
 use crate::locks::policy::{NODE_TIMEOUT, Policy};

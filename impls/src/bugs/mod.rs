@@ -8,34 +8,24 @@
 //! write its file, add its line to the list below.
 
 mod at_checkpoints;
+mod version;
 
-use picklock_sim::design::{Args, Domain, Family, Param};
+// The list begins: a file a line, in order of their names.
+mod node_redlock_296;
+mod redis_py_1031;
+mod redis_py_818;
+mod redisson_2172;
+mod redisson_597;
+mod redlock_py_3;
+mod redlock_rb_36;
+mod redlock_rb_44;
+mod rslock_extend;
+mod shedlock_2583;
+mod spring_8699;
+mod yii_redis_18;
+// The list ends.
 
-families! {
-    /// Every bug, in order of their names.
-    pub static ALL:
-    node_redlock_296,
-    redis_py_1031,
-    redis_py_818,
-    redisson_2172,
-    redisson_597,
-    redlock_py_3,
-    redlock_rb_36,
-    redlock_rb_44,
-    rslock_extend,
-    shedlock_2583,
-    spring_8699,
-    yii_redis_18,
-}
+use picklock_sim::design::Family;
 
-/// Which version of the library it is.
-const FIXED: Param = Param {
-    name: "fixed",
-    domain: Domain::Word(&["no", "yes"]),
-    default: "no",
-    doc: "the version that had the bug, or the one that mended it",
-};
-
-fn fixed(args: &Args) -> bool {
-    args.word(FIXED.name) == "yes"
-}
+/// Every bug, in order of their names.
+pub static ALL: &[&Family] = include!(concat!(env!("OUT_DIR"), "/bugs.rs"));

@@ -21,7 +21,7 @@ use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError, Retry};
 use picklock_sim::task::Task;
 
-use super::{FIXED, fixed};
+use super::version::{FIXED, fixed};
 use crate::locks::common::on_stores_waiting;
 use crate::locks::policy::{CLOCK, NODE_TIMEOUT, Policy, Reading};
 use crate::locks::redlock::{NODES, Redlock, Rules, Tokens, nodes};

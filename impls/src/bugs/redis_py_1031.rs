@@ -12,7 +12,7 @@ use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{cmd, pipe};
 
-use super::{FIXED, fixed};
+use super::version::{FIXED, fixed};
 use crate::connection::Connection;
 use crate::locks::common::{delete, on_stores, store_of};
 use crate::locks::policy::STORE;

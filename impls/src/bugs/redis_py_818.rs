@@ -15,7 +15,7 @@ use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::cmd;
 
 use super::redis_py_1031::release_watched;
-use super::{FIXED, fixed};
+use super::version::{FIXED, fixed};
 use crate::locks::common::{OneStore, extend, on_stores, set_if_absent, store_of};
 use crate::locks::policy::STORE;
 

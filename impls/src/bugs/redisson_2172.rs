@@ -14,12 +14,12 @@ use picklock_sim::design::{Args, Design, Family, Seat};
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
-use super::{FIXED, fixed};
+use super::version::{FIXED, fixed};
 use crate::connection::Connection;
 use crate::locks::common::{connect_if_possible, millis, on_stores};
+use crate::locks::counted::{enter_for, extend_if_inside, leave, owner};
 use crate::locks::policy::Policy;
 use crate::locks::redlock::{NODES, nodes};
-use crate::locks::reentrant::{enter_for, extend_if_inside, leave, owner};
 
 /// The lock that nobody holds.
 pub(super) static FAMILY: Family = Family {

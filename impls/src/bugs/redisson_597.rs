@@ -11,8 +11,8 @@ use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use crate::locks::common::{OneStore, extend, on_stores_renewed, store_of};
+use crate::locks::counted::{enter, leave, owner};
 use crate::locks::policy::{RENEWAL_ON, STORE};
-use crate::locks::reentrant::{enter, leave, owner};
 use crate::locks::renewal::Renew;
 
 /// The lock with the unchecked renewal.

@@ -16,7 +16,7 @@ use picklock_sim::lock::Grant;
 use redis::{RedisResult, Script};
 
 use super::at_checkpoints::{Extension, PARAMS, design};
-use super::fixed;
+use super::version::fixed;
 use crate::connection::Connection;
 use crate::locks::common::{extend_if_owner, millis};
 

@@ -18,7 +18,7 @@ use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Grant, LockError};
 
 use super::at_checkpoints::{Extension, PARAMS, design};
-use super::fixed;
+use super::version::fixed;
 use crate::locks::policy::Policy;
 use crate::locks::redlock::Redlock;
 

@@ -11,7 +11,7 @@ use picklock_sim::design::{Args, Design, Family};
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
-use super::{FIXED, fixed};
+use super::version::{FIXED, fixed};
 use crate::locks::common::{OneStore, delete, on_stores, set_if_absent, store_of};
 use crate::locks::policy::STORE;
 

@@ -15,7 +15,7 @@ use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, Script, cmd};
 
-use super::{FIXED, fixed};
+use super::version::{FIXED, fixed};
 use crate::locks::common::{OneStore, millis, on_stores, store_of};
 use crate::locks::policy::STORE;
 

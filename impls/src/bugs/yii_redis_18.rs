@@ -16,7 +16,7 @@ use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::time::nanos;
 use redis::cmd;
 
-use super::{FIXED, fixed};
+use super::version::{FIXED, fixed};
 use crate::locks::common::{OneStore, delete, on_stores, store_of};
 use crate::locks::policy::STORE;
 

@@ -16,7 +16,7 @@ use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::time::Monotonic;
 
-use super::reentrant::{Answer, Reentrant, channel};
+use super::counted::{Answer, Reentrant, channel};
 use super::renewal::Renew;
 use crate::connection::Subscription;
 

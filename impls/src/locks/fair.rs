@@ -22,8 +22,8 @@ use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, Script};
 
 use super::common::{OneStore, millis, on_stores_waiting, store_of};
+use super::counted::{extend_if_inside, leave, owner};
 use super::policy::{BELIEF, CLOCK, DRIFT, Policy, RENEWAL_ON, RETRY, STORE, TIMEOUT};
-use super::reentrant::{extend_if_inside, leave, owner};
 use super::renewal::{Renew, Renewed};
 
 /// The design with a queue.

@@ -31,7 +31,7 @@ use super::policy::{
     BELIEF_HONEST, CLOCK, DRIFT, FAILURE, Failure, NODE_TIMEOUT, Policy, RENEWAL, RETRY, Reading, TOKEN,
     TokenTaken,
 };
-use super::redlock_fenced_quorum::raise_counter;
+use super::raised::raise_counter;
 use super::renewal::Renew;
 use crate::connection::Connection;
 

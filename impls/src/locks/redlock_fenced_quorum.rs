@@ -21,15 +21,9 @@
 //! nothing would order the two. It must come before the validity is computed: a raise that took too long makes a
 //! grant that is over before it begins.
 
-use std::sync::LazyLock;
-
 use picklock_sim::design::Family;
-use picklock_sim::ids::{Key, Token};
-use redis::{RedisResult, Script};
 
-use super::common::counter_key;
 use super::redlock::{FENCED, Rules, Tokens, build};
-use crate::connection::Connection;
 
 /// Redlock with a token that was written back.
 pub(super) static FAMILY: Family = Family {
@@ -40,31 +34,3 @@ pub(super) static FAMILY: Family = Family {
     params: FENCED,
     build: |args| build(args, Rules::published(Tokens::WrittenBack)),
 };
-
-/// Raises the counter of the key to at least `token` if the key still holds this value: false if it does not.
-pub(super) async fn raise_counter(
-    node: &Connection,
-    key: &Key,
-    owner: &str,
-    token: Token,
-) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('get', KEYS[1]) ~= ARGV[1] then
-               return 0
-             end
-             local counter = redis.call('get', KEYS[2])
-             if not counter or tonumber(counter) < tonumber(ARGV[2]) then
-               redis.call('set', KEYS[2], ARGV[2])
-             end
-             return 1",
-        )
-    });
-    SCRIPT
-        .key(key.as_str())
-        .key(counter_key(key))
-        .arg(owner)
-        .arg(token.0)
-        .invoke_async(&mut node.clone())
-        .await
-}

@@ -22,9 +22,9 @@ use picklock_sim::lock::{Belief, Grant, Lock, LockError};
 use picklock_sim::time::Monotonic;
 
 use super::common::{connect_if_possible, on_stores_renewed};
+use super::counted::{enter, extend_if_inside, leave, owner};
 use super::policy::{BELIEF, CLOCK, DRIFT, Policy, RENEWAL, RETRY};
 use super::redlock::{NODES, nodes};
-use super::reentrant::{enter, extend_if_inside, leave, owner};
 use super::renewal::Renew;
 use crate::connection::Connection;
 

@@ -14,7 +14,7 @@ use picklock_sim::run;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::Trace;
 
-use super::{CheckError, workload};
+use super::program::{CheckError, workload};
 
 /// The probes made so far. Those of one seed are of no use to another: a new collection for each keeps it small.
 #[derive(Default)]

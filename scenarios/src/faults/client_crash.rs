@@ -5,10 +5,12 @@
 
 use picklock_sim::plan::{Injection, Lever, Target};
 
-use super::draw::at;
-use super::{Draw, Fault, POWER_LOSS, TIMES, always};
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::always;
+use super::params::{POWER_LOSS, TIMES};
 
-pub(super) const CLIENT_CRASH: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "client-crash",
     number: "F4",
     doc: "a client's process dies anywhere in a section",

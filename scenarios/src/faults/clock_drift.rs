@@ -8,10 +8,13 @@ use picklock_sim::store::Topology;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::Role;
 
-use super::{Draw, Fault, TIMES_AT_MOST_ONCE, needs_stores};
+use super::draw::Draw;
+use super::fault::Fault;
+use super::needs::needs_stores;
+use super::params::TIMES_AT_MOST_ONCE;
 use picklock_sim::param::{Args, Domain, Param};
 
-pub(super) const CLOCK_DRIFT: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "clock-drift",
     number: "F12",
     doc: "clocks of nodes and clients run fast or slow for the whole run",

@@ -22,10 +22,13 @@ use picklock_sim::store::Topology;
 use picklock_sim::time::{TrueTime, nanos};
 use picklock_sim::trace::Role;
 
-use super::{Draw, Fault, TIMES_AT_MOST_ONCE, enough, needs_replicas, needs_stores};
+use super::draw::Draw;
+use super::fault::Fault;
+use super::needs::{enough, needs_replicas, needs_stores};
+use super::params::TIMES_AT_MOST_ONCE;
 use picklock_sim::param::{Args, Domain, Param};
 
-pub(super) const CLOCK_STEP: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "clock-step",
     number: "F11",
     doc: "wall clocks jump while a section works: of nodes that hold its lock, or of its client",

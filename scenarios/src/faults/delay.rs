@@ -4,11 +4,13 @@
 
 use picklock_sim::plan::{Injection, Lever, Target};
 
-use super::draw::at;
-use super::{Draw, Fault, LINKS, TIMES, needs_permitted_links};
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::needs_permitted_links;
+use super::params::{LINKS, TIMES};
 use picklock_sim::param::{Domain, Param};
 
-pub(super) const DELAY: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "delay",
     number: "F5",
     doc: "one request of a client, or the reply to it, takes longer than a lease",

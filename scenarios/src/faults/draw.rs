@@ -14,8 +14,7 @@ use picklock_sim::store::{Member, Topology};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::Role;
 
-use super::permits;
-use crate::scenario::FaultEntry;
+use super::params::permits;
 use picklock_sim::param::{Args, Share};
 
 /// How often, in a hundred, a strike is placed at a poll where it could be placed elsewhere: polls are many, and a
@@ -64,10 +63,10 @@ pub struct Draw<'a> {
 }
 
 impl<'a> Draw<'a> {
-    /// A strike of this fault, drawn from this stream.
+    /// A strike of the fault of this name with these parameters, drawn from this stream.
     #[must_use]
-    pub fn new(entry: &'a FaultEntry, rng: Stream, setting: &'a Setting<'a>) -> Draw<'a> {
-        Draw { fault: entry.fault.name, args: &entry.args, rng, setting }
+    pub fn new(fault: &'static str, args: &'a Args, rng: Stream, setting: &'a Setting<'a>) -> Draw<'a> {
+        Draw { fault, args, rng, setting }
     }
 
     /// An injection of this fault.

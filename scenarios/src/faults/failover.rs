@@ -10,8 +10,10 @@
 use picklock_sim::plan::{Access, Injection, Lever, Phase, Point, Target, When};
 use picklock_sim::trace::Role;
 
-use super::draw::at;
-use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES_AT_MOST_ONCE, needs_replicas};
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::needs_replicas;
+use super::params::{AFTER, POWER_LOSS, TIMES_AT_MOST_ONCE};
 use picklock_sim::param::{Domain, HOUR, Param};
 
 /// When an old primary comes back.
@@ -22,7 +24,7 @@ pub(super) const RETURN_AFTER: Param = Param {
     doc: "a crashed primary is started anew after this long",
 };
 
-pub(super) const FAILOVER: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "failover",
     number: "F8",
     doc: "the primary of a replicated store dies or is cut off, and a replica takes over",

@@ -6,10 +6,13 @@
 
 use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
 
-use super::{Draw, Fault, TIMES, needs_stores};
+use super::draw::Draw;
+use super::fault::Fault;
+use super::needs::needs_stores;
+use super::params::TIMES;
 use picklock_sim::param::{Domain, Param};
 
-pub(super) const LOST_NOTIFICATION: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "lost-notification",
     number: "F15",
     doc: "what a store tells a client next that waits for the lock is lost with its connection",

@@ -5,10 +5,12 @@
 
 use picklock_sim::plan::{Injection, Lever, Target};
 
-use super::draw::at;
-use super::{Draw, Fault, LINKS, TIMES, needs_permitted_links};
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::needs_permitted_links;
+use super::params::{LINKS, TIMES};
 
-pub(super) const LOST_REPLY: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "lost-reply",
     number: "F6",
     doc: "a request is executed and its connection dies before the reply",

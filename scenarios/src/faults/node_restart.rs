@@ -9,13 +9,16 @@ use std::time::Duration;
 use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
 use picklock_sim::store::Topology;
 
-use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES, enough, needs_stores};
+use super::draw::Draw;
+use super::fault::Fault;
+use super::needs::{enough, needs_stores};
+use super::params::{AFTER, POWER_LOSS, TIMES};
 use picklock_sim::param::{Args, Domain, Param};
 
 /// Stores that restart together do so within this span, as those of one rack do.
 const TOGETHER: Duration = Duration::from_millis(5);
 
-pub(super) const NODE_RESTART: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "node-restart",
     number: "F10",
     doc: "stores die while a section works and come back soon",

@@ -6,11 +6,13 @@
 use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
 use picklock_sim::store::Topology;
 
-use super::draw::at;
-use super::{Draw, FOR, Fault, LINKS, TIMES, needs_permitted_links, needs_stores};
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::{needs_permitted_links, needs_stores};
+use super::params::{FOR, LINKS, TIMES};
 use picklock_sim::param::{Args, Domain, Param};
 
-pub(super) const PARTITION: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "partition",
     number: "F7",
     doc: "a client is cut off from some of the servers, both ways or one way",

@@ -7,10 +7,12 @@
 
 use picklock_sim::plan::{Injection, Lever, Target};
 
-use super::draw::at;
-use super::{Draw, FOR, Fault, PHASE, TIMES, always, in_phase};
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::always;
+use super::params::{FOR, PHASE, TIMES, in_phase};
 
-pub(super) const PAUSE: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "pause",
     number: "F1",
     doc: "a client's process stops for a while, anywhere in a section or in one phase of it; its clocks go on",

@@ -8,11 +8,14 @@ use picklock_sim::plan::{Injection, Lever, Target, When};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::Role;
 
+use super::draw::Draw;
 use super::failover::{RETURN_AFTER, crash};
-use super::{AFTER, Draw, Fault, POWER_LOSS, TIMES_AT_MOST_ONCE, needs_replicas};
+use super::fault::Fault;
+use super::needs::needs_replicas;
+use super::params::{AFTER, POWER_LOSS, TIMES_AT_MOST_ONCE};
 use picklock_sim::param::{Domain, Param};
 
-pub(super) const REPLICATION_LAG: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "replication-lag",
     number: "F9",
     doc: "the primary is ahead of its replicas and dies while a section works",

@@ -5,13 +5,15 @@
 
 use picklock_sim::plan::{Injection, Lever, Phase, Target};
 
-use super::draw::at;
-use super::{Draw, FOR, Fault, TIMES, always};
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::always;
+use super::params::{FOR, TIMES};
 
 /// How often, in a hundred, the stall comes while the section works.
 const WORK_PERCENT: u64 = 60;
 
-pub(super) const STALL: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "stall",
     number: "F2",
     doc: "a critical section stands still for a while; the client's background tasks go on",

@@ -6,10 +6,12 @@
 
 use picklock_sim::plan::{Injection, Lever, Target};
 
-use super::draw::at;
-use super::{Draw, FOR, Fault, TIMES, always};
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::always;
+use super::params::{FOR, TIMES};
 
-pub(super) const SUSPEND: Fault = Fault {
+pub(super) const FAULT: Fault = Fault {
     name: "suspend",
     number: "F3",
     doc: "a client's process stops for a while and its monotonic clock with it",

@@ -13,10 +13,22 @@ use picklock_sim::lock::Belief;
 use picklock_sim::time::{TrueTime, nanos};
 use picklock_sim::trace::{Event, Role, Trace, What};
 
-use super::{Act, Answer, Granted, History, Operation, Record, Section, Touch};
+use super::parts::{Act, Answer, Granted, History, Operation, Record, Section, Touch};
+
+impl<'t> History<'t> {
+    /// Derives the history of a trace.
+    #[must_use]
+    pub fn of(trace: &'t Trace) -> History<'t> {
+        let mut pass = Pass::over(trace);
+        for event in &trace.events {
+            pass.take(event);
+        }
+        pass.into_history()
+    }
+}
 
 /// The state of the pass.
-pub(super) struct Pass<'t> {
+struct Pass<'t> {
     history: History<'t>,
     /// By host.
     standing: Vec<Standing>,
@@ -45,7 +57,7 @@ struct Creation {
 }
 
 impl<'t> Pass<'t> {
-    pub(super) fn over(trace: &'t Trace) -> Pass<'t> {
+    fn over(trace: &'t Trace) -> Pass<'t> {
         let stands =
             |role| Standing { takes_writes: role == Role::Store, runs: true, jumped: TrueTime::default() };
         Pass {
@@ -69,7 +81,7 @@ impl<'t> Pass<'t> {
         }
     }
 
-    pub(super) fn take(&mut self, event: &'t Event) {
+    fn take(&mut self, event: &'t Event) {
         match &event.what {
             What::Waiting { key } => {
                 if let Some(section) = self.section(event, key) {
@@ -137,7 +149,7 @@ impl<'t> Pass<'t> {
         }
     }
 
-    pub(super) fn into_history(self) -> History<'t> {
+    fn into_history(self) -> History<'t> {
         let mut history = self.history;
         let sections = &mut history.sections;
         // Two grants executed in the same nanosecond, or without a store, are told apart by who saw its grant first.

@@ -10,7 +10,8 @@ use std::time::Duration;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, What};
 
-use super::{Invariant, cite, judged, ms, who};
+use super::findings::{cite, judged, ms, who};
+use super::invariant::Invariant;
 use crate::history::{History, Record, Section};
 use crate::outcome::{Finding, Outcome};
 

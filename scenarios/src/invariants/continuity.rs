@@ -11,7 +11,8 @@ use picklock_sim::ids::{GrantId, HostId};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, What};
 
-use super::{Invariant, cite, judged, position, who};
+use super::findings::{cite, judged, position, who};
+use super::invariant::Invariant;
 use crate::history::{Granted, History, Section};
 use crate::outcome::{Finding, Outcome};
 

@@ -10,7 +10,8 @@
 
 use picklock_sim::lock::Belief;
 
-use super::{Invariant, cite, judged, who};
+use super::findings::{cite, judged, who};
+use super::invariant::Invariant;
 use crate::history::{Act, Granted, History, Operation};
 use crate::outcome::{Finding, Outcome};
 

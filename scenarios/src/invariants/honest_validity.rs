@@ -12,7 +12,8 @@ use picklock_sim::ids::HostId;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, Role, What};
 
-use super::{Invariant, cite, judged, ms, who};
+use super::findings::{cite, judged, ms, who};
+use super::invariant::Invariant;
 use crate::history::{Granted, History, Record, Section};
 use crate::outcome::{Finding, Outcome};
 

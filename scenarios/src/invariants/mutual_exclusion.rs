@@ -11,7 +11,8 @@
 use picklock_sim::lock::Belief;
 use picklock_sim::time::TrueTime;
 
-use super::{Invariant, cite, judged, ms, who};
+use super::findings::{cite, judged, ms, who};
+use super::invariant::Invariant;
 use crate::history::{Granted, History, Section};
 use crate::outcome::{Finding, Outcome};
 

@@ -10,7 +10,8 @@
 
 use picklock_sim::trace::{Event, What};
 
-use super::{Invariant, cite, judged};
+use super::findings::{cite, judged};
+use super::invariant::Invariant;
 use crate::history::{Act, History, Operation};
 use crate::outcome::{Finding, Outcome};
 

@@ -6,7 +6,8 @@
 
 use picklock_sim::trace::{Role, What};
 
-use super::{Invariant, cite, judged, who};
+use super::findings::{cite, judged, who};
+use super::invariant::Invariant;
 use crate::history::{History, Touch};
 use crate::outcome::{Finding, Outcome};
 

@@ -10,7 +10,8 @@
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, What};
 
-use super::{Invariant, cite, judged, who};
+use super::findings::{cite, judged, who};
+use super::invariant::Invariant;
 use crate::history::{Granted, History, Record, Section};
 use crate::outcome::{Finding, Outcome};
 

@@ -11,7 +11,7 @@ use picklock_sim::lock::Belief;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Digest, Event, HostInfo, Role, Trace, What};
 
-use super::Invariant;
+use super::invariant::Invariant;
 use crate::history::History;
 use crate::outcome::{Finding, Outcome};
 

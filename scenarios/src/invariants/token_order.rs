@@ -7,7 +7,8 @@
 //! Only grants that a client has seen are compared: the token of a grant whose reply was lost is known to nobody and
 //! can harm nobody. Source: Kleppmann, "How to do distributed locking" (2016), "Making the lock safe with fencing".
 
-use super::{Invariant, cite, judged, who};
+use super::findings::{cite, judged, who};
+use super::invariant::Invariant;
 use crate::history::{Act, Granted, History, Operation, Section};
 use crate::outcome::{Finding, Outcome};
 

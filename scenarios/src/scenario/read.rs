@@ -5,21 +5,40 @@ use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
+use picklock_sim::param::{Args, clip};
+use picklock_sim::store::StoreParams;
 use toml::de::DeTable;
 
 use super::error::{Problem, ScenarioError, Spot};
+use super::parts::{Group, Scenario};
 use super::toml_view::{Entry, MAX_BYTES, entries, table};
-use super::{FaultEntry, Group, Scenario, world};
-use crate::faults;
+use super::world;
+use crate::faults::{self, FaultEntry};
 use crate::workloads::{self, Workload};
-use picklock_sim::param::{Args, clip};
-use picklock_sim::store::StoreParams;
 
 /// More faults than a scenario that anybody can follow has.
 const MAX_FAULTS: usize = 32;
 
 /// Characters of a one-line text.
 const MAX_LINE: usize = 300;
+
+impl Scenario {
+    /// Reads a scenario that may speak of these kinds of stores; its name is the file's without the ending.
+    ///
+    /// # Errors
+    /// When the text is not TOML or not a scenario; the error names line, column and remedy.
+    pub fn parse(file_name: &str, text: &str, stores: &[StoreParams]) -> Result<Scenario, ScenarioError> {
+        scenario(file_name, text, stores)
+    }
+
+    /// Reads a scenario from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is larger than 1 MiB, or is not a scenario.
+    pub fn load(path: &Path, stores: &[StoreParams]) -> Result<Scenario, ScenarioError> {
+        self::load(path, stores)
+    }
+}
 
 /// Reads a file of bounded size as text.
 pub(crate) fn text(path: &Path) -> Result<String, ScenarioError> {
@@ -37,11 +56,11 @@ pub(crate) fn text(path: &Path) -> Result<String, ScenarioError> {
     String::from_utf8(bytes).map_err(|_| whole(Problem::NotText))
 }
 
-pub(super) fn load(path: &Path, stores: &[StoreParams]) -> Result<Scenario, ScenarioError> {
+fn load(path: &Path, stores: &[StoreParams]) -> Result<Scenario, ScenarioError> {
     scenario(&path.display().to_string(), &text(path)?, stores)
 }
 
-pub(super) fn scenario(file: &str, text: &str, stores: &[StoreParams]) -> Result<Scenario, ScenarioError> {
+fn scenario(file: &str, text: &str, stores: &[StoreParams]) -> Result<Scenario, ScenarioError> {
     let unnamed = |problem| ScenarioError::Whole { file: file.to_owned(), problem: Box::new(problem) };
     let name = name_of(file).map_err(unnamed)?;
     read(name, text, stores).map_err(|spot| spot.in_file(file, text))

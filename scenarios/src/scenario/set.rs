@@ -1,9 +1,28 @@
 //! Parameters of a scenario given from outside, as `--set` does.
 
 use super::error::{Problem, ScenarioError};
-use super::{Group, Scenario};
+use super::parts::{Group, Scenario};
 
-pub(super) fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), ScenarioError> {
+impl Scenario {
+    /// Changes parameters from outside: `name=value` wherever a parameter has that name, `group.name=value` in one
+    /// part only, as in `pause.for=1s..2s`.
+    ///
+    /// # Errors
+    /// When no parameter has the name or the value is not one it takes; the scenario is then unchanged.
+    pub fn set(&mut self, setting: &str) -> Result<(), ScenarioError> {
+        self.set_all(&[setting])
+    }
+
+    /// Changes several parameters, checked only when all are in place, so that their order does not matter.
+    ///
+    /// # Errors
+    /// As [`Scenario::set`].
+    pub fn set_all<S: AsRef<str>>(&mut self, settings: &[S]) -> Result<(), ScenarioError> {
+        all(self, settings)
+    }
+}
+
+fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), ScenarioError> {
     let mut changed = scenario.clone();
     let failed = |setting: &str, problem| ScenarioError::Set {
         setting: picklock_sim::param::clip(setting),

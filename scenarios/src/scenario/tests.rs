@@ -1,5 +1,9 @@
 //! Reading, setting and drawing scenarios.
 
+use std::time::Duration;
+
+use picklock_sim::plan::Plan;
+use picklock_sim::seed::Seed;
 use proptest::prelude::*;
 
 use super::*;

@@ -1,21 +1,11 @@
 //! Clients contend for keys: each section locks one, reads its register, works, and writes it.
-//!
-//! Every choice of a section is an addressed draw, a function of the seed, the client and the section, so that one
-//! client or section more or less leaves all others as they were.
 
-use std::time::Duration;
-
-use picklock_sim::ids::Key;
-use picklock_sim::plan::{ClientPlan, SectionPlan};
-use picklock_sim::seed::{Seed, scale};
-use picklock_sim::time::nanos;
-
-use super::shape::{self, Shape};
-use super::{Workload, always, section};
-use picklock_sim::param::{Args, Domain, HOUR, Param};
+use super::drawn::{PARAMS, draw};
+use super::section;
+use super::workload::{Workload, always};
 
 /// See the [module](self).
-pub(super) const CONTEND: Workload = Workload {
+pub(super) const WORKLOAD: Workload = Workload {
     name: "contend",
     doc: "clients contend for keys; a section reads the resource, works, and writes it",
     params: PARAMS,
@@ -23,122 +13,3 @@ pub(super) const CONTEND: Workload = Workload {
     draw,
     program: section::program,
 };
-
-/// The parameters of clients that contend, whatever they do in their sections.
-pub(super) const PARAMS: &[Param] = &[
-    Param { name: "clients", domain: Domain::Count(1, 1_000), default: "3", doc: "how many clients" },
-    Param {
-        name: "keys",
-        domain: Domain::Count(1, 1_000),
-        default: "1",
-        doc: "how many keys; a section draws one",
-    },
-    Param {
-        name: "assign",
-        domain: Domain::Word(&["drawn", "own"]),
-        default: "drawn",
-        doc: "own: a client's sections all use its own key, the next of the keys for each client",
-    },
-    Param { name: "sections", domain: Domain::Count(1, 1_000), default: "2", doc: "sections of each client" },
-    Param {
-        name: "think",
-        domain: Domain::spans(),
-        default: "0ms..50ms",
-        doc: "how long a client waits before it asks for the lock",
-    },
-    Param {
-        name: "work",
-        domain: Domain::spans(),
-        default: "20ms..200ms",
-        doc: "how long a section works between reading and writing",
-    },
-    shape::PARAM,
-    Param {
-        name: "head_start",
-        domain: Domain::spans(),
-        default: "0ms",
-        doc: "client-1 asks at once, the others this much later than they would; 0: no head start",
-    },
-    Param {
-        name: "first_work",
-        domain: Domain::Spans { min: Duration::ZERO, max: HOUR, or: Some("work") },
-        default: "work",
-        doc: "how long client-1's first section works; `work`: as all others",
-    },
-];
-
-pub(super) fn draw(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
-    let range = |name| args.spans(name, ttl).unwrap_or_default();
-    let (think, work, head_start) = (range("think"), range("work"), range("head_start"));
-    let first_work = args.spans("first_work", ttl).unwrap_or(work);
-    let shape = Shape::of(args);
-    let own = args.word("assign") == "own";
-    let section = |client: u64, ordinal: u64| {
-        let drawn = |what: Choice| seed.at([WORKLOAD, what as u64, client, ordinal]);
-        let first = ordinal == 1;
-        let mut before = span(drawn(Choice::Think), think);
-        if first && head_start.1 > Duration::ZERO {
-            before = if client == 1 {
-                Duration::ZERO
-            } else {
-                before + span(drawn(Choice::HeadStart), head_start)
-            };
-        }
-        SectionPlan {
-            ordinal: ordinal as u32,
-            key: Key::new(&format!(
-                "lock:{}",
-                if own {
-                    1 + (client - 1) % args.count("keys")
-                } else {
-                    1 + scale(drawn(Choice::Key), args.count("keys"))
-                }
-            )),
-            // Each of the two is at most an hour, and a plan allows no more than that for both.
-            think: before.min(HOUR),
-            work: shape.draw(drawn(Choice::Work), if first && client == 1 { first_work } else { work }),
-        }
-    };
-    (1..=args.count("clients"))
-        .map(|client| ClientPlan {
-            name: format!("client-{client}"),
-            sections: (1..=args.count("sections")).map(|ordinal| section(client, ordinal)).collect(),
-        })
-        .collect()
-}
-
-/// The first coordinate of the workload's draws; others use the same seed with other coordinates.
-const WORKLOAD: u64 = u64::from_be_bytes(*b"workload");
-
-#[derive(Clone, Copy)]
-enum Choice {
-    Think,
-    Work,
-    Key,
-    HeadStart,
-}
-
-pub(super) fn span(draw: u64, (min, max): (Duration, Duration)) -> Duration {
-    let width = nanos(max).saturating_sub(nanos(min));
-    min + Duration::from_nanos(scale(draw, width.saturating_add(1)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fewer_clients_and_sections_leave_the_others_as_they_were() {
-        let drawn = |clients: &str, sections: &str| {
-            let text =
-                format!("summary = 's'\n[contend]\nclients = {clients}\nsections = {sections}\nkeys = 5");
-            let scenario = crate::scenario::Scenario::parse("s.toml", &text, &[]).unwrap();
-            scenario.calm_plan(&crate::faults::tests::design(1, false), Seed(7)).clients
-        };
-        let (many, few) = (drawn("5", "4"), drawn("3", "2"));
-        for (large, small) in many.iter().zip(&few) {
-            assert_eq!(large.name, small.name);
-            assert_eq!(large.sections[..2], small.sections[..]);
-        }
-    }
-}

@@ -4,11 +4,14 @@
 //! The inner acquire and the inner release are told apart from the outer ones. A section whose inner acquire fails gives
 //! its change up and releases what it has.
 
-use super::contend::{PARAMS, draw};
-use super::{Workload, needs_reentrancy, section};
+use picklock_sim::design::Design;
+
+use super::drawn::{PARAMS, draw};
+use super::section;
+use super::workload::Workload;
 
 /// See the [module](self).
-pub(super) const NESTED: Workload = Workload {
+pub(super) const WORKLOAD: Workload = Workload {
     name: "nested",
     doc: "clients contend for keys; a section acquires once more what it holds, then works as in contend",
     params: PARAMS,
@@ -16,3 +19,11 @@ pub(super) const NESTED: Workload = Workload {
     draw,
     program: section::nested_program,
 };
+
+fn needs_reentrancy(design: &Design) -> Result<(), String> {
+    if design.reentrant {
+        Ok(())
+    } else {
+        Err("its sections acquire once more what they hold, and the design does not let them".into())
+    }
+}

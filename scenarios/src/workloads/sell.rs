@@ -7,11 +7,12 @@
 use picklock_sim::design::Design;
 use picklock_sim::lock::Belief;
 
-use super::contend::{PARAMS, draw};
-use super::{Workload, section};
+use super::drawn::{PARAMS, draw};
+use super::section;
+use super::workload::Workload;
 
 /// See the [module](self).
-pub(super) const SELL: Workload = Workload {
+pub(super) const WORKLOAD: Workload = Workload {
     name: "sell",
     doc: "clients sell from a stock; a section looks at what is left, works, and sells one",
     params: PARAMS,

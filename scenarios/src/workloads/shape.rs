@@ -12,7 +12,6 @@ use std::time::Duration;
 use picklock_sim::seed::{Seed, scale};
 use picklock_sim::time::nanos;
 
-use super::contend::span;
 use picklock_sim::param::{Args, Domain, HOUR, Param};
 
 /// The parameter that names the shape.
@@ -59,6 +58,12 @@ impl Shape {
         };
         Duration::from_nanos(u64::try_from(ns.max(0)).unwrap_or(u64::MAX)).min(HOUR)
     }
+}
+
+/// Any time in the range, as likely as any other.
+pub(super) fn span(draw: u64, (min, max): (Duration, Duration)) -> Duration {
+    let width = nanos(max).saturating_sub(nanos(min));
+    min + Duration::from_nanos(scale(draw, width.saturating_add(1)))
 }
 
 /// The standard deviation of the sum of twelve uniform numbers below it.

@@ -1,0 +1,129 @@
+//! What is to be run, and how each of its runs is asked for again.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+
+use crate::expect::Expectations;
+use crate::scenario::Scenario;
+
+/// What is to be run.
+pub struct Campaign<'a> {
+    /// The designs.
+    pub designs: Vec<Design>,
+    /// The scenarios, with what was set from outside.
+    pub scenarios: Vec<Scenario>,
+    /// The seeds of every cell.
+    pub seeds: Range<u64>,
+    /// The engine of the runs; violations are confirmed on turmoil whichever it is.
+    pub engine: Engine,
+    /// Threads.
+    pub jobs: NonZero<usize>,
+    /// No further block of seeds is begun after this long.
+    pub budget: Option<Duration>,
+    /// Stop at the first violation that is not expected.
+    pub fail_fast: bool,
+    /// Reduce one run of each distinct violation, so that it can be told: of those that an expectation allows only if they
+    /// are confirmed or kept in a capsule, because no report tells these.
+    pub tell: bool,
+    /// Replay what is told on turmoil.
+    pub confirm: bool,
+    /// What the cells should show.
+    pub expectations: Option<&'a Expectations>,
+    /// Where capsules are written.
+    pub out: Option<&'a Path>,
+    /// How scenarios that are files of their own are asked for, by name.
+    pub files: BTreeMap<String, String>,
+    /// Arguments that a replay line needs beside design, scenario and seed, such as `--set ttl=2s`.
+    pub replay_args: String,
+    /// The command line, for the report.
+    pub command: String,
+}
+
+/// One design under one scenario.
+pub(crate) struct Pairing<'a> {
+    pub(crate) design: Result<Design, String>,
+    pub(crate) name: String,
+    pub(crate) scenario: &'a Scenario,
+}
+
+impl<'a> Campaign<'a> {
+    /// Every scenario with every design, a run for each of the seeds, on this thread and the event engine, nothing told and
+    /// nothing expected.
+    #[must_use]
+    pub fn new(designs: Vec<Design>, scenarios: Vec<Scenario>, seeds: Range<u64>) -> Campaign<'a> {
+        Campaign {
+            designs,
+            scenarios,
+            seeds,
+            engine: Engine::Event,
+            jobs: NonZero::<usize>::MIN,
+            budget: None,
+            fail_fast: false,
+            tell: false,
+            confirm: false,
+            expectations: None,
+            out: None,
+            files: BTreeMap::new(),
+            replay_args: String::new(),
+            command: String::new(),
+        }
+    }
+
+    /// How many runs it will make if nothing stops it.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        let cells = self.pairings().iter().filter(|pairing| pairing.design.is_ok()).count() as u64;
+        cells * (self.seeds.end - self.seeds.start)
+    }
+
+    /// Every design under every scenario, design by design.
+    pub(crate) fn pairings(&self) -> Vec<Pairing<'_>> {
+        let of = |design: &Design| {
+            let (design, name) = (design.clone(), design.name.to_string());
+            let pair = move |scenario| Pairing {
+                design: Scenario::applies(scenario, &design),
+                name: name.clone(),
+                scenario,
+            };
+            self.scenarios.iter().map(pair).collect::<Vec<_>>()
+        };
+        self.designs.iter().flat_map(of).collect()
+    }
+
+    /// The line that replays a seed of a cell.
+    pub(crate) fn replay_line(&self, pairing: &Pairing<'_>, seed: u64) -> String {
+        let name = pairing.scenario.name();
+        let scenario = self.files.get(name).map_or(name, String::as_str);
+        let mut line = format!("picklock replay {} {} {seed}", quoted(&pairing.name), quoted(scenario));
+        if self.engine != Engine::Event {
+            line.push_str(&format!(" --engine {}", self.engine));
+        }
+        line.push_str(&self.replay_args);
+        line
+    }
+
+    /// Where the capsule of a violation is written, if anywhere.
+    pub(crate) fn capsule_path(&self, pairing: &Pairing<'_>, invariant: &str) -> Option<PathBuf> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        let design: String = pairing.name.chars().map(plain).collect();
+        let file = format!("{design}.{}.{invariant}.json", pairing.scenario.name());
+        self.out.map(|out| out.join("capsules").join(file))
+    }
+}
+
+/// A word as a shell takes it.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

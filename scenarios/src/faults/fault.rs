@@ -1,0 +1,35 @@
+//! What a fault is, and a fault as a scenario asks for it.
+
+use picklock_sim::plan::Injection;
+use picklock_sim::store::Topology;
+
+use super::draw::Draw;
+use picklock_sim::param::{Args, Param};
+
+/// A fault.
+#[derive(Debug)]
+pub struct Fault {
+    /// Its name in scenario files and reports.
+    pub name: &'static str,
+    /// Its number in the catalogue of faults, such as `F1`.
+    pub number: &'static str,
+    /// What it does, in one line.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// True if it strikes at points that a calm run of the same seed passed.
+    pub from_probe: bool,
+    /// Whether it can strike a design with these servers at all; if not, why, as a fragment.
+    pub applies: fn(&Args, Topology) -> Result<(), String>,
+    /// Draws one strike; empty if the run has no place for it.
+    pub schedule: fn(&mut Draw<'_>) -> Vec<Injection>,
+}
+
+/// One `[[fault]]` of a scenario.
+#[derive(Clone, Debug)]
+pub struct FaultEntry {
+    /// The fault.
+    pub fault: &'static Fault,
+    /// Its parameters here.
+    pub args: Args,
+}

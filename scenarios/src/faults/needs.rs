@@ -1,0 +1,43 @@
+//! Which designs a fault can strike at all, by the servers that they have; if not, why, as a fragment.
+
+use picklock_sim::store::Topology;
+
+use picklock_sim::param::{Args, Share};
+
+/// Any design.
+pub(super) fn always(_: &Args, _: Topology) -> Result<(), String> {
+    Ok(())
+}
+
+/// One with a lock's server, if only links to those are touched.
+pub(super) fn needs_permitted_links(args: &Args, topology: Topology) -> Result<(), String> {
+    if args.word("links") == "lock" { needs_stores(args, topology) } else { Ok(()) }
+}
+
+/// One with a lock's server.
+pub(super) fn needs_stores(_: &Args, topology: Topology) -> Result<(), String> {
+    if topology.stores == 0 {
+        Err("it strikes at the lock's servers, and the design has none".into())
+    } else {
+        Ok(())
+    }
+}
+
+/// One whose store has replicas.
+pub(super) fn needs_replicas(_: &Args, topology: Topology) -> Result<(), String> {
+    if topology.replicated && topology.stores > 0 {
+        Ok(())
+    } else {
+        Err("it strikes at a replicated store, and the design has none".into())
+    }
+}
+
+/// Whether the parameter asks for more hosts than there are.
+pub(super) fn enough(args: &Args, name: &str, stores: u32) -> Result<(), String> {
+    match args.share(name) {
+        Share::Exactly(asked) if asked > u64::from(stores) => {
+            Err(format!("its parameter `{name}` is {asked}, and the design has {stores} stores"))
+        }
+        _ => Ok(()),
+    }
+}

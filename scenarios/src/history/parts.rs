@@ -1,0 +1,216 @@
+//! What a [`History`] consists of.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use picklock_sim::ids::{GrantId, Key, Token};
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Event, Trace, What};
+
+/// A run as invariants see it.
+pub struct History<'t> {
+    /// The trace it was derived from.
+    pub trace: &'t Trace,
+    /// The keys that were locked or changed, in order of appearance. Everything below names a key by its index here.
+    pub keys: Vec<&'t Key>,
+    /// The sections in order of appearance. Everything below names a section by its index here.
+    pub sections: Vec<Section<'t>>,
+    /// The indices of the sections by their names.
+    pub(super) named: BTreeMap<GrantId, usize>,
+    /// The sections that were granted, in grant order: by the instant at which the store executed the request.
+    pub granted: Vec<usize>,
+    /// What stores and replicas kept of grants, in order of creation. Records of other keys, such as the counters
+    /// that tokens are drawn from, are no locks and do not appear.
+    pub records: Vec<Record<'t>>,
+    /// Requests that met a live record on a host that took writes, in true-time order.
+    pub touches: Vec<Touch<'t>>,
+    /// What reached the guarded resource, in the order in which it was decided there.
+    pub operations: Vec<Operation<'t>>,
+    /// What clients learned of their changes, in true-time order.
+    pub answers: Vec<Answer<'t>>,
+    /// Promotions, demotions and crashes, in true-time order.
+    pub upheavals: Vec<&'t Event>,
+    /// The last event by which a fault began, struck or healed.
+    pub last_fault: Option<&'t Event>,
+}
+
+/// One section: a request for the lock, and what became of it.
+pub struct Section<'t> {
+    /// Its name, and the name of the grant if it gets one.
+    pub id: GrantId,
+    /// What it locks and changes.
+    pub key: usize,
+    /// When it began to wait: for the lock, or without a lock for its change.
+    pub asked: Option<&'t Event>,
+    /// What ended the wait: the grant, giving up, or the client's crash; without a lock, what it learned of its change.
+    /// `None` while it waits at the end of the run.
+    pub answered: Option<&'t Event>,
+    /// The grant, if it got one.
+    pub grant: Option<Granted<'t>>,
+    /// What its client noted of it beside that, in true-time order: acquires once more, deadlines, giving up, releases.
+    pub steps: Vec<&'t Event>,
+    /// Indices of what it created in [`History::records`], in order of creation.
+    pub records: Vec<usize>,
+    /// The last of its messages that reached a store or a replica.
+    pub delivered: Option<&'t Event>,
+}
+
+/// A grant, from the moment when the client saw it.
+pub struct Granted<'t> {
+    /// The client's own code saw the grant: its belief begins.
+    pub acquired: &'t Event,
+    /// Who holds it, as the store knows it.
+    pub owner: &'t str,
+    /// The fencing token, if the design hands one out.
+    pub token: Option<Token>,
+    /// When the store executed the request, or the store that completed the quorum.
+    pub granted_at: TrueTime,
+    /// Its place in the grant order of the whole run.
+    pub rank: usize,
+    /// The end of the belief; not before [`acquired`](Granted::acquired), and the same instant if it was stillborn.
+    pub believed_until: TrueTime,
+    /// What ended the belief; `None` if the run's end did.
+    pub belief_end: Option<&'t Event>,
+    /// The section was over: its release returned, it gave up without one, or its client died.
+    pub let_go: Option<&'t Event>,
+}
+
+/// What one host kept of one grant, from creation to its end.
+pub struct Record<'t> {
+    /// The key.
+    pub key: usize,
+    /// Its creation; host and creating grant stand there.
+    pub created: &'t Event,
+    /// True if the host took writes when it created the record: a replica's copy is not a grant.
+    pub on_store: bool,
+    /// Its deletion, expiry, loss, or replacement.
+    pub ended: Option<&'t Event>,
+    /// When it was over: when it ended, or, if its lease ran out, when the store could have dropped it.
+    pub over_at: Option<TrueTime>,
+}
+
+impl<'t> Record<'t> {
+    pub(super) fn end(&mut self, event: &'t Event, over_at: TrueTime) {
+        self.ended = Some(event);
+        self.over_at = Some(over_at.max(self.created.at));
+    }
+}
+
+/// A request that extended, deleted or replaced a live record.
+pub struct Touch<'t> {
+    /// Index of the record in [`History::records`].
+    pub record: usize,
+    /// What the store did.
+    pub event: &'t Event,
+}
+
+/// Something asked of the guarded resource.
+pub struct Operation<'t> {
+    /// What the resource did.
+    pub event: &'t Event,
+    /// The section it came from, if known.
+    pub section: Option<usize>,
+    /// The register or stock.
+    pub key: usize,
+    /// The token that came with it, unless it was refused.
+    pub token: Option<Token>,
+    /// What it was.
+    pub act: Act,
+}
+
+/// The kinds of operations on the resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// The register was read.
+    Read,
+    /// The register was set to this value.
+    Write(i64),
+    /// The stock was asked for an amount.
+    Take {
+        /// How much.
+        amount: i64,
+        /// What is left.
+        left: i64,
+        /// False if too little was left.
+        taken: bool,
+    },
+    /// Refused for its token.
+    Refused {
+        /// How many running stores still kept the record of the section's grant.
+        standing: u32,
+    },
+}
+
+impl Act {
+    /// True if it changed the resource.
+    #[must_use]
+    pub fn changes(self) -> bool {
+        matches!(self, Act::Write(_) | Act::Take { taken: true, .. })
+    }
+
+    /// True if the resource carried it out: all but those refused for their token.
+    #[must_use]
+    pub fn applied(self) -> bool {
+        !matches!(self, Act::Refused { .. })
+    }
+}
+
+/// What a client learned of a change: acknowledged, refused, or that it will never know.
+pub struct Answer<'t> {
+    /// What it learned.
+    pub event: &'t Event,
+    /// The section that made the change, if known.
+    pub section: Option<usize>,
+    /// The register or stock.
+    pub key: usize,
+}
+
+impl<'t> History<'t> {
+    /// The granted sections with their grants, in grant order.
+    pub fn grants(&self) -> impl Iterator<Item = (&Section<'t>, &Granted<'t>)> {
+        self.granted
+            .iter()
+            .filter_map(|at| self.sections[*at].grant.as_ref().map(|g| (&self.sections[*at], g)))
+    }
+
+    /// The index of a section.
+    #[must_use]
+    pub fn place_of(&self, id: GrantId) -> Option<usize> {
+        self.named.get(&id).copied()
+    }
+
+    /// What the stores and replicas kept of a section, in order of creation.
+    pub fn records_of(&self, section: &Section<'t>) -> impl Iterator<Item = &Record<'t>> {
+        section.records.iter().map(|at| &self.records[*at])
+    }
+
+    /// When the host of a section's client died first, at this instant or after it.
+    #[must_use]
+    pub fn death_of(&self, section: &Section<'t>, from: TrueTime) -> Option<&'t Event> {
+        let died = |event: &&Event| {
+            event.host == section.id.client && event.at >= from && matches!(event.what, What::Crashed { .. })
+        };
+        self.upheavals.iter().copied().find(died)
+    }
+
+    /// The name of a key as reports print it.
+    #[must_use]
+    pub fn key_name(&self, key: usize) -> &'t str {
+        self.keys[key].as_str()
+    }
+}
+
+impl<'t> Section<'t> {
+    /// Its client's steps at an instant and after it.
+    pub fn steps_since(&self, at: TrueTime) -> impl Iterator<Item = &'t Event> {
+        self.steps.iter().copied().filter(move |event| event.at >= at)
+    }
+
+    /// How long the section waited within `from..until`, a wait that never ended counting up to `until`.
+    #[must_use]
+    pub fn waited_within(&self, from: TrueTime, until: TrueTime) -> Duration {
+        let Some(asked) = self.asked else { return Duration::ZERO };
+        let answered = self.answered.map_or(until, |event| event.at);
+        answered.min(until).since(asked.at.max(from))
+    }
+}

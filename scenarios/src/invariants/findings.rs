@@ -1,0 +1,55 @@
+//! What all invariants write their findings with: in what order they stand, what they cite, how they name things.
+
+use std::time::Duration;
+
+use picklock_sim::ids::{EventId, GrantId};
+use picklock_sim::time::nanos;
+use picklock_sim::trace::Event;
+
+use crate::history::History;
+use crate::outcome::{Finding, Outcome};
+
+/// Violated if there is a finding. Puts the findings in the order in which the breaches were complete.
+pub(super) fn judged(history: &History<'_>, mut findings: Vec<Finding>) -> Outcome {
+    if findings.is_empty() {
+        return Outcome::Holds;
+    }
+    let complete = |finding: &Finding| finding.events.last().map(|id| (position(history, *id), *id));
+    findings.sort_by_key(complete);
+    Outcome::Violated(findings)
+}
+
+/// Where an event stands in its trace. An id is the order of emission, which is the true-time order but for events
+/// stamped ahead of their emission.
+pub(super) fn position(history: &History<'_>, id: EventId) -> Option<usize> {
+    let events = &history.trace.events;
+    let guess = id.0 as usize;
+    if events.get(guess).is_some_and(|event| event.id == id) {
+        return Some(guess);
+    }
+    events.iter().position(|event| event.id == id)
+}
+
+/// The ids of events, in true-time order, each once.
+pub(super) fn cite<'t>(events: impl IntoIterator<Item = &'t Event>) -> Vec<EventId> {
+    let mut events: Vec<&Event> = events.into_iter().collect();
+    events.sort_by_key(|event| (event.at, event.id));
+    events.dedup_by_key(|event| event.id);
+    events.into_iter().map(|event| event.id).collect()
+}
+
+/// A grant as findings name it.
+pub(super) fn who(history: &History<'_>, grant: GrantId) -> String {
+    format!("{} (section {})", history.trace.host_name(grant.client), grant.section)
+}
+
+/// A span in milliseconds, exact to the microsecond; shorter ones in nanoseconds.
+pub(super) fn ms(span: Duration) -> String {
+    let ns = nanos(span);
+    let micros = ns / 1_000;
+    match (micros, micros % 1_000) {
+        (0, _) => format!("{ns} ns"),
+        (_, 0) => format!("{} ms", micros / 1_000),
+        (_, rest) => format!("{}.{rest:03} ms", micros / 1_000),
+    }
+}

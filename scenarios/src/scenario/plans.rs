@@ -1,0 +1,133 @@
+//! From a scenario, a design and a seed to a [`Plan`].
+
+use picklock_sim::design::Design;
+use picklock_sim::lock::Belief;
+use picklock_sim::plan::{Injection, Plan, Settings, WorldSpec};
+use picklock_sim::probe::Probe;
+use picklock_sim::seed::Seed;
+use picklock_sim::span::Span;
+use picklock_sim::store::setting;
+
+use super::parts::Scenario;
+use super::world;
+use crate::faults::{self, Draw, FaultEntry, Setting};
+
+impl Scenario {
+    /// The design as it stands in this scenario, or why the scenario says nothing of it.
+    ///
+    /// A scenario with faults applies if one of them does; those that do not schedule nothing.
+    ///
+    /// # Errors
+    /// The reason, as a fragment.
+    pub fn applies(&self, design: &Design) -> Result<Design, String> {
+        (self.workload.applies)(design)?;
+        if let Some(kind) = &design.kind
+            && self.ttl() < kind.smallest_lease()
+        {
+            let shortest = Span::Fixed(kind.smallest_lease());
+            return Err(format!(
+                "its lease is shorter than {shortest}, the shortest that the design's store grants"
+            ));
+        }
+        let mut design = design.clone();
+        if self.world.word("store") == "replicated" {
+            match design.topology.stores {
+                _ if design.alone || !design.kind.as_ref().is_none_or(|kind| kind.replicates()) => {
+                    return Err("it replicates the store, and the design's has no replicas".into());
+                }
+                0 => return Err("it needs a store, and the design has none".into()),
+                1 => design.topology.replicated = true,
+                many => {
+                    return Err(format!(
+                        "it replicates a single store, and the design has {many} independent ones"
+                    ));
+                }
+            }
+        }
+        let mut reasons = self.faults.iter().filter_map(|entry| entry.applies(&design).err());
+        match reasons.next() {
+            Some(first) if 1 + reasons.count() == self.faults.len() => Err(first),
+            _ => Ok(design),
+        }
+    }
+
+    /// Whether its plans need the points that a calm run of the same seed passes through.
+    #[must_use]
+    pub fn needs_probe(&self) -> bool {
+        self.faults.iter().any(|entry| entry.fault.from_probe && entry.args.counts("times").1 > 0)
+    }
+
+    /// The plan of a run. The design is one that [`applies`](Scenario::applies) returned; without a probe, faults
+    /// that strike at points of the calm run schedule nothing.
+    #[must_use]
+    pub fn plan(&self, design: &Design, seed: Seed, probe: Option<&Probe>) -> Plan {
+        let mut plan = self.calm_plan(design, seed);
+        plan.injections = self.injections(design, &plan, probe);
+        plan
+    }
+
+    /// The plan of the same run without anything going wrong.
+    #[must_use]
+    pub fn calm_plan(&self, design: &Design, seed: Seed) -> Plan {
+        Plan {
+            seed,
+            network_seed: seed,
+            world: WorldSpec { store: self.settings(design), ..world::spec(&self.world) },
+            workload: self.workload.name.to_owned(),
+            clients: (self.workload.draw)(&self.load, self.ttl(), seed),
+            injections: Vec::new(),
+        }
+    }
+
+    /// What it says of the design's kind of store.
+    fn settings(&self, design: &Design) -> Settings {
+        let mut settings = Settings::default();
+        let kind = design.kind.as_ref().map(|kind| kind.name());
+        for (_, args) in self.stores.iter().filter(|(name, _)| kind == Some(*name)) {
+            for (param, value) in args.iter() {
+                setting(value, self.ttl()).into_iter().for_each(|value| settings.put(param.name, value));
+            }
+        }
+        settings
+    }
+
+    fn injections(&self, design: &Design, calm: &Plan, probe: Option<&Probe>) -> Vec<Injection> {
+        let setting = Setting::new(calm, design, probe);
+        let mut injections = Vec::new();
+        for (at, entry) in self.faults.iter().enumerate() {
+            if entry.applies(design).is_err() {
+                continue;
+            }
+            // Entries of one kind are numbered among themselves: adding a fault of another kind shifts no draw.
+            let nth =
+                self.faults[..at].iter().filter(|earlier| earlier.fault.name == entry.fault.name).count();
+            let purpose = format!("fault/{}/{nth}", entry.fault.name);
+            let (fewest, most) = entry.args.counts("times");
+            let times = fewest + calm.seed.stream(&purpose).below(most - fewest + 1);
+            for strike in 0..times {
+                let stream = calm.seed.stream(&format!("{purpose}/{strike}"));
+                injections.extend((entry.fault.schedule)(&mut Draw::new(
+                    entry.fault.name,
+                    &entry.args,
+                    stream,
+                    &setting,
+                )));
+            }
+        }
+        injections
+    }
+}
+
+impl FaultEntry {
+    fn applies(&self, design: &Design) -> Result<(), String> {
+        if design.alone && faults::strikes_records(self.fault) {
+            return Err(
+                "it strikes at what stores keep of locks, and the design's server keeps nothing".into()
+            );
+        }
+        if design.belief == Belief::None && faults::strikes_release(self.fault, &self.args) {
+            return Err("it strikes within the release of a lock, and the design has none".into());
+        }
+        (self.fault.applies)(&self.args, design.topology)
+    }
+}

@@ -1,0 +1,32 @@
+//! What a workload is: parameters, what it draws from them, and the program that carries it out.
+
+use std::time::Duration;
+
+use picklock_sim::design::Design;
+use picklock_sim::plan::ClientPlan;
+use picklock_sim::run;
+use picklock_sim::seed::Seed;
+
+use picklock_sim::param::{Args, Param};
+
+/// A kind of work that clients do.
+#[derive(Debug)]
+pub struct Workload {
+    /// Its name: what a plan calls it, and the table of a scenario file that holds its parameters.
+    pub name: &'static str,
+    /// What clients do, in one line.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Whether clients of a design can do that at all; if not, why, as a fragment.
+    pub applies: fn(&Design) -> Result<(), String>,
+    /// What each client does, from parameters, lease time and seed.
+    pub draw: fn(&Args, Duration, Seed) -> Vec<ClientPlan>,
+    /// The program that carries it out.
+    pub program: fn() -> run::Workload,
+}
+
+/// It can be done with any design.
+pub(super) fn always(_: &Design) -> Result<(), String> {
+    Ok(())
+}
