@@ -101,7 +101,9 @@ pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, Che
     Ok(judge(plan, trace))
 }
 
-fn judge(plan: Plan, trace: Trace) -> Checked {
+/// What the invariants and the measures say of a run.
+#[must_use]
+pub fn judge(plan: Plan, trace: Trace) -> Checked {
     let history = History::of(&trace);
     let outcomes: Vec<(&'static Invariant, Outcome)> =
         invariants::ALL.iter().map(|invariant| (invariant, (invariant.check)(&history))).collect();
