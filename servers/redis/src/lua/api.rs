@@ -27,7 +27,6 @@ pub(super) fn define(lua: &Lua, natives: &Table) -> mlua::Result<()> {
     natives.raw_set("acl_check_cmd", lua.create_function(acl_check_cmd)?)?;
     natives.raw_set("random", lua.create_function(random)?)?;
     natives.raw_set("randomseed", lua.create_function(randomseed)?)?;
-    natives.raw_set("version", lua.create_function(version)?)?;
     Ok(())
 }
 
@@ -121,10 +120,6 @@ fn random(lua: &Lua, args: MultiValue) -> mlua::Result<f64> {
 fn randomseed(lua: &Lua, args: MultiValue) -> mlua::Result<()> {
     let seed = number(lua, &args, 0, "randomseed")? as i64;
     with_task(|task| task.node.store.script_random.seed(seed as i32))
-}
-
-fn version(_: &Lua, (): ()) -> mlua::Result<(&'static str, u32)> {
-    with_task(|task| (task.node.store.version.text(), task.node.store.version.number()))
 }
 
 /// Adds the functions that compile code, which sees the same globals as scripts do.

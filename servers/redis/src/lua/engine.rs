@@ -10,10 +10,11 @@ use mlua::{
 
 use super::convert::{reply, text_field};
 use super::errors::{CHUNK, Complaint, complain, explain, first_line, is_counted, place};
-use super::task::{Commands, TASK, Task};
+use super::task::{self, Commands, with_task};
 use super::{api, call, libs};
 use crate::node::{Flags, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Node, Running, Script, Sha};
-use crate::resp::{Protocol, Reply};
+use crate::resp::Reply;
+use crate::version::Version;
 
 /// How many instructions a script may take: about as many as 10 ms allow.
 const INSTRUCTIONS_MAX: u32 = 2_000_000;
@@ -55,21 +56,13 @@ pub(crate) fn run(
         let function = engine.compiled(script)?;
         let running = admit(script.flags, node, read_only)?;
         let selected = node.store.selected;
-        let task = Task {
-            node: std::mem::take(node),
-            commands,
-            protocol: Protocol::Two,
-            running,
-            silent: false,
-            stopped: None,
-        };
         libs::json_options::reset();
-        TASK.set(Some(task));
-        let result = engine.call(&function, keys, args);
-        let task = TASK.take().expect("the task was put there above, and only taken here");
-        *node = task.node;
+        let version = node.store.version;
+        task::begin(node, commands, running);
+        let result = engine.call(&function, version, keys, args);
+        let (protocol, stopped) = task::end(node);
         node.store.selected = selected;
-        if let Some(line) = task.stopped {
+        if let Some(line) = stopped {
             let sha = script.sha.hex();
             let sha = String::from_utf8_lossy(&sha);
             return Ok(Ending::Endless(Reply::Error(
@@ -77,12 +70,11 @@ pub(crate) fn run(
                     .into(),
             )));
         }
-        let (value, reply) = match result {
-            Ok((true, value)) => (value.clone(), reply(value, task.protocol)),
-            Ok((false, error)) => (error.clone(), failure(script, &error)),
-            Err(error) => return Err(Reply::Error(format!("ERR {}", first_line(&error)).into())),
-        };
-        Ok(Ending::Replied { reply, counted: is_counted(&value) })
+        let (ended, value) =
+            result.map_err(|error| Reply::Error(format!("ERR {}", first_line(&error)).into()))?;
+        let counted = is_counted(&value);
+        let reply = if ended { reply(value, protocol) } else { failure(script, &value) };
+        Ok(Ending::Replied { reply, counted })
     });
     ended.unwrap_or_else(|reply| Ending::Replied { reply, counted: false })
 }
@@ -142,6 +134,9 @@ struct Engine {
     globals: Table,
     /// Calls a compiled script with KEYS and ARGV: true and its result, or false and a table of the error.
     runner: Function,
+    /// Says to scripts what version of Redis this is, and which it said last.
+    become_version: Function,
+    version: Option<Version>,
     compiled: BTreeMap<Sha, Function>,
 }
 
@@ -157,9 +152,9 @@ impl Engine {
         api::define(&lua, &natives)?;
         natives.raw_set("libraries", libs::all(&lua)?)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
-        let (globals, runner) = prelude.call((&natives,))?;
+        let (globals, runner, become_version) = prelude.call((&natives,))?;
         api::define_loaders(&lua, &natives, &globals)?;
-        Ok(Engine { lua, globals, runner, compiled: BTreeMap::new() })
+        Ok(Engine { lua, globals, runner, become_version, version: None, compiled: BTreeMap::new() })
     }
 
     fn compiled(&mut self, script: &Script) -> Result<Function, Reply> {
@@ -184,12 +179,28 @@ impl Engine {
         Ok(function)
     }
 
-    fn call(&self, function: &Function, keys: &[&[u8]], args: &[&[u8]]) -> mlua::Result<(bool, Value)> {
-        // Setting the hook anew starts its count anew: how far an endless script gets must not depend on earlier ones.
-        let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_MAX);
-        self.lua.set_global_hook(triggers, |lua, _| kill(lua))?;
+    fn call(
+        &mut self,
+        function: &Function,
+        version: Version,
+        keys: &[&[u8]],
+        args: &[&[u8]],
+    ) -> mlua::Result<(bool, Value)> {
+        self.limit()?;
+        if self.version != Some(version) {
+            self.become_version.call::<()>((version.text(), version.number()))?;
+            self.version = Some(version);
+            self.limit()?;
+        }
         let list = |items: &[&[u8]]| self.lua.create_sequence_from(items.iter().map(|item| string(item)));
         self.runner.call((function, list(keys)?, list(args)?))
+    }
+
+    /// Begins to count instructions. Setting the hook anew starts its count anew: how far an endless script gets must not
+    /// depend on earlier ones.
+    fn limit(&self) -> mlua::Result<()> {
+        let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_MAX);
+        self.lua.set_global_hook(triggers, |lua, _| kill(lua))
     }
 }
 
@@ -204,11 +215,8 @@ fn string(bytes: &[u8]) -> Either<&str, impl IntoLua> {
 /// Ends a script that takes too long. From now on every instruction fails, so that no pcall can hold it up.
 fn kill(lua: &Lua) -> mlua::Result<VmState> {
     let line = place(lua, ())?.unwrap_or(1);
-    TASK.with_borrow_mut(|task| {
-        if let Some(task) = task {
-            task.stopped.get_or_insert(line);
-        }
-    });
+    // Whether or not a task is there to be told, the script ends.
+    let _ = with_task(|task| task.stopped.get_or_insert(line).to_owned());
     lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |lua, _| kill(lua))?;
     Err(mlua::Error::runtime("Script killed by user with SCRIPT KILL."))
 }

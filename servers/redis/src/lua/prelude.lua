@@ -1,5 +1,5 @@
 -- What scripts see: Redis's globals, read-only, over the functions of the host language.
--- Returns the scripts' global table, and a function that runs a script.
+-- Returns the scripts' global table, a function that runs a script, and one that says what version of Redis this is.
 
 local natives = ...
 local error, next, pairs, pcall, setmetatable, tostring, type, xpcall = error, next, pairs, pcall, setmetatable, tostring, type, xpcall
@@ -190,8 +190,14 @@ end
 
 local function run(script, keys, argv)
     globals.KEYS, globals.ARGV = keys, argv
-    redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = natives.version()
+    -- Seven instructions to no effect, in the place of those that once told the version here: a script's instructions are
+    -- counted from the first of this function, and one that does not end is to be stopped where it always was.
+    local _, _, _, _, _, _, _ = 1, 1, 1, 1, 1, 1, 1
     return xpcall(script, located)
 end
 
-return environment, run
+local function become(version, number)
+    redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = version, number
+end
+
+return environment, run, become

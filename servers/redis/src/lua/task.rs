@@ -19,9 +19,13 @@ pub(crate) struct Commands {
     pub(crate) knows: fn(&[u8]) -> bool,
 }
 
-/// What a running script works on. Lua's callbacks cannot borrow, so the node moves here and back.
+/// What a running script works on. Lua's callbacks cannot borrow, so the node moves here and back; in its place stands a
+/// spare one meanwhile, which is kept, since making one takes longer than most scripts.
 pub(super) struct Task {
+    /// The node, or the spare one while no script runs.
     pub(super) node: Node,
+    /// True while a script runs.
+    runs: bool,
     /// What it may call.
     pub(super) commands: Commands,
     /// The protocol in which it sees replies and gives its own.
@@ -35,11 +39,43 @@ pub(super) struct Task {
 }
 
 thread_local! {
-    pub(super) static TASK: RefCell<Option<Task>> = const { RefCell::new(None) };
+    static TASK: RefCell<Option<Task>> = const { RefCell::new(None) };
+}
+
+/// Hands a node over to the script that begins.
+pub(super) fn begin(node: &mut Node, commands: Commands, running: Running) {
+    TASK.with_borrow_mut(|slot| {
+        let task = slot.get_or_insert_with(|| Task {
+            node: Node::default(),
+            runs: false,
+            commands,
+            protocol: Protocol::Two,
+            running,
+            silent: false,
+            stopped: None,
+        });
+        std::mem::swap(&mut task.node, node);
+        task.runs = true;
+        task.commands = commands;
+        task.protocol = Protocol::Two;
+        task.running = running;
+        task.silent = false;
+        task.stopped = None;
+    });
+}
+
+/// Takes the node back when the script has ended: the protocol that it spoke, and the line at which it was stopped.
+pub(super) fn end(node: &mut Node) -> (Protocol, Option<usize>) {
+    TASK.with_borrow_mut(|slot| {
+        let task = slot.as_mut().expect("the node was handed over when the script began");
+        std::mem::swap(&mut task.node, node);
+        task.runs = false;
+        (task.protocol, task.stopped)
+    })
 }
 
 pub(super) fn with_task<T>(act: impl FnOnce(&mut Task) -> T) -> mlua::Result<T> {
-    TASK.with_borrow_mut(|task| task.as_mut().map(act))
+    TASK.with_borrow_mut(|task| task.as_mut().filter(|task| task.runs).map(act))
         .ok_or_else(|| mlua::Error::runtime("no script is running"))
 }
 
@@ -51,11 +87,13 @@ pub(super) fn with_words<T>(
     if args.is_empty() {
         return Err(Reply::error("ERR Please specify at least one argument for this redis lib call"));
     }
-    let words: Vec<Word> = args
-        .iter()
-        .map(Word::of)
-        .collect::<Option<_>>()
-        .ok_or(Reply::error("ERR Lua redis lib command arguments must be strings or integers"))?;
+    let mut words = Vec::with_capacity(args.len());
+    for arg in args {
+        let word = Word::of(arg);
+        words.push(
+            word.ok_or(Reply::error("ERR Lua redis lib command arguments must be strings or integers"))?,
+        );
+    }
     let words: Vec<&[u8]> = words.iter().map(Word::bytes).collect();
     act(&words)
 }

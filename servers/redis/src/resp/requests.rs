@@ -138,6 +138,11 @@ impl Requests {
 
     /// Reads `$3\r\nfoo\r\n`. Like Redis, it does not look at the last two bytes.
     fn bulk(&mut self) -> Result<Step, ProtocolError> {
+        if let Some((len, header)) = short_length(&self.buffer[self.start + self.parsed..])
+            && len as i64 <= self.limits.bulk_max
+        {
+            return Ok(self.span(self.parsed + header, len));
+        }
         let Some((line, next)) = self.header("too big bulk count string")? else { return Ok(Step::Starved) };
         if line.first() != Some(&b'$') {
             let got = char::from(line.first().copied().unwrap_or(b'\r'));
@@ -149,13 +154,18 @@ impl Requests {
         }
         let len = len.and_then(|len| usize::try_from(len).ok());
         let len = len.ok_or(ProtocolError::new("invalid bulk length"))?;
+        Ok(self.span(next, len))
+    }
+
+    /// Takes a bulk string of which the header was read.
+    fn span(&mut self, next: usize, len: usize) -> Step {
         if self.buffer.len() - self.start < next + len + 2 {
-            return Ok(Step::Starved);
+            return Step::Starved;
         }
         self.spans.push(next..next + len);
         self.parsed = next + len + 2;
         self.missing -= 1;
-        Ok(if self.missing == 0 { Step::Bulks } else { Step::Skipped })
+        if self.missing == 0 { Step::Bulks } else { Step::Skipped }
     }
 
     /// The line of a length from `parsed` on, without its end, and where the next one begins.
@@ -194,6 +204,17 @@ impl Requests {
     fn skip(&mut self) {
         self.start += self.parsed;
         self.parsed = 0;
+    }
+}
+
+/// The length of a bulk string if it has one digit or two, as nearly all have, and how long its line is. Anything else
+/// is left to who reads all lengths.
+fn short_length(line: &[u8]) -> Option<(usize, usize)> {
+    let digit = |byte: u8| usize::from(byte - b'0');
+    match *line {
+        [b'$', one @ b'0'..=b'9', b'\r', _, ..] => Some((digit(one), 4)),
+        [b'$', ten @ b'1'..=b'9', one @ b'0'..=b'9', b'\r', _, ..] => Some((10 * digit(ten) + digit(one), 5)),
+        _ => None,
     }
 }
 

@@ -165,3 +165,21 @@ fn options_of_cjson_end_with_their_script() {
     assert_eq!(call(b"cjson.encode_number_precision(3) return cjson.encode(3.14159)"), b"$4\r\n3.14\r\n");
     assert_eq!(call(b"return cjson.encode(3.14159)"), b"$7\r\n3.14159\r\n");
 }
+
+#[test]
+fn an_endless_script_is_stopped_at_the_same_instruction_whatever_ran_before_it() {
+    let reach = |padding: usize| {
+        let mut node = Node::default();
+        let client = node.connect("client:1");
+        let padding = "local a = 1 ".repeat(padding);
+        let steps = "redis.call('INCR', KEYS[1])\n".repeat(400);
+        let script = format!("{padding}for i = 1, 1999000 do end {steps}while true do end");
+        let args: [&[u8]; 6] = [b"EVAL", script.as_bytes(), b"1", b"n", b"x", b"y"];
+        let _ = node.execute(WallTime(EPOCH_NS), client, &args, &mut Vec::new());
+        let steps = node.store.string(b"n").expect("it is a string").cloned();
+        String::from_utf8(steps.expect("it is there")).expect("it is a number")
+    };
+    assert_eq!([0, 1, 2, 6, 7].map(reach), ["163", "162", "162", "162", "161"]);
+    run("2", "return redis.REDIS_VERSION");
+    assert_eq!(reach(0), "163");
+}
