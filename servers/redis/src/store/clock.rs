@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use picklock_sim::time::WallTime;
 
-use super::Store;
+use super::dataset::Store;
 use crate::version::Version;
 
 /// How often a command may ask for the time before asking takes any. Scripts that only want to know it ask less often.

@@ -3,7 +3,8 @@
 //! Encodings have little effect here, but OBJECT ENCODING tells of them. A collection that has outgrown its compact
 //! encoding never returns to it, unless it is written out and read again.
 
-use super::{Fields, List, Members, SortedSet, Value};
+use super::fields::Fields;
+use super::value::{List, Members, SortedSet, Value};
 use crate::resp;
 
 /// How big a collection may be in its compact encoding: `hash-max-listpack-entries` and its kin.

@@ -1,6 +1,8 @@
 //! The whole dataset as commands that make it: the form of a rewritten append-only file.
 
-use super::{Entry, Store, Value};
+use super::dataset::Store;
+use super::entry::Entry;
+use super::value::Value;
 use crate::resp;
 
 impl Store {

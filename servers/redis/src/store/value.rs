@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Fields;
+use super::fields::Fields;
 
 /// The elements of a list, from its head.
 pub type List = VecDeque<Vec<u8>>;
