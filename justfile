@@ -34,6 +34,10 @@ clients *args:
 bench *args:
     cargo bench {{ args }}
 
+# Counts the instructions that a command takes; `just instructions --update` writes down what it takes now.
+instructions *args:
+    tests/instructions {{ args }}
+
 # Runs the suite, as in `just run --design single --scenario pause`.
 run *args:
     cargo run --release -- run {{ args }}

@@ -1,4 +1,4 @@
-//! The two loads that speed is measured with: plans made by hand, always the same, with trace and invariants on.
+//! The loads that speed is measured with: plans made by hand, always the same, with trace and invariants on.
 
 mod floor;
 
@@ -22,8 +22,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 pub(crate) struct Load {
     design: Design,
     plan: Plan,
-    /// The same commands with nothing around them.
-    floor: Floor,
+    /// The same commands with nothing around them, where there are but clients and stores.
+    floor: Option<Floor>,
     /// How many requests a run's clients send to its stores. What a client sends in one piece, such as the handshake of
     /// a connection, counts as one.
     pub(crate) commands: usize,
@@ -55,8 +55,13 @@ impl Load {
 
     /// One store, two clients, three simulated seconds: about what a run of a campaign is.
     pub(crate) fn small() -> Load {
+        Load::small_of("single")
+    }
+
+    /// The small load of another design that has one store.
+    pub(crate) fn small_of(design: &'static str) -> Load {
         Load::new(&Shape {
-            design: "single",
+            design,
             clients: 2,
             sections: 35,
             think: Duration::from_millis(30),
@@ -70,8 +75,6 @@ impl Load {
         let plan = plan(shape);
         let trace = run(Engine::Event, &design, &plan).trace;
         let is = |host: picklock_sim::ids::HostId, role| trace.hosts[usize::from(host.0)].role == role;
-        let count =
-            |wanted: &dyn Fn(&What) -> bool| trace.events.iter().filter(|event| wanted(&event.what)).count();
         let to_stores = |peer| is(peer, Role::Store);
         let commands = trace
             .events
@@ -79,14 +82,19 @@ impl Load {
             .filter(|event| is(event.host, Role::Client))
             .filter(|event| matches!(event.what, What::Sent { peer, .. } if to_stores(peer)))
             .count();
+        let granted = trace.events.iter().filter(|event| matches!(event.what, What::Created { .. })).count();
+        let alone = !design.topology.replicated;
+        let floor = alone.then(|| Load::floor(shape, design.topology.stores as usize, commands, granted));
+        Load { design, plan, floor, commands }
+    }
+
+    /// The floor under a run of so many commands, in which locks were granted so many times.
+    fn floor(shape: &Shape, nodes: usize, commands: usize, granted: usize) -> Floor {
         let clients = shape.clients as usize;
-        let nodes = design.topology.stores as usize;
         // Each connection begins with a handshake; each node is asked for a script in vain once, then given it.
         let tries = commands - clients * nodes - 2 * nodes;
-        let granted = count(&|what| matches!(what, What::Created { .. }));
         let refused = (tries - 2 * granted) / if shape.releases_refusals { 2 } else { 1 };
-        let floor = Floor { clients, nodes, granted, refused, releases_refusals: shape.releases_refusals };
-        Load { design, plan, floor, commands }
+        Floor { clients, nodes, granted, refused, releases_refusals: shape.releases_refusals }
     }
 
     /// Makes the run on an engine and judges it. It stays a function of its own so that a profiler can count what is
@@ -97,10 +105,10 @@ impl Load {
     }
 
     /// Sends as many commands of the same kinds to nodes that answer at once. Returns how many there were, counted as
-    /// [`commands`](Load::commands) are.
+    /// [`commands`](Load::commands) are; none if the load has other servers too.
     #[inline(never)]
     pub(crate) fn run_floor(&self) -> usize {
-        self.floor.run()
+        self.floor.as_ref().map_or(0, Floor::run)
     }
 }
 
