@@ -54,8 +54,10 @@ struct Inner {
     host: Host,
     address: StoreAddress,
     timeout: Duration,
-    /// The link in use. Whoever connects holds the lock meanwhile, so that others wait for that one connect.
-    slot: Mutex<Option<Arc<Link>>>,
+    /// The link in use.
+    slot: std::sync::Mutex<Option<Arc<Link>>>,
+    /// Held by whoever connects, so that others wait for that one connect.
+    connecting: Mutex<()>,
     /// The Sentinel to ask first.
     preferred: AtomicUsize,
 }
@@ -83,7 +85,8 @@ impl Connection {
                 host: host.clone(),
                 address,
                 timeout,
-                slot: Mutex::new(None),
+                slot: std::sync::Mutex::new(None),
+                connecting: Mutex::new(()),
                 preferred: AtomicUsize::new(0),
             }),
         }
@@ -140,26 +143,25 @@ impl Connection {
     /// The link in use, or a new one.
     async fn link(&self) -> RedisResult<Arc<Link>> {
         let inner = &*self.inner;
-        if let Ok(slot) = inner.slot.try_lock()
-            && let Some(link) = usable(&slot)
-        {
+        if let Some(link) = inner.usable() {
             return Ok(link);
         }
         // Boxed since it is rare and large: every command's future would be as large.
         let connecting = Box::pin(async {
-            let mut slot = inner.slot.lock().await;
-            if let Some(link) = usable(&slot) {
+            let _connecting = inner.connecting.lock().await;
+            if let Some(link) = inner.usable() {
                 return Ok(link);
             }
             // The broken link goes first, so that its socket is closed before the next one is opened.
-            *slot = None;
+            let broken = inner.slot().take();
+            drop(broken);
             let link = Arc::new(inner.reach().await?);
-            *slot = Some(Arc::clone(&link));
+            *inner.slot() = Some(Arc::clone(&link));
             Ok(link)
         });
         inner
             .host
-            .timeout(inner.timeout, connecting)
+            .timeout_boxed(inner.timeout, connecting)
             .await
             .unwrap_or_else(|_| Err(inner.late("no connection to")))
     }
@@ -168,11 +170,11 @@ impl Connection {
     async fn reply<T>(
         &self,
         link: &Link,
-        reply: impl Future<Output = RedisResult<T>> + Send,
+        reply: Pin<Box<impl Future<Output = RedisResult<T>> + Send>>,
         refused_as_replica: impl Fn(&T) -> bool,
     ) -> RedisResult<T> {
         let inner = &*self.inner;
-        match inner.host.timeout(inner.timeout, reply).await {
+        match inner.host.timeout_boxed(inner.timeout, reply).await {
             Ok(Ok(value)) => {
                 if inner.asks_sentinels() && refused_as_replica(&value) {
                     link.discard();
@@ -220,7 +222,7 @@ impl ConnectionLike for Connection {
         Box::pin(async move {
             let link = self.link().await?;
             let mut client = link.client.clone();
-            self.reply(&link, client.send_packed_command(cmd), says_read_only).await
+            self.reply(&link, Box::pin(client.send_packed_command(cmd)), says_read_only).await
         })
     }
 
@@ -233,7 +235,7 @@ impl ConnectionLike for Connection {
         Box::pin(async move {
             let link = self.link().await?;
             let mut client = link.client.clone();
-            let replies = client.send_packed_commands(pipeline, offset, count);
+            let replies = Box::pin(client.send_packed_commands(pipeline, offset, count));
             self.reply(&link, replies, |replies| replies.iter().any(says_read_only)).await
         })
     }
@@ -305,6 +307,15 @@ impl Inner {
         })
     }
 
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<Link>>> {
+        self.slot.lock().expect("nothing panics while it holds this lock")
+    }
+
+    /// The link in use, unless there is none or it is of no more use.
+    fn usable(&self) -> Option<Arc<Link>> {
+        self.slot().as_ref().filter(|link| !link.discarded.load(Ordering::Relaxed)).cloned()
+    }
+
     fn asks_sentinels(&self) -> bool {
         matches!(self.address, StoreAddress::Ask(_))
     }
@@ -347,10 +358,6 @@ impl Drop for Link {
     fn drop(&mut self) {
         self.driver.abort();
     }
-}
-
-fn usable(slot: &Option<Arc<Link>>) -> Option<Arc<Link>> {
-    slot.as_ref().filter(|link| !link.discarded.load(Ordering::Relaxed)).cloned()
 }
 
 /// True for the error of a server that takes no writes because it is a replica.

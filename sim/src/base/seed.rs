@@ -27,8 +27,26 @@ impl Seed {
 
     /// One 64-bit draw at the given coordinates; the same coordinates give the same draw, in any order of asking.
     #[must_use]
-    pub fn at(self, coordinates: [u64; 4]) -> u64 {
-        coordinates.into_iter().fold(mix(self.0), |state, part| mix(state ^ mix(part)))
+    pub fn at(self, [a, b, c, d]: [u64; 4]) -> u64 {
+        self.along([a, b, c]).at(d)
+    }
+
+    /// The draws that have their first three coordinates in common.
+    #[must_use]
+    pub fn along(self, coordinates: [u64; 3]) -> Line {
+        Line(coordinates.into_iter().fold(mix(self.0), |state, part| mix(state ^ mix(part))))
+    }
+}
+
+/// Draws at all coordinates of which three are fixed: see [`Seed::along`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line(u64);
+
+impl Line {
+    /// The draw at the last coordinate, as [`Seed::at`] gives it at all four.
+    #[must_use]
+    pub fn at(self, last: u64) -> u64 {
+        mix(self.0 ^ mix(last))
     }
 }
 

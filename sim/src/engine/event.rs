@@ -5,10 +5,13 @@
 //! without timers: lock code that waits on `tokio::time`, which would ignore its host's clock, fails loudly.
 
 use std::collections::VecDeque;
+use std::future::Future as _;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
+
+use tokio::runtime::RuntimeMetrics;
 
 use super::boot::Boot;
 use super::guard::Guard;
@@ -36,6 +39,12 @@ pub(super) struct Executor<'a> {
     boots: &'a [Boot],
     queue: Arc<Queue>,
     tasks: Vec<Option<Entry>>,
+    /// Slots of `tasks` that are free.
+    free: Vec<usize>,
+    /// How many tasks there have been.
+    made: u64,
+    /// What the runtime says of tasks that were spawned past their host.
+    foreign: RuntimeMetrics,
     /// Polls since true time last moved.
     polls: u32,
 }
@@ -45,8 +54,7 @@ pub(super) struct Executor<'a> {
 const POLLS_IN_AN_INSTANT: u32 = 1_000_000;
 
 struct Entry {
-    host: HostId,
-    guard: Pin<Box<Guard>>,
+    guard: Guard,
     waker: Waker,
     token: Arc<Token>,
 }
@@ -54,7 +62,7 @@ struct Entry {
 /// What wakers and spawners reach: tasks that want to run, and tasks that are new.
 struct Queue {
     world: Arc<World>,
-    ready: Mutex<VecDeque<usize>>,
+    ready: Mutex<VecDeque<Ready>>,
     new: Mutex<Vec<NewTask>>,
     /// True while `new` may hold something: it is empty far more often than not.
     has_new: AtomicBool,
@@ -64,9 +72,7 @@ type NewTask = (HostId, bool, BoxFuture<'static, ()>);
 
 impl Queue {
     fn take_new(&self) -> Vec<NewTask> {
-        if !self.has_new.swap(false, Ordering::Relaxed) {
-            return Vec::new();
-        }
+        self.has_new.store(false, Ordering::Relaxed);
         std::mem::take(&mut *self.new.lock().expect(UNPOISONED))
     }
 }
@@ -84,9 +90,16 @@ impl Spawner for Queue {
 
 const UNPOISONED: &str = "nothing panics while it holds this lock";
 
-/// The waker of one task. Slots are not used twice, so that a late wake never polls a stranger.
-struct Token {
+/// A task that wants to run. Slots are used again: the number says whether the task is still the one that was woken.
+#[derive(Clone, Copy)]
+struct Ready {
     slot: usize,
+    made: u64,
+}
+
+/// The waker of one task.
+struct Token {
+    task: Ready,
     queued: AtomicBool,
     queue: Arc<Queue>,
 }
@@ -98,7 +111,7 @@ impl Wake for Token {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.queued.swap(true, Ordering::Relaxed) {
-            self.queue.ready.lock().expect(UNPOISONED).push_back(self.slot);
+            self.queue.ready.lock().expect(UNPOISONED).push_back(self.task);
         }
     }
 }
@@ -111,7 +124,8 @@ impl<'a> Executor<'a> {
             new: Mutex::new(Vec::new()),
             has_new: AtomicBool::new(false),
         });
-        Executor { world, boots, queue, tasks: Vec::new(), polls: 0 }
+        let foreign = tokio::runtime::Handle::current().metrics();
+        Executor { world, boots, queue, tasks: Vec::new(), free: Vec::new(), made: 0, foreign, polls: 0 }
     }
 
     async fn run(&mut self, horizon: TrueTime) {
@@ -155,12 +169,17 @@ impl<'a> Executor<'a> {
     }
 
     fn add(&mut self, host: HostId, worker: bool, future: BoxFuture<'static, ()>) {
-        let slot = self.tasks.len();
-        let token = Arc::new(Token { slot, queued: AtomicBool::new(true), queue: Arc::clone(&self.queue) });
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.tasks.push(None);
+            self.tasks.len() - 1
+        });
+        let task = Ready { slot, made: self.made };
+        self.made += 1;
+        let token = Arc::new(Token { task, queued: AtomicBool::new(true), queue: Arc::clone(&self.queue) });
         let waker = Waker::from(Arc::clone(&token));
-        let guard = Box::pin(Guard::new(Arc::clone(&self.queue.world), host, worker, future));
-        self.tasks.push(Some(Entry { host, guard, waker, token }));
-        self.queue.ready.lock().expect(UNPOISONED).push_back(slot);
+        let guard = Guard::new(Arc::clone(&self.queue.world), host, worker, future);
+        self.tasks[slot] = Some(Entry { guard, waker, token });
+        self.queue.ready.lock().expect(UNPOISONED).push_back(task);
     }
 
     /// Polls tasks until none wants to run.
@@ -169,8 +188,9 @@ impl<'a> Executor<'a> {
             self.add_new();
             let next = self.queue.ready.lock().expect(UNPOISONED).pop_front();
             match next {
-                Some(slot) => self.poll(slot),
-                None if foreign_tasks() => {
+                Some(task) => self.poll(task),
+                // Code under test has spawned tasks past its host; they get a turn when the hosts' own tasks are idle.
+                None if self.foreign.num_alive_tasks() > 0 => {
                     tokio::task::yield_now().await;
                     if self.queue.ready.lock().expect(UNPOISONED).is_empty() {
                         return;
@@ -182,19 +202,16 @@ impl<'a> Executor<'a> {
     }
 
     fn add_new(&mut self) {
-        loop {
-            let new = self.queue.take_new();
-            if new.is_empty() {
-                return;
-            }
-            for (host, worker, future) in new {
+        while self.queue.has_new.load(Ordering::Relaxed) {
+            for (host, worker, future) in self.queue.take_new() {
                 self.add(host, worker, future);
             }
         }
     }
 
-    fn poll(&mut self, slot: usize) {
-        let Some(entry) = &mut self.tasks[slot] else { return };
+    fn poll(&mut self, task: Ready) {
+        let entry = self.tasks[task.slot].as_mut().filter(|entry| entry.token.task.made == task.made);
+        let Some(entry) = entry else { return };
         entry.token.queued.store(false, Ordering::Relaxed);
         self.polls += 1;
         assert!(
@@ -202,16 +219,19 @@ impl<'a> Executor<'a> {
             "the lock spins: it is polled again and again without any time passing"
         );
         let mut context = Context::from_waker(&entry.waker);
-        if entry.guard.as_mut().poll(&mut context).is_ready() {
-            self.tasks[slot] = None;
+        if Pin::new(&mut entry.guard).poll(&mut context).is_ready() {
+            self.tasks[task.slot] = None;
+            self.free.push(task.slot);
         }
         self.turn_over();
     }
 
     /// Drops the tasks of hosts that died and starts the programs of those that were started anew.
     fn turn_over(&mut self) {
-        let turnover = self.world.state().take_turnover();
-        for change in turnover {
+        if !self.world.has_turned_over() {
+            return;
+        }
+        for change in self.world.take_turnover() {
             match change {
                 Turnover::Died(host) => self.bury(host),
                 Turnover::Started(host) => self.boot(host),
@@ -221,15 +241,14 @@ impl<'a> Executor<'a> {
 
     fn bury(&mut self, host: HostId) {
         self.queue.new.lock().expect(UNPOISONED).retain(|(owner, _, _)| *owner != host);
-        for entry in &mut self.tasks {
-            if entry.as_ref().is_some_and(|entry| entry.host == host) {
-                *entry = None;
-            }
+        let tasks = self.tasks.iter().flatten();
+        let mut dead: Vec<Ready> =
+            tasks.filter(|entry| entry.guard.host == host).map(|entry| entry.token.task).collect();
+        // In the order in which they were made: their sockets close as they go.
+        dead.sort_unstable_by_key(|task| task.made);
+        for task in dead {
+            self.tasks[task.slot] = None;
+            self.free.push(task.slot);
         }
     }
-}
-
-/// True if code under test has spawned tasks past its host; they get a turn whenever the hosts' own tasks are idle.
-fn foreign_tasks() -> bool {
-    tokio::runtime::Handle::current().metrics().num_alive_tasks() > 0
 }

@@ -11,7 +11,7 @@ use crate::world::{Admission, World};
 
 pub(crate) struct Guard {
     world: Arc<World>,
-    host: HostId,
+    pub(super) host: HostId,
     /// True for the task that runs the critical sections: the one that a stall stops.
     worker: bool,
     future: BoxFuture<'static, ()>,
@@ -36,7 +36,10 @@ impl Future for Guard {
             return Poll::Pending;
         }
         let outcome = self.future.as_mut().poll(cx);
-        self.world.state().polled(self.host);
+        // Only the critical section's task has left word that it is being polled.
+        if self.worker {
+            self.world.state().polled(self.host);
+        }
         outcome
     }
 }

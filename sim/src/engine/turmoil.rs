@@ -105,8 +105,7 @@ impl<'a> Hosts<'a> {
     }
 
     fn turn_over(&mut self) {
-        let turnover = self.world.state().take_turnover();
-        for change in turnover {
+        for change in self.world.take_turnover() {
             match change {
                 Turnover::Died(host) => self.sim.crash(self.addresses[usize::from(host.0)]),
                 Turnover::Started(host) => self.sim.bounce(self.addresses[usize::from(host.0)]),

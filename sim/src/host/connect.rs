@@ -107,7 +107,7 @@ impl Future for Connect<'_> {
             return Poll::Ready(Err(broken(why)));
         }
         if !end.established || this.dialing.is_some() {
-            end.reader = Some(cx.waker().clone());
+            end.reader.wait(cx.waker());
             return Poll::Pending;
         }
         drop(state);
@@ -132,8 +132,7 @@ pub(crate) async fn bind(host: &Host, port: u16) -> io::Result<Listener> {
         if state.network.listening.contains_key(&place) {
             return Err(io::Error::from(io::ErrorKind::AddrInUse));
         }
-        let listening = Listening { accepted: std::collections::VecDeque::new(), acceptor: None };
-        state.network.listening.insert(place, listening);
+        state.network.listening.insert(place, Listening::default());
     }
     let socket = match host.spawner.sockets() {
         Some(directory) => Some(SocketListener::bind(port, directory).await?),

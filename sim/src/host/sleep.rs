@@ -2,12 +2,14 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::host::Host;
+use crate::base::ids::HostId;
 use crate::base::time::Monotonic;
-use crate::world::{Admission, TimerKey};
+use crate::world::{Admission, TimerKey, World};
 
 impl Host {
     /// Waits until `span` has passed on the monotonic clock.
@@ -20,7 +22,7 @@ impl Host {
     /// Waits until the monotonic clock shows `deadline`.
     #[must_use]
     pub fn sleep_until(&self, deadline: Monotonic) -> Sleep {
-        Sleep::new(self.clone(), deadline)
+        Sleep::new(self, deadline)
     }
 
     /// Runs `future` until it is ready or `span` has passed on the monotonic clock. If both have happened when the
@@ -29,20 +31,29 @@ impl Host {
     /// # Errors
     /// [`Elapsed`] when the span has passed first.
     pub fn timeout<F: Future>(&self, span: Duration, future: F) -> Timeout<F> {
+        self.timeout_boxed(span, Box::pin(future))
+    }
+
+    /// As [`timeout`](Host::timeout) for a future that is in a box already: a large one is then moved but once.
+    ///
+    /// # Errors
+    /// [`Elapsed`] when the span has passed first.
+    pub fn timeout_boxed<F: Future>(&self, span: Duration, future: Pin<Box<F>>) -> Timeout<F> {
         Timeout::new(self.sleep(span), future)
     }
 }
 
 /// Waits until a host's monotonic clock shows a deadline; made by [`Host::sleep`].
 pub struct Sleep {
-    host: Host,
+    world: Arc<World>,
+    host: HostId,
     deadline: Monotonic,
     timer: Option<TimerKey>,
 }
 
 impl Sleep {
-    pub(crate) fn new(host: Host, deadline: Monotonic) -> Sleep {
-        Sleep { host, deadline, timer: None }
+    pub(crate) fn new(host: &Host, deadline: Monotonic) -> Sleep {
+        Sleep { world: Arc::clone(&host.world), host: host.id(), deadline, timer: None }
     }
 }
 
@@ -51,12 +62,12 @@ impl Future for Sleep {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
-        let mut state = this.host.world.state();
+        let mut state = this.world.state();
         // Who was stopped in this very poll, at a write beside this timer, does nothing until the pause is over.
-        if state.gate(this.host.id(), cx.waker()) == Admission::Wait {
+        if state.gate(this.host, cx.waker()) == Admission::Wait {
             return Poll::Pending;
         }
-        if state.monotonic(this.host.id()) >= this.deadline {
+        if state.monotonic(this.host) >= this.deadline {
             if let Some(timer) = this.timer.take() {
                 state.clear_timer(timer);
             }
@@ -64,7 +75,7 @@ impl Future for Sleep {
         }
         let registered = this.timer.is_some_and(|timer| state.renew_timer(timer, cx.waker()));
         if !registered {
-            this.timer = Some(state.set_timer(this.host.id(), this.deadline, cx.waker().clone()));
+            this.timer = Some(state.set_timer(this.host, this.deadline, cx.waker()));
         }
         Poll::Pending
     }
@@ -73,7 +84,7 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         if let Some(timer) = self.timer.take() {
-            self.host.world.state().clear_timer(timer);
+            self.world.state().clear_timer(timer);
         }
     }
 }
@@ -90,8 +101,8 @@ pub struct Timeout<F> {
 }
 
 impl<F: Future> Timeout<F> {
-    pub(crate) fn new(sleep: Sleep, future: F) -> Timeout<F> {
-        Timeout { sleep, future: Box::pin(future) }
+    pub(crate) fn new(sleep: Sleep, future: Pin<Box<F>>) -> Timeout<F> {
+        Timeout { sleep, future }
     }
 }
 

@@ -9,7 +9,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf as _, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::host::Host;
@@ -95,7 +94,7 @@ impl Listener {
             Some(listening) => match listening.accepted.pop_front() {
                 Some(conn) => Poll::Ready(conn),
                 None => {
-                    listening.acceptor = Some(cx.waker().clone());
+                    listening.acceptor.wait(cx.waker());
                     Poll::Pending
                 }
             },
@@ -155,13 +154,13 @@ impl AsyncRead for ReadHalf {
         if state.gate(*host, cx.waker()) == Admission::Wait {
             return Poll::Pending;
         }
-        if state.network.end(*side).received.is_empty() {
-            let end = state.network.end(*side);
+        let end = state.network.end(*side);
+        if end.received.is_empty() {
             return match end.ended {
                 Some(Disconnect::Closed) => Poll::Ready(Ok(())),
                 Some(why) => Poll::Ready(Err(broken(why))),
                 None => {
-                    end.reader = Some(cx.waker().clone());
+                    end.reader.wait(cx.waker());
                     Poll::Pending
                 }
             };
@@ -176,22 +175,19 @@ impl AsyncRead for ReadHalf {
             let read = ready!(socket.poll_read(cx, buf, limit))?;
             state = world.state();
             consume(&mut state.network.end(*side).received, read as u32);
-        } else {
-            let end = state.network.end(*side);
-            let chunk = end.received.front_mut().expect("the queue was seen not to be empty");
-            let len = chunk.bytes.len().min(buf.remaining());
-            buf.put_slice(&chunk.bytes[..len]);
-            chunk.bytes.advance(len);
-            consume(&mut end.received, len as u32);
+        } else if let Some(chunk) = state.network.end(*side).received.front_mut() {
+            let unread = &chunk.bytes[chunk.bytes.len() - chunk.left as usize..];
+            let len = unread.len().min(buf.remaining());
+            buf.put_slice(&unread[..len]);
+            chunk.left -= len as u32;
         }
         let end = state.network.end(*side);
-        let first = end.received.front_mut().expect("a chunk stays until it is taken out below");
+        let first = end.received.front().expect("the queue was seen not to be empty");
         let (event, grant, finished) = (first.event, first.grant, first.left == 0);
         end.last_read = Origin { cause: Some(event), grant };
         if finished {
-            end.received.pop_front();
-        }
-        if finished {
+            let read = end.received.pop_front();
+            read.into_iter().for_each(|chunk| state.network.keep(chunk.bytes));
             state.unbind(grant, *peer, *host);
         }
         state.learn(*host, event);
@@ -230,12 +226,15 @@ impl AsyncWrite for WriteHalf {
             return Poll::Pending;
         }
         match &mut this.socket {
-            None => state.send(*side, Bytes::copy_from_slice(bytes), bytes.len() as u32),
+            None => {
+                let segment = state.network.segment(bytes);
+                state.send(*side, segment, bytes.len() as u32);
+            }
             Some(socket) => {
                 drop(state);
                 socket.write(bytes)?;
                 state = world.state();
-                state.send(*side, Bytes::new(), bytes.len() as u32);
+                state.send(*side, Vec::new(), bytes.len() as u32);
             }
         }
         state.after(*host, Access::Write, Some(*peer));

@@ -1,9 +1,10 @@
 //! Background tasks of a process.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 
 use super::host::Host;
 
@@ -22,51 +23,42 @@ pub struct Task {
 /// Shared by a task and its handle.
 #[derive(Default)]
 struct Abort {
-    state: Mutex<(bool, Option<Waker>)>,
+    asked: AtomicBool,
+    waker: Mutex<Option<Waker>>,
 }
 
 impl Task {
     pub(crate) fn spawn(host: &Host, future: impl Future<Output = ()> + Send + 'static) -> Task {
         let abort = Arc::new(Abort::default());
-        let task = Abortable { abort: Arc::clone(&abort), future: Some(Box::pin(future)) };
+        let task = abortable(Arc::clone(&abort), future);
         host.spawner.spawn(host.id(), false, Box::pin(task));
         Task { abort }
     }
 
     /// Drops the task's future before its next poll.
     pub fn abort(&self) {
-        let mut state = self.abort.state.lock().expect("nothing panics while it holds this lock");
-        state.0 = true;
-        if let Some(waker) = state.1.take() {
+        self.abort.asked.store(true, Ordering::Relaxed);
+        let waker = self.abort.waker.lock().expect("nothing panics while it holds this lock").take();
+        if let Some(waker) = waker {
             waker.wake();
         }
     }
 }
 
-struct Abortable<F> {
-    abort: Arc<Abort>,
-    future: Option<Pin<Box<F>>>,
-}
-
-impl<F: Future<Output = ()>> Future for Abortable<F> {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        {
-            let mut state = self.abort.state.lock().expect("nothing panics while it holds this lock");
-            if state.0 {
-                drop(state);
-                self.future = None;
-                return Poll::Ready(());
-            }
-            match &mut state.1 {
-                Some(waker) => waker.clone_from(cx.waker()),
-                None => state.1 = Some(cx.waker().clone()),
-            }
+/// Runs a future until it is ready or its handle aborts it.
+async fn abortable(abort: Arc<Abort>, future: impl Future<Output = ()>) {
+    let mut future = pin!(future);
+    let mut known: Option<Waker> = None;
+    poll_fn(|cx| {
+        // A task has the same waker all its life.
+        if !known.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+            known = Some(cx.waker().clone());
+            abort.waker.lock().expect("nothing panics while it holds this lock").clone_from(&known);
         }
-        match &mut self.future {
-            Some(future) => future.as_mut().poll(cx),
-            None => Poll::Ready(()),
+        if abort.asked.load(Ordering::Relaxed) {
+            return Poll::Ready(());
         }
-    }
+        future.as_mut().poll(cx)
+    })
+    .await;
 }

@@ -37,18 +37,24 @@ impl<'de> Deserialize<'de> for Digest {
 #[derive(Default)]
 pub(crate) struct DigestTaker {
     state: Xxh3,
-    /// The encoding of the event at hand, kept to reuse its allocation.
-    line: Vec<u8>,
+    /// The encodings of the events that are not hashed yet: hashing much at once is cheaper.
+    block: Vec<u8>,
 }
+
+/// From how many bytes on a block is hashed.
+const BLOCK: usize = 4 * 1024;
 
 impl DigestTaker {
     pub(crate) fn take(&mut self, event: &Event) {
-        encode::event(&mut self.line, event);
-        self.state.update(&self.line);
-        self.line.clear();
+        encode::event(&mut self.block, event);
+        if self.block.len() >= BLOCK {
+            self.state.update(&self.block);
+            self.block.clear();
+        }
     }
 
-    pub(crate) fn digest(&self) -> Digest {
+    pub(crate) fn digest(mut self) -> Digest {
+        self.state.update(&self.block);
         Digest(self.state.digest128())
     }
 }
@@ -60,15 +66,21 @@ mod encode {
     use crate::trace::event::{Disconnect, Event, Halt, What};
 
     pub(super) fn event(out: &mut Vec<u8>, event: &Event) {
-        number(out, event.at.0);
-        small(out, u32::from(event.host.0));
-        small(out, event.cause.map_or(u32::MAX, |id| id.0));
-        small(out, event.conn.map_or(u32::MAX, |id| id.0));
+        // In one piece, since every event has it.
+        let mut head = [0; 28];
+        head[..8].copy_from_slice(&event.at.0.to_le_bytes());
+        head[8..12].copy_from_slice(&u32::from(event.host.0).to_le_bytes());
+        head[12..16].copy_from_slice(&event.cause.map_or(u32::MAX, |id| id.0).to_le_bytes());
+        head[16..20].copy_from_slice(&event.conn.map_or(u32::MAX, |id| id.0).to_le_bytes());
         match event.grant {
-            None => small(out, u32::MAX),
+            None => {
+                head[20..24].copy_from_slice(&u32::MAX.to_le_bytes());
+                out.extend_from_slice(&head[..24]);
+            }
             Some(grant) => {
-                small(out, u32::from(grant.client.0));
-                small(out, grant.section);
+                head[20..24].copy_from_slice(&u32::from(grant.client.0).to_le_bytes());
+                head[24..].copy_from_slice(&grant.section.to_le_bytes());
+                out.extend_from_slice(&head);
             }
         }
         what(out, &event.what);
@@ -107,15 +119,17 @@ mod encode {
                 small(out, u32::from(peer.0));
             }
             What::Sent { peer, segment, bytes } => {
-                out.push(13);
-                small(out, u32::from(peer.0));
-                small(out, *segment);
-                small(out, *bytes);
+                let mut sent = [13; 13];
+                sent[1..5].copy_from_slice(&u32::from(peer.0).to_le_bytes());
+                sent[5..9].copy_from_slice(&segment.to_le_bytes());
+                sent[9..].copy_from_slice(&bytes.to_le_bytes());
+                out.extend_from_slice(&sent);
             }
             What::Delivered { peer, segment } => {
-                out.push(14);
-                small(out, u32::from(peer.0));
-                small(out, *segment);
+                let mut delivered = [14; 9];
+                delivered[1..5].copy_from_slice(&u32::from(peer.0).to_le_bytes());
+                delivered[5..].copy_from_slice(&segment.to_le_bytes());
+                out.extend_from_slice(&delivered);
             }
             What::Disconnected { peer, why } => {
                 out.extend([15, disconnect(*why)]);

@@ -10,8 +10,8 @@ use crate::base::time::TrueTime;
 /// One entry. The order of the variants has no meaning; `Ord` is derived only because a heap asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Due {
-    /// A timer of a host's monotonic clock.
-    Timer { slot: u32, generation: u32 },
+    /// A timer of a host's monotonic clock, perhaps: see [`Timers`](super::timers::Timers).
+    Timer { slot: u32 },
     /// The first segment in flight arrives.
     Arrival { conn: ConnId, direction: Direction },
     /// A pause, suspension or stall may be over.
@@ -36,18 +36,29 @@ pub(super) struct Agenda {
 
 impl Agenda {
     pub(super) fn push(&mut self, at: TrueTime, due: Due) {
-        self.heap.push(Reverse((at, self.made, due)));
+        let nth = self.number();
+        self.insert(at, nth, due);
+    }
+
+    /// The number of an entry made now: among those of one instant the lower comes first.
+    pub(super) fn number(&mut self) -> u64 {
         self.made += 1;
+        self.made
+    }
+
+    /// Puts in an entry that was numbered before.
+    pub(super) fn insert(&mut self, at: TrueTime, nth: u64, due: Due) {
+        self.heap.push(Reverse((at, nth, due)));
     }
 
     pub(super) fn next_at(&self) -> Option<TrueTime> {
         self.heap.peek().map(|Reverse((at, _, _))| *at)
     }
 
-    pub(super) fn pop_until(&mut self, limit: TrueTime) -> Option<(TrueTime, Due)> {
+    pub(super) fn pop_until(&mut self, limit: TrueTime) -> Option<(TrueTime, u64, Due)> {
         if self.next_at()? > limit {
             return None;
         }
-        self.heap.pop().map(|Reverse((at, _, due))| (at, due))
+        self.heap.pop().map(|Reverse(entry)| entry)
     }
 }

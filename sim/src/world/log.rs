@@ -1,12 +1,24 @@
 //! The record under way: events in the order of their emission, and the digest over them.
 
+use std::cell::Cell;
+
 use crate::base::ids::{ConnId, EventId, GrantId, HostId};
 use crate::base::time::TrueTime;
 use crate::trace::{Digest, DigestTaker, Event, What};
 
+thread_local! {
+    /// How many events the last run on this thread had: the next one has about as many.
+    static LAST_RUN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Room for more events than this is not made in advance.
+const IN_ADVANCE: usize = 1 << 16;
+
 #[derive(Default)]
 pub(crate) struct Log {
     events: Vec<Event>,
+    /// True if an event was recorded that is earlier than one before it.
+    unsorted: bool,
     digest: DigestTaker,
     /// A served world has no end: its events are told, not kept.
     sink: Option<(u32, EventSink)>,
@@ -16,6 +28,11 @@ pub(crate) struct Log {
 pub(crate) type EventSink = Box<dyn FnMut(&Event) + Send>;
 
 impl Log {
+    pub(super) fn new() -> Log {
+        let room = LAST_RUN.get().min(IN_ADVANCE);
+        Log { events: Vec::with_capacity(room), ..Log::default() }
+    }
+
     pub(super) fn telling(sink: EventSink) -> Log {
         Log { sink: Some((0, sink)), ..Log::default() }
     }
@@ -39,6 +56,7 @@ impl Log {
         let id = EventId(self.events.len() as u32);
         let event = Event { at, id, host, cause, conn, grant, what };
         self.digest.take(&event);
+        self.unsorted |= self.events.last().is_some_and(|last| last.at > at);
         self.events.push(event);
         id
     }
@@ -46,7 +64,10 @@ impl Log {
     /// The events in true-time order, and their digest. A process that owes a pause has already recorded what it does
     /// when it resumes, hence the sort.
     pub(crate) fn finish(mut self) -> (Vec<Event>, Digest) {
-        self.events.sort_by_key(|event| (event.at, event.id));
+        if self.unsorted {
+            self.events.sort_by_key(|event| (event.at, event.id));
+        }
+        LAST_RUN.set(self.events.len());
         (self.events, self.digest.digest())
     }
 }

@@ -18,7 +18,8 @@ mod process;
 mod timers;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::base::ids::{EventId, GrantId, HostId, Origin};
 use crate::base::time::{Monotonic, TrueTime, WallTime};
@@ -48,6 +49,8 @@ pub(crate) struct World {
     /// Where a served world meets the real one.
     outside: Option<Outside>,
     state: Mutex<State>,
+    /// True if a host may have died or been started anew: see [`State::turn_over`].
+    turned_over: Arc<AtomicBool>,
 }
 
 /// The way out of a served world and into it.
@@ -72,8 +75,7 @@ pub(crate) enum Route {
 
 impl World {
     pub(crate) fn new(plan: &Plan, hosts: Vec<HostInfo>, probing: bool) -> World {
-        let state = State::new(plan, &hosts, probing);
-        World { hosts, outside: None, state: Mutex::new(state) }
+        World::around(State::new(plan, &hosts, probing), hosts, None)
     }
 
     /// A world that runs beside the real one: its clocks show real time, and what happens is told to `sink` instead of
@@ -90,7 +92,12 @@ impl World {
         for process in &mut state.processes {
             process.clock.set_wall(WallTime(unix_ns));
         }
-        World { hosts, outside: Some(outside), state: Mutex::new(state) }
+        World::around(state, hosts, Some(outside))
+    }
+
+    fn around(state: State, hosts: Vec<HostInfo>, outside: Option<Outside>) -> World {
+        let turned_over = Arc::clone(&state.turned_over);
+        World { hosts, outside, state: Mutex::new(state), turned_over }
     }
 
     /// Where an address leads to, as a host of this world sees it; `None` if there is no such host.
@@ -102,6 +109,18 @@ impl World {
         let outside = self.outside.as_ref()?;
         let door = outside.doors.get(&(peer.to_owned(), port));
         Some(door.map_or(Route::Out(outside.host), |(host, port)| Route::Host(*host, *port)))
+    }
+
+    /// True if [`take_turnover`](World::take_turnover) may have something. It is asked after every poll and hardly ever has.
+    #[inline]
+    pub(crate) fn has_turned_over(&self) -> bool {
+        self.turned_over.load(Ordering::Relaxed)
+    }
+
+    /// The hosts that died or were started anew since this was last asked, in order.
+    pub(crate) fn take_turnover(&self) -> Vec<Turnover> {
+        self.turned_over.store(false, Ordering::Relaxed);
+        std::mem::take(&mut self.state().turnover)
     }
 
     pub(crate) fn hosts(&self) -> &[HostInfo] {
@@ -135,12 +154,16 @@ pub(crate) struct State {
     points_seen: Option<Vec<PointSeen>>,
     /// Hosts that died or were started anew since the engine last looked, in order.
     turnover: Vec<Turnover>,
+    /// True while `turnover` may hold something: shared with the [`World`], which reads it without its lock.
+    turned_over: Arc<AtomicBool>,
     /// Live lock records by store, as the stores report them.
     records: BTreeMap<HostId, u32>,
     /// The member that last came to lead.
     leader: Option<HostId>,
     /// The store that each host is a member of.
     stores: Vec<u32>,
+    /// The client that was last seen not to be over, by index.
+    last_busy: usize,
 }
 
 /// A change of a host's life that the engine must carry out.
@@ -165,15 +188,17 @@ impl State {
             network: Network::new(plan.network_seed, hosts, plan.world.latency, plan.world.tcp_timeout),
             timers: Timers::default(),
             oracle: Oracle::default(),
-            log: Log::default(),
+            log: Log::new(),
             injections: plan.injections.clone(),
             bit: vec![false; plan.injections.len()],
             unhealed: Vec::new(),
             points_seen: probing.then(Vec::new),
             turnover: Vec::new(),
+            turned_over: Arc::new(AtomicBool::new(false)),
             records: BTreeMap::new(),
             leader: hosts.iter().position(|host| host.role == Role::Store).map(|index| HostId(index as u16)),
             stores: hosts.iter().map(|host| host.store).collect(),
+            last_busy: 0,
         };
         state.arm_injections();
         state
@@ -247,10 +272,17 @@ impl State {
     /// Carries out the next entry of the agenda if it is due at `limit` or earlier, moving true time to it.
     /// False if there is none. `sockets` collects the segments that arrived, for an engine that carries bytes itself.
     pub(crate) fn step(&mut self, limit: TrueTime, sockets: Option<&mut Vec<(Side, Flight)>>) -> bool {
-        let Some((at, due)) = self.agenda.pop_until(limit) else { return false };
+        let (at, due) = loop {
+            let Some((at, nth, due)) = self.agenda.pop_until(limit) else { return false };
+            match due {
+                Due::Timer { slot } if !self.timer_due(slot, (at, nth)) => {}
+                _ => break (at, due),
+            }
+        };
         self.now = self.now.max(at);
         match due {
-            Due::Timer { slot, generation } => self.timer_due(slot, generation),
+            // Its task is awake by now.
+            Due::Timer { .. } => {}
             Due::Arrival { conn, direction } => self.arrival(conn, direction, sockets),
             Due::Resume { host, injection } => self.resume(host, injection),
             Due::Lever { injection } => self.pull(injection),
@@ -268,15 +300,28 @@ impl State {
     }
 
     /// True if every client has finished or is dead for good, and nothing of theirs is on its way to the resource.
-    pub(crate) fn settled(&self) -> bool {
-        let over = self.roles.iter().zip(&self.processes).all(|(role, process)| {
-            *role != Role::Client || process.finished || (process.life == Life::Dead && !process.restarting)
-        });
-        over && self.oracle.nothing_in_flight()
+    pub(crate) fn settled(&mut self) -> bool {
+        let busy = |host: usize| {
+            let process = &self.processes[host];
+            let over = process.finished || (process.life == Life::Dead && !process.restarting);
+            self.roles[host] == Role::Client && !over
+        };
+        // This is asked at every step, and the client that was busy then mostly still is.
+        if busy(self.last_busy) {
+            return false;
+        }
+        match (0..self.processes.len()).find(|host| busy(*host)) {
+            Some(host) => {
+                self.last_busy = host;
+                false
+            }
+            None => self.oracle.nothing_in_flight(),
+        }
     }
 
-    pub(crate) fn take_turnover(&mut self) -> Vec<Turnover> {
-        std::mem::take(&mut self.turnover)
+    fn turn_over(&mut self, change: Turnover) {
+        self.turnover.push(change);
+        self.turned_over.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn take_points(&mut self) -> Vec<PointSeen> {

@@ -10,13 +10,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 use std::time::Duration;
 
-use bytes::Bytes;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Due, Life, State};
-use crate::base::ids::Origin;
-use crate::base::ids::{ConnId, EventId, GrantId, HostId};
-use crate::base::seed::{Seed, scale};
+use crate::base::ids::{ConnId, EventId, GrantId, HostId, Origin};
+use crate::base::seed::{Line, Seed, scale};
 use crate::base::time::{TrueTime, nanos};
 use crate::plan::Latency;
 use crate::trace::{Disconnect, HostInfo, Role, What};
@@ -51,7 +49,7 @@ pub(crate) struct Side {
 pub(crate) enum Flight {
     Syn,
     SynAck,
-    Data { number: u32, len: u32, bytes: Bytes, grant: Option<GrantId>, sent: EventId },
+    Data { number: u32, len: u32, bytes: Vec<u8>, grant: Option<GrantId>, sent: EventId },
     Fin,
     Rst(Disconnect),
 }
@@ -63,10 +61,37 @@ struct InFlight {
 
 /// A received segment that its process has not read to the end.
 pub(crate) struct Chunk {
-    pub(crate) bytes: Bytes,
+    /// All its bytes; none where an engine carries them itself.
+    pub(crate) bytes: Vec<u8>,
+    /// How many have not been read.
     pub(crate) left: u32,
     pub(crate) event: EventId,
     pub(crate) grant: Option<GrantId>,
+}
+
+/// A task that may wait for something. It stays known when it has been woken: mostly it is the next to wait too.
+#[derive(Default)]
+pub(crate) struct Waiter {
+    waker: Option<Waker>,
+    waits: bool,
+}
+
+impl Waiter {
+    pub(crate) fn wait(&mut self, waker: &Waker) {
+        match &mut self.waker {
+            Some(known) => known.clone_from(waker),
+            None => self.waker = Some(waker.clone()),
+        }
+        self.waits = true;
+    }
+
+    fn wake(&mut self) {
+        if std::mem::take(&mut self.waits)
+            && let Some(waker) = &self.waker
+        {
+            waker.wake_by_ref();
+        }
+    }
 }
 
 /// The state of one end.
@@ -78,10 +103,12 @@ pub(crate) struct End {
     /// No more bytes will come, for this reason.
     pub(crate) ended: Option<Disconnect>,
     pub(crate) established: bool,
-    pub(crate) reader: Option<Waker>,
+    pub(crate) reader: Waiter,
     pub(crate) last_read: Origin,
     /// What is written is in the service of this origin rather than of the last read.
     pub(crate) answers: Option<Origin>,
+    /// What the latencies of its segments are drawn from.
+    draws: Line,
     /// What this end has sent and the other has not received.
     flights: VecDeque<InFlight>,
     sent: u32,
@@ -94,8 +121,6 @@ pub(crate) struct Conn {
     pub(crate) port: u16,
     /// The real address of the client, for one that came in from outside.
     pub(crate) client: Option<Box<str>>,
-    /// Which connection between these two hosts it is, from 0: part of the address of its latencies.
-    ordinal: u32,
     ends: [End; 2],
 }
 
@@ -106,6 +131,11 @@ impl Conn {
 
     pub(crate) fn end_mut(&mut self, sends: Direction) -> &mut End {
         &mut self.ends[sends as usize]
+    }
+
+    /// True if nobody has an end of it any more and nothing is on its way: nothing will ever happen to it again.
+    fn is_over(&self) -> bool {
+        self.ends.iter().all(|end| !end.open && end.flights.is_empty())
     }
 }
 
@@ -118,18 +148,28 @@ struct Delay {
     injection: u32,
 }
 
+#[derive(Default)]
 pub(crate) struct Listening {
     pub(crate) accepted: VecDeque<ConnId>,
-    pub(crate) acceptor: Option<Waker>,
+    pub(crate) acceptor: Waiter,
 }
 
 pub(crate) struct Network {
     seed: Seed,
-    latency: Latency,
+    latency_min_ns: u64,
+    /// The largest latency less the smallest.
+    latency_width_ns: u64,
     tcp_timeout: Duration,
     /// Hashes of the hosts' names: addresses that do not move when another host is taken away.
     addresses: Vec<u64>,
     conns: Vec<Conn>,
+    /// Those of them that may not be over yet, in order: what concerns all connections looks at these alone.
+    live: Vec<ConnId>,
+    /// How many may become live before the list is looked through for those that are over.
+    live_max: usize,
+    /// Buffers of segments that have been read.
+    spare: Vec<Vec<u8>>,
+    /// How many connections there have been between two hosts: which one it is is part of the address of its latencies.
     ordinals: BTreeMap<(HostId, HostId), u32>,
     pub(crate) listening: BTreeMap<(HostId, u16), Listening>,
     /// Cuts in force: from, to, injection.
@@ -139,14 +179,22 @@ pub(crate) struct Network {
     losses: Vec<(HostId, HostId, u32)>,
 }
 
+/// How many buffers are kept, and of how many bytes each.
+const SPARE: usize = 16;
+const SPARE_BYTES: usize = 4 * 1024;
+
 impl Network {
     pub(super) fn new(seed: Seed, hosts: &[HostInfo], latency: Latency, tcp_timeout: Duration) -> Network {
         Network {
             seed,
-            latency,
+            latency_min_ns: nanos(latency.min),
+            latency_width_ns: nanos(latency.max).saturating_sub(nanos(latency.min)),
             tcp_timeout,
             addresses: hosts.iter().map(|host| xxh3_64(host.name.as_bytes())).collect(),
             conns: Vec::new(),
+            live: Vec::new(),
+            live_max: 64,
+            spare: Vec::new(),
             ordinals: BTreeMap::new(),
             listening: BTreeMap::new(),
             cuts: Vec::new(),
@@ -169,6 +217,34 @@ impl Network {
 
     pub(crate) fn peer(&self, side: Side) -> HostId {
         self.conn(side.conn).end(side.sends.reverse()).host
+    }
+
+    fn add(&mut self, conn: Conn) -> ConnId {
+        let id = ConnId(self.conns.len() as u32);
+        self.conns.push(conn);
+        self.live.push(id);
+        if self.live.len() > self.live_max {
+            let conns = &self.conns;
+            // The one just made has not sent its first segment yet.
+            self.live.retain(|other| *other == id || !conns[other.0 as usize].is_over());
+            self.live_max = (2 * self.live.len()).max(64);
+        }
+        id
+    }
+
+    /// The bytes of a segment to be sent.
+    pub(crate) fn segment(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut segment = self.spare.pop().unwrap_or_default();
+        segment.extend_from_slice(bytes);
+        segment
+    }
+
+    /// Keeps the buffer of a segment that has been read for another one.
+    pub(crate) fn keep(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() < SPARE && (1..=SPARE_BYTES).contains(&buffer.capacity()) {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
     }
 
     pub(super) fn cut(&mut self, from: HostId, to: HostId, injection: u32) {
@@ -206,13 +282,14 @@ impl Network {
 
     fn unstick(&mut self, which: impl Fn(HostId, HostId) -> bool) -> Vec<(ConnId, Direction)> {
         let mut freed = Vec::new();
-        for (index, conn) in self.conns.iter_mut().enumerate() {
+        for id in &self.live {
+            let conn = &mut self.conns[id.0 as usize];
             for direction in [Direction::Out, Direction::Back] {
                 let (from, to) = (conn.end(direction).host, conn.end(direction.reverse()).host);
                 let end = conn.end_mut(direction);
                 if end.stuck && which(from, to) {
                     end.stuck = false;
-                    freed.push((ConnId(index as u32), direction));
+                    freed.push((*id, direction));
                 }
             }
         }
@@ -223,16 +300,19 @@ impl Network {
         self.cuts.iter().find(|(f, t, _)| *f == from && *t == to).map(|(_, _, injection)| *injection)
     }
 
-    /// The latency of one segment. The cube of a uniform draw puts half of the messages into the fastest eighth of the
-    /// range and leaves a tail up to its end, as measured round trips inside a data centre look.
-    fn latency(&self, conn: ConnId, direction: Direction, number: u64) -> Duration {
-        let entry = self.conn(conn);
-        let address = |end: &End| self.addresses[usize::from(end.host.0)];
-        let link = address(entry.end(direction)).rotate_left(1) ^ address(entry.end(direction.reverse()));
-        let draw = self.seed.at([link, u64::from(entry.ordinal), direction as u64, number]);
-        let square = scale(draw, draw);
-        let width = nanos(self.latency.max).saturating_sub(nanos(self.latency.min));
-        self.latency.min + Duration::from_nanos(scale(scale(square, draw), width))
+    /// What the latencies of the segments from one end of a new connection are drawn from.
+    fn draws(&self, from: HostId, to: HostId, ordinal: u32, direction: Direction) -> Line {
+        let address = |host: HostId| self.addresses[usize::from(host.0)];
+        let link = address(from).rotate_left(1) ^ address(to);
+        self.seed.along([link, u64::from(ordinal), direction as u64])
+    }
+
+    /// The latency of one segment, in nanoseconds. The cube of a uniform draw puts half of the messages into the fastest
+    /// eighth of the range and leaves a tail up to its end, as measured round trips inside a data centre look.
+    fn latency_ns(&self, draws: Line, number: u64) -> u64 {
+        let draw = draws.at(number);
+        let cube = scale(scale(draw, draw), draw);
+        self.latency_min_ns.saturating_add(scale(cube, self.latency_width_ns))
     }
 }
 
@@ -242,24 +322,29 @@ const HANDSHAKE: u64 = u64::MAX;
 impl State {
     /// Begins to connect. The other host answers after a latency, if it can.
     pub(crate) fn open(&mut self, from: HostId, to: HostId, port: u16) -> ConnId {
-        let ordinal = self.network.ordinals.entry((from, to)).or_default();
-        let ends = [from, to].map(|host| End {
-            host,
-            open: host == from,
+        let ordinals = self.network.ordinals.entry((from, to)).or_default();
+        let ordinal = *ordinals;
+        *ordinals += 1;
+        let draws = [
+            self.network.draws(from, to, ordinal, Direction::Out),
+            self.network.draws(to, from, ordinal, Direction::Back),
+        ];
+        let ends = [Direction::Out, Direction::Back].map(|sends| End {
+            host: if sends == Direction::Out { from } else { to },
+            open: sends == Direction::Out,
             received: VecDeque::new(),
             ended: None,
             established: false,
-            reader: None,
+            reader: Waiter::default(),
             last_read: Origin::default(),
             answers: None,
+            draws: draws[sends as usize],
             flights: VecDeque::new(),
             sent: 0,
             fin_sent: false,
             stuck: false,
         });
-        let id = ConnId(self.network.conns.len() as u32);
-        self.network.conns.push(Conn { port, client: None, ordinal: *ordinal, ends });
-        *ordinal += 1;
+        let id = self.network.add(Conn { port, client: None, ends });
         let (at, grant, cause) = (self.local_now(from), self.grant_of(from), self.process(from).context);
         self.log.push(at, from, cause, Some(id), grant, What::Connecting { peer: to });
         self.launch(id, Direction::Out, Flight::Syn);
@@ -267,11 +352,17 @@ impl State {
     }
 
     /// Sends one segment of data. The caller has passed the gate and knows that the end is open.
-    pub(crate) fn send(&mut self, side: Side, bytes: Bytes, len: u32) {
-        let (from, to) = (self.network.end(side).host, self.network.peer(side));
-        let origin = self.origin_of_write(side, from);
-        let number = self.network.end(side).sent;
-        self.network.end(side).sent += 1;
+    pub(crate) fn send(&mut self, side: Side, bytes: Vec<u8>, len: u32) {
+        let to = self.network.peer(side);
+        let end = self.network.end(side);
+        let (from, number) = (end.host, end.sent);
+        end.sent += 1;
+        // A client writes in the service of its section; a server answers what it last read, unless told otherwise.
+        let served = end.answers.unwrap_or(end.last_read);
+        let origin = match self.role(from) {
+            Role::Client => Origin { cause: self.process(from).context, grant: self.grant_of(from) },
+            _ => served,
+        };
         let what = What::Sent { peer: to, segment: number, bytes: len };
         let at = self.local_now(from);
         let sent = self.log.push(at, from, origin.cause, Some(side.conn), origin.grant, what);
@@ -292,26 +383,21 @@ impl State {
         self.launch(side.conn, side.sends, flight);
     }
 
-    /// A client writes in the service of its section; a server answers what it last read, unless told otherwise.
-    fn origin_of_write(&mut self, side: Side, from: HostId) -> Origin {
-        if self.role(from) == Role::Client {
-            return Origin { cause: self.process(from).context, grant: self.grant_of(from) };
-        }
-        let end = self.network.end(side);
-        end.answers.unwrap_or(end.last_read)
-    }
-
     fn launch(&mut self, conn: ConnId, direction: Direction, flight: Flight) {
-        let (from, to) = {
-            let entry = self.network.conn(conn);
-            (entry.end(direction).host, entry.end(direction.reverse()).host)
-        };
         let number = match &flight {
             Flight::Data { number, .. } => u64::from(*number),
             _ => HANDSHAKE,
         };
-        let (delay, spent) = self.delay_of(from, to);
-        let mut due = self.now + self.network.latency(conn, direction, number) + delay;
+        let entry = self.network.conn(conn);
+        let sender = entry.end(direction);
+        let mut due = TrueTime(self.now.0.saturating_add(self.network.latency_ns(sender.draws, number)));
+        let mut spent = Vec::new();
+        if !self.network.delays.is_empty() {
+            let (from, to) = (sender.host, entry.end(direction.reverse()).host);
+            let delay;
+            (delay, spent) = self.delay_of(from, to);
+            due = due + delay;
+        }
         let end = self.network.conn_mut(conn).end_mut(direction);
         due = due.max(end.flights.back().map_or(due, |ahead| ahead.due));
         end.flights.push_back(InFlight { due, flight });
@@ -342,9 +428,10 @@ impl State {
     /// After a cut has ended, what waited first arrives after a latency of its own, and the rest behind it.
     pub(super) fn reschedule_arrival(&mut self, conn: ConnId, direction: Direction) {
         let now = self.now;
-        let again = self.network.latency(conn, direction, HANDSHAKE - 1);
+        let draws = self.network.conn(conn).end(direction).draws;
+        let again = self.network.latency_ns(draws, HANDSHAKE - 1);
         let end = self.network.conn_mut(conn).end_mut(direction);
-        let mut due = now + again;
+        let mut due = TrueTime(now.0.saturating_add(again));
         for flight in &mut end.flights {
             due = due.max(flight.due);
             flight.due = due;
@@ -383,7 +470,7 @@ impl State {
             Flight::SynAck => {
                 let end = self.network.end(receiver);
                 end.established = true;
-                wake(&mut end.reader);
+                end.reader.wake();
             }
             Flight::Data { number, len, bytes, grant, sent } => {
                 if !self.network.end(receiver).open {
@@ -395,7 +482,7 @@ impl State {
                 let event = self.log.push(now, to, Some(sent), Some(conn), grant, what);
                 let end = self.network.end(receiver);
                 end.received.push_back(Chunk { bytes, left: len, event, grant });
-                wake(&mut end.reader);
+                end.reader.wake();
             }
             Flight::Fin => self.end_side(receiver, Disconnect::Closed),
             Flight::Rst(why) => self.end_side(receiver, why),
@@ -424,7 +511,7 @@ impl State {
         match self.network.listening.get_mut(&(to, port)) {
             Some(listening) if alive => {
                 listening.accepted.push_back(conn);
-                wake(&mut listening.acceptor);
+                listening.acceptor.wake();
                 let end = self.network.end(receiver);
                 end.open = true;
                 end.established = true;
@@ -468,7 +555,7 @@ impl State {
             lost.into_iter().for_each(|grant| self.unbind(grant, peer, host));
         }
         let end = self.network.end(side);
-        wake(&mut end.reader);
+        end.reader.wake();
         if open {
             let what = What::Disconnected { peer, why };
             self.log.push(self.now, host, None, Some(side.conn), None, what);
@@ -483,7 +570,7 @@ impl State {
             return;
         }
         end.open = false;
-        end.reader = None;
+        end.reader = Waiter::default();
         let host = end.host;
         let unread: Vec<Option<GrantId>> = end.received.drain(..).map(|chunk| chunk.grant).collect();
         let polite = unread.is_empty();
@@ -522,7 +609,7 @@ impl State {
                 let end = self.network.end(side);
                 end.open = false;
                 end.fin_sent = true;
-                end.reader = None;
+                end.reader = Waiter::default();
                 let unread: Vec<Option<GrantId>> = end.received.drain(..).map(|chunk| chunk.grant).collect();
                 unread.into_iter().for_each(|grant| self.unbind(grant, peer, host));
             } else {
@@ -578,20 +665,15 @@ impl State {
     /// The open ends of a host, in the order of their connections.
     fn sides_of(&self, host: HostId) -> Vec<Side> {
         let mut sides = Vec::new();
-        for (index, conn) in self.network.conns.iter().enumerate() {
+        for id in &self.network.live {
+            let conn = self.network.conn(*id);
             for sends in [Direction::Out, Direction::Back] {
                 let end = conn.end(sends);
                 if end.host == host && end.open {
-                    sides.push(Side { conn: ConnId(index as u32), sends });
+                    sides.push(Side { conn: *id, sends });
                 }
             }
         }
         sides
-    }
-}
-
-fn wake(waker: &mut Option<Waker>) {
-    if let Some(waker) = waker.take() {
-        waker.wake();
     }
 }

@@ -69,20 +69,27 @@ impl State {
     }
 
     /// The process is about to pass a point. What waits there strikes now.
+    #[inline]
     pub(crate) fn before(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
-        self.strike(host, access, peer, Edge::Before);
+        if !self.process(host).armed.is_empty() {
+            self.strike(host, access, peer, Edge::Before);
+        }
     }
 
     /// The process has passed a point.
+    #[inline]
     pub(crate) fn after(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
-        let index = usize::from(host.0);
+        if self.points_seen.is_some() || !self.process(host).armed.is_empty() {
+            self.count(host, access, peer);
+        }
+    }
+
+    fn count(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
         if self.points_seen.is_some() {
             self.see(host, access, peer);
-        } else if self.processes[index].armed.is_empty() {
-            return;
         }
         self.strike(host, access, peer, Edge::After);
-        *self.processes[index].passed.count(access, peer) += 1;
+        *self.process(host).passed.count(access, peer) += 1;
     }
 
     fn strike(&mut self, host: HostId, access: Access, peer: Option<HostId>, edge: Edge) {

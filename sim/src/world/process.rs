@@ -138,6 +138,11 @@ impl Process {
         self.deadline.is_some()
     }
 
+    /// True if nothing keeps it from running.
+    fn runs(&self) -> bool {
+        self.life == Life::Alive && self.halted.is_none() && self.stalled.is_none()
+    }
+
     /// Forgets the tasks that wait for the process to resume.
     pub(super) fn dissolve(&mut self) {
         self.halted = None;
@@ -157,7 +162,19 @@ impl Process {
 
 impl State {
     /// A task of the host is about to be polled. `worker` tells the critical section's task from background tasks.
+    #[inline]
     pub(crate) fn admit(&mut self, host: HostId, worker: bool, waker: &Waker) -> Admission {
+        let probing = self.points_seen.is_some();
+        let process = self.process(host);
+        // So it is nearly always: nothing stops the process, and nothing waits for it to pass here.
+        if process.runs() && process.armed.is_empty() && !probing {
+            process.in_worker = worker;
+            return Admission::Run;
+        }
+        self.admit_past_points(host, worker, waker)
+    }
+
+    fn admit_past_points(&mut self, host: HostId, worker: bool, waker: &Waker) -> Admission {
         let process = self.process(host);
         if process.life == Life::Dead {
             return Admission::Wait;
@@ -180,7 +197,12 @@ impl State {
     }
 
     /// May the step that a task is executing have effects outside its process now? If not, the task is woken later.
+    #[inline]
     pub(crate) fn gate(&mut self, host: HostId, waker: &Waker) -> Admission {
+        if self.process(host).runs() { Admission::Run } else { self.gate_of_halted(host, waker) }
+    }
+
+    fn gate_of_halted(&mut self, host: HostId, waker: &Waker) -> Admission {
         let process = self.process(host);
         if process.life == Life::Dead {
             return Admission::Wait;
@@ -267,7 +289,7 @@ impl State {
             process.disk.values_mut().for_each(File::lose_power);
         }
         self.log.push(now, host, None, None, self.grant_of(host), What::Crashed { power_loss });
-        self.turnover.push(Turnover::Died(host));
+        self.turn_over(Turnover::Died(host));
         self.cut_off(host, power_loss);
         self.oracle_bury(host);
         if bites {
@@ -290,7 +312,7 @@ impl State {
         self.unhealed.retain(|other| *other != injection);
         self.record_act(host, None, What::Restarted);
         self.record_act(host, None, What::Healed { injection });
-        self.turnover.push(Turnover::Started(host));
+        self.turn_over(Turnover::Started(host));
         self.network_up(host);
     }
 

@@ -4,7 +4,7 @@ use std::task::Waker;
 
 use super::{Due, State};
 use crate::base::ids::HostId;
-use crate::base::time::Monotonic;
+use crate::base::time::{Monotonic, TrueTime};
 
 /// A registered timer, by slot; the generation tells a slot's present user from its former ones.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,9 @@ pub(crate) struct TimerKey {
     generation: u32,
 }
 
+/// All timers. Most are timeouts that are unregistered long before they are due, and their slots are soon used again
+/// for a later time. So a slot keeps its one entry on the agenda: when that comes up, it goes back in at the time of the
+/// timer that the slot has by then, if any. The numbers of the entries are those that they would have had otherwise.
 #[derive(Default)]
 pub(super) struct Timers {
     slots: Vec<Slot>,
@@ -23,80 +26,114 @@ struct Slot {
     host: HostId,
     deadline: Monotonic,
     generation: u32,
-    /// Present while the timer is registered.
-    waker: Option<Waker>,
+    /// True while the timer is registered.
+    set: bool,
+    /// Whom it wakes; it stays behind, since the slot's next user is often the same.
+    waker: Waker,
+    /// When it is due, and its number on the agenda.
+    due: Turn,
+    /// The entry on the agenda that stands for the slot, never later than `due` while a timer is registered.
+    entry: Option<Turn>,
 }
+
+/// A place in the agenda's order.
+type Turn = (TrueTime, u64);
 
 impl State {
     /// Registers a timer that wakes at the first true time at which the host's monotonic clock shows `deadline`.
-    pub(crate) fn set_timer(&mut self, host: HostId, deadline: Monotonic, waker: Waker) -> TimerKey {
+    pub(crate) fn set_timer(&mut self, host: HostId, deadline: Monotonic, waker: &Waker) -> TimerKey {
+        let due = self.timer_turn(host, deadline);
         let slot = match self.timers.free.pop() {
             Some(slot) => slot,
             None => {
-                self.timers.slots.push(Slot { host, deadline, generation: 0, waker: None });
+                let waker = waker.clone();
+                let slot = Slot { host, deadline, generation: 0, set: false, waker, due, entry: None };
+                self.timers.slots.push(slot);
                 self.timers.slots.len() as u32 - 1
             }
         };
-        let entry = &mut self.timers.slots[slot as usize];
-        entry.host = host;
-        entry.deadline = deadline;
-        entry.generation += 1;
-        entry.waker = Some(waker);
-        let key = TimerKey { slot, generation: entry.generation };
-        self.schedule_timer(slot);
+        let timer = &mut self.timers.slots[slot as usize];
+        timer.host = host;
+        timer.deadline = deadline;
+        timer.generation += 1;
+        timer.set = true;
+        timer.waker.clone_from(waker);
+        timer.due = due;
+        let key = TimerKey { slot, generation: timer.generation };
+        self.enter_timer(slot);
         key
     }
 
     /// Lets a registered timer wake another task; false if it has fired.
     pub(crate) fn renew_timer(&mut self, key: TimerKey, waker: &Waker) -> bool {
-        let entry = &mut self.timers.slots[key.slot as usize];
-        if entry.generation != key.generation {
-            return false;
+        let timer = &mut self.timers.slots[key.slot as usize];
+        let set = timer.generation == key.generation && timer.set;
+        if set {
+            timer.waker.clone_from(waker);
         }
-        match &mut entry.waker {
-            Some(present) => present.clone_from(waker),
-            None => return false,
-        }
-        true
+        set
     }
 
     /// Unregisters a timer; nothing happens if it has fired.
     pub(crate) fn clear_timer(&mut self, key: TimerKey) {
-        let entry = &mut self.timers.slots[key.slot as usize];
-        if entry.generation == key.generation && entry.waker.take().is_some() {
-            entry.generation += 1;
+        let timer = &mut self.timers.slots[key.slot as usize];
+        if timer.generation == key.generation && timer.set {
+            timer.set = false;
+            timer.generation += 1;
             self.timers.free.push(key.slot);
         }
     }
 
-    pub(super) fn timer_due(&mut self, slot: u32, generation: u32) {
-        let entry = &mut self.timers.slots[slot as usize];
-        if entry.generation != generation {
-            return;
+    /// An entry of a timer has come up. False if no timer is due by it.
+    pub(super) fn timer_due(&mut self, slot: u32, entry: Turn) -> bool {
+        let timer = &mut self.timers.slots[slot as usize];
+        if timer.entry != Some(entry) {
+            // Another one has taken its place.
+            return false;
         }
-        entry.generation += 1;
-        if let Some(waker) = entry.waker.take() {
-            self.timers.free.push(slot);
-            waker.wake();
+        timer.entry = None;
+        if !timer.set {
+            return false;
         }
+        if timer.due > entry {
+            self.enter_timer(slot);
+            return false;
+        }
+        timer.set = false;
+        timer.generation += 1;
+        timer.waker.wake_by_ref();
+        self.timers.free.push(slot);
+        true
     }
 
-    /// Reschedules a host's timers and its holder's deadline after its clock has changed.
+    /// Reschedules a host's timers and its holder's deadline after its clock has changed. A timer that is due later now
+    /// wakes at the earlier time all the same; the sleeper looks at its clock and registers again.
     pub(super) fn reschedule(&mut self, host: HostId) {
         for slot in 0..self.timers.slots.len() as u32 {
-            let entry = &self.timers.slots[slot as usize];
-            if entry.host == host && entry.waker.is_some() {
-                self.schedule_timer(slot);
+            let timer = &self.timers.slots[slot as usize];
+            if timer.host == host && timer.set {
+                let due = self.timer_turn(host, timer.deadline);
+                let timer = &mut self.timers.slots[slot as usize];
+                timer.due = timer.due.min(due);
+                self.enter_timer(slot);
             }
         }
         self.schedule_deadline(host);
     }
 
-    /// Puts a timer on the agenda. An older entry for an earlier time may stand there too; the sleeper looks at its
-    /// clock when it wakes, and registers again.
-    fn schedule_timer(&mut self, slot: u32) {
-        let entry = &self.timers.slots[slot as usize];
-        let due = self.processes[usize::from(entry.host.0)].clock.true_time_of(entry.deadline);
-        self.agenda.push(due.max(self.now), Due::Timer { slot, generation: entry.generation });
+    /// The turn of a timer that is registered now.
+    fn timer_turn(&mut self, host: HostId, deadline: Monotonic) -> Turn {
+        let due = self.processes[usize::from(host.0)].clock.true_time_of(deadline);
+        (due.max(self.now), self.agenda.number())
+    }
+
+    /// Puts a timer on the agenda, unless an entry of its slot comes up before it is due.
+    fn enter_timer(&mut self, slot: u32) {
+        let timer = &mut self.timers.slots[slot as usize];
+        if timer.entry.is_none_or(|entry| entry > timer.due) {
+            let (at, nth) = timer.due;
+            timer.entry = Some(timer.due);
+            self.agenda.insert(at, nth, Due::Timer { slot });
+        }
     }
 }
