@@ -256,7 +256,8 @@ fn inline(text: &str) -> Vec<Vec<String>> {
         }
         let Some(from) = word.take() else { continue };
         let first = &text[from..at];
-        let begins = !text[..from].ends_with("::") && text[at..].starts_with("::");
+        let begins =
+            !text[..from].ends_with("::") && !text[..from].ends_with("use ") && text[at..].starts_with("::");
         if begins && (["crate", "super"].contains(&first) || children.contains(&first)) {
             let path = text[from..].split(|c: char| !is_word(c) && c != ':').next().unwrap();
             found.push(path.split("::").filter(|segment| !segment.is_empty()).map(str::to_owned).collect());

@@ -12,12 +12,11 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Due, Life, State};
 use crate::base::ids::{ConnId, EventId, GrantId, HostId, Origin};
 use crate::base::seed::{Line, Seed, scale};
 use crate::base::time::{TrueTime, nanos};
 use crate::plan::Latency;
-use crate::trace::{Disconnect, HostInfo, Role, What};
+use crate::trace::{Disconnect, HostInfo};
 
 /// Which way a segment goes on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,9 +53,9 @@ pub(crate) enum Flight {
     Rst(Disconnect),
 }
 
-struct InFlight {
-    due: TrueTime,
-    flight: Flight,
+pub(super) struct InFlight {
+    pub(super) due: TrueTime,
+    pub(super) flight: Flight,
 }
 
 /// A received segment that its process has not read to the end.
@@ -72,8 +71,8 @@ pub(crate) struct Chunk {
 /// A task that may wait for something. It stays known when it has been woken: mostly it is the next to wait too.
 #[derive(Default)]
 pub(crate) struct Waiter {
-    waker: Option<Waker>,
-    waits: bool,
+    pub(super) waker: Option<Waker>,
+    pub(super) waits: bool,
 }
 
 impl Waiter {
@@ -85,7 +84,7 @@ impl Waiter {
         self.waits = true;
     }
 
-    fn wake(&mut self) {
+    pub(super) fn wake(&mut self) {
         if std::mem::take(&mut self.waits)
             && let Some(waker) = &self.waker
         {
@@ -108,20 +107,20 @@ pub(crate) struct End {
     /// What is written is in the service of this origin rather than of the last read.
     pub(crate) answers: Option<Origin>,
     /// What the latencies of its segments are drawn from.
-    draws: Line,
+    pub(super) draws: Line,
     /// What this end has sent and the other has not received.
-    flights: VecDeque<InFlight>,
-    sent: u32,
-    fin_sent: bool,
+    pub(super) flights: VecDeque<InFlight>,
+    pub(super) sent: u32,
+    pub(super) fin_sent: bool,
     /// The first flight waits for the end of a cut.
-    stuck: bool,
+    pub(super) stuck: bool,
 }
 
 pub(crate) struct Conn {
     pub(crate) port: u16,
     /// The real address of the client, for one that came in from outside.
     pub(crate) client: Option<Box<str>>,
-    ends: [End; 2],
+    pub(super) ends: [End; 2],
 }
 
 impl Conn {
@@ -134,18 +133,18 @@ impl Conn {
     }
 
     /// True if nobody has an end of it any more and nothing is on its way: nothing will ever happen to it again.
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.ends.iter().all(|end| !end.open && end.flights.is_empty())
     }
 }
 
-struct Delay {
-    from: HostId,
-    to: HostId,
-    by: Duration,
-    until: TrueTime,
-    left: Option<u32>,
-    injection: u32,
+pub(super) struct Delay {
+    pub(super) from: HostId,
+    pub(super) to: HostId,
+    pub(super) by: Duration,
+    pub(super) until: TrueTime,
+    pub(super) left: Option<u32>,
+    pub(super) injection: u32,
 }
 
 #[derive(Default)]
@@ -155,33 +154,33 @@ pub(crate) struct Listening {
 }
 
 pub(crate) struct Network {
-    seed: Seed,
-    latency_min_ns: u64,
+    pub(super) seed: Seed,
+    pub(super) latency_min_ns: u64,
     /// The largest latency less the smallest.
-    latency_width_ns: u64,
-    tcp_timeout: Duration,
+    pub(super) latency_width_ns: u64,
+    pub(super) tcp_timeout: Duration,
     /// Hashes of the hosts' names: addresses that do not move when another host is taken away.
-    addresses: Vec<u64>,
-    conns: Vec<Conn>,
+    pub(super) addresses: Vec<u64>,
+    pub(super) conns: Vec<Conn>,
     /// Those of them that may not be over yet, in order: what concerns all connections looks at these alone.
-    live: Vec<ConnId>,
+    pub(super) live: Vec<ConnId>,
     /// How many may become live before the list is looked through for those that are over.
-    live_max: usize,
+    pub(super) live_max: usize,
     /// Buffers of segments that have been read.
-    spare: Vec<Vec<u8>>,
+    pub(super) spare: Vec<Vec<u8>>,
     /// How many connections there have been between two hosts: which one it is is part of the address of its latencies.
-    ordinals: BTreeMap<(HostId, HostId), u32>,
+    pub(super) ordinals: BTreeMap<(HostId, HostId), u32>,
     pub(crate) listening: BTreeMap<(HostId, u16), Listening>,
     /// Cuts in force: from, to, injection.
-    cuts: Vec<(HostId, HostId, u32)>,
-    delays: Vec<Delay>,
+    pub(super) cuts: Vec<(HostId, HostId, u32)>,
+    pub(super) delays: Vec<Delay>,
     /// Replies to be lost: from, to, injection.
-    losses: Vec<(HostId, HostId, u32)>,
+    pub(super) losses: Vec<(HostId, HostId, u32)>,
 }
 
 /// How many buffers are kept, and of how many bytes each.
-const SPARE: usize = 16;
-const SPARE_BYTES: usize = 4 * 1024;
+pub(super) const SPARE: usize = 16;
+pub(super) const SPARE_BYTES: usize = 4 * 1024;
 
 impl Network {
     pub(super) fn new(seed: Seed, hosts: &[HostInfo], latency: Latency, tcp_timeout: Duration) -> Network {
@@ -219,7 +218,7 @@ impl Network {
         self.conn(side.conn).end(side.sends.reverse()).host
     }
 
-    fn add(&mut self, conn: Conn) -> ConnId {
+    pub(super) fn add(&mut self, conn: Conn) -> ConnId {
         let id = ConnId(self.conns.len() as u32);
         self.conns.push(conn);
         self.live.push(id);
@@ -280,7 +279,7 @@ impl Network {
         (std::mem::take(&mut self.conns), std::mem::take(&mut self.listening))
     }
 
-    fn unstick(&mut self, which: impl Fn(HostId, HostId) -> bool) -> Vec<(ConnId, Direction)> {
+    pub(super) fn unstick(&mut self, which: impl Fn(HostId, HostId) -> bool) -> Vec<(ConnId, Direction)> {
         let mut freed = Vec::new();
         for id in &self.live {
             let conn = &mut self.conns[id.0 as usize];
@@ -296,12 +295,12 @@ impl Network {
         freed
     }
 
-    fn cut_by(&self, from: HostId, to: HostId) -> Option<u32> {
+    pub(super) fn cut_by(&self, from: HostId, to: HostId) -> Option<u32> {
         self.cuts.iter().find(|(f, t, _)| *f == from && *t == to).map(|(_, _, injection)| *injection)
     }
 
     /// What the latencies of the segments from one end of a new connection are drawn from.
-    fn draws(&self, from: HostId, to: HostId, ordinal: u32, direction: Direction) -> Line {
+    pub(super) fn draws(&self, from: HostId, to: HostId, ordinal: u32, direction: Direction) -> Line {
         let address = |host: HostId| self.addresses[usize::from(host.0)];
         let link = address(from).rotate_left(1) ^ address(to);
         self.seed.along([link, u64::from(ordinal), direction as u64])
@@ -309,7 +308,7 @@ impl Network {
 
     /// The latency of one segment, in nanoseconds. The cube of a uniform draw puts half of the messages into the fastest
     /// eighth of the range and leaves a tail up to its end, as measured round trips inside a data centre look.
-    fn latency_ns(&self, draws: Line, number: u64) -> u64 {
+    pub(super) fn latency_ns(&self, draws: Line, number: u64) -> u64 {
         let draw = draws.at(number);
         let cube = scale(scale(draw, draw), draw);
         self.latency_min_ns.saturating_add(scale(cube, self.latency_width_ns))
@@ -317,363 +316,4 @@ impl Network {
 }
 
 /// Numbers of the segments that are not data, in the addresses of latencies.
-const HANDSHAKE: u64 = u64::MAX;
-
-impl State {
-    /// Begins to connect. The other host answers after a latency, if it can.
-    pub(crate) fn open(&mut self, from: HostId, to: HostId, port: u16) -> ConnId {
-        let ordinals = self.network.ordinals.entry((from, to)).or_default();
-        let ordinal = *ordinals;
-        *ordinals += 1;
-        let draws = [
-            self.network.draws(from, to, ordinal, Direction::Out),
-            self.network.draws(to, from, ordinal, Direction::Back),
-        ];
-        let ends = [Direction::Out, Direction::Back].map(|sends| End {
-            host: if sends == Direction::Out { from } else { to },
-            open: sends == Direction::Out,
-            received: VecDeque::new(),
-            ended: None,
-            established: false,
-            reader: Waiter::default(),
-            last_read: Origin::default(),
-            answers: None,
-            draws: draws[sends as usize],
-            flights: VecDeque::new(),
-            sent: 0,
-            fin_sent: false,
-            stuck: false,
-        });
-        let id = self.network.add(Conn { port, client: None, ends });
-        let (at, grant, cause) = (self.local_now(from), self.grant_of(from), self.process(from).context);
-        self.log.push(at, from, cause, Some(id), grant, What::Connecting { peer: to });
-        self.launch(id, Direction::Out, Flight::Syn);
-        id
-    }
-
-    /// Sends one segment of data. The caller has passed the gate and knows that the end is open.
-    pub(crate) fn send(&mut self, side: Side, bytes: Vec<u8>, len: u32) {
-        let to = self.network.peer(side);
-        let end = self.network.end(side);
-        let (from, number) = (end.host, end.sent);
-        end.sent += 1;
-        // A client writes in the service of its section; a server answers what it last read, unless told otherwise.
-        let served = end.answers.unwrap_or(end.last_read);
-        let origin = match self.role(from) {
-            Role::Client => Origin { cause: self.process(from).context, grant: self.grant_of(from) },
-            _ => served,
-        };
-        let what = What::Sent { peer: to, segment: number, bytes: len };
-        let at = self.local_now(from);
-        let sent = self.log.push(at, from, origin.cause, Some(side.conn), origin.grant, what);
-        if let Some(at) = self.network.losses.iter().position(|(f, t, _)| *f == from && *t == to) {
-            let (_, _, injection) = self.network.losses.remove(at);
-            self.mark_bit(injection);
-            self.launch(side.conn, side.sends, Flight::Rst(Disconnect::Reset));
-            self.end_side(side, Disconnect::Reset);
-            return;
-        }
-        if let Some(grant) = origin.grant
-            && self.role(from) == Role::Client
-            && self.role(to) == Role::Resource
-        {
-            self.bound_for_resource(grant);
-        }
-        let flight = Flight::Data { number, len, bytes, grant: origin.grant, sent };
-        self.launch(side.conn, side.sends, flight);
-    }
-
-    fn launch(&mut self, conn: ConnId, direction: Direction, flight: Flight) {
-        let number = match &flight {
-            Flight::Data { number, .. } => u64::from(*number),
-            _ => HANDSHAKE,
-        };
-        let entry = self.network.conn(conn);
-        let sender = entry.end(direction);
-        let mut due = TrueTime(self.now.0.saturating_add(self.network.latency_ns(sender.draws, number)));
-        let mut spent = Vec::new();
-        if !self.network.delays.is_empty() {
-            let (from, to) = (sender.host, entry.end(direction.reverse()).host);
-            let delay;
-            (delay, spent) = self.delay_of(from, to);
-            due = due + delay;
-        }
-        let end = self.network.conn_mut(conn).end_mut(direction);
-        due = due.max(end.flights.back().map_or(due, |ahead| ahead.due));
-        end.flights.push_back(InFlight { due, flight });
-        self.agenda.push(due, Due::Arrival { conn, direction });
-        spent.into_iter().for_each(|injection| self.heal_at(due, injection));
-    }
-
-    /// How much longer a message sent now takes, and the injections whose last message it is.
-    fn delay_of(&mut self, from: HostId, to: HostId) -> (Duration, Vec<u32>) {
-        let now = self.now;
-        self.network.delays.retain(|delay| delay.until >= now && delay.left != Some(0));
-        let mut total = Duration::ZERO;
-        let (mut bitten, mut spent) = (Vec::new(), Vec::new());
-        for delay in self.network.delays.iter_mut().filter(|delay| delay.from == from && delay.to == to) {
-            total += delay.by;
-            bitten.push(delay.injection);
-            if let Some(left) = &mut delay.left {
-                *left -= 1;
-                if *left == 0 {
-                    spent.push(delay.injection);
-                }
-            }
-        }
-        bitten.into_iter().for_each(|injection| self.mark_bit(injection));
-        (total, spent)
-    }
-
-    /// After a cut has ended, what waited first arrives after a latency of its own, and the rest behind it.
-    pub(super) fn reschedule_arrival(&mut self, conn: ConnId, direction: Direction) {
-        let now = self.now;
-        let draws = self.network.conn(conn).end(direction).draws;
-        let again = self.network.latency_ns(draws, HANDSHAKE - 1);
-        let end = self.network.conn_mut(conn).end_mut(direction);
-        let mut due = TrueTime(now.0.saturating_add(again));
-        for flight in &mut end.flights {
-            due = due.max(flight.due);
-            flight.due = due;
-            self.agenda.push(due, Due::Arrival { conn, direction });
-        }
-    }
-
-    /// The first segment of a direction arrives, unless its link is cut, its receiver has no power, or it moved.
-    pub(super) fn arrival(
-        &mut self,
-        conn: ConnId,
-        direction: Direction,
-        sockets: Option<&mut Vec<(Side, Flight)>>,
-    ) {
-        let now = self.now;
-        let entry = self.network.conn(conn);
-        let (from, to, port) = (entry.end(direction).host, entry.end(direction.reverse()).host, entry.port);
-        let end = entry.end(direction);
-        if end.stuck || end.flights.front().is_none_or(|first| first.due > now) {
-            return;
-        }
-        let dark = self.processes[usize::from(to.0)].dark;
-        let cut = self.network.cut_by(from, to);
-        if dark || cut.is_some() {
-            self.get_stuck(conn, direction, cut);
-            return;
-        }
-        let sender = Side { conn, sends: direction };
-        let receiver = Side { conn, sends: direction.reverse() };
-        let Some(InFlight { flight, .. }) = self.network.end(sender).flights.pop_front() else { return };
-        if let Some(sockets) = sockets {
-            sockets.push((sender, flight.clone()));
-        }
-        match flight {
-            Flight::Syn => self.syn_arrives(conn, to, port),
-            Flight::SynAck => {
-                let end = self.network.end(receiver);
-                end.established = true;
-                end.reader.wake();
-            }
-            Flight::Data { number, len, bytes, grant, sent } => {
-                if !self.network.end(receiver).open {
-                    self.unbind(grant, from, to);
-                    self.reset_peer(receiver);
-                    return;
-                }
-                let what = What::Delivered { peer: from, segment: number };
-                let event = self.log.push(now, to, Some(sent), Some(conn), grant, what);
-                let end = self.network.end(receiver);
-                end.received.push_back(Chunk { bytes, left: len, event, grant });
-                end.reader.wake();
-            }
-            Flight::Fin => self.end_side(receiver, Disconnect::Closed),
-            Flight::Rst(why) => self.end_side(receiver, why),
-        }
-    }
-
-    fn get_stuck(&mut self, conn: ConnId, direction: Direction, cut: Option<u32>) {
-        let side = Side { conn, sends: direction };
-        let end = self.network.end(side);
-        end.stuck = true;
-        let segment = match end.flights.front().map(|first| &first.flight) {
-            Some(Flight::Data { number, .. }) => *number,
-            _ => u32::MAX,
-        };
-        if let Some(injection) = cut {
-            self.mark_bit(injection);
-        }
-        let give_up = self.now + self.network.tcp_timeout;
-        self.agenda.push(give_up, Due::GiveUp { conn, direction, segment });
-    }
-
-    /// The kernel of the listening host answers, whether its process is paused or not.
-    fn syn_arrives(&mut self, conn: ConnId, to: HostId, port: u16) {
-        let receiver = Side { conn, sends: Direction::Back };
-        let alive = self.processes[usize::from(to.0)].life == Life::Alive;
-        match self.network.listening.get_mut(&(to, port)) {
-            Some(listening) if alive => {
-                listening.accepted.push_back(conn);
-                listening.acceptor.wake();
-                let end = self.network.end(receiver);
-                end.open = true;
-                end.established = true;
-                self.launch(conn, Direction::Back, Flight::SynAck);
-            }
-            _ => self.launch(conn, Direction::Back, Flight::Rst(Disconnect::Refused)),
-        }
-    }
-
-    /// A segment has waited too long: its sender sees the connection break, and the receiver once it can hear again.
-    pub(super) fn give_up(&mut self, conn: ConnId, direction: Direction, segment: u32) {
-        let side = Side { conn, sends: direction };
-        let end = self.network.end(side);
-        let waiting = end.stuck
-            && end.flights.front().is_some_and(|first| match first.flight {
-                Flight::Data { number, .. } => number == segment,
-                _ => segment == u32::MAX,
-            });
-        if !waiting {
-            return;
-        }
-        self.drop_flights(side);
-        let due = self.now;
-        let end = self.network.end(side);
-        end.stuck = true;
-        end.flights.push_back(InFlight { due, flight: Flight::Rst(Disconnect::Reset) });
-        self.end_side(side, Disconnect::TimedOut);
-    }
-
-    /// This end learns that the connection is over.
-    fn end_side(&mut self, side: Side, why: Disconnect) {
-        let peer = self.network.peer(side);
-        let end = self.network.end(side);
-        if end.ended.is_some() {
-            return;
-        }
-        end.ended = Some(why);
-        let (host, open) = (end.host, end.open);
-        if why != Disconnect::Closed {
-            let lost: Vec<Option<GrantId>> = end.received.drain(..).map(|chunk| chunk.grant).collect();
-            lost.into_iter().for_each(|grant| self.unbind(grant, peer, host));
-        }
-        let end = self.network.end(side);
-        end.reader.wake();
-        if open {
-            let what = What::Disconnected { peer, why };
-            self.log.push(self.now, host, None, Some(side.conn), None, what);
-        }
-    }
-
-    /// The process lets go of its end: the other end hears of it after what is already on its way.
-    pub(crate) fn close(&mut self, side: Side) {
-        let peer = self.network.peer(side);
-        let end = self.network.end(side);
-        if !end.open {
-            return;
-        }
-        end.open = false;
-        end.reader = Waiter::default();
-        let host = end.host;
-        let unread: Vec<Option<GrantId>> = end.received.drain(..).map(|chunk| chunk.grant).collect();
-        let polite = unread.is_empty();
-        unread.into_iter().for_each(|grant| self.unbind(grant, peer, host));
-        let flight = if polite { Flight::Fin } else { Flight::Rst(Disconnect::Reset) };
-        self.send_last(side, flight);
-    }
-
-    /// The process has written its last.
-    pub(crate) fn shut_down(&mut self, side: Side) {
-        self.send_last(side, Flight::Fin);
-    }
-
-    fn send_last(&mut self, side: Side, flight: Flight) {
-        let end = self.network.end(side);
-        let over = matches!(end.ended, Some(why) if why != Disconnect::Closed);
-        if end.fin_sent || over {
-            return;
-        }
-        end.fin_sent = true;
-        self.launch(side.conn, side.sends, flight);
-    }
-
-    /// Data arrived at an end that nobody has any more.
-    fn reset_peer(&mut self, side: Side) {
-        self.launch(side.conn, side.sends, Flight::Rst(Disconnect::Reset));
-    }
-
-    /// The host's process is gone. Its sockets close, or with the power fall silent.
-    pub(super) fn cut_off(&mut self, host: HostId, power_loss: bool) {
-        self.processes[usize::from(host.0)].dark = power_loss;
-        self.network.listening.retain(|(listener, _), _| *listener != host);
-        for side in self.sides_of(host) {
-            if power_loss {
-                let peer = self.network.peer(side);
-                let end = self.network.end(side);
-                end.open = false;
-                end.fin_sent = true;
-                end.reader = Waiter::default();
-                let unread: Vec<Option<GrantId>> = end.received.drain(..).map(|chunk| chunk.grant).collect();
-                unread.into_iter().for_each(|grant| self.unbind(grant, peer, host));
-            } else {
-                self.close(side);
-            }
-        }
-    }
-
-    /// The host answers again: with resets on the connections that it no longer knows.
-    pub(super) fn network_up(&mut self, host: HostId) {
-        self.processes[usize::from(host.0)].dark = false;
-        for (conn, direction) in self.network.unstick(|_, to| to == host) {
-            self.reschedule_arrival(conn, direction);
-        }
-    }
-
-    /// Kills the connections between two hosts at both ends at once; false if there were none.
-    pub(super) fn drop_connections(&mut self, a: HostId, b: HostId) -> bool {
-        let sides: Vec<Side> =
-            self.sides_of(a).into_iter().filter(|side| self.network.peer(*side) == b).collect();
-        let mut dropped = false;
-        for side in sides {
-            let other = Side { conn: side.conn, sends: side.sends.reverse() };
-            for end in [side, other] {
-                dropped |= self.network.end(end).ended.is_none();
-                self.drop_flights(end);
-                self.end_side(end, Disconnect::Reset);
-            }
-        }
-        dropped
-    }
-
-    fn drop_flights(&mut self, side: Side) {
-        let (from, to) = (self.network.end(side).host, self.network.peer(side));
-        let dropped: Vec<InFlight> = self.network.end(side).flights.drain(..).collect();
-        for InFlight { flight, .. } in dropped {
-            if let Flight::Data { grant, .. } = flight {
-                self.unbind(grant, from, to);
-            }
-        }
-    }
-
-    /// A segment from a client to the resource has been read there, or never will be.
-    pub(crate) fn unbind(&mut self, grant: Option<GrantId>, from: HostId, to: HostId) {
-        if let Some(grant) = grant
-            && self.role(from) == Role::Client
-            && self.role(to) == Role::Resource
-        {
-            self.no_longer_bound(grant);
-        }
-    }
-
-    /// The open ends of a host, in the order of their connections.
-    fn sides_of(&self, host: HostId) -> Vec<Side> {
-        let mut sides = Vec::new();
-        for id in &self.network.live {
-            let conn = self.network.conn(*id);
-            for sends in [Direction::Out, Direction::Back] {
-                let end = conn.end(sends);
-                if end.host == host && end.open {
-                    sides.push(Side { conn: *id, sends });
-                }
-            }
-        }
-        sides
-    }
-}
+pub(super) const HANDSHAKE: u64 = u64::MAX;

@@ -10,18 +10,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
-use std::time::Duration;
 
+use super::file::File;
 use super::points::{Armed, Passed};
-use super::{Due, File, State, Turnover};
 use crate::base::clock::Clock;
 use crate::base::deadline::Deadline;
-use crate::base::ids::Origin;
 use crate::base::ids::{EventId, GrantId, HostId, Key};
 use crate::base::seed::{Seed, Stream};
 use crate::base::time::{Monotonic, TrueTime};
-use crate::plan::{Access, Phase};
-use crate::trace::{Halt, Role, What};
+use crate::plan::Phase;
 
 /// Whether a process exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,22 +67,22 @@ pub(crate) struct Process {
     pub(super) phase: Phase,
     pub(super) passed: Passed,
     pub(super) armed: Vec<Armed>,
-    this: HostId,
+    pub(super) this: HostId,
     /// Everything stands still until then.
-    halted: Option<Halted>,
+    pub(super) halted: Option<Halted>,
     /// The critical section stands still until then.
-    stalled: Option<Halted>,
+    pub(super) stalled: Option<Halted>,
     /// True while the task being polled is the critical section's.
-    in_worker: bool,
-    deadline: Option<(GrantId, Key, Deadline)>,
-    deadline_generation: u32,
+    pub(super) in_worker: bool,
+    pub(super) deadline: Option<(GrantId, Key, Deadline)>,
+    pub(super) deadline_generation: u32,
 }
 
-struct Halted {
-    until: TrueTime,
-    injection: u32,
+pub(super) struct Halted {
+    pub(super) until: TrueTime,
+    pub(super) injection: u32,
     /// Tasks that wanted to run meanwhile.
-    parked: Vec<Waker>,
+    pub(super) parked: Vec<Waker>,
 }
 
 impl Process {
@@ -139,7 +136,7 @@ impl Process {
     }
 
     /// True if nothing keeps it from running.
-    fn runs(&self) -> bool {
+    pub(super) fn runs(&self) -> bool {
         self.life == Life::Alive && self.halted.is_none() && self.stalled.is_none()
     }
 
@@ -150,241 +147,12 @@ impl Process {
         self.lever_waiter = None;
     }
 
-    fn park(&mut self, waker: &Waker) -> Option<u32> {
+    pub(super) fn park(&mut self, waker: &Waker) -> Option<u32> {
         let stalled = if self.in_worker { self.stalled.as_mut() } else { None };
         let halt = self.halted.as_mut().or(stalled)?;
         if !halt.parked.iter().any(|parked| parked.will_wake(waker)) {
             halt.parked.push(waker.clone());
         }
         Some(halt.injection)
-    }
-}
-
-impl State {
-    /// A task of the host is about to be polled. `worker` tells the critical section's task from background tasks.
-    #[inline]
-    pub(crate) fn admit(&mut self, host: HostId, worker: bool, waker: &Waker) -> Admission {
-        let probing = self.points_seen.is_some();
-        let process = self.process(host);
-        // So it is nearly always: nothing stops the process, and nothing waits for it to pass here.
-        if process.runs() && process.armed.is_empty() && !probing {
-            process.in_worker = worker;
-            return Admission::Run;
-        }
-        self.admit_past_points(host, worker, waker)
-    }
-
-    fn admit_past_points(&mut self, host: HostId, worker: bool, waker: &Waker) -> Admission {
-        let process = self.process(host);
-        if process.life == Life::Dead {
-            return Admission::Wait;
-        }
-        process.in_worker = worker;
-        if self.gate(host, waker) == Admission::Wait {
-            return Admission::Wait;
-        }
-        self.before(host, Access::Poll, None);
-        if self.gate(host, waker) == Admission::Wait {
-            return Admission::Wait;
-        }
-        self.after(host, Access::Poll, None);
-        Admission::Run
-    }
-
-    /// The poll of a task is over.
-    pub(crate) fn polled(&mut self, host: HostId) {
-        self.process(host).in_worker = false;
-    }
-
-    /// May the step that a task is executing have effects outside its process now? If not, the task is woken later.
-    #[inline]
-    pub(crate) fn gate(&mut self, host: HostId, waker: &Waker) -> Admission {
-        if self.process(host).runs() { Admission::Run } else { self.gate_of_halted(host, waker) }
-    }
-
-    fn gate_of_halted(&mut self, host: HostId, waker: &Waker) -> Admission {
-        let process = self.process(host);
-        if process.life == Life::Dead {
-            return Admission::Wait;
-        }
-        match process.park(waker) {
-            None => Admission::Run,
-            Some(injection) => {
-                self.mark_bit(injection);
-                Admission::Wait
-            }
-        }
-    }
-
-    pub(super) fn halt(&mut self, host: HostId, kind: Halt, lasts: Duration, injection: u32) {
-        let now = self.now;
-        let until = self.local_now(host) + lasts;
-        let process = self.process(host);
-        if process.life == Life::Dead {
-            return;
-        }
-        let place = if kind == Halt::Stall { &mut process.stalled } else { &mut process.halted };
-        let halted = place.get_or_insert_with(|| Halted { until, injection, parked: Vec::new() });
-        halted.until = halted.until.max(until);
-        halted.injection = injection;
-        if kind == Halt::Suspend {
-            process.clock.suspend(now, until.since(now));
-            self.reschedule(host);
-        }
-        self.record_act(host, None, What::Paused { kind, until });
-        self.unhealed.push(injection);
-        self.agenda.push(until, Due::Resume { host, injection });
-    }
-
-    /// Wakes what was parked, in an order drawn from the seed: after a stop the kernel owes nobody a turn.
-    pub(super) fn resume(&mut self, host: HostId, injection: u32) {
-        let now = self.now;
-        let process = self.process(host);
-        let mut woken = Vec::new();
-        let mut resumed = false;
-        for place in [&mut process.halted, &mut process.stalled] {
-            if place.as_ref().is_some_and(|halt| halt.until <= now)
-                && let Some(halt) = place.take()
-            {
-                woken.extend(halt.parked);
-                resumed = true;
-            }
-        }
-        if !resumed {
-            return;
-        }
-        process.rng.shuffle(&mut woken);
-        let alive = process.life == Life::Alive;
-        self.unhealed.retain(|other| *other != injection);
-        if alive {
-            self.record_act(host, None, What::Resumed);
-            self.record_act(host, None, What::Healed { injection });
-        }
-        woken.into_iter().for_each(Waker::wake);
-    }
-
-    pub(super) fn crash(
-        &mut self,
-        host: HostId,
-        power_loss: bool,
-        restart_after: Option<Duration>,
-        injection: u32,
-    ) {
-        let now = self.now;
-        let owns_records = self.records.get(&host).is_some_and(|count| *count > 0);
-        let client = self.role(host) == Role::Client;
-        let process = self.process(host);
-        if process.life == Life::Dead || process.finished {
-            return;
-        }
-        let bites = owns_records || (client && process.in_section());
-        process.life = Life::Dead;
-        process.pulled.clear();
-        process.restarting = restart_after.is_some();
-        process.halted = None;
-        process.stalled = None;
-        process.deadline = None;
-        process.phase = Phase::Idle;
-        if power_loss {
-            process.disk.values_mut().for_each(File::lose_power);
-        }
-        self.log.push(now, host, None, None, self.grant_of(host), What::Crashed { power_loss });
-        self.turn_over(Turnover::Died(host));
-        self.cut_off(host, power_loss);
-        self.oracle_bury(host);
-        if bites {
-            self.mark_bit(injection);
-        }
-        if let Some(after) = restart_after {
-            self.unhealed.push(injection);
-            self.agenda.push(now + after, Due::Restart { host, injection });
-        }
-    }
-
-    pub(super) fn restart(&mut self, host: HostId, injection: u32) {
-        let process = self.process(host);
-        if process.life == Life::Alive {
-            return;
-        }
-        process.life = Life::Alive;
-        process.restarting = false;
-        process.context = None;
-        self.unhealed.retain(|other| *other != injection);
-        self.record_act(host, None, What::Restarted);
-        self.record_act(host, None, What::Healed { injection });
-        self.turn_over(Turnover::Started(host));
-        self.network_up(host);
-    }
-
-    /// The process begins a section; it has not asked for anything yet.
-    pub(crate) fn begin_section(&mut self, host: HostId, section: u32) {
-        self.process(host).section = section;
-    }
-
-    /// The process goes into another phase of a section.
-    pub(crate) fn enter_phase(&mut self, host: HostId, section: u32, phase: Phase) {
-        let process = self.process(host);
-        process.section = section;
-        process.phase = phase;
-        process.passed.clear();
-        process.armed.retain(|armed| armed.section != section || armed.phase >= phase);
-        self.before(host, Access::Enter, None);
-        self.after(host, Access::Enter, None);
-    }
-
-    /// Records what the process did in its section; from now on it acts because of that.
-    pub(crate) fn decide(&mut self, host: HostId, what: What) -> EventId {
-        let id = self.record(host, Origin::default(), what);
-        self.process(host).context = Some(id);
-        id
-    }
-
-    pub(crate) fn learn(&mut self, host: HostId, event: EventId) {
-        self.process(host).context = Some(event);
-    }
-
-    /// The holder relies on its grant until this deadline of its own clock; the world notes when that passes.
-    pub(crate) fn watch_deadline(&mut self, host: HostId, key: Key, deadline: Deadline) {
-        let process = self.process(host);
-        let Some(grant) = process.grant() else { return };
-        process.deadline = Some((grant, key, deadline));
-        self.schedule_deadline(host);
-    }
-
-    /// The belief is over. A process that owes a pause gives its grant up only when it resumes: what passes until then
-    /// still passes.
-    pub(crate) fn forget_deadline(&mut self, host: HostId) {
-        if self.local_now(host) == self.now {
-            self.process(host).deadline = None;
-        }
-    }
-
-    /// A deadline of the host's clocks in true time, as they run now.
-    pub(crate) fn true_deadline(&self, host: HostId, deadline: Deadline) -> TrueTime {
-        let clock = &self.processes[usize::from(host.0)].clock;
-        match deadline {
-            Deadline::Monotonic(at) => clock.true_time_of(at),
-            Deadline::Wall(at) => clock.true_time_of_wall(at),
-        }
-    }
-
-    pub(super) fn schedule_deadline(&mut self, host: HostId) {
-        let process = self.process(host);
-        let Some((_, _, deadline)) = process.deadline else { return };
-        process.deadline_generation += 1;
-        let generation = process.deadline_generation;
-        let at = self.true_deadline(host, deadline).max(self.now);
-        self.agenda.push(at, Due::Deadline { host, generation });
-    }
-
-    pub(super) fn deadline_due(&mut self, host: HostId, generation: u32) {
-        let now = self.now;
-        let process = self.process(host);
-        if process.deadline_generation != generation {
-            return;
-        }
-        if let Some((grant, key, _)) = process.deadline.take() {
-            self.log.push(now, host, None, None, Some(grant), What::DeadlinePassed { key });
-        }
     }
 }

@@ -2,15 +2,14 @@
 
 use std::task::Waker;
 
-use super::{Due, State};
 use crate::base::ids::HostId;
 use crate::base::time::{Monotonic, TrueTime};
 
 /// A registered timer, by slot; the generation tells a slot's present user from its former ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimerKey {
-    slot: u32,
-    generation: u32,
+    pub(super) slot: u32,
+    pub(super) generation: u32,
 }
 
 /// All timers. Most are timeouts that are unregistered long before they are due, and their slots are soon used again
@@ -18,122 +17,23 @@ pub(crate) struct TimerKey {
 /// timer that the slot has by then, if any. The numbers of the entries are those that they would have had otherwise.
 #[derive(Default)]
 pub(super) struct Timers {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) free: Vec<u32>,
 }
 
-struct Slot {
-    host: HostId,
-    deadline: Monotonic,
-    generation: u32,
+pub(super) struct Slot {
+    pub(super) host: HostId,
+    pub(super) deadline: Monotonic,
+    pub(super) generation: u32,
     /// True while the timer is registered.
-    set: bool,
+    pub(super) set: bool,
     /// Whom it wakes; it stays behind, since the slot's next user is often the same.
-    waker: Waker,
+    pub(super) waker: Waker,
     /// When it is due, and its number on the agenda.
-    due: Turn,
+    pub(super) due: Turn,
     /// The entry on the agenda that stands for the slot, never later than `due` while a timer is registered.
-    entry: Option<Turn>,
+    pub(super) entry: Option<Turn>,
 }
 
 /// A place in the agenda's order.
-type Turn = (TrueTime, u64);
-
-impl State {
-    /// Registers a timer that wakes at the first true time at which the host's monotonic clock shows `deadline`.
-    pub(crate) fn set_timer(&mut self, host: HostId, deadline: Monotonic, waker: &Waker) -> TimerKey {
-        let due = self.timer_turn(host, deadline);
-        let slot = match self.timers.free.pop() {
-            Some(slot) => slot,
-            None => {
-                let waker = waker.clone();
-                let slot = Slot { host, deadline, generation: 0, set: false, waker, due, entry: None };
-                self.timers.slots.push(slot);
-                self.timers.slots.len() as u32 - 1
-            }
-        };
-        let timer = &mut self.timers.slots[slot as usize];
-        timer.host = host;
-        timer.deadline = deadline;
-        timer.generation += 1;
-        timer.set = true;
-        timer.waker.clone_from(waker);
-        timer.due = due;
-        let key = TimerKey { slot, generation: timer.generation };
-        self.enter_timer(slot);
-        key
-    }
-
-    /// Lets a registered timer wake another task; false if it has fired.
-    pub(crate) fn renew_timer(&mut self, key: TimerKey, waker: &Waker) -> bool {
-        let timer = &mut self.timers.slots[key.slot as usize];
-        let set = timer.generation == key.generation && timer.set;
-        if set {
-            timer.waker.clone_from(waker);
-        }
-        set
-    }
-
-    /// Unregisters a timer; nothing happens if it has fired.
-    pub(crate) fn clear_timer(&mut self, key: TimerKey) {
-        let timer = &mut self.timers.slots[key.slot as usize];
-        if timer.generation == key.generation && timer.set {
-            timer.set = false;
-            timer.generation += 1;
-            self.timers.free.push(key.slot);
-        }
-    }
-
-    /// An entry of a timer has come up. False if no timer is due by it.
-    pub(super) fn timer_due(&mut self, slot: u32, entry: Turn) -> bool {
-        let timer = &mut self.timers.slots[slot as usize];
-        if timer.entry != Some(entry) {
-            // Another one has taken its place.
-            return false;
-        }
-        timer.entry = None;
-        if !timer.set {
-            return false;
-        }
-        if timer.due > entry {
-            self.enter_timer(slot);
-            return false;
-        }
-        timer.set = false;
-        timer.generation += 1;
-        timer.waker.wake_by_ref();
-        self.timers.free.push(slot);
-        true
-    }
-
-    /// Reschedules a host's timers and its holder's deadline after its clock has changed. A timer that is due later now
-    /// wakes at the earlier time all the same; the sleeper looks at its clock and registers again.
-    pub(super) fn reschedule(&mut self, host: HostId) {
-        for slot in 0..self.timers.slots.len() as u32 {
-            let timer = &self.timers.slots[slot as usize];
-            if timer.host == host && timer.set {
-                let due = self.timer_turn(host, timer.deadline);
-                let timer = &mut self.timers.slots[slot as usize];
-                timer.due = timer.due.min(due);
-                self.enter_timer(slot);
-            }
-        }
-        self.schedule_deadline(host);
-    }
-
-    /// The turn of a timer that is registered now.
-    fn timer_turn(&mut self, host: HostId, deadline: Monotonic) -> Turn {
-        let due = self.processes[usize::from(host.0)].clock.true_time_of(deadline);
-        (due.max(self.now), self.agenda.number())
-    }
-
-    /// Puts a timer on the agenda, unless an entry of its slot comes up before it is due.
-    fn enter_timer(&mut self, slot: u32) {
-        let timer = &mut self.timers.slots[slot as usize];
-        if timer.entry.is_none_or(|entry| entry > timer.due) {
-            let (at, nth) = timer.due;
-            timer.entry = Some(timer.due);
-            self.agenda.insert(at, nth, Due::Timer { slot });
-        }
-    }
-}
+pub(super) type Turn = (TrueTime, u64);

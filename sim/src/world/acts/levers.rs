@@ -2,15 +2,18 @@
 
 use std::task::Waker;
 
-use super::{Due, Life, PulledLever, State};
 use crate::base::ids::HostId;
 use crate::base::time::TrueTime;
 use crate::plan::{Lever, Phase, Target};
 use crate::trace::{Halt, Role, What};
+use crate::world::agenda::Due;
+use crate::world::process::Life;
+use crate::world::process::PulledLever;
+use crate::world::state::State;
 
 impl State {
     /// Pulls a lever now, on the hosts that its target means now.
-    pub(super) fn pull(&mut self, injection: u32) {
+    pub(in crate::world) fn pull(&mut self, injection: u32) {
         let entry = self.injections[injection as usize].clone();
         let hosts = self.resolve(&entry.target);
         let text = self.describe(&entry.lever, &hosts);
@@ -91,7 +94,7 @@ impl State {
         }
     }
 
-    pub(super) fn heal_at(&mut self, at: TrueTime, injection: u32) {
+    pub(in crate::world) fn heal_at(&mut self, at: TrueTime, injection: u32) {
         self.unhealed.push(injection);
         self.agenda.push(at, Due::Heal { injection });
     }
@@ -107,7 +110,7 @@ impl State {
     }
 
     /// The effect of a lever with a duration ends.
-    pub(super) fn heal(&mut self, injection: u32) {
+    pub(in crate::world) fn heal(&mut self, injection: u32) {
         self.unhealed.retain(|other| *other != injection);
         for (conn, direction) in self.network.heal(injection) {
             self.reschedule_arrival(conn, direction);

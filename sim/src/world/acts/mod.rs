@@ -1,0 +1,8 @@
+//! What happens in a world: each file is one kind of event and what the state does about it.
+
+mod levers;
+mod network;
+mod oracle;
+mod points;
+mod process;
+mod timers;

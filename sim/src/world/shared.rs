@@ -1,0 +1,103 @@
+//! The world as its hosts share it: who is in it, where addresses lead, and the state behind one lock.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::log::{EventSink, Log};
+use super::state::{State, Turnover};
+use crate::base::ids::HostId;
+use crate::base::time::WallTime;
+use crate::plan::Plan;
+use crate::trace::HostInfo;
+
+/// The world of one run, shared by its hosts.
+pub(crate) struct World {
+    hosts: Vec<HostInfo>,
+    /// Where a served world meets the real one.
+    outside: Option<Outside>,
+    state: Mutex<State>,
+    /// True if a host may have died or been started anew: see [`State::turn_over`].
+    turned_over: Arc<AtomicBool>,
+}
+
+/// The way out of a served world and into it.
+pub(crate) struct Outside {
+    /// The host in whose name real peers speak.
+    pub(crate) host: HostId,
+    /// The real addresses that are doors to a port of a host.
+    pub(crate) doors: BTreeMap<(String, u16), (HostId, u16)>,
+}
+
+/// The port of the outside host on which connections to real addresses are taken.
+pub(crate) const WAY_OUT: u16 = 1;
+
+/// Where an address leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// A port of a host of the world.
+    Host(HostId, u16),
+    /// Out of the world, through this host.
+    Out(HostId),
+}
+
+impl World {
+    pub(crate) fn new(plan: &Plan, hosts: Vec<HostInfo>, probing: bool) -> World {
+        World::around(State::new(plan, &hosts, probing), hosts, None)
+    }
+
+    /// A world that runs beside the real one: its clocks show real time, and what happens is told to `sink` instead of
+    /// being kept.
+    pub(crate) fn served(
+        plan: &Plan,
+        hosts: Vec<HostInfo>,
+        outside: Outside,
+        unix_ns: u64,
+        sink: EventSink,
+    ) -> World {
+        let mut state = State::new(plan, &hosts, false);
+        state.log = Log::telling(sink);
+        for process in &mut state.processes {
+            process.clock.set_wall(WallTime(unix_ns));
+        }
+        World::around(state, hosts, Some(outside))
+    }
+
+    fn around(state: State, hosts: Vec<HostInfo>, outside: Option<Outside>) -> World {
+        let turned_over = Arc::clone(&state.turned_over);
+        World { hosts, outside, state: Mutex::new(state), turned_over }
+    }
+
+    /// Where an address leads to, as a host of this world sees it; `None` if there is no such host.
+    pub(crate) fn route(&self, peer: &str, port: u16) -> Option<Route> {
+        let named = self.hosts.iter().position(|host| host.name == peer);
+        if let Some(index) = named {
+            return Some(Route::Host(HostId(index as u16), port));
+        }
+        let outside = self.outside.as_ref()?;
+        let door = outside.doors.get(&(peer.to_owned(), port));
+        Some(door.map_or(Route::Out(outside.host), |(host, port)| Route::Host(*host, *port)))
+    }
+
+    /// True if [`take_turnover`](World::take_turnover) may have something. It is asked after every poll and hardly ever has.
+    #[inline]
+    pub(crate) fn has_turned_over(&self) -> bool {
+        self.turned_over.load(Ordering::Relaxed)
+    }
+
+    /// The hosts that died or were started anew since this was last asked, in order.
+    pub(crate) fn take_turnover(&self) -> Vec<Turnover> {
+        self.turned_over.store(false, Ordering::Relaxed);
+        std::mem::take(&mut self.state().turnover)
+    }
+
+    pub(crate) fn hosts(&self) -> &[HostInfo] {
+        &self.hosts
+    }
+
+    /// The state, for one short operation. Nothing that can call back into the world runs while it is held: futures
+    /// and streams are dropped outside of it.
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no code panics while it holds the world")
+    }
+}

@@ -1,0 +1,223 @@
+//! Everything that changes during a run, and the one step that moves it on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::agenda::{Agenda, Due};
+use super::log::Log;
+use super::network::{Flight, Network, Side};
+use super::oracle::Oracle;
+use super::process::{Life, Process};
+use super::timers::Timers;
+use crate::base::ids::{EventId, GrantId, HostId, Origin};
+use crate::base::time::{Monotonic, TrueTime};
+use crate::plan::probe::PointSeen;
+use crate::plan::{Injection, Plan};
+use crate::trace::{HostInfo, Role, What};
+
+/// Everything that changes during a run.
+pub(crate) struct State {
+    pub(crate) now: TrueTime,
+    pub(super) roles: Vec<Role>,
+    pub(super) names: Vec<String>,
+    pub(super) agenda: Agenda,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) network: Network,
+    pub(super) timers: Timers,
+    pub(super) oracle: Oracle,
+    pub(crate) log: Log,
+    pub(super) injections: Vec<Injection>,
+    /// True for the injections that have already been seen to make a difference.
+    pub(super) bit: Vec<bool>,
+    /// Injections whose effect lasts at this moment.
+    pub(super) unhealed: Vec<u32>,
+    /// Every protocol point passed, while probing.
+    pub(super) points_seen: Option<Vec<PointSeen>>,
+    /// Hosts that died or were started anew since the engine last looked, in order.
+    pub(super) turnover: Vec<Turnover>,
+    /// True while `turnover` may hold something: shared with the [`World`], which reads it without its lock.
+    pub(super) turned_over: Arc<AtomicBool>,
+    /// Live lock records by store, as the stores report them.
+    pub(super) records: BTreeMap<HostId, u32>,
+    /// The member that last came to lead.
+    pub(super) leader: Option<HostId>,
+    /// The store that each host is a member of.
+    pub(super) stores: Vec<u32>,
+    /// The client that was last seen not to be over, by index.
+    pub(super) last_busy: usize,
+}
+
+/// A change of a host's life that the engine must carry out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turnover {
+    Died(HostId),
+    Started(HostId),
+}
+
+impl State {
+    pub(super) fn new(plan: &Plan, hosts: &[HostInfo], probing: bool) -> State {
+        let mut state = State {
+            now: TrueTime(0),
+            roles: hosts.iter().map(|host| host.role).collect(),
+            names: hosts.iter().map(|host| host.name.clone()).collect(),
+            agenda: Agenda::default(),
+            processes: hosts
+                .iter()
+                .enumerate()
+                .map(|(index, host)| Process::new(plan.seed, HostId(index as u16), &host.name))
+                .collect(),
+            network: Network::new(plan.network_seed, hosts, plan.world.latency, plan.world.tcp_timeout),
+            timers: Timers::default(),
+            oracle: Oracle::default(),
+            log: Log::new(),
+            injections: plan.injections.clone(),
+            bit: vec![false; plan.injections.len()],
+            unhealed: Vec::new(),
+            points_seen: probing.then(Vec::new),
+            turnover: Vec::new(),
+            turned_over: Arc::new(AtomicBool::new(false)),
+            records: BTreeMap::new(),
+            leader: hosts.iter().position(|host| host.role == Role::Store).map(|index| HostId(index as u16)),
+            stores: hosts.iter().map(|host| host.store).collect(),
+            last_busy: 0,
+        };
+        state.arm_injections();
+        state
+    }
+
+    /// What the process on this host takes for the present: later than true time while it owes a pause that struck
+    /// inside the step that it is executing.
+    pub(crate) fn local_now(&self, host: HostId) -> TrueTime {
+        self.processes[usize::from(host.0)].resumes_at(self.now)
+    }
+
+    pub(crate) fn process(&mut self, host: HostId) -> &mut Process {
+        &mut self.processes[usize::from(host.0)]
+    }
+
+    pub(crate) fn role(&self, host: HostId) -> Role {
+        self.roles[usize::from(host.0)]
+    }
+
+    pub(crate) fn monotonic(&self, host: HostId) -> Monotonic {
+        self.processes[usize::from(host.0)].clock.monotonic(self.local_now(host))
+    }
+
+    /// Records what happened on a host in its own step, with the origin given or, if that is empty, with what the
+    /// process last learned and the section that it is in.
+    pub(crate) fn record(&mut self, host: HostId, origin: Origin, what: What) -> EventId {
+        let at = self.local_now(host);
+        let process = &self.processes[usize::from(host.0)];
+        if process.life == Life::Dead {
+            // The process died inside the step that it is executing: the rest of the step does not happen.
+            return EventId(u32::MAX);
+        }
+        let cause = origin.cause.or(process.context);
+        let grant = origin.grant.or_else(|| process.grant());
+        self.follow_records(host, &what);
+        self.log.push(at, host, cause, None, grant, what)
+    }
+
+    /// Records what a lever or the network does to a host now.
+    pub(crate) fn record_act(&mut self, host: HostId, cause: Option<EventId>, what: What) -> EventId {
+        self.log.push(self.now, host, cause, None, None, what)
+    }
+
+    pub(crate) fn mark_bit(&mut self, injection: u32) {
+        if let Some(bit) = self.bit.get_mut(injection as usize)
+            && !*bit
+        {
+            *bit = true;
+            let host = HostId(0);
+            self.log.push(self.now, host, None, None, None, What::Bit { injection });
+        }
+    }
+
+    pub(super) fn follow_records(&mut self, host: HostId, what: &What) {
+        match what {
+            What::Created { .. } => *self.records.entry(host).or_default() += 1,
+            What::Deleted { .. } | What::Expired { .. } | What::Lost { .. } => {
+                let count = self.records.entry(host).or_default();
+                *count = count.saturating_sub(1);
+            }
+            What::Promoted => self.leader = Some(host),
+            _ => {}
+        }
+    }
+
+    /// The next instant at which something is due.
+    pub(crate) fn next_due(&mut self) -> Option<TrueTime> {
+        self.agenda.next_at()
+    }
+
+    /// Carries out the next entry of the agenda if it is due at `limit` or earlier, moving true time to it.
+    /// False if there is none. `sockets` collects the segments that arrived, for an engine that carries bytes itself.
+    pub(crate) fn step(&mut self, limit: TrueTime, sockets: Option<&mut Vec<(Side, Flight)>>) -> bool {
+        let (at, due) = loop {
+            let Some((at, nth, due)) = self.agenda.pop_until(limit) else { return false };
+            match due {
+                Due::Timer { slot } if !self.timer_due(slot, (at, nth)) => {}
+                _ => break (at, due),
+            }
+        };
+        self.now = self.now.max(at);
+        match due {
+            // Its task is awake by now.
+            Due::Timer { .. } => {}
+            Due::Arrival { conn, direction } => self.arrival(conn, direction, sockets),
+            Due::Resume { host, injection } => self.resume(host, injection),
+            Due::Lever { injection } => self.pull(injection),
+            Due::Heal { injection } => self.heal(injection),
+            Due::Restart { host, injection } => self.restart(host, injection),
+            Due::Deadline { host, generation } => self.deadline_due(host, generation),
+            Due::GiveUp { conn, direction, segment } => self.give_up(conn, direction, segment),
+        }
+        true
+    }
+
+    /// Moves true time forward without anything happening.
+    pub(crate) fn advance(&mut self, to: TrueTime) {
+        self.now = self.now.max(to);
+    }
+
+    /// True if every client has finished or is dead for good, and nothing of theirs is on its way to the resource.
+    pub(crate) fn settled(&mut self) -> bool {
+        let busy = |host: usize| {
+            let process = &self.processes[host];
+            let over = process.finished || (process.life == Life::Dead && !process.restarting);
+            self.roles[host] == Role::Client && !over
+        };
+        // This is asked at every step, and the client that was busy then mostly still is.
+        if busy(self.last_busy) {
+            return false;
+        }
+        match (0..self.processes.len()).find(|host| busy(*host)) {
+            Some(host) => {
+                self.last_busy = host;
+                false
+            }
+            None => self.oracle.nothing_in_flight(),
+        }
+    }
+
+    pub(super) fn turn_over(&mut self, change: Turnover) {
+        self.turnover.push(change);
+        self.turned_over.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn take_points(&mut self) -> Vec<PointSeen> {
+        self.points_seen.take().unwrap_or_default()
+    }
+
+    /// Takes out everything that refers to tasks. Their wakers lead back to the world, which would otherwise keep itself
+    /// alive; they are dropped outside of its lock, because the last of them drops a task.
+    pub(crate) fn dissolve(&mut self) -> impl Sized + use<> {
+        self.processes.iter_mut().for_each(Process::dissolve);
+        (std::mem::take(&mut self.timers), std::mem::take(&mut self.oracle), self.network.dissolve())
+    }
+
+    pub(crate) fn grant_of(&self, host: HostId) -> Option<GrantId> {
+        self.processes[usize::from(host.0)].grant()
+    }
+}
