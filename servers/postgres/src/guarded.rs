@@ -1,0 +1,60 @@
+//! What the machine tells the trace of its rows: which are locks, and which are the guarded resource.
+//!
+//! A row that SELECT ... FOR UPDATE locks is a lock's record for as long. Rows of one table are registers of the guarded
+//! resource: reading one reads the register, and a transaction that changed one has written it when it commits, because
+//! nobody sees it before. A row that is inserted is a register as it was in the beginning, and no write.
+
+use picklock_sim::ids::Key;
+use picklock_sim::trace::What;
+
+use crate::data::{Row, Schema};
+use crate::value::Value;
+
+/// The table whose rows are registers: by their primary key, the value in this column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guarded {
+    /// The table.
+    pub table: String,
+    /// The column, of an integer type.
+    pub column: String,
+}
+
+impl Default for Guarded {
+    fn default() -> Guarded {
+        Guarded { table: "resource".to_owned(), column: "value".to_owned() }
+    }
+}
+
+/// What happened to a row.
+pub(crate) enum Deed<'a> {
+    Locked,
+    Unlocked,
+    /// These columns of it were read.
+    Read(&'a Row, &'a [usize]),
+    Changed(&'a Row),
+}
+
+/// What the trace is to know of it, if anything.
+pub(crate) fn tell(guarded: &Guarded, schema: &Schema, key: &Value, deed: &Deed<'_>) -> Option<What> {
+    let key = Key::new(&key.text().unwrap_or_default());
+    let register = || {
+        let column = || schema.columns.iter().position(|column| column.name == guarded.column);
+        if *schema.name == *guarded.table { column() } else { None }
+    };
+    let held = |row: &Row, at: usize| match row.get(at) {
+        Some(Value::Int(value)) => Some(*value),
+        _ => None,
+    };
+    match deed {
+        Deed::Locked => Some(What::Created { key }),
+        Deed::Unlocked => Some(What::Deleted { key }),
+        Deed::Read(row, columns) => {
+            let value = held(row, register().filter(|at| columns.contains(at))?)?;
+            Some(What::ResourceRead { key, value, token: None })
+        }
+        Deed::Changed(row) => {
+            let value = held(row, register()?)?;
+            Some(What::ResourceWritten { key, value, token: None })
+        }
+    }
+}

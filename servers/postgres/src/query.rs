@@ -1,0 +1,515 @@
+//! What a session does with its messages: simple queries, and the extended protocol.
+//!
+//! Source: "Message Flow", PostgreSQL 15 documentation; `exec_simple_query` and its kin in `tcop/postgres.c`.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use picklock_sim::time::Monotonic;
+
+use crate::error::SqlError;
+use crate::execute::{Effect, Scene, Step, Work};
+use crate::guarded::Deed;
+use crate::machine::{Machine, Now, SessionId};
+use crate::plan::{Kind, Plan, plan};
+use crate::session::{Job, Portal, Prepared, Session, Waiting};
+use crate::sql::{Statement, parse};
+use crate::value::{Format, Type, Value, timestamp};
+use crate::wire::{Bind, Message, Target};
+
+/// True for the two statements that a failed transaction admits.
+fn ends(statement: &Statement) -> bool {
+    matches!(statement, Statement::Commit | Statement::Rollback)
+}
+
+fn plan_ends(plan: Option<&Arc<Plan>>) -> bool {
+    plan.is_none_or(|plan| matches!(&plan.kind, Kind::Control(statement) if ends(statement)))
+}
+
+impl Machine {
+    pub(crate) fn handle(&mut self, id: SessionId, message: Message, now: Now) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.idle_since = None;
+        if session.skips && message != Message::Sync {
+            return;
+        }
+        let done = match message {
+            Message::Query(text) => return self.query(id, &text, now),
+            Message::Malformed { simple: true, error } => return self.fail_query(id, &error, now),
+            Message::Malformed { error, .. } => Err(error),
+            Message::Parse { name, text, types } => self.prepare(id, name, &text, &types, now),
+            Message::Bind(bind) => self.bind(id, bind, now),
+            Message::Describe(target, name) => self.describe(id, target, &name),
+            Message::Execute { portal, max_rows } => {
+                self.execute(id, portal, max_rows, now.monotonic, now);
+                Ok(())
+            }
+            Message::Close(target, name) => {
+                match target {
+                    Target::Statement => drop(session.statements.remove(&name)),
+                    Target::Portal => drop(session.portals.remove(&name)),
+                }
+                session.replies.close_complete();
+                Ok(())
+            }
+            Message::Sync => {
+                session.skips = false;
+                self.finish_implicit(id);
+                self.ready(id, now);
+                Ok(())
+            }
+            Message::Flush => {
+                self.flush(id);
+                Ok(())
+            }
+            Message::Terminate => Ok(()),
+        };
+        if let Err(error) = done {
+            self.fail_extended(id, &error);
+        }
+    }
+
+    /// Commits a transaction that was not begun by BEGIN.
+    fn finish_implicit(&mut self, id: SessionId) {
+        let block =
+            self.sessions.get(&id).and_then(|session| session.transaction.as_ref()).map(|it| it.block);
+        if block == Some(false) {
+            self.end(id, true);
+        }
+    }
+
+    fn ready(&mut self, id: SessionId, now: Now) {
+        if let Some(session) = self.sessions.get_mut(&id) {
+            let status = session.status();
+            if session.reported_name != session.settings.application_name {
+                session.reported_name.clone_from(&session.settings.application_name);
+                session.replies.parameter("application_name", &session.reported_name);
+            }
+            session.replies.ready(status);
+            session.idle_since = (status != b'I').then_some(now.monotonic);
+        }
+        self.flush(id);
+    }
+
+    fn fail_query(&mut self, id: SessionId, error: &SqlError, now: Now) {
+        self.report(id, error);
+        self.abort(id);
+        self.ready(id, now);
+    }
+
+    fn fail_extended(&mut self, id: SessionId, error: &SqlError) {
+        self.report(id, error);
+        self.abort(id);
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.skips = true;
+        }
+    }
+
+    fn report(&mut self, id: SessionId, error: &SqlError) {
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.replies.error(error);
+        }
+    }
+
+    /// Ends what a session is in the middle of with an error.
+    pub(crate) fn fail_job(&mut self, id: SessionId, job: &Job, error: &SqlError, now: Now) {
+        match job {
+            Job::Query { .. } => self.fail_query(id, error, now),
+            Job::Execute { .. } => self.fail_extended(id, error),
+        }
+    }
+
+    /// Goes on with what a session is in the middle of.
+    pub(crate) fn resume(&mut self, id: SessionId, waiting: Waiting, now: Now) {
+        match waiting.job {
+            Job::Query { work, rest } => self.statements(id, Some(work), rest, waiting.began, now),
+            Job::Execute { portal, max_rows } => self.execute(id, portal, max_rows, waiting.began, now),
+        }
+    }
+
+    fn query(&mut self, id: SessionId, text: &str, now: Now) {
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.statements.remove("");
+            session.portals.remove("");
+        }
+        match parse(text) {
+            Err(error) => self.fail_query(id, &error, now),
+            Ok(statements) if statements.is_empty() => {
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    session.replies.empty_query();
+                }
+                self.ready(id, now);
+            }
+            Ok(statements) => self.statements(id, None, statements.into(), now.monotonic, now),
+        }
+    }
+
+    /// Executes the statements of a simple query, the first of which may have begun already.
+    fn statements(
+        &mut self,
+        id: SessionId,
+        mut begun: Option<Work>,
+        mut rest: VecDeque<Statement>,
+        mut began: Monotonic,
+        now: Now,
+    ) {
+        loop {
+            let mut work = match begun.take() {
+                Some(work) => work,
+                None => match rest.pop_front().map(|statement| self.plan(id, &statement, &[], now)) {
+                    Some(Ok(plan)) => {
+                        began = now.monotonic;
+                        if !plan.is_constant() {
+                            self.describe_result(id, &plan);
+                        }
+                        Work::new(Arc::new(plan), Vec::new())
+                    }
+                    Some(Err(error)) => return self.fail_query(id, &error, now),
+                    None => return self.ready(id, now),
+                },
+            };
+            match self.step(id, &mut work, now) {
+                Err(error) => {
+                    self.send_rows(id, &work);
+                    return self.fail_query(id, &error, now);
+                }
+                Ok(Step::Busy { row, inserts }) => {
+                    self.wait(id, Job::Query { work, rest }, began, &row, inserts, now);
+                    return;
+                }
+                Ok(Step::Done(tag)) => {
+                    if rest.is_empty() {
+                        self.finish_implicit(id);
+                    }
+                    if work.plan.is_constant() {
+                        self.describe_result(id, &work.plan);
+                    }
+                    self.send_rows(id, &work);
+                    if let Some(session) = self.sessions.get_mut(&id) {
+                        session.replies.complete(&tag_of(&tag, work.rows.len()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells the columns of a simple query's result, which PostgreSQL does before it begins, but not before it has planned
+    /// the query, constants computed.
+    fn describe_result(&mut self, id: SessionId, plan: &Plan) {
+        if let (Some(session), Some(columns)) = (self.sessions.get_mut(&id), &plan.columns) {
+            session.replies.columns(columns, |_| Format::Text);
+        }
+    }
+
+    fn send_rows(&mut self, id: SessionId, work: &Work) {
+        if let (Some(session), Some(columns)) = (self.sessions.get_mut(&id), &work.plan.columns) {
+            for row in &work.rows {
+                session.replies.row(row, columns, |_| Format::Text);
+            }
+        }
+    }
+
+    fn wait(
+        &mut self,
+        id: SessionId,
+        job: Job,
+        began: Monotonic,
+        row: &crate::data::RowRef,
+        inserts: bool,
+        now: Now,
+    ) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let Some(transaction) = &session.transaction else { return };
+        self.data.wait(transaction.id, row, inserts);
+        session.waiting = Some(Waiting { job, began, since: now.monotonic, checked: false });
+    }
+
+    /// What a statement means to this session.
+    fn plan(
+        &mut self,
+        id: SessionId,
+        statement: &Statement,
+        types: &[Option<Type>],
+        now: Now,
+    ) -> Result<Plan, SqlError> {
+        let gone = || SqlError::protocol("the session is gone");
+        self.sessions.get(&id).ok_or_else(gone)?.admits(ends(statement))?;
+        let txn = if ends(statement) { None } else { self.transaction(id, now).map(|it| it.id) };
+        plan(statement, types, |name| self.data.schema(txn?, name))
+    }
+
+    /// Executes a statement as far as it comes.
+    fn step(&mut self, id: SessionId, work: &mut Work, now: Now) -> Result<Step, SqlError> {
+        if let Kind::Control(statement) = &Arc::clone(&work.plan).kind {
+            let (tag, rows) = self.control(id, statement, now)?;
+            work.rows = rows;
+            return Ok(Step::Done(tag));
+        }
+        let gone = || SqlError::protocol("the session is gone");
+        let pid = self.sessions.get(&id).map(|session| session.pid).ok_or_else(gone)?;
+        let (txn, began) = self.transaction(id, now).map(|it| (it.id, it.began)).ok_or_else(gone)?;
+        let (mut effects, mut notices) = (Vec::new(), Vec::new());
+        let clock = timestamp(now.wall.as_nanos());
+        let (effects_to, notices_to) = (&mut effects, &mut notices);
+        let mut scene =
+            Scene { data: &mut self.data, txn, began, clock, pid, effects: effects_to, notices: notices_to };
+        let outcome = work.proceed(&mut scene);
+        let session = self.sessions.get_mut(&id).ok_or_else(gone)?;
+        for notice in &notices {
+            session.replies.error(notice);
+        }
+        let origin = session.origin;
+        for effect in effects {
+            match effect {
+                Effect::Locked(row) => self.tell(origin, &row.table, &row.key, &Deed::Locked),
+                Effect::Read { schema, row, columns } => {
+                    self.tell(origin, &schema.name, &row[schema.key], &Deed::Read(&row, &columns));
+                }
+            }
+        }
+        outcome
+    }
+
+    /// Carries out a statement about the session or its transaction: its tag and its result.
+    fn control(
+        &mut self,
+        id: SessionId,
+        statement: &Statement,
+        now: Now,
+    ) -> Result<(String, Vec<Vec<Value>>), SqlError> {
+        let block = |session: &Session| session.transaction.as_ref().is_some_and(|it| it.block);
+        let none = || SqlError::warning("25P01", "there is no transaction in progress");
+        let (in_block, failed) =
+            self.sessions.get(&id).map_or((false, false), |session| (block(session), session.has_failed()));
+        match statement {
+            Statement::Begin { tag } => {
+                if in_block {
+                    let text = "there is already a transaction in progress";
+                    self.report(id, &SqlError::warning("25001", text));
+                } else if let Some(transaction) = self.transaction(id, now) {
+                    transaction.block = true;
+                }
+                Ok(((*tag).to_owned(), Vec::new()))
+            }
+            Statement::Commit | Statement::Rollback => {
+                if !in_block {
+                    self.report(id, &none());
+                }
+                let commits = *statement == Statement::Commit && !failed;
+                self.end(id, commits);
+                let tag = if commits { "COMMIT" } else { "ROLLBACK" };
+                Ok((tag.to_owned(), Vec::new()))
+            }
+            Statement::Set { local, name, value } => {
+                if *local && !in_block {
+                    let text = "SET LOCAL can only be used in transaction blocks";
+                    self.report(id, &SqlError::warning("25P01", text));
+                }
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    session.settings.set(name, value.as_deref())?;
+                    if !local {
+                        session.settled.set(name, value.as_deref())?;
+                    }
+                }
+                Ok(("SET".to_owned(), Vec::new()))
+            }
+            Statement::Show(name) => {
+                let shown = self.sessions.get(&id).map(|session| session.settings.show(name)).transpose()?;
+                Ok(("SHOW".to_owned(), vec![vec![Value::Text(shown.unwrap_or_default())]]))
+            }
+            _ => Err(SqlError::unsupported("this statement")),
+        }
+    }
+
+    fn prepare(
+        &mut self,
+        id: SessionId,
+        name: String,
+        text: &str,
+        types: &[Option<Type>],
+        now: Now,
+    ) -> Result<(), SqlError> {
+        let mut statements = parse(text)?;
+        if statements.len() > 1 {
+            let text = "cannot insert multiple commands into a prepared statement";
+            return Err(SqlError::new("42601", text));
+        }
+        let plan = match statements.pop() {
+            Some(statement) => Some(Arc::new(self.plan(id, &statement, types, now)?)),
+            None => None,
+        };
+        let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
+        if !name.is_empty() && session.statements.contains_key(&name) {
+            let text = format!("prepared statement \"{name}\" already exists");
+            return Err(SqlError::new("42P05", text));
+        }
+        session.statements.insert(name, Prepared { plan });
+        session.replies.parse_complete();
+        Ok(())
+    }
+
+    fn bind(&mut self, id: SessionId, bind: Bind, now: Now) -> Result<(), SqlError> {
+        let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
+        let Bind { portal, statement, formats, values, results } = bind;
+        let plan = session.prepared(&statement)?.plan.clone();
+        session.admits(plan_ends(plan.as_ref()))?;
+        if !portal.is_empty() && session.portals.contains_key(&portal) {
+            return Err(SqlError::new("42P03", format!("cursor \"{portal}\" already exists")));
+        }
+        let (given, types) = (values.len(), plan.as_ref().map_or(&[][..], |plan| &plan.params));
+        if formats.len() > 1 && formats.len() != given {
+            let text = format!("bind message has {} parameter formats but {given} parameters", formats.len());
+            return Err(SqlError::protocol(text));
+        }
+        if given != types.len() {
+            let (statement, needed) = (&statement, types.len());
+            let text = format!(
+                "bind message supplies {given} parameters, but prepared statement \"{statement}\" requires {needed}"
+            );
+            return Err(SqlError::protocol(text));
+        }
+        let mut params = Vec::new();
+        for (at, (value, ty)) in values.iter().zip(types).enumerate() {
+            let format = format_at(&formats, at);
+            params.push(value.as_ref().map_or(Ok(Value::Null), |bytes| ty.decode(bytes, format))?);
+        }
+        let width = plan.as_ref().and_then(|plan| plan.columns.as_ref()).map_or(0, Vec::len);
+        if results.len() > 1 && results.len() != width {
+            let text =
+                format!("bind message has {} result formats but query has {width} columns", results.len());
+            return Err(SqlError::protocol(text));
+        }
+        // A portal lives in a transaction.
+        if !plan_ends(plan.as_ref()) {
+            self.transaction(id, now);
+        }
+        if let Some(session) = self.sessions.get_mut(&id) {
+            let work = plan.map(|plan| Work::new(plan, params));
+            session.portals.insert(portal, Portal { work, formats: results, tag: None, sent: 0 });
+            session.replies.bind_complete();
+        }
+        Ok(())
+    }
+
+    fn describe(&mut self, id: SessionId, target: Target, name: &str) -> Result<(), SqlError> {
+        let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
+        let (plan, formats) = match target {
+            Target::Statement => (session.prepared(name)?.plan.clone(), Vec::new()),
+            Target::Portal => {
+                let portal = session.portals.get(name).ok_or_else(|| no_portal(name))?;
+                (portal.work.as_ref().map(|work| Arc::clone(&work.plan)), portal.formats.clone())
+            }
+        };
+        let columns = plan.as_ref().and_then(|plan| plan.columns.as_ref());
+        session.admits(columns.is_none())?;
+        if target == Target::Statement {
+            session.replies.parameter_types(plan.as_ref().map_or(&[], |plan| &plan.params));
+        }
+        match columns {
+            Some(columns) => session.replies.columns(columns, |at| format_at(&formats, at)),
+            None => session.replies.no_data(),
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, id: SessionId, name: String, max_rows: i32, began: Monotonic, now: Now) {
+        match self.execute_portal(id, &name, max_rows, now) {
+            Ok(Some((row, inserts))) => {
+                self.wait(id, Job::Execute { portal: name, max_rows }, began, &row, inserts, now);
+            }
+            Ok(None) => {}
+            Err(error) => self.fail_extended(id, &error),
+        }
+    }
+
+    /// Executes a portal, or goes on with it; the row that it has to wait for, if it has to.
+    fn execute_portal(
+        &mut self,
+        id: SessionId,
+        name: &str,
+        max_rows: i32,
+        now: Now,
+    ) -> Result<Option<(crate::data::RowRef, bool)>, SqlError> {
+        let Some(session) = self.sessions.get_mut(&id) else { return Ok(None) };
+        let portal = session.portals.get(name).ok_or_else(|| no_portal(name))?;
+        let plan = portal.work.as_ref().map(|work| Arc::clone(&work.plan));
+        session.admits(plan_ends(plan.as_ref()))?;
+        // The portal is taken out: its statement may end the transaction that it lives in.
+        let Some(mut portal) = session.portals.remove(name) else { return Ok(None) };
+        let Some(work) = &mut portal.work else {
+            session.replies.empty_query();
+            session.portals.insert(name.to_owned(), portal);
+            return Ok(None);
+        };
+        if portal.tag.is_none() {
+            match self.step(id, work, now)? {
+                Step::Busy { row, inserts } => {
+                    if let Some(session) = self.sessions.get_mut(&id) {
+                        session.portals.insert(name.to_owned(), portal);
+                    }
+                    return Ok(Some((row, inserts)));
+                }
+                Step::Done(tag) => portal.tag = Some(tag),
+            }
+        } else if work.plan.columns.is_none() {
+            return Err(SqlError::new("55000", format!("portal \"{name}\" cannot be run")));
+        }
+        if let Some(session) = self.sessions.get_mut(&id) {
+            portal.send(session, max_rows);
+            if session.transaction.is_some() {
+                session.portals.insert(name.to_owned(), portal);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Session {
+    fn prepared(&self, name: &str) -> Result<&Prepared, SqlError> {
+        let missing = || match name {
+            "" => SqlError::new("26000", "unnamed prepared statement does not exist"),
+            _ => SqlError::new("26000", format!("prepared statement \"{name}\" does not exist")),
+        };
+        self.statements.get(name).ok_or_else(missing)
+    }
+}
+
+impl Portal {
+    /// Sends the next rows of the result, at most so many unless that is 0, and says whether that was all.
+    fn send(&mut self, session: &mut Session, max_rows: i32) {
+        let (Some(work), Some(tag)) = (&self.work, &self.tag) else { return };
+        let left = work.rows.len() - self.sent;
+        let most = usize::try_from(max_rows).ok().filter(|most| *most > 0).unwrap_or(usize::MAX);
+        let count = left.min(most);
+        if let Some(columns) = &work.plan.columns {
+            for row in &work.rows[self.sent..self.sent + count] {
+                session.replies.row(row, columns, |at| format_at(&self.formats, at));
+            }
+        }
+        self.sent += count;
+        // As many as were asked for: whether there are more is not looked at.
+        if work.plan.columns.is_some() && count == most {
+            session.replies.suspended();
+        } else {
+            session.replies.complete(&tag_of(tag, count));
+        }
+    }
+}
+
+/// The tag with the number of rows where it is to have one.
+fn tag_of(tag: &str, rows: usize) -> String {
+    if tag == "SELECT" { format!("SELECT {rows}") } else { tag.to_owned() }
+}
+
+/// The format of a value: each has its own, or one is for all, or all are text.
+fn format_at(formats: &[Format], at: usize) -> Format {
+    match formats {
+        [] => Format::Text,
+        [one] => *one,
+        more => more.get(at).copied().unwrap_or(Format::Text),
+    }
+}
+
+fn no_portal(name: &str) -> SqlError {
+    SqlError::new("34000", format!("portal \"{name}\" does not exist"))
+}

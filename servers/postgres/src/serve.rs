@@ -1,0 +1,145 @@
+//! Puts the machine on a host: connections, timers, the log on disk, events.
+//!
+//! All tasks share the machine behind one lock, which is never held across an await.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use picklock_sim::design::ServerSeat;
+use picklock_sim::host::{Host, Origin};
+use picklock_sim::stream::Stream;
+use picklock_sim::time::Monotonic;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::{Notify, mpsc};
+
+use crate::PORT;
+use crate::guarded::Guarded;
+use crate::journal::Journal;
+use crate::machine::{Delivery, Machine, Now, SessionId};
+
+/// Runs a PostgreSQL server until its host stops.
+pub async fn serve(seat: ServerSeat) {
+    let host = seat.host;
+    let journal = Journal::new(host.disk());
+    for event in journal.lost() {
+        host.record(Origin::default(), event);
+    }
+    let machine = Machine::new(Guarded::default(), journal.records());
+    journal.begin(&machine.records());
+    let shared = Shared { machine, journal, outboxes: BTreeMap::new(), deadline: None };
+    let server = Arc::new(Server { host, shared: Mutex::new(shared), deadline_moved: Notify::new() });
+    server.host.spawn(timers(Arc::clone(&server)));
+    // The port is free: a host runs one server, and this is its start.
+    let Ok(listener) = server.host.bind(PORT).await else { return };
+    while let Ok((stream, _)) = listener.accept().await {
+        server.host.spawn(connection(Arc::clone(&server), stream));
+    }
+}
+
+struct Server {
+    host: Host,
+    shared: Mutex<Shared>,
+    /// Told when the machine's deadline is another one.
+    deadline_moved: Notify,
+}
+
+/// What the tasks of a server share.
+struct Shared {
+    machine: Machine,
+    journal: Journal,
+    outboxes: BTreeMap<SessionId, mpsc::UnboundedSender<Delivery>>,
+    deadline: Option<Monotonic>,
+}
+
+impl Server {
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().expect("nothing panics while it holds the machine")
+    }
+
+    /// Has the machine do something, and makes known what came of it.
+    fn with<T>(&self, act: impl FnOnce(&mut Machine, Now) -> T) -> T {
+        let now = Now { wall: self.host.wall(), monotonic: self.host.monotonic() };
+        let mut shared = self.shared();
+        let Shared { machine, journal, outboxes, deadline } = &mut *shared;
+        let result = act(machine, now);
+        let effects = machine.take_effects();
+        journal.append(&effects.log);
+        for (origin, event) in effects.events {
+            journal.note(&event);
+            self.host.record(origin, event);
+        }
+        for delivery in effects.deliveries {
+            if let Some(outbox) = outboxes.get(&delivery.session) {
+                // Who has just gone gets nothing.
+                let _ = outbox.send(delivery);
+            }
+        }
+        if *deadline != machine.deadline() {
+            *deadline = machine.deadline();
+            self.deadline_moved.notify_one();
+        }
+        result
+    }
+}
+
+/// Wakes the machine when something is due.
+async fn timers(server: Arc<Server>) {
+    loop {
+        let deadline = server.shared().deadline;
+        let Some(deadline) = deadline else {
+            server.deadline_moved.notified().await;
+            continue;
+        };
+        tokio::select! {
+            biased;
+            () = server.deadline_moved.notified() => {}
+            () = server.host.sleep_until(deadline) => server.with(|machine, now| machine.tick(now)),
+        }
+    }
+}
+
+/// Serves one client until it goes. An error on its stream concerns nobody else.
+async fn connection(server: Arc<Server>, stream: Stream) {
+    let (outbox, parcels) = mpsc::unbounded_channel();
+    let id = server.with(|machine, _| machine.connect());
+    server.shared().outboxes.insert(id, outbox);
+    let _ = converse(&server, id, stream, parcels).await;
+    server.shared().outboxes.remove(&id);
+    server.with(|machine, now| machine.disconnect(id, now));
+}
+
+async fn converse(
+    server: &Server,
+    id: SessionId,
+    stream: Stream,
+    mut parcels: mpsc::UnboundedReceiver<Delivery>,
+) -> io::Result<()> {
+    let (mut read, mut write) = stream.into_split();
+    let mut received = Vec::new();
+    loop {
+        let waits = server.shared().machine.is_waiting(id);
+        tokio::select! {
+            biased;
+            parcel = parcels.recv() => {
+                let Some(parcel) = parcel else { return Ok(()) };
+                if !parcel.bytes.is_empty() {
+                    write.answer_to(parcel.origin);
+                    write.write_all(&parcel.bytes).await?;
+                }
+                if parcel.closes {
+                    return Ok(());
+                }
+            }
+            // A session that waits for a lock does not look at its socket.
+            len = read.read_buf(&mut received), if !waits => {
+                if len? == 0 {
+                    return Ok(());
+                }
+                let origin = read.origin();
+                server.with(|machine, now| machine.receive(id, origin, &received, now));
+                received.clear();
+            }
+        }
+    }
+}

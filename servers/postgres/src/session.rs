@@ -1,0 +1,146 @@
+//! What the machine knows of one session.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use picklock_sim::host::Origin;
+use picklock_sim::time::Monotonic;
+
+use crate::data::TxnId;
+use crate::error::SqlError;
+use crate::execute::Work;
+use crate::plan::Plan;
+use crate::settings::Settings;
+use crate::sql::Statement;
+use crate::value::Format;
+use crate::wire::Replies;
+
+/// A session, from its connection on.
+#[derive(Default)]
+pub(crate) struct Session {
+    pub(crate) pid: i32,
+    pub(crate) secret: i32,
+    pub(crate) stage: Stage,
+    pub(crate) input: Vec<u8>,
+    /// Answers that were not sent yet.
+    pub(crate) replies: Replies,
+    /// The message that brought what is being done.
+    pub(crate) origin: Origin,
+    pub(crate) statements: BTreeMap<String, Prepared>,
+    pub(crate) portals: BTreeMap<String, Portal>,
+    /// True after an error in the extended protocol, until the next Sync.
+    pub(crate) skips: bool,
+    pub(crate) transaction: Option<Transaction>,
+    pub(crate) settings: Settings,
+    /// What the settings will be after the transaction.
+    pub(crate) settled: Settings,
+    /// The name of its application as the client was told.
+    pub(crate) reported_name: String,
+    /// The statement that waits for a lock.
+    pub(crate) waiting: Option<Waiting>,
+    /// Since when it is idle in a transaction.
+    pub(crate) idle_since: Option<Monotonic>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Stage {
+    #[default]
+    Opening,
+    Open,
+    Closed,
+}
+
+/// A prepared statement; none of the empty text.
+#[derive(Clone)]
+pub(crate) struct Prepared {
+    pub(crate) plan: Option<Arc<Plan>>,
+}
+
+/// A prepared statement with its parameters.
+pub(crate) struct Portal {
+    /// None of the empty text.
+    pub(crate) work: Option<Work>,
+    pub(crate) formats: Vec<Format>,
+    /// The tag of its completion, once it was executed.
+    pub(crate) tag: Option<String>,
+    /// How many rows of its result were sent.
+    pub(crate) sent: usize,
+}
+
+pub(crate) struct Transaction {
+    pub(crate) id: TxnId,
+    /// When it began, as `now()` shows it.
+    pub(crate) began: i64,
+    /// True if it was begun by BEGIN; otherwise it ends with the query that it began with.
+    pub(crate) block: bool,
+    /// True if it is to be rolled back and nothing else.
+    pub(crate) failed: bool,
+    /// The settings to go back to if it does not commit.
+    pub(crate) before: Settings,
+}
+
+/// A statement that waits for a lock.
+pub(crate) struct Waiting {
+    pub(crate) job: Job,
+    /// Since when the statement is under way.
+    pub(crate) began: Monotonic,
+    /// Since when it waits.
+    pub(crate) since: Monotonic,
+    /// True once it has looked for a deadlock.
+    pub(crate) checked: bool,
+}
+
+/// What a session is in the middle of.
+pub(crate) enum Job {
+    /// A simple query: this statement, and those to come.
+    Query { work: Work, rest: VecDeque<Statement> },
+    /// The execution of a portal.
+    Execute { portal: String, max_rows: i32 },
+}
+
+/// What ends a wait or a session when its time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Alarm {
+    Deadlock,
+    Lock,
+    Statement,
+    Idle,
+}
+
+impl Session {
+    /// The next thing that happens to it if nothing else does.
+    pub(crate) fn alarm(&self) -> Option<(Monotonic, Alarm)> {
+        let settings = &self.settings;
+        if let Some(waiting) = &self.waiting {
+            let deadlock =
+                (!waiting.checked).then(|| (waiting.since + settings.deadlock_timeout(), Alarm::Deadlock));
+            let lock = settings.lock_timeout().map(|span| (waiting.since + span, Alarm::Lock));
+            let whole = settings.statement_timeout().map(|span| (waiting.began + span, Alarm::Statement));
+            return deadlock.into_iter().chain(lock).chain(whole).min();
+        }
+        let span = settings.idle_timeout()?;
+        Some((self.idle_since? + span, Alarm::Idle))
+    }
+
+    /// The status of its transaction: I, T or E.
+    pub(crate) fn status(&self) -> u8 {
+        match &self.transaction {
+            Some(transaction) if transaction.failed => b'E',
+            Some(transaction) if transaction.block => b'T',
+            _ => b'I',
+        }
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.transaction.as_ref().is_some_and(|transaction| transaction.failed)
+    }
+
+    /// Refuses anything but the end of a transaction that has failed.
+    pub(crate) fn admits(&self, ends: bool) -> Result<(), SqlError> {
+        if !self.has_failed() || ends {
+            return Ok(());
+        }
+        let text = "current transaction is aborted, commands ignored until end of transaction block";
+        Err(SqlError::new("25P02", text))
+    }
+}

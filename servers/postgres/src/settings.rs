@@ -1,0 +1,173 @@
+//! The parameters of a session: those that have to do with waiting, and what clients are told of at the start.
+//!
+//! Source: PostgreSQL 15, "Client Connection Defaults" and "Lock Management".
+
+use std::time::Duration;
+
+use crate::error::SqlError;
+
+/// The version that is modelled.
+pub(crate) const VERSION: &str = "15.14";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    lock_timeout_ms: u32,
+    statement_timeout_ms: u32,
+    idle_timeout_ms: u32,
+    deadlock_timeout_ms: u32,
+    pub(crate) application_name: String,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            lock_timeout_ms: 0,
+            statement_timeout_ms: 0,
+            idle_timeout_ms: 0,
+            deadlock_timeout_ms: 1_000,
+            application_name: String::new(),
+        }
+    }
+}
+
+/// What a client is told at the start besides its own name and that of its application.
+pub(crate) const REPORTED: [(&str, &str); 10] = [
+    ("client_encoding", "UTF8"),
+    ("DateStyle", "ISO, MDY"),
+    ("default_transaction_read_only", "off"),
+    ("in_hot_standby", "off"),
+    ("integer_datetimes", "on"),
+    ("IntervalStyle", "postgres"),
+    ("is_superuser", "on"),
+    ("server_encoding", "UTF8"),
+    ("server_version", VERSION),
+    ("standard_conforming_strings", "on"),
+];
+
+impl Settings {
+    /// How long a statement waits for one lock; none for ever.
+    pub(crate) fn lock_timeout(&self) -> Option<Duration> {
+        span(self.lock_timeout_ms)
+    }
+
+    /// How long a statement may take.
+    pub(crate) fn statement_timeout(&self) -> Option<Duration> {
+        span(self.statement_timeout_ms)
+    }
+
+    /// How long a transaction may be idle.
+    pub(crate) fn idle_timeout(&self) -> Option<Duration> {
+        span(self.idle_timeout_ms)
+    }
+
+    /// How long a statement waits for a lock before it looks for a deadlock.
+    pub(crate) fn deadlock_timeout(&self) -> Duration {
+        Duration::from_millis(u64::from(self.deadlock_timeout_ms))
+    }
+
+    fn timeout(&mut self, name: &str) -> Option<&mut u32> {
+        match name {
+            "lock_timeout" => Some(&mut self.lock_timeout_ms),
+            "statement_timeout" => Some(&mut self.statement_timeout_ms),
+            "idle_in_transaction_session_timeout" => Some(&mut self.idle_timeout_ms),
+            "deadlock_timeout" => Some(&mut self.deadlock_timeout_ms),
+            _ => None,
+        }
+    }
+
+    /// Sets a parameter, to its default without a value.
+    pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), SqlError> {
+        let name = name.to_lowercase();
+        let invalid = |value: &str| {
+            SqlError::new("22023", format!("invalid value for parameter \"{name}\": \"{value}\""))
+        };
+        let mut defaults = Settings::default();
+        if let Some(timeout) = self.timeout(&name) {
+            *timeout = match value {
+                None => defaults.timeout(&name).copied().unwrap_or(0),
+                Some(value) => {
+                    let ms = milliseconds(value).ok_or_else(|| invalid(value))?;
+                    let least = i64::from(name == "deadlock_timeout");
+                    let range = least..=i64::from(i32::MAX);
+                    let fits = u32::try_from(ms).ok().filter(|_| range.contains(&ms));
+                    fits.ok_or_else(|| {
+                        let text = "is outside the valid range for parameter";
+                        SqlError::new("22023", format!("{ms} ms {text} \"{name}\" ({least} .. {})", i32::MAX))
+                    })?
+                }
+            };
+            return Ok(());
+        }
+        match (name.as_str(), value) {
+            ("application_name", _) => self.application_name = value.unwrap_or_default().to_owned(),
+            ("client_encoding", None | Some("UTF8" | "utf8" | "UTF-8" | "utf-8")) => {}
+            ("client_encoding", Some(_)) => return Err(SqlError::unsupported("another encoding than UTF8")),
+            _ => {
+                let text = format!("unrecognized configuration parameter \"{name}\"");
+                return Err(SqlError::new("42704", text));
+            }
+        }
+        Ok(())
+    }
+
+    /// A parameter as SHOW shows it.
+    pub(crate) fn show(&self, name: &str) -> Result<String, SqlError> {
+        let name = name.to_lowercase();
+        if let Some(ms) = self.clone().timeout(&name) {
+            return Ok(timeout_text(*ms));
+        }
+        match name.as_str() {
+            "application_name" => Ok(self.application_name.clone()),
+            "transaction_isolation" => Ok("read committed".to_owned()),
+            "timezone" => Ok("UTC".to_owned()),
+            _ => {
+                let known = REPORTED.iter().find(|(reported, _)| reported.to_lowercase() == name);
+                known.map(|(_, value)| (*value).to_owned()).ok_or_else(|| {
+                    SqlError::new("42704", format!("unrecognized configuration parameter \"{name}\""))
+                })
+            }
+        }
+    }
+}
+
+fn span(ms: u32) -> Option<Duration> {
+    (ms > 0).then(|| Duration::from_millis(u64::from(ms)))
+}
+
+/// Units in milliseconds, the largest first.
+const UNITS: [(&str, i64); 5] =
+    [("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)];
+
+/// A span as people write it, `5s` or `100`; none if it is no whole number of milliseconds.
+fn milliseconds(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let len = text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len());
+    let number: i64 = text[..len].parse().ok()?;
+    let unit = text[len..].trim();
+    let factor = if unit.is_empty() { 1 } else { UNITS.iter().find(|(name, _)| *name == unit)?.1 };
+    number.checked_mul(factor)
+}
+
+fn timeout_text(ms: u32) -> String {
+    let ms = i64::from(ms);
+    match UNITS.iter().find(|(_, factor)| ms % factor == 0) {
+        Some((unit, factor)) if ms > 0 => format!("{}{unit}", ms / factor),
+        _ => ms.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_is_shown_in_its_largest_unit() {
+        let mut settings = Settings::default();
+        for (given, shown) in [("1500", "1500ms"), ("2s", "2s"), ("60s", "1min"), ("0", "0"), ("1 d", "1d")] {
+            settings.set("lock_timeout", Some(given)).unwrap();
+            assert_eq!(settings.show("LOCK_TIMEOUT").unwrap(), shown);
+        }
+        assert_eq!(settings.set("lock_timeout", Some("soon")).unwrap_err().code, "22023");
+        assert_eq!(settings.set("lock_timout", None).unwrap_err().code, "42704");
+    }
+}

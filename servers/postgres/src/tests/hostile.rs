@@ -1,0 +1,103 @@
+//! Clients that send anything in any order: the machine never panics, and what it tells of locks makes sense.
+
+use picklock_sim::host::Origin;
+use picklock_sim::time::{Monotonic, WallTime};
+use picklock_sim::trace::What;
+use proptest::prelude::*;
+
+use super::talk::frame;
+use crate::{Guarded, Machine, Now};
+
+const STATEMENTS: [&str; 16] = [
+    "BEGIN",
+    "COMMIT",
+    "ROLLBACK",
+    "SELECT value FROM resource WHERE key = 'a' FOR UPDATE",
+    "SELECT value FROM resource WHERE key = 'b' FOR UPDATE",
+    "SELECT value FROM resource FOR UPDATE",
+    "SELECT value FROM resource FOR UPDATE SKIP LOCKED",
+    "SELECT value FROM resource WHERE key = 'a' FOR UPDATE NOWAIT",
+    "UPDATE resource SET value = value + 1 WHERE key = 'a'",
+    "UPDATE resource SET value = value + 1",
+    "DELETE FROM resource WHERE key = 'b'",
+    "INSERT INTO resource VALUES ('b', 1)",
+    "INSERT INTO resource VALUES ('b', 1), ('a', 1) ON CONFLICT DO NOTHING",
+    "SET lock_timeout = 300; BEGIN; SELECT nothing",
+    "BEGIN; DELETE FROM resource WHERE key = 'a'; INSERT INTO resource VALUES ('a', 5)",
+    "SET idle_in_transaction_session_timeout = 700",
+];
+
+fn now(ms: u64) -> Now {
+    Now { wall: WallTime(ms * 1_000_000), monotonic: Monotonic(ms * 1_000_000) }
+}
+
+fn query(sql: &str) -> Vec<u8> {
+    frame(b'Q', &[sql.as_bytes(), b"\0"].concat())
+}
+
+const STARTUP: &[u8] = b"\0\0\0\x10\0\x03\0\0user\0p\0\0";
+
+proptest! {
+    #[test]
+    fn locks_are_told_of_one_after_another(
+        acts in prop::collection::vec((0..4_usize, 0..STATEMENTS.len() + 2, 0..400_u64), 0..60),
+    ) {
+        let mut machine = Machine::new(Guarded::default(), []);
+        let mut sessions: Vec<_> = (0..4).map(|_| machine.connect()).collect();
+        for id in &sessions {
+            machine.receive(*id, Origin::default(), STARTUP, now(0));
+        }
+        let set_up = "CREATE TABLE resource (key text PRIMARY KEY, value bigint); INSERT INTO resource VALUES ('a', 1), ('b', 1)";
+        machine.receive(sessions[0], Origin::default(), &query(set_up), now(0));
+        let mut ms = 0;
+        for (who, act, later) in acts {
+            ms += later;
+            machine.tick(now(ms));
+            match STATEMENTS.get(act) {
+                Some(sql) => machine.receive(sessions[who], Origin::default(), &query(sql), now(ms)),
+                None => {
+                    machine.disconnect(sessions[who], now(ms));
+                    sessions[who] = machine.connect();
+                    machine.receive(sessions[who], Origin::default(), STARTUP, now(ms));
+                }
+            }
+        }
+        for id in &sessions {
+            machine.disconnect(*id, now(ms));
+        }
+        prop_assert_eq!(machine.deadline(), None);
+        let mut locked: Vec<String> = Vec::new();
+        for (_, what) in machine.take_effects().events {
+            match what {
+                What::Created { key } => {
+                    prop_assert!(!locked.contains(&key.to_string()), "{} is locked twice", key);
+                    locked.push(key.to_string());
+                }
+                What::Deleted { key } => {
+                    let at = locked.iter().position(|held| *held == key.as_str());
+                    prop_assert!(at.is_some(), "{} was not locked", key);
+                    locked.swap_remove(at.unwrap());
+                }
+                _ => {}
+            }
+        }
+        prop_assert!(locked.is_empty(), "{:?} are locked for ever", locked);
+    }
+
+    #[test]
+    fn no_bytes_are_too_strange(
+        parts in prop::collection::vec((prop::sample::select(b"QPBDECSHX".to_vec()), "[a-z0-9$' =(),]{0,12}\\PC{0,3}", any::<bool>()), 0..20),
+        raw in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let mut machine = Machine::new(Guarded::default(), []);
+        let id = machine.connect();
+        machine.receive(id, Origin::default(), STARTUP, now(0));
+        for (kind, text, whole) in parts {
+            let content = if whole { [text.as_bytes(), b"\0select 1\0\0\0\0\0\0\0"].concat() } else { text.into_bytes() };
+            machine.receive(id, Origin::default(), &frame(kind, &content), now(0));
+        }
+        machine.receive(id, Origin::default(), &raw, now(0));
+        let fresh = machine.connect();
+        machine.receive(fresh, Origin::default(), &raw, now(0));
+    }
+}

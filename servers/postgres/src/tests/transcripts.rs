@@ -1,0 +1,69 @@
+//! The conversations of `scripts/`: what PostgreSQL 15 has answered, word for word, and what the machine answers.
+
+use std::path::PathBuf;
+
+use picklock_sim::ids::Key;
+use picklock_sim::trace::What;
+
+use super::talk::{Tame, play};
+
+pub(super) fn scripts() -> Vec<(PathBuf, String)> {
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/tests/scripts");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.into_iter().map(|file| (file.clone(), std::fs::read_to_string(file).unwrap())).collect()
+}
+
+/// Shows the first line in which two transcripts differ.
+pub(super) fn assert_same(name: &str, expected: &str, found: &str) {
+    for (at, (left, right)) in expected.lines().zip(found.lines()).enumerate() {
+        let from = expected.lines().take(at).collect::<Vec<_>>();
+        let before = from[from.len().saturating_sub(6)..].join("\n");
+        assert!(left == right, "{name}, line {}:\n{before}\nexpected: {left}\nfound:    {right}", at + 1);
+    }
+    assert_eq!(expected.lines().count(), found.lines().count(), "{name}: one of them says more");
+}
+
+#[test]
+fn the_machine_says_what_postgres_said() {
+    for (file, expected) in scripts() {
+        assert_same(&file.display().to_string(), &expected, &play(&mut Tame::new(), &expected));
+    }
+}
+
+#[test]
+fn locks_and_the_guarded_rows_are_told_of() {
+    let mut server = Tame::new();
+    play(
+        &mut server,
+        "a: CREATE TABLE resource (key text PRIMARY KEY, value bigint NOT NULL DEFAULT 0)\n\
+         a: INSERT INTO resource (key) VALUES ('k')\n\
+         a: BEGIN\n\
+         a: SELECT value FROM resource WHERE key = 'k' FOR UPDATE\n\
+         a: UPDATE resource SET value = 7 WHERE key = 'k'\n\
+         a: UPDATE resource SET value = value + 1 WHERE key = 'k'\n\
+         b: SELECT value FROM resource WHERE key = 'k'\n\
+         b> SELECT key FROM resource WHERE key = 'k' FOR UPDATE\n\
+         a: COMMIT\n\
+         b<\n",
+    );
+    let key = Key::new("k");
+    let read = |value| What::ResourceRead { key: key.clone(), value, token: None };
+    let (locked, unlocked) = (What::Created { key: key.clone() }, What::Deleted { key: key.clone() });
+    let written = What::ResourceWritten { key: key.clone(), value: 8, token: None };
+    let expected = [locked.clone(), read(0), read(0), written, unlocked.clone(), locked, unlocked];
+    assert_eq!(server.events, expected);
+}
+
+#[test]
+fn what_was_rolled_back_was_not_written() {
+    let mut server = Tame::new();
+    play(
+        &mut server,
+        "a: CREATE TABLE resource (key text PRIMARY KEY, value bigint)\n\
+         a: INSERT INTO resource VALUES ('k', 1)\n\
+         a: BEGIN; UPDATE resource SET value = 7 WHERE key = 'k'; ROLLBACK\n",
+    );
+    assert_eq!(server.events, []);
+}

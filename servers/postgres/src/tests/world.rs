@@ -1,0 +1,290 @@
+//! The server on a host of the simulated world, spoken to by tokio-postgres: deaths, restarts, timers.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use picklock_sim::design::{Design, Topology};
+use picklock_sim::engine::Engine;
+use picklock_sim::host::Host;
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
+use picklock_sim::plan::{
+    ClientPlan, Injection, Latency, Lever, MinReplicas, Persistence, Plan, Target, When, WorldSpec,
+};
+use picklock_sim::run::{Run, Workload, run};
+use picklock_sim::seed::Seed;
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::What;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
+
+use crate::{PORT, serve};
+
+struct NoLock;
+
+impl Lock for NoLock {
+    async fn try_acquire(&self, _: &Key) -> Result<Option<Grant>, LockError> {
+        Ok(None)
+    }
+
+    async fn release(&self, _: Grant) -> Result<(), LockError> {
+        Ok(())
+    }
+}
+
+async fn connect(host: &Host) -> tokio_postgres::Client {
+    let stream = host.connect("node-1", PORT).await.unwrap();
+    let (client, connection) = Config::new().user("postgres").connect_raw(stream, NoTls).await.unwrap();
+    host.spawn(async move {
+        // A connection that breaks shows in the queries that wait for it.
+        let _ = connection.await;
+    });
+    client
+}
+
+/// The first field of the first row of an answer.
+async fn ask(client: &tokio_postgres::Client, sql: &str) -> Result<Option<String>, String> {
+    let messages = client.simple_query(sql).await.map_err(|error| match error.code() {
+        Some(code) => code.code().to_owned(),
+        None => "no answer".to_owned(),
+    })?;
+    Ok(messages.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    }))
+}
+
+const SET_UP: &str = "CREATE TABLE IF NOT EXISTS resource (key text PRIMARY KEY, value bigint NOT NULL DEFAULT 0); \
+     INSERT INTO resource (key) VALUES ('k') ON CONFLICT DO NOTHING";
+const LOCK: &str = "BEGIN; SELECT value FROM resource WHERE key = 'k' FOR UPDATE";
+
+/// What a test has a client do.
+type Script = fn(Host) -> BoxFuture<'static, ()>;
+
+fn at(ms: u64, host: &str, lever: Lever) -> Injection {
+    let when = When::At { at_ns: TrueTime(ms * 1_000_000) };
+    Injection { fault: "test".into(), when, target: Target::host(host), lever }
+}
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// Runs a script on each client; those that die need not come to its end.
+fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> (Run, Vec<bool>) {
+    let design =
+        Design::new("test", |_| async { Ok(Client::lock(NoLock)) }).on(Topology::independent(1), serve);
+    let name = |nth: usize| format!("client-{}", nth + 1);
+    let clients = (0..scripts.len()).map(|nth| ClientPlan { name: name(nth), sections: Vec::new() });
+    let plan = Plan {
+        seed: Seed(1),
+        network_seed: Seed(1),
+        world: WorldSpec {
+            ttl: ms(1000),
+            wait: ms(1000),
+            horizon: ms(30_000),
+            latency: Latency { min: Duration::from_micros(200), max: ms(1) },
+            tcp_timeout: ms(15_000),
+            replicas: 0,
+            persistence: Persistence::None,
+            down_after: ms(1000),
+            min_replicas: MinReplicas::default(),
+            stock: 0,
+        },
+        workload: "test".into(),
+        clients: clients.collect(),
+        injections,
+    };
+    let finished = Arc::new(Mutex::new(vec![false; scripts.len()]));
+    let (scripts, done) = (scripts.to_vec(), Arc::clone(&finished));
+    let workload: Workload = Arc::new(move |seat| {
+        let nth = (0..scripts.len()).find(|nth| name(*nth) == seat.host.name()).unwrap();
+        let (script, done) = (scripts[nth], Arc::clone(&done));
+        Box::pin(async move {
+            script(seat.host.clone()).await;
+            done.lock().unwrap()[nth] = true;
+            seat.host.witness().finished();
+        })
+    });
+    let run = run(engine, &design, &plan, &workload).unwrap();
+    let finished = finished.lock().unwrap().clone();
+    (run, finished)
+}
+
+fn play(scripts: &[Script], injections: Vec<Injection>) -> Run {
+    let (run, finished) = play_on(Engine::Event, scripts, injections);
+    assert!(finished.last().copied().unwrap(), "the last client's script came to its end");
+    run
+}
+
+/// What the store has told, as "milliseconds what".
+fn told(run: &Run) -> Vec<String> {
+    let told = |what: &What| match what {
+        What::Created { .. } => Some("created".to_owned()),
+        What::Deleted { .. } => Some("deleted".to_owned()),
+        What::Lost { .. } => Some("lost".to_owned()),
+        What::ResourceWritten { value, .. } => Some(format!("written {value}")),
+        _ => None,
+    };
+    let events = run.trace.events.iter();
+    events.filter_map(|event| Some(format!("{} {}", event.at.as_millis(), told(&event.what)?))).collect()
+}
+
+/// Locks the row and never lets go.
+fn holds_for_ever(host: Host) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        let client = connect(&host).await;
+        ask(&client, SET_UP).await.unwrap();
+        ask(&client, LOCK).await.unwrap();
+        ask(&client, "UPDATE resource SET value = 9 WHERE key = 'k'").await.unwrap();
+        host.sleep(Duration::from_secs(1000)).await;
+    })
+}
+
+fn locks_at_two_seconds(host: Host) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        host.sleep(ms(2000)).await;
+        let client = connect(&host).await;
+        assert_eq!(ask(&client, LOCK).await, Ok(Some("0".into())));
+        assert_eq!(ask(&client, "COMMIT").await, Ok(None));
+    })
+}
+
+fn is_refused_at_two_seconds(host: Host) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        host.sleep(ms(2000)).await;
+        let client = connect(&host).await;
+        ask(&client, "SET lock_timeout = '20s'").await.unwrap();
+        assert_eq!(ask(&client, LOCK).await, Err("55P03".into()));
+    })
+}
+
+#[test]
+fn a_killed_holder_gives_the_row_back_at_once() {
+    let killed = at(3000, "client-1", Lever::Crash { power_loss: false, restart_after: None });
+    let told = told(&play(&[holds_for_ever, locks_at_two_seconds], vec![killed]));
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert!(told[1].starts_with("300") && told[2].starts_with("300"), "{told:?}");
+}
+
+#[test]
+fn a_holder_without_power_keeps_the_row() {
+    let dead = at(1000, "client-1", Lever::Crash { power_loss: true, restart_after: None });
+    let told = told(&play(&[holds_for_ever, is_refused_at_two_seconds], vec![dead]));
+    assert_eq!(told.len(), 1, "{told:?}");
+}
+
+#[test]
+fn a_holder_that_sleeps_keeps_the_row() {
+    let asleep = at(1000, "client-1", Lever::Pause { lasts: ms(25_000) });
+    let told = told(&play(&[holds_for_ever, is_refused_at_two_seconds], vec![asleep]));
+    assert_eq!(told[..1].len(), 1, "{told:?}");
+}
+
+#[test]
+fn a_killed_waiter_keeps_its_place_until_its_turn() {
+    let holds: Script = |host| {
+        Box::pin(async move {
+            let client = connect(&host).await;
+            ask(&client, SET_UP).await.unwrap();
+            ask(&client, LOCK).await.unwrap();
+            host.sleep(ms(4000)).await;
+            ask(&client, "COMMIT").await.unwrap();
+        })
+    };
+    let waits: Script = |host| {
+        Box::pin(async move {
+            host.sleep(ms(1000)).await;
+            let client = connect(&host).await;
+            let _ = ask(&client, LOCK).await;
+        })
+    };
+    let killed = at(1500, "client-2", Lever::Crash { power_loss: false, restart_after: None });
+    let told = told(&play(&[holds, waits, locks_at_two_seconds], vec![killed]));
+    let words: Vec<&str> = told.iter().map(|line| line.split_once(' ').unwrap().1).collect();
+    // The dead one's turn comes and goes before that of the one behind it.
+    assert_eq!(words, ["created", "deleted", "created", "deleted", "created", "deleted"], "{told:?}");
+    assert!(told[3].starts_with("400"), "{told:?}");
+}
+
+#[test]
+fn what_is_committed_survives_and_what_is_not_does_not() {
+    for power_loss in [false, true] {
+        let crash = Lever::Crash { power_loss, restart_after: Some(ms(500)) };
+        let script: Script = |host| {
+            Box::pin(async move {
+                let client = connect(&host).await;
+                ask(&client, SET_UP).await.unwrap();
+                ask(&client, "UPDATE resource SET value = 41 WHERE key = 'k'").await.unwrap();
+                ask(&client, LOCK).await.unwrap();
+                ask(&client, "UPDATE resource SET value = 666 WHERE key = 'k'").await.unwrap();
+                host.sleep(ms(20_000)).await;
+                assert_eq!(ask(&client, "COMMIT").await, Err("no answer".into()));
+                let client = connect(&host).await;
+                ask(&client, "UPDATE resource SET value = value + 1 WHERE key = 'k'").await.unwrap();
+                assert_eq!(
+                    ask(&client, "SELECT value FROM resource WHERE key = 'k'").await,
+                    Ok(Some("42".into()))
+                );
+            })
+        };
+        let told = told(&play(&[script], vec![at(3000, "node-1", crash)]));
+        let words: Vec<&str> = told.iter().map(|line| line.split_once(' ').unwrap().1).collect();
+        assert_eq!(words, ["written 41", "created", "lost", "written 42"]);
+    }
+}
+
+#[test]
+fn now_is_when_the_transaction_began() {
+    let script: Script = |host| {
+        Box::pin(async move {
+            let client = connect(&host).await;
+            ask(&client, "BEGIN").await.unwrap();
+            let began = ask(&client, "SELECT now()").await;
+            host.sleep(ms(1680)).await;
+            assert_eq!(ask(&client, "SELECT now()").await, began);
+            assert!(ask(&client, "SELECT clock_timestamp()").await > began);
+            ask(&client, "COMMIT").await.unwrap();
+            assert!(ask(&client, "SELECT now()").await > began);
+        })
+    };
+    play(&[script], Vec::new());
+}
+
+#[test]
+fn statements_are_prepared_with_types_and_without() {
+    let script: Script = |host| {
+        Box::pin(async move {
+            let client = connect(&host).await;
+            ask(&client, SET_UP).await.unwrap();
+            let set = "UPDATE resource SET value = $2 WHERE key = $1";
+            let changed = client.execute_typed(set, &[(&"k", Type::TEXT), (&7_i64, Type::INT8)]).await;
+            assert_eq!(changed.unwrap(), 1);
+            let get = "SELECT value, key, pg_backend_pid(), value = value FROM resource";
+            assert!(client.query_typed(get, &[]).await.is_err(), "a comparison is no value here");
+            let get = "SELECT value, key, pg_backend_pid(), true FROM resource WHERE key = $1";
+            let rows = client.query_typed(get, &[(&"k", Type::TEXT)]).await.unwrap();
+            let row: (i64, &str, i32, bool) =
+                (rows[0].get(0), rows[0].get(1), rows[0].get(2), rows[0].get(3));
+            assert_eq!((row.0, row.1, row.3), (7, "k", true));
+            let rows = client.query(get, &[&"k"]).await.unwrap();
+            assert_eq!(rows[0].get::<_, i64>(0), 7);
+            assert_eq!(client.execute(set, &[&"nobody", &1_i64]).await.unwrap(), 0);
+        })
+    };
+    play(&[script], Vec::new());
+}
+
+#[test]
+fn a_run_repeats_itself_on_both_engines() {
+    for engine in [Engine::Event, Engine::TURMOIL] {
+        let digest = || {
+            let killed = at(3000, "client-1", Lever::Crash { power_loss: false, restart_after: None });
+            play_on(engine, &[holds_for_ever, locks_at_two_seconds, locks_at_two_seconds], vec![killed])
+                .0
+                .trace
+                .digest
+        };
+        assert_eq!(digest(), digest());
+    }
+}

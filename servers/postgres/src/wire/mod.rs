@@ -1,0 +1,9 @@
+//! PostgreSQL's protocol 3.0: what clients send, and what a server answers.
+//!
+//! Source: "Message Formats", PostgreSQL 15 documentation.
+
+mod backend;
+mod frontend;
+
+pub(crate) use backend::Replies;
+pub(crate) use frontend::{Bind, Message, Opening, Target, opening, take};
