@@ -67,6 +67,7 @@ pub mod bugs;
 pub mod connection;
 pub mod locks;
 pub mod own;
+pub mod postgres;
 
 use picklock_sim::design::{Design, Family, SpellingError, spell};
 use picklock_sim::store::StoreParams;

@@ -7,6 +7,7 @@ pub(crate) mod counted;
 pub(crate) mod policy;
 mod raised;
 pub(crate) mod renewal;
+pub mod row_lock;
 
 // The list begins: a file a line, the controls first, then from the simplest to the most careful.
 pub(crate) mod no_lock;

@@ -1,0 +1,142 @@
+//! A session with a PostgreSQL server: tokio-postgres over the streams of a [`Host`].
+//!
+//! tokio-postgres' own `connect` opens sockets that no simulated world can see; `connect_raw` takes any stream. This
+//! module adds what an application adds: a connect with a timeout and a timeout for every statement, by the host's clock.
+//!
+//! A session that gave up on a statement is of no more use, because its answer may still come: its socket is closed when it
+//! is dropped. Any other says goodbye.
+//!
+//! Prepare statements with their types (`query_typed`) or send them as simple queries: tokio-postgres names those that it
+//! prepares by a counter of the whole process, so that messages of one run would be longer for the runs before it.
+//!
+//! Left out on purpose: TLS, passwords, pools, and reconnecting: a session is a transaction's, and cannot be replaced under it.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use picklock_postgres::PORT;
+use picklock_sim::design::{Seat, StoreAddress};
+use picklock_sim::host::Host;
+use picklock_sim::lock::LockError;
+use picklock_sim::task::Task;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, NoTls, Row};
+
+/// Why a session or a statement failed.
+#[derive(Debug, thiserror::Error)]
+pub enum PostgresError {
+    /// No connection could be made.
+    #[error("no connection to the database: {0}")]
+    Connect(#[from] io::Error),
+    /// The server answered with an error, or the connection broke before it answered.
+    #[error("{}", .0.as_db_error().map_or_else(|| .0.to_string(), ToString::to_string))]
+    Postgres(#[from] tokio_postgres::Error),
+    /// No answer came in time.
+    #[error("no answer from the database in time")]
+    Late,
+}
+
+impl PostgresError {
+    /// True if the server refused to wait for a lock, or to wait any longer.
+    #[must_use]
+    pub fn is_lock_not_available(&self) -> bool {
+        matches!(self, PostgresError::Postgres(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+}
+
+/// A parameter of a statement with its type.
+pub type Param<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// A session with one server.
+pub struct Session {
+    host: Host,
+    client: Client,
+    driver: Task,
+    timeout: Duration,
+    /// True if a statement was given up.
+    broken: AtomicBool,
+}
+
+impl Session {
+    /// Connects to the server on the host of this name. `timeout` bounds the connect and every statement, on the host's
+    /// clock.
+    ///
+    /// # Errors
+    /// When the server could not be reached, or did not answer in time.
+    pub async fn open(host: &Host, server: &str, timeout: Duration) -> Result<Session, PostgresError> {
+        let opening = async {
+            let stream = host.connect(server, PORT).await?;
+            let mut config = Config::new();
+            config.user("picklock").dbname("picklock");
+            Ok(config.connect_raw(stream, NoTls).await?)
+        };
+        let opened: Result<_, PostgresError> =
+            host.timeout(timeout, opening).await.unwrap_or(Err(PostgresError::Late));
+        let (client, connection) = opened?;
+        let driver = host.spawn(async move {
+            // A connection that breaks shows in the statement that waits for it.
+            let _ = connection.await;
+        });
+        Ok(Session { host: host.clone(), client, driver, timeout, broken: AtomicBool::new(false) })
+    }
+
+    /// Executes statements without parameters and without results.
+    ///
+    /// # Errors
+    /// When the server refused one, or did not answer in time.
+    pub async fn run(&self, sql: &str) -> Result<(), PostgresError> {
+        self.within(self.timeout, self.client.batch_execute(sql)).await
+    }
+
+    /// Executes one statement: how many rows it has changed.
+    ///
+    /// # Errors
+    /// As [`run`](Session::run).
+    pub async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<u64, PostgresError> {
+        self.within(self.timeout, self.client.execute_typed(sql, params)).await
+    }
+
+    /// Executes one statement, which may take so long: its rows.
+    ///
+    /// # Errors
+    /// As [`run`](Session::run).
+    pub async fn query(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        span: Duration,
+    ) -> Result<Vec<Row>, PostgresError> {
+        self.within(span, self.client.query_typed(sql, params)).await
+    }
+
+    async fn within<T>(
+        &self,
+        span: Duration,
+        statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, PostgresError> {
+        // Until it is answered: whoever drops this future does not wait for the answer.
+        self.broken.store(true, Ordering::Relaxed);
+        let answer = self.host.timeout(span, statement).await.map_err(|_| PostgresError::Late)?;
+        self.broken.store(false, Ordering::Relaxed);
+        Ok(answer?)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.broken.load(Ordering::Relaxed) {
+            self.driver.abort();
+        }
+    }
+}
+
+/// The name of the host on which a client finds the only server of its design.
+pub(crate) fn server_of(seat: &Seat) -> Result<String, LockError> {
+    match seat.stores.first() {
+        Some(StoreAddress::Host(name)) => Ok(name.clone()),
+        Some(StoreAddress::Sentinels(_)) => Err(LockError::new("PostgreSQL has no Sentinels")),
+        None => Err(LockError::new("the design has no server")),
+    }
+}

@@ -1,0 +1,233 @@
+//! The row lock in a world: it serves in order, holds for as long as its holder does, and repeats itself.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use picklock_impls::locks::row_lock::FAMILY;
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::ids::Key;
+use picklock_sim::lock::Client;
+use picklock_sim::plan::{
+    ClientPlan, Injection, Latency, Lever, MinReplicas, Persistence, Plan, SectionPlan, Target, When,
+    WorldSpec,
+};
+use picklock_sim::resource::Operation;
+use picklock_sim::run::{Workload, run};
+use picklock_sim::seed::Seed;
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Trace, What};
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// Read, work, write the next value; or the same as one change by the design itself.
+fn workload() -> Workload {
+    Arc::new(|seat| {
+        Box::pin(async move {
+            let witness = seat.host.witness();
+            let mut resource = seat.resource;
+            let done = witness.last_section();
+            for section in seat.plan.sections.iter().filter(|section| section.ordinal > done) {
+                seat.host.sleep(section.think).await;
+                let key = section.key.clone();
+                witness.waiting(section.ordinal, &key);
+                match &seat.client {
+                    Client::Direct(direct) => match direct.change(&key, 1, section.work).await {
+                        Ok(()) => witness.change(What::WriteAcknowledged { key }),
+                        Err(_) => witness.change(What::WriteUnknown { key }),
+                    },
+                    Client::Lock(lock) => match lock.acquire(&seat.host, &key, seat.wait).await {
+                        Ok(Some(grant)) => {
+                            witness.acquired(&grant);
+                            let value = resource.apply(&key, Operation::Read, None).await.unwrap();
+                            seat.host.sleep(section.work).await;
+                            resource.apply(&key, Operation::Write(value + 1), None).await.unwrap();
+                            witness.releasing(section.ordinal, &key);
+                            let error = lock.release(grant).await.err().map(|error| error.to_string());
+                            witness.released(section.ordinal, &key, error);
+                        }
+                        Ok(None) => witness.not_acquired(&key, "the wait was over"),
+                        Err(error) => witness.not_acquired(&key, &error.to_string()),
+                    },
+                }
+                witness.idle(section.ordinal);
+            }
+            witness.finished();
+        })
+    })
+}
+
+fn design(data: &str, lock_timeout: &str) -> Design {
+    FAMILY.with(&[("data", data), ("lock_timeout", lock_timeout)]).unwrap()
+}
+
+fn play(engine: Engine, design: &Design, injections: &[(u64, &str, Lever)]) -> Trace {
+    let section = |ordinal| SectionPlan { ordinal, key: Key::new("k"), think: ms(20), work: ms(50) };
+    let client = |nth| ClientPlan { name: format!("client-{nth}"), sections: (1..=4).map(section).collect() };
+    let injection = |(at, host, lever): &(u64, &str, Lever)| Injection {
+        fault: "test".into(),
+        when: When::At { at_ns: TrueTime(at * 1_000_000) },
+        target: Target::host(*host),
+        lever: lever.clone(),
+    };
+    let plan = Plan {
+        seed: Seed(7),
+        network_seed: Seed(7),
+        world: WorldSpec {
+            ttl: ms(1000),
+            wait: ms(2000),
+            horizon: ms(60_000),
+            latency: Latency { min: Duration::from_micros(200), max: ms(2) },
+            tcp_timeout: ms(15_000),
+            replicas: 0,
+            persistence: Persistence::None,
+            down_after: ms(1000),
+            min_replicas: MinReplicas::default(),
+            stock: 0,
+        },
+        workload: "test".into(),
+        clients: (1..=3).map(client).collect(),
+        injections: injections.iter().map(injection).collect(),
+    };
+    run(engine, design, &plan, &workload()).unwrap().trace
+}
+
+fn count(trace: &Trace, is: impl Fn(&What) -> bool) -> usize {
+    trace.events.iter().filter(|event| is(&event.what)).count()
+}
+
+/// The values written to the resource, in order.
+fn written(trace: &Trace) -> Vec<i64> {
+    let value = |what: &What| match what {
+        What::ResourceWritten { value, .. } => Some(*value),
+        _ => None,
+    };
+    trace.events.iter().filter_map(|event| value(&event.what)).collect()
+}
+
+/// Nobody holds twice at a time, as the clients' own code saw it.
+fn exclusive(trace: &Trace) -> bool {
+    let mut holders = 0;
+    trace.events.iter().all(|event| {
+        match &event.what {
+            What::Acquired { .. } => holders += 1,
+            What::Releasing { .. } => holders -= 1,
+            _ => {}
+        }
+        holders <= 1
+    })
+}
+
+#[test]
+fn when_all_is_well_every_change_is_made_and_told_of_with_its_section() {
+    for (data, lock_timeout) in [("row", "on"), ("row", "off"), ("apart", "on"), ("apart", "off")] {
+        let trace = play(Engine::Event, &design(data, lock_timeout), &[]);
+        assert_eq!(written(&trace), (1..=12).collect::<Vec<_>>(), "{data} {lock_timeout}");
+        assert_eq!(count(&trace, |what| matches!(what, What::Created { .. })), 12);
+        assert_eq!(count(&trace, |what| matches!(what, What::Deleted { .. })), 12);
+        assert!(exclusive(&trace));
+        let effects = |what: &What| {
+            matches!(
+                what,
+                What::Created { .. }
+                    | What::Deleted { .. }
+                    | What::ResourceWritten { .. }
+                    | What::ResourceRead { .. }
+            )
+        };
+        let nobodys = trace.events.iter().filter(|event| effects(&event.what) && event.grant.is_none());
+        assert_eq!(nobodys.count(), 0, "{data} {lock_timeout}: everything is in a section's service");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_on_either_engine() {
+    for engine in [Engine::Event, Engine::TURMOIL] {
+        for data in ["row", "apart"] {
+            let pause = (90, "client-1", Lever::Pause { lasts: ms(700) });
+            let digest = || play(engine, &design(data, "on"), std::slice::from_ref(&pause)).digest;
+            assert_eq!(digest(), digest());
+        }
+    }
+}
+
+#[test]
+fn a_holder_that_is_paused_for_longer_than_anything_keeps_the_lock() {
+    for at in [60, 75, 90, 105, 120, 135] {
+        for data in ["row", "apart"] {
+            let trace = play(
+                Engine::Event,
+                &design(data, "on"),
+                &[(at, "client-1", Lever::Pause { lasts: ms(20_000) })],
+            );
+            assert!(exclusive(&trace));
+            let values = written(&trace);
+            assert_eq!(values, (1..=values.len() as i64).collect::<Vec<_>>(), "at {at} ms no change is lost");
+        }
+    }
+}
+
+#[test]
+fn a_killed_holder_is_replaced_at_once_and_its_change_was_never_made() {
+    let killed = Lever::Crash { power_loss: false, restart_after: None };
+    for at in [60, 75, 90, 105, 120, 135] {
+        let trace = play(Engine::Event, &design("row", "on"), &[(at, "client-1", killed.clone())]);
+        let values = written(&trace);
+        assert_eq!(values, (1..=values.len() as i64).collect::<Vec<_>>());
+        let known = count(&trace, |what| matches!(what, What::WriteAcknowledged { .. }));
+        assert!(values.len() - known <= 1 && known >= 8, "at {at} ms: {known} of {values:?} are known");
+    }
+}
+
+#[test]
+fn a_holder_without_power_keeps_the_row_from_everybody() {
+    let dead = Lever::Crash { power_loss: true, restart_after: None };
+    let stuck = [60, 75, 90, 105, 120, 135].into_iter().filter(|at| {
+        let trace = play(Engine::Event, &design("apart", "on"), &[(*at, "client-1", dead.clone())]);
+        assert!(exclusive(&trace));
+        count(&trace, |what| matches!(what, What::NotAcquired { .. })) >= 6
+    });
+    assert!(stuck.count() >= 1, "in one of these moments it holds");
+}
+
+#[test]
+fn a_database_that_dies_frees_the_row_and_keeps_what_was_committed() {
+    for power_loss in [false, true] {
+        let mut lost = 0;
+        for at in [60, 75, 90, 105, 120, 135] {
+            let dies = Lever::Crash { power_loss, restart_after: Some(ms(15)) };
+            let trace = play(Engine::Event, &design("row", "on"), &[(at, "node-1", dies)]);
+            lost += count(&trace, |what| matches!(what, What::Lost { .. }));
+            let values = written(&trace);
+            assert_eq!(values, (1..=values.len() as i64).collect::<Vec<_>>());
+            let known = count(&trace, |what| matches!(what, What::WriteAcknowledged { .. }));
+            assert!(values.len() >= known && known >= 4, "at {at} ms: {known} of {values:?} are known");
+        }
+        assert!(lost >= 1, "in one of these moments somebody holds");
+    }
+}
+
+/// The digest of a run that another process is asked for.
+const ASKED: &str = "PICKLOCK_ROW_LOCK_DIGEST";
+
+#[test]
+fn another_process_runs_the_same() {
+    let digest = || play(Engine::Event, &design("row", "on"), &[]).digest;
+    if std::env::var_os(ASKED).is_some() {
+        println!("digest {:?};", digest());
+        return;
+    }
+    // Runs before it change nothing, although the client library has counters that go on from run to run.
+    let (_, here) = (digest(), digest());
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "another_process_runs_the_same", "--nocapture"])
+        .env(ASKED, "1")
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains(&format!("digest {here:?};")), "{here:?} is not in {told}");
+}
