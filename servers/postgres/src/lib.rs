@@ -19,6 +19,7 @@ mod error;
 mod execute;
 mod guarded;
 mod journal;
+mod kind;
 mod machine;
 mod plan;
 mod query;
@@ -33,6 +34,7 @@ mod wire;
 
 pub use guarded::Guarded;
 pub use journal::Record;
+pub use kind::Postgres;
 pub use machine::{Delivery, Effects, Machine, Now, SessionId};
 pub use serve::serve;
 

@@ -3,22 +3,21 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use picklock_sim::design::{Design, Topology};
+use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::plan::{
-    ClientPlan, Injection, Latency, Lever, MinReplicas, Persistence, Plan, Target, When, WorldSpec,
-};
+use picklock_sim::plan::{ClientPlan, Injection, Latency, Lever, Plan, Settings, Target, When, WorldSpec};
 use picklock_sim::run::{Run, Workload, run};
 use picklock_sim::seed::Seed;
+use picklock_sim::store::Topology;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::What;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
 
-use crate::{PORT, serve};
+use crate::{PORT, Postgres};
 
 struct NoLock;
 
@@ -72,8 +71,8 @@ const fn ms(ms: u64) -> Duration {
 
 /// Runs a script on each client; those that die need not come to its end.
 fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> (Run, Vec<bool>) {
-    let design =
-        Design::new("test", |_| async { Ok(Client::lock(NoLock)) }).on(Topology::independent(1), serve);
+    let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) })
+        .on_stores(Topology::independent(1), Postgres);
     let name = |nth: usize| format!("client-{}", nth + 1);
     let clients = (0..scripts.len()).map(|nth| ClientPlan { name: name(nth), sections: Vec::new() });
     let plan = Plan {
@@ -85,11 +84,8 @@ fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> (R
             horizon: ms(30_000),
             latency: Latency { min: Duration::from_micros(200), max: ms(1) },
             tcp_timeout: ms(15_000),
-            replicas: 0,
-            persistence: Persistence::None,
-            down_after: ms(1000),
-            min_replicas: MinReplicas::default(),
             stock: 0,
+            store: Settings::default(),
         },
         workload: "test".into(),
         clients: clients.collect(),

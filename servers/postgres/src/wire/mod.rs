@@ -4,6 +4,8 @@
 
 mod backend;
 mod frontend;
+mod tell;
 
 pub(crate) use backend::Replies;
 pub(crate) use frontend::{Bind, Message, Opening, Target, opening, take};
+pub(crate) use tell::{tell_replies, tell_request};

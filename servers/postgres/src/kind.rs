@@ -1,0 +1,41 @@
+//! PostgreSQL as a kind of store: single servers that keep what is committed.
+//!
+//! It has no parameters of its own: what a lock sets of a server, it sets in its session.
+
+use picklock_sim::lock::BoxFuture;
+use picklock_sim::store::{ServerSeat, StoreKind};
+use picklock_sim::trace::Role;
+
+use crate::{PORT, serve, wire};
+
+/// PostgreSQL servers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Postgres;
+
+impl StoreKind for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        Box::pin(serve(seat))
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        PORT
+    }
+
+    fn url(&self, host: &str, port: u16) -> String {
+        format!("postgres://postgres@{host}:{port}/postgres")
+    }
+
+    /// The directory is one that `initdb` has made.
+    fn real_server(&self, _: Role, port: u16, directory: &str) -> Option<Vec<String>> {
+        let words = ["postgres", "-D", directory, "-p", &port.to_string(), "-c", "unix_socket_directories="];
+        Some(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
+        if request { wire::tell_request(bytes) } else { wire::tell_replies(bytes) }
+    }
+}
