@@ -16,9 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use picklock_postgres::PORT;
-use picklock_sim::design::{Seat, StoreAddress};
+use picklock_sim::design::Seat;
 use picklock_sim::host::Host;
 use picklock_sim::lock::LockError;
+use picklock_sim::store::StoreAddress;
 use picklock_sim::task::Task;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
@@ -136,7 +137,7 @@ impl Drop for Session {
 pub(crate) fn server_of(seat: &Seat) -> Result<String, LockError> {
     match seat.stores.first() {
         Some(StoreAddress::Host(name)) => Ok(name.clone()),
-        Some(StoreAddress::Sentinels(_)) => Err(LockError::new("PostgreSQL has no Sentinels")),
+        Some(StoreAddress::Ask(_)) => Err(LockError::new("nobody can be asked where a PostgreSQL server is")),
         None => Err(LockError::new("the design has no server")),
     }
 }

@@ -11,8 +11,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::Client;
 use picklock_sim::plan::{
-    ClientPlan, Injection, Latency, Lever, MinReplicas, Persistence, Plan, SectionPlan, Target, When,
-    WorldSpec,
+    ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
 };
 use picklock_sim::resource::Operation;
 use picklock_sim::run::{Workload, run};
@@ -83,11 +82,8 @@ fn play(engine: Engine, design: &Design, injections: &[(u64, &str, Lever)]) -> T
             horizon: ms(60_000),
             latency: Latency { min: Duration::from_micros(200), max: ms(2) },
             tcp_timeout: ms(15_000),
-            replicas: 0,
-            persistence: Persistence::None,
-            down_after: ms(1000),
-            min_replicas: MinReplicas::default(),
             stock: 0,
+            store: Settings::default(),
         },
         workload: "test".into(),
         clients: (1..=3).map(client).collect(),

@@ -15,10 +15,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use picklock_sim::design::{Design, Domain, Family, Param, Seat, Topology};
+use picklock_sim::design::{Design, Seat};
+use picklock_sim::family::{Domain, Family, Param};
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Direct, Grant, Lock, LockError};
+use picklock_sim::store::Topology;
 use tokio::sync::Mutex;
 use tokio_postgres::types::Type;
 
@@ -50,8 +52,9 @@ pub static FAMILY: Family = Family {
             let rows = Rows::new(&seat, timed)?;
             Ok(if in_row { Client::direct(rows) } else { Client::lock(RowLock::new(rows)) })
         };
-        let design =
-            Design::new("", client).on(Topology::independent(1), picklock_postgres::serve).persistent();
+        let design = Design::new("", client)
+            .on_stores(Topology::independent(1), picklock_postgres::Postgres)
+            .persistent();
         if in_row { design.believing(Belief::None) } else { design }
     },
 };
