@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// Which crates of the workspace each may use, as docs/architecture.md draws it.
-const MAY_USE: [(&str, &[&str]); 6] = [
+const MAY_USE: [(&str, &[&str]); 7] = [
     ("sim", &[]),
     ("servers/queue", &["picklock-sim"]),
+    ("servers/postgres", &["picklock-sim"]),
     ("servers/redis", &["picklock-sim"]),
-    ("impls", &["picklock-queue", "picklock-redis", "picklock-sim"]),
+    ("impls", &["picklock-postgres", "picklock-queue", "picklock-redis", "picklock-sim"]),
     ("scenarios", &["picklock-sim"]),
     ("reports", &["picklock-sim", "picklock-scenarios"]),
 ];

@@ -10,7 +10,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError};
-use picklock_sim::plan::{ClientPlan, Latency, MinReplicas, Persistence, Plan, SectionPlan, WorldSpec};
+use picklock_sim::plan::{ClientPlan, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use picklock_sim::resource::Operation;
 use picklock_sim::run::{Workload, run};
 use picklock_sim::seed::Seed;
@@ -83,10 +83,7 @@ fn plan(seed: u64) -> Plan {
             horizon: Duration::from_secs(5),
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
-            replicas: 1,
-            persistence: Persistence::None,
-            down_after: Duration::from_millis(500),
-            min_replicas: MinReplicas::default(),
+            store: Settings::default(),
             stock: 0,
         },
         workload: "contend".to_owned(),

@@ -116,7 +116,7 @@ mod tests {
         let drawn = |clients: &str, sections: &str| {
             let text =
                 format!("summary = 's'\n[contend]\nclients = {clients}\nsections = {sections}\nkeys = 5");
-            let scenario = crate::scenario::Scenario::parse("s.toml", &text).unwrap();
+            let scenario = crate::scenario::Scenario::parse("s.toml", &text, &[]).unwrap();
             scenario.calm_plan(&crate::faults::tests::design(1, false), Seed(7)).clients
         };
         let (many, few) = (drawn("5", "4"), drawn("3", "2"));

@@ -1,8 +1,8 @@
 //! The event engine: one queue of tasks that want to run, one agenda of things that are due, nothing in between.
 //!
 //! All hosts share one thread. Tasks are polled in the order in which they were woken; when none is left, true time
-//! jumps to the next entry of the agenda. A tokio runtime is entered for the sake of code that spawns through it, but
-//! without timers: lock code that waits on `tokio::time`, which would ignore its host's clock, fails loudly.
+//! jumps to the next entry of the agenda. What code under test spawns past its host belongs to the host that is being polled
+//! (see [`Runtimes`]).
 
 use std::collections::VecDeque;
 use std::future::Future as _;
@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 
-use tokio::runtime::RuntimeMetrics;
-
 use super::boot::Boot;
 use super::guard::Guard;
+use super::runtimes::Runtimes;
 use crate::base::future::BoxFuture;
 use crate::base::ids::HostId;
 use crate::base::time::TrueTime;
@@ -25,13 +24,8 @@ use crate::world::{Turnover, World};
 
 /// Runs a world to its end.
 pub(crate) fn run(world: &Arc<World>, boots: &[Boot], horizon: TrueTime) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .expect("a runtime without drivers needs nothing of the system");
-    runtime.block_on(tokio::task::unconstrained(async {
-        let mut executor = Executor::new(world, boots);
-        executor.run(horizon).await;
-    }));
+    let runtimes = Runtimes::new(world.hosts().len());
+    Executor::new(world, boots, Some(runtimes)).run(horizon);
 }
 
 pub(super) struct Executor<'a> {
@@ -43,8 +37,8 @@ pub(super) struct Executor<'a> {
     free: Vec<usize>,
     /// How many tasks there have been.
     made: u64,
-    /// What the runtime says of tasks that were spawned past their host.
-    foreign: RuntimeMetrics,
+    /// The runtimes of the hosts; `None` in a served world, which runs within the real one.
+    runtimes: Option<Runtimes>,
     /// Polls since true time last moved.
     polls: u32,
 }
@@ -117,21 +111,20 @@ impl Wake for Token {
 }
 
 impl<'a> Executor<'a> {
-    pub(super) fn new(world: &'a Arc<World>, boots: &'a [Boot]) -> Executor<'a> {
+    pub(super) fn new(world: &'a Arc<World>, boots: &'a [Boot], runtimes: Option<Runtimes>) -> Executor<'a> {
         let queue = Arc::new(Queue {
             world: Arc::clone(world),
             ready: Mutex::new(VecDeque::new()),
             new: Mutex::new(Vec::new()),
             has_new: AtomicBool::new(false),
         });
-        let foreign = tokio::runtime::Handle::current().metrics();
-        Executor { world, boots, queue, tasks: Vec::new(), free: Vec::new(), made: 0, foreign, polls: 0 }
+        Executor { world, boots, queue, tasks: Vec::new(), free: Vec::new(), made: 0, runtimes, polls: 0 }
     }
 
-    async fn run(&mut self, horizon: TrueTime) {
+    fn run(&mut self, horizon: TrueTime) {
         self.boot_all();
         loop {
-            self.run_ready().await;
+            self.run_ready();
             let mut state = self.world.state();
             if state.settled() {
                 return;
@@ -153,7 +146,9 @@ impl<'a> Executor<'a> {
 
     fn boot(&mut self, host: HostId) {
         let worker = self.world.hosts()[usize::from(host.0)].role == Role::Client;
+        let entered = self.runtimes.as_ref().map(|runtimes| runtimes.enter(host));
         let program = (self.boots[usize::from(host.0)])(self.host(host));
+        drop(entered);
         self.add(host, worker, program);
     }
 
@@ -183,22 +178,27 @@ impl<'a> Executor<'a> {
     }
 
     /// Polls tasks until none wants to run.
-    pub(super) async fn run_ready(&mut self) {
+    pub(super) fn run_ready(&mut self) {
         loop {
             self.add_new();
             let next = self.queue.ready.lock().expect(UNPOISONED).pop_front();
             match next {
                 Some(task) => self.poll(task),
-                // Code under test has spawned tasks past its host; they get a turn when the hosts' own tasks are idle.
-                None if self.foreign.num_alive_tasks() > 0 => {
-                    tokio::task::yield_now().await;
-                    if self.queue.ready.lock().expect(UNPOISONED).is_empty() {
-                        return;
-                    }
-                }
+                None if self.run_spawned() => {}
                 None => return,
             }
         }
+    }
+
+    /// Gives what was spawned past the hosts a turn; true if tasks of the hosts want to run then.
+    fn run_spawned(&mut self) -> bool {
+        let Some(runtimes) = self.runtimes.as_mut().filter(|runtimes| !runtimes.are_idle()) else {
+            return false;
+        };
+        let world = self.world;
+        runtimes.take_turns(|host| world.state().runs(host));
+        self.turn_over();
+        !self.queue.ready.lock().expect(UNPOISONED).is_empty() || self.queue.has_new.load(Ordering::Relaxed)
     }
 
     fn add_new(&mut self) {
@@ -218,10 +218,16 @@ impl<'a> Executor<'a> {
             self.polls < POLLS_IN_AN_INSTANT,
             "the lock spins: it is polled again and again without any time passing"
         );
+        let host = entry.guard.host;
+        let entered = self.runtimes.as_ref().map(|runtimes| runtimes.enter(host));
         let mut context = Context::from_waker(&entry.waker);
         if Pin::new(&mut entry.guard).poll(&mut context).is_ready() {
             self.tasks[task.slot] = None;
             self.free.push(task.slot);
+        }
+        drop(entered);
+        if let Some(runtimes) = &mut self.runtimes {
+            runtimes.look_at(host);
         }
         self.turn_over();
     }
@@ -246,9 +252,25 @@ impl<'a> Executor<'a> {
             tasks.filter(|entry| entry.guard.host == host).map(|entry| entry.token.task).collect();
         // In the order in which they were made: their sockets close as they go.
         dead.sort_unstable_by_key(|task| task.made);
+        let entered = self.runtimes.as_ref().map(|runtimes| runtimes.enter(host));
         for task in dead {
             self.tasks[task.slot] = None;
             self.free.push(task.slot);
+        }
+        drop(entered);
+        if let Some(runtimes) = &mut self.runtimes {
+            runtimes.bury(host);
+        }
+    }
+}
+
+impl Drop for Executor<'_> {
+    /// Code under test may spawn as it is dropped, too.
+    fn drop(&mut self) {
+        let Some(runtimes) = &self.runtimes else { return };
+        for entry in self.tasks.drain(..).flatten() {
+            let _entered = runtimes.enter(entry.guard.host);
+            drop(entry);
         }
     }
 }

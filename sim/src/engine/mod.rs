@@ -5,6 +5,7 @@ pub(crate) mod event;
 mod guard;
 mod kind;
 pub(crate) mod pace;
+mod runtimes;
 pub(crate) mod turmoil;
 
 pub use kind::Engine;

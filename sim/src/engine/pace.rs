@@ -87,7 +87,7 @@ pub(crate) async fn run(
     (outside, doors): (HostId, Vec<Door>),
     stop: impl Future<Output = ()>,
 ) {
-    let mut executor = Executor::new(world, boots);
+    let mut executor = Executor::new(world, boots, None);
     executor.boot_all();
     for door in doors {
         pace.spawn(world, keep(door, executor.host(outside), pace.clone()));
@@ -95,11 +95,11 @@ pub(crate) async fn run(
     let mut stop = std::pin::pin!(stop);
     loop {
         world.state().advance(pace.now());
-        executor.run_ready().await;
+        executor.run_ready();
         let now = pace.now();
         while world.state().step(now, None) {
             executor.time_moved();
-            executor.run_ready().await;
+            executor.run_ready();
         }
         let next = world.state().next_due();
         let until_next = async {

@@ -16,6 +16,12 @@ use crate::world::state::State;
 use crate::world::state::Turnover;
 
 impl State {
+    /// True if the host's process exists and nothing keeps it from running. A stall stops its critical section only.
+    pub(crate) fn runs(&self, host: HostId) -> bool {
+        let process = &self.processes[usize::from(host.0)];
+        process.life == Life::Alive && process.halted.is_none()
+    }
+
     /// A task of the host is about to be polled. `worker` tells the critical section's task from background tasks.
     #[inline]
     pub(crate) fn admit(&mut self, host: HostId, worker: bool, waker: &Waker) -> Admission {
