@@ -90,13 +90,20 @@ pub fn bugs() -> &'static [&'static Family] {
 /// The kinds of stores that designs stand on, as scenarios may speak of them.
 #[must_use]
 pub fn stores() -> Vec<StoreParams> {
-    vec![StoreParams::of(&picklock_redis::Redis::default())]
+    vec![StoreParams::of(&picklock_redis::Redis::default()), StoreParams::of(&picklock_postgres::Postgres)]
 }
 
-/// The design that a text spells, of those that come with picklock and of the bugs.
+/// Designs on stores that are not of the suite yet: spelled like all others, and run where they are named.
+#[must_use]
+pub fn guests() -> &'static [&'static Family] {
+    static GUESTS: [&Family; 1] = [&locks::row_lock::FAMILY];
+    &GUESTS
+}
+
+/// The design that a text spells, of those that come with picklock, of the bugs and of the guests.
 ///
 /// # Errors
 /// When the text is malformed or names an unknown design, parameter or value.
 pub fn design(text: &str) -> Result<Design, SpellingError> {
-    spell(&[families(), bugs()].concat(), text)
+    spell(&[families(), bugs(), guests()].concat(), text)
 }

@@ -65,7 +65,7 @@ pub(crate) fn all(
     stop: &AtomicBool,
     observer: &dyn Observer,
 ) -> Result<(), TellError> {
-    let groups = groups(cells, campaign.confirm || campaign.out.is_some());
+    let groups = groups(cells, campaign.thorough || campaign.out.is_some());
     observer.telling(groups.iter().map(|group| group.invariants.len() as u64).sum());
     let next = AtomicUsize::new(0);
     let told = Mutex::new((Vec::new(), None));

@@ -7,13 +7,16 @@ use std::time::Duration;
 
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::host::Host;
+use picklock_sim::host::{Host, Origin};
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError};
-use picklock_sim::plan::{ClientPlan, Latency, Plan, SectionPlan, Settings, WorldSpec};
+use picklock_sim::plan::{
+    ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
+};
 use picklock_sim::resource::Operation;
 use picklock_sim::run::{Workload, run};
 use picklock_sim::seed::Seed;
+use picklock_sim::time::TrueTime;
 use picklock_sim::trace::What;
 
 struct NoLock;
@@ -137,4 +140,56 @@ fn skipping_idle_time_changes_nothing_in_the_trace_of_the_turmoil_engine() {
         run(Engine::Turmoil { idle_skip }, &oracle(), &plan(3), &workload()).unwrap().trace.digest
     };
     assert_eq!(digest(true), digest(false));
+}
+
+/// A client of which a library spawns a task past its host, and that task one more; the second beats every 10 ms.
+fn spawning() -> Design {
+    #[expect(clippy::disallowed_methods, reason = "this is what other people's code does")]
+    async fn connect(host: Host) -> Result<Client, LockError> {
+        let beating = host.clone();
+        tokio::spawn(async move {
+            tokio::spawn(async move {
+                loop {
+                    beating.sleep(Duration::from_millis(10)).await;
+                    beating.record(Origin::default(), What::Noticed { text: "beat".to_owned() });
+                }
+            });
+        });
+        Ok(Client::lock(Oracle(host)))
+    }
+    Design::new("spawning", |seat| connect(seat.host))
+}
+
+/// When the spawned task of client-1 beat, in milliseconds, with this done to the client after 100 ms.
+fn beats(lever: Lever) -> Vec<u64> {
+    let mut plan = plan(7);
+    plan.clients.iter_mut().for_each(|client| client.sections[1].think = Duration::from_secs(1));
+    let when = When::At { at_ns: TrueTime(0) + Duration::from_millis(100) };
+    plan.injections = vec![Injection { fault: "test".into(), when, target: Target::host("client-1"), lever }];
+    let runs = || run(Engine::Event, &spawning(), &plan, &workload()).unwrap().trace;
+    let trace = runs();
+    assert_eq!(trace.digest, runs().digest);
+    let of_client = trace.events.iter().filter(|event| trace.host_name(event.host) == "client-1");
+    of_client
+        .filter(|event| matches!(event.what, What::Noticed { .. }))
+        .map(|event| event.at.as_millis())
+        .collect()
+}
+
+#[test]
+fn what_a_library_spawns_stands_still_with_its_host() {
+    let beats = beats(Lever::Pause { lasts: Duration::from_millis(500) });
+    assert!(beats.iter().filter(|at| **at < 100).count() >= 8, "{beats:?}");
+    assert!(!beats.iter().any(|at| (101..600).contains(at)), "{beats:?}");
+    assert!(beats.iter().filter(|at| **at >= 600).count() >= 20, "{beats:?}");
+}
+
+#[test]
+fn what_a_library_spawns_dies_with_its_host() {
+    let crash = |restart_after| Lever::Crash { power_loss: false, restart_after };
+    assert!(beats(crash(None)).iter().all(|at| *at <= 100));
+    let again = beats(crash(Some(Duration::from_millis(300))));
+    assert!(!again.iter().any(|at| (101..400).contains(at)), "{again:?}");
+    let after: Vec<u64> = again.into_iter().filter(|at| *at >= 400).collect();
+    assert!(after.windows(2).all(|pair| pair[1] - pair[0] >= 9), "only the new process beats: {after:?}");
 }

@@ -153,6 +153,9 @@ pub(crate) struct RunArgs {
     /// Do not replay violations on the turmoil engine
     #[arg(long)]
     pub(crate) no_confirm: bool,
+    /// Reduce violations that are expected, and replay them on the turmoil engine, also when the whole suite is run
+    #[arg(long, conflicts_with = "no_confirm")]
+    pub(crate) confirm_all: bool,
     /// A file of expectations, or `none`: then every violation counts
     #[arg(long, value_name = "FILE|none")]
     pub(crate) expect: Option<String>,

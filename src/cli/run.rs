@@ -26,12 +26,19 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let campaign = Campaign {
         fail_fast: args.fail_fast,
         confirm: !args.no_confirm,
+        thorough: args.confirm_all || (!args.no_confirm && is_choice(selection)),
         expectations: expectations.as_ref(),
         ..campaign(selection)?
     };
     let summary = make(&campaign)?;
     report(&summary, selection, &formats, picklock_reports::ALL)?;
     Ok(exit(&summary))
+}
+
+/// Whether the user has chosen what to run: then also what is expected of it is looked at closely. Of the whole suite that
+/// would be two thirds of the time, for stories that nobody is told.
+fn is_choice(selection: &Selection) -> bool {
+    !selection.design.is_empty() || !selection.scenario.is_empty()
 }
 
 /// The campaign that a selection asks for, without expectations.

@@ -28,11 +28,13 @@ pub struct Campaign<'a> {
     pub budget: Option<Duration>,
     /// Stop at the first violation that is not expected.
     pub fail_fast: bool,
-    /// Reduce one run of each distinct violation, so that it can be told: of those that an expectation allows only if they
-    /// are confirmed or kept in a capsule, because no report tells these.
+    /// Reduce one run of each distinct violation, so that it can be told; one that an expectation allows only if the campaign
+    /// is thorough or keeps capsules, because no report tells its story.
     pub tell: bool,
     /// Replay what is told on turmoil.
     pub confirm: bool,
+    /// Tell what an expectation allows, too.
+    pub thorough: bool,
     /// What the cells should show.
     pub expectations: Option<&'a Expectations>,
     /// Where capsules are written.
@@ -67,6 +69,7 @@ impl<'a> Campaign<'a> {
             fail_fast: false,
             tell: false,
             confirm: false,
+            thorough: false,
             expectations: None,
             out: None,
             files: BTreeMap::new(),
