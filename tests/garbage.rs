@@ -441,8 +441,6 @@ mod capsules {
             ("/plan/world/latency", json!({ "min_ns": 2_000_000, "max_ns": 1_000_000 })),
             ("/plan/world/latency/max_ns", json!(year)),
             ("/plan/world/tcp_timeout_ns", json!(0)),
-            ("/plan/world/store/down_after_ns", json!(year)),
-            ("/plan/world/replicas", json!(4_294_967_295_u32)),
             ("/plan/clients", (0..1_001).map(client).collect()),
             ("/plan/clients/0/sections", vec![section; 10_001].into()),
             ("/plan/clients/0/sections/0/work_ns", json!(u64::MAX)),
@@ -460,6 +458,31 @@ mod capsules {
         }
         let million: Value = (0..1_000_000).map(client).collect();
         assert_refused("a million clients", &replay(with(&capsule, "/plan/clients", million)), &["too many"]);
+    }
+
+    #[test]
+    fn stores_are_asked_for_what_their_kind_takes() {
+        let capsule = Capsule { design: "single".to_owned(), ..small() };
+        for (store, field) in [
+            (json!({ "down_after_ns": 31_536_000_000_000_000_u64 }), "store.down_after"),
+            (json!({ "replicas": 4_294_967_295_u32 }), "store.replicas"),
+            (json!({ "replicas": "many" }), "store.replicas"),
+            (json!({ "persistence": "forever" }), "store.persistence"),
+            (json!({ "persistence": 1 }), "store.persistence"),
+            (json!({ "down_after": "5s" }), "store.down_after"),
+        ] {
+            let says = ["kept.json", "its plan cannot be run", "must be", field];
+            assert_refused(field, &replay(with_store(&capsule, store)), &says);
+        }
+        let shapeless = with_store(&capsule, json!({ "down_after_ns": "soon" }));
+        assert_refused("a span in words", &replay(shapeless), &["kept.json", "down_after_ns"]);
+    }
+
+    /// The capsule with these parameters of its stores.
+    fn with_store(capsule: &Capsule, store: Value) -> String {
+        let mut json = serde_json::to_value(capsule).unwrap();
+        json["plan"]["world"]["store"] = store;
+        sealed(&serde_json::to_string_pretty(&json).unwrap())
     }
 
     #[test]
@@ -517,7 +540,7 @@ mod capsules {
     fn a_capsule_of_something_that_is_not_there_is_refused_by_name() {
         let capsule = small();
         for (pointer, value, says) in [
-            ("/capsule", json!(2), "use the picklock that wrote it or a later one"),
+            ("/capsule", json!(3), "use the picklock that wrote it or a later one"),
             ("/design", json!("no-luck"), "did you mean `no-lock`?"),
             ("/design", json!("redlock{nodes=99}"), "from 1 to 15"),
             ("/engine", json!("steam"), "there are event and turmoil"),

@@ -1,16 +1,16 @@
 //! A lease server over plain TCP as a kind of store.
 //!
 //! `node-1` grants leases: `take KEY OWNER MILLISECONDS` is answered with `yes TOKEN` or `no`, `free KEY OWNER` with
-//! `ok`. It keeps leases in memory and by its monotonic clock; after a restart it has forgotten them, and so grants
-//! nothing until all of them must have run out. Tokens come from a second server, the sequencer, which keeps its number on
-//! disk: a store has two roles.
+//! `ok`. It keeps leases in memory and by its monotonic clock; after a restart it knows which keys it had granted, but not
+//! for how long, and so grants nothing until all leases must have run out. Tokens come from a second server, the sequencer,
+//! which keeps its number on disk: a store has two roles.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use picklock::sim::host::Host;
+use picklock::sim::host::{Host, Origin};
 use picklock::sim::ids::Key;
 use picklock::sim::lock::BoxFuture;
 use picklock::sim::param::{Domain, HOUR, Param};
@@ -96,22 +96,26 @@ async fn sequence(host: Host) {
 }
 
 /// The leases by key: who has it, and until when.
-type Leases = Arc<Mutex<BTreeMap<String, (String, Monotonic)>>>;
+type Leases = Arc<Mutex<ByKey>>;
+type ByKey = BTreeMap<String, (String, Monotonic)>;
 
-/// On disk once the server has run: what it granted before may still be held.
-const RAN: &str = "ran";
+const UNPOISONED: &str = "nothing panics while it holds the leases";
+
+/// The file of the keys that are granted, a line each.
+const GRANTED: &str = "granted";
 
 async fn grant(seat: ServerSeat) {
     let host = seat.host.clone();
     let sequencer = seat.of_role(Role::Watcher).next().map(Member::address).unwrap_or_default();
-    let disk = host.disk();
-    let again = !disk.read(RAN).is_empty();
-    disk.write(RAN, b"yes");
-    disk.sync(RAN);
-    if again {
+    let leases = Leases::default();
+    let granted = String::from_utf8(host.disk().read(GRANTED)).unwrap_or_default();
+    for key in granted.lines() {
+        host.record(Origin::default(), What::Lost { key: Key::new(key) });
+    }
+    keep(&host, &leases.lock().expect(UNPOISONED));
+    if !granted.is_empty() {
         host.sleep(seat.settings.span("grace")).await;
     }
-    let leases = Leases::default();
     let Ok(listener) = host.bind(PORT).await else { return };
     while let Ok((stream, _)) = listener.accept().await {
         host.spawn(answer(host.clone(), Arc::clone(&leases), sequencer.clone(), stream));
@@ -127,17 +131,17 @@ async fn answer(host: Host, leases: Leases, sequencer: String, stream: Stream) {
         let reply = match words[..] {
             ["take", key, owner, lease] => {
                 let lease = Duration::from_millis(lease.parse().unwrap_or(0));
-                if take(&host, &leases, key, owner, lease) {
-                    host.record(origin, What::Created { key: Key::new(key) });
+                if take(&host, origin, &leases, key, owner, lease) {
                     token(&host, &sequencer).await.map_or("no\n".to_owned(), |token| format!("yes {token}"))
                 } else {
                     "no\n".to_owned()
                 }
             }
             ["free", key, owner] => {
-                let mut leases = leases.lock().expect("nothing panics while it holds the leases");
+                let mut leases = leases.lock().expect(UNPOISONED);
                 if leases.get(key).is_some_and(|(holder, _)| holder == owner) {
                     leases.remove(key);
+                    keep(&host, &leases);
                     host.record(origin, What::Deleted { key: Key::new(key) });
                 }
                 "ok\n".to_owned()
@@ -151,15 +155,29 @@ async fn answer(host: Host, leases: Leases, sequencer: String, stream: Stream) {
     }
 }
 
-/// Grants the key if nobody has it.
-fn take(host: &Host, leases: &Leases, key: &str, owner: &str, lease: Duration) -> bool {
+/// Grants the key if nobody has it. A lease that has run out is dropped when somebody asks.
+fn take(host: &Host, origin: Origin, leases: &Leases, key: &str, owner: &str, lease: Duration) -> bool {
     let now = host.monotonic();
-    let mut leases = leases.lock().expect("nothing panics while it holds the leases");
-    if leases.get(key).is_some_and(|(_, until)| now < *until) {
-        return false;
+    let mut leases = leases.lock().expect(UNPOISONED);
+    match leases.get(key) {
+        Some((_, until)) if now < *until => return false,
+        Some((_, until)) => {
+            let overdue_ns = now.as_nanos() - until.as_nanos();
+            host.record(Origin::default(), What::Expired { key: Key::new(key), overdue_ns });
+        }
+        None => {}
     }
     leases.insert(key.to_owned(), (owner.to_owned(), now + lease));
+    keep(host, &leases);
+    host.record(origin, What::Created { key: Key::new(key) });
     true
+}
+
+/// Writes down which keys are granted, before anybody is told.
+fn keep(host: &Host, leases: &ByKey) {
+    let keys: String = leases.keys().map(|key| format!("{key}\n")).collect();
+    host.disk().write(GRANTED, keys.as_bytes());
+    host.disk().sync(GRANTED);
 }
 
 /// The next number of the sequencer, as it sends it.

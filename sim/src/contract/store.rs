@@ -259,8 +259,13 @@ pub(super) fn admits(params: &'static [Param], world: &WorldSpec) -> Result<(), 
             Setting::Word(word) => word.clone(),
         };
         let mut args = Args::defaults(params);
-        let fits = param.domain.parse(&text).map(|value| args.put(param.name, value));
-        if fits.is_err() || args.check(world.ttl).is_err_and(|(wrong, _)| wrong == param.name) {
+        let parsed = param.domain.parse(&text).ok();
+        let fits = parsed.filter(|value| setting(*value, world.ttl).as_ref() == Some(given));
+        let bounded = fits.is_some_and(|value| {
+            args.put(param.name, value);
+            !args.check(world.ttl).is_err_and(|(wrong, _)| wrong == param.name)
+        });
+        if !bounded {
             let must = param.domain.to_string();
             return Err(PlanError { field: format!("store.{name}").into(), value: text, must: must.into() });
         }
