@@ -9,7 +9,7 @@ use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology}
 use picklock_sim::trace::Role;
 
 use crate::version::Version;
-use crate::{PORT, sentinel, serve_as};
+use crate::{PORT, sentinel, serve_as, wire};
 
 /// Redis stores of one version.
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,5 +145,9 @@ impl StoreKind for Redis {
                 "no",
             ]),
         }
+    }
+
+    fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
+        if request { wire::tell_requests(bytes) } else { wire::tell_replies(bytes) }
     }
 }

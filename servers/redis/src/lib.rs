@@ -23,7 +23,7 @@
 //! | 4 | `snapshot` | a node's dataset with its place in the stream |
 //! | 3 | [`node`] | the state of a node |
 //! | 2 | `stream`, `rdb` | the stream of effects and its history; the format of snapshots |
-//! | 1 | [`store`], `catalogue` | the dataset; what is known of each command |
+//! | 1 | [`store`], `catalogue`, `wire` | the dataset; what is known of each command; segments in words |
 //! | 0 | [`resp`], `glob`, [`version`], `seat` | the protocol, patterns, versions, what a server is started with |
 //!
 //! Where a lower floor has to reach a higher one, it is handed in what it needs: a session that waits for a key brings what
@@ -58,6 +58,7 @@ mod snapshot;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 pub use kind::{PARAMS, Redis};
 pub use node::PORT;
