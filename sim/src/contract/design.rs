@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::lock::{Belief, BoxFuture, Client, LockError};
-use super::store::{OwnServer, StoreKind, admits, complete};
+use super::store::{OwnServer, StoreKind, admits, complete, has_levers};
 use crate::host::Host;
 use crate::plan::{Plan, PlanError, Settings, WorldSpec};
 
@@ -125,8 +125,9 @@ impl Design {
     /// Checks what a plan says of the stores, which may come from a hostile file.
     ///
     /// # Errors
-    /// When it gives a parameter a value that the kind of store does not take.
+    /// When it gives a parameter a value that the kind of store does not take, or pulls a lever that it does not have.
     pub fn admits(&self, plan: &Plan) -> Result<(), PlanError> {
+        has_levers(self.kind.as_deref(), &plan.injections)?;
         self.kind.as_ref().map_or(Ok(()), |kind| admits(kind.params(), &plan.world))
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::lock::BoxFuture;
 use super::param::{Args, Param, Value};
 use crate::host::Host;
-use crate::plan::{PlanError, Setting, Settings, WorldSpec};
+use crate::plan::{Injection, Lever, PlanError, Setting, Settings, WorldSpec};
 use crate::trace::Role;
 
 /// A kind of store.
@@ -247,6 +247,25 @@ pub fn setting(value: Value, ttl: Duration) -> Option<Setting> {
         Value::Word(word) => Some(Setting::Word(word.to_owned())),
         Value::Share(_) => None,
     }
+}
+
+/// Checks that every lever of a kind's own is one that this kind has; without a kind there are none.
+pub(super) fn has_levers(kind: Option<&dyn StoreKind>, injections: &[Injection]) -> Result<(), PlanError> {
+    let levers = kind.map_or(&[][..], StoreKind::levers);
+    for injection in injections {
+        let Lever::Own { name, .. } = &injection.lever else { continue };
+        if !levers.iter().any(|lever| lever.name == name) {
+            let names: Vec<&str> = levers.iter().map(|lever| lever.name).collect();
+            let must = match (kind, names.is_empty()) {
+                (None, _) => "left out: the design has no stores".to_owned(),
+                (Some(kind), true) => format!("left out: {} has no levers of its own", kind.name()),
+                (Some(kind), false) => format!("a lever of {}: {}", kind.name(), names.join(", ")),
+            };
+            let value = name.chars().take(40).collect();
+            return Err(PlanError { field: "lever.own.name".into(), value, must: must.into() });
+        }
+    }
+    Ok(())
 }
 
 /// Checks the values given to declared parameters against their domains.
