@@ -225,19 +225,26 @@ impl AsyncWrite for WriteHalf {
         if state.gate(*host, cx.waker()) == Admission::Wait {
             return Poll::Pending;
         }
-        match &mut this.socket {
+        let sent = match &mut this.socket {
             None => {
                 let segment = state.network.segment(bytes);
-                state.send(*side, segment, bytes.len() as u32);
+                state.send(*side, segment, bytes.len() as u32)
             }
             Some(socket) => {
                 drop(state);
                 socket.write(bytes)?;
                 state = world.state();
-                state.send(*side, Vec::new(), bytes.len() as u32);
+                state.send(*side, Vec::new(), bytes.len() as u32)
             }
-        }
+        };
         state.after(*host, Access::Write, Some(*peer));
+        drop(state);
+        if let Some(keeper) = &world.keeper {
+            // Who was connected to serves: what goes there is a request.
+            let request = side.sends == Direction::Out;
+            let member = if request { *peer } else { *host };
+            keeper.keep(sent, world.hosts()[usize::from(member.0)].role, request, bytes);
+        }
         Poll::Ready(Ok(bytes.len()))
     }
 

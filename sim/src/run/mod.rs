@@ -3,4 +3,6 @@
 pub mod live;
 mod one;
 
-pub use one::{ClientSeat, Panicked, Run, Workload, probe, run};
+pub use one::{ClientSeat, Panicked, Run, Workload, probe, run, run_keeping};
+
+pub use crate::world::Wire;

@@ -16,7 +16,7 @@ use crate::host::Host;
 use crate::plan::probe::Probe;
 use crate::plan::{ClientPlan, Plan, Settings};
 use crate::trace::{HostInfo, Role, Trace};
-use crate::world::World;
+use crate::world::{Keeper, Wire, World};
 
 /// What a client does with its lock; the same for every design.
 pub type Workload = Arc<dyn Fn(ClientSeat) -> BoxFuture<'static, ()> + Send + Sync>;
@@ -43,6 +43,8 @@ pub struct Run {
     pub trace: Trace,
     /// The protocol points passed, if they were asked for.
     pub probe: Option<Probe>,
+    /// What the segments to stores and from them said, as far as their kind can tell, if that was asked for.
+    pub wire: Wire,
 }
 
 /// The code under test panicked.
@@ -62,7 +64,20 @@ pub struct Panicked {
 /// # Errors
 /// When code of the design panics, which includes waiting on `tokio::time` instead of its [`Host`].
 pub fn run(engine: Engine, design: &Design, plan: &Plan, workload: &Workload) -> Result<Run, Panicked> {
-    execute(engine, design, plan, workload, false)
+    execute(engine, design, plan, workload, Extras::default())
+}
+
+/// Runs a plan against a design and keeps what the segments to its stores and from them said: the same run otherwise.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_keeping(
+    engine: Engine,
+    design: &Design,
+    plan: &Plan,
+    workload: &Workload,
+) -> Result<Run, Panicked> {
+    execute(engine, design, plan, workload, Extras { wire: true, ..Extras::default() })
 }
 
 /// Runs a plan against a design and notes the protocol points that its clients pass.
@@ -70,7 +85,16 @@ pub fn run(engine: Engine, design: &Design, plan: &Plan, workload: &Workload) ->
 /// # Errors
 /// As [`run`].
 pub fn probe(design: &Design, plan: &Plan, workload: &Workload) -> Result<Run, Panicked> {
-    execute(Engine::Event, design, plan, workload, true)
+    execute(Engine::Event, design, plan, workload, Extras { points: true, ..Extras::default() })
+}
+
+/// What is noted of a run besides what happens.
+#[derive(Clone, Copy, Default)]
+struct Extras {
+    /// The protocol points that clients pass.
+    points: bool,
+    /// What segments say.
+    wire: bool,
 }
 
 fn execute(
@@ -78,10 +102,11 @@ fn execute(
     design: &Design,
     plan: &Plan,
     workload: &Workload,
-    probing: bool,
+    extras: Extras,
 ) -> Result<Run, Panicked> {
     let (hosts, boots): (Vec<HostInfo>, Vec<Boot>) = cast(design, plan, workload).into_iter().unzip();
-    let world = Arc::new(World::new(plan, hosts.clone(), probing));
+    let keeper = design.kind.as_ref().filter(|_| extras.wire).map(keeper_of);
+    let world = Arc::new(World::new(plan, hosts.clone(), extras.points, keeper));
     let horizon = TrueTime(0) + plan.world.horizon;
     let finished = catch_unwind(AssertUnwindSafe(|| match engine {
         Engine::Event => engine::event::run(&world, &boots, horizon),
@@ -111,7 +136,17 @@ fn execute(
         events,
         digest,
     };
-    Ok(Run { trace, probe: probing.then_some(Probe { points, end }) })
+    let wire = world.keeper.as_ref().map(Keeper::take).unwrap_or_default();
+    Ok(Run { trace, probe: extras.points.then_some(Probe { points, end }), wire })
+}
+
+/// Keeps what goes to members of this kind and comes from them. What the resource is told is in the trace anyway.
+fn keeper_of(kind: &Arc<dyn StoreKind>) -> Keeper {
+    let kind = Arc::clone(kind);
+    Keeper::new(Arc::new(move |role, request, bytes| match role {
+        Role::Store | Role::Replica | Role::Watcher => kind.decode(role, request, bytes),
+        Role::Client | Role::Resource => None,
+    }))
 }
 
 /// `TTL + retry + failover + delay` of invariant I5: the leases that must run out, the time that the stores may take to

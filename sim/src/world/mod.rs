@@ -18,6 +18,7 @@ mod process;
 mod shared;
 mod state;
 mod timers;
+mod wire;
 
 pub(crate) use file::File;
 pub(crate) use network::{Chunk, Direction, Flight, Listening, Side};
@@ -26,3 +27,5 @@ pub use process::PulledLever;
 pub(crate) use shared::{Outside, Route, WAY_OUT, World};
 pub(crate) use state::Turnover;
 pub(crate) use timers::TimerKey;
+pub(crate) use wire::Keeper;
+pub use wire::Wire;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::log::{EventSink, Log};
 use super::state::{State, Turnover};
+use super::wire::Keeper;
 use crate::base::ids::HostId;
 use crate::base::time::WallTime;
 use crate::plan::Plan;
@@ -16,6 +17,8 @@ pub(crate) struct World {
     hosts: Vec<HostInfo>,
     /// Where a served world meets the real one.
     outside: Option<Outside>,
+    /// Who keeps what segments say; hardly any run has one.
+    pub(crate) keeper: Option<Keeper>,
     state: Mutex<State>,
     /// True if a host may have died or been started anew: see [`State::turn_over`].
     turned_over: Arc<AtomicBool>,
@@ -42,8 +45,8 @@ pub(crate) enum Route {
 }
 
 impl World {
-    pub(crate) fn new(plan: &Plan, hosts: Vec<HostInfo>, probing: bool) -> World {
-        World::around(State::new(plan, &hosts, probing), hosts, None)
+    pub(crate) fn new(plan: &Plan, hosts: Vec<HostInfo>, probing: bool, keeper: Option<Keeper>) -> World {
+        World { keeper, ..World::around(State::new(plan, &hosts, probing), hosts, None) }
     }
 
     /// A world that runs beside the real one: its clocks show real time, and what happens is told to `sink` instead of
@@ -65,7 +68,7 @@ impl World {
 
     fn around(state: State, hosts: Vec<HostInfo>, outside: Option<Outside>) -> World {
         let turned_over = Arc::clone(&state.turned_over);
-        World { hosts, outside, state: Mutex::new(state), turned_over }
+        World { hosts, outside, keeper: None, state: Mutex::new(state), turned_over }
     }
 
     /// Where an address leads to, as a host of this world sees it; `None` if there is no such host.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::base::ids::{ConnId, GrantId, HostId, Origin};
+use crate::base::ids::{ConnId, EventId, GrantId, HostId, Origin};
 use crate::base::time::TrueTime;
 use crate::trace::{Disconnect, Role, What};
 use crate::world::agenda::Due;
@@ -43,8 +43,8 @@ impl State {
         id
     }
 
-    /// Sends one segment of data. The caller has passed the gate and knows that the end is open.
-    pub(crate) fn send(&mut self, side: Side, bytes: Vec<u8>, len: u32) {
+    /// Sends one segment of data; the event of it. The caller has passed the gate and knows that the end is open.
+    pub(crate) fn send(&mut self, side: Side, bytes: Vec<u8>, len: u32) -> EventId {
         let to = self.network.peer(side);
         let end = self.network.end(side);
         let (from, number) = (end.host, end.sent);
@@ -63,7 +63,7 @@ impl State {
             self.mark_bit(injection);
             self.launch(side.conn, side.sends, Flight::Rst(Disconnect::Reset));
             self.end_side(side, Disconnect::Reset);
-            return;
+            return sent;
         }
         if let Some(grant) = origin.grant
             && self.role(from) == Role::Client
@@ -73,6 +73,7 @@ impl State {
         }
         let flight = Flight::Data { number, len, bytes, grant: origin.grant, sent };
         self.launch(side.conn, side.sends, flight);
+        sent
     }
 
     fn launch(&mut self, conn: ConnId, direction: Direction, flight: Flight) {

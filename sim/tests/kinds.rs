@@ -1,0 +1,143 @@
+//! What a kind of store declares beside its hosts: how its protocol reads, and levers of its own.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use picklock_sim::design::{Design, Topology};
+use picklock_sim::engine::Engine;
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
+use picklock_sim::plan::{ClientPlan, Injection, Latency, Lever, Plan, Settings, Target, When, WorldSpec};
+use picklock_sim::run::{Workload, run, run_keeping};
+use picklock_sim::seed::Seed;
+use picklock_sim::store::{OwnLever, ServerSeat, StoreKind};
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Role, What};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+const PORT: u16 = 7;
+
+/// Answers what it is sent; twice while its lever is pulled.
+struct Echo;
+
+impl StoreKind for Echo {
+    fn name(&self) -> &'static str {
+        "echo"
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        PORT
+    }
+
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let listener = seat.host.bind(PORT).await.unwrap();
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut heard = [0; 5];
+            stream.read_exact(&mut heard).await.unwrap();
+            stream.write_all(&heard).await.unwrap();
+            let lever = seat.host.next_lever().await;
+            assert_eq!((lever.name.as_str(), lever.count), ("again", 2));
+            seat.host.lever_struck(&lever);
+            for _ in 0..lever.count {
+                stream.write_all(&heard).await.unwrap();
+            }
+        })
+    }
+
+    fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
+        assert_eq!(role, Role::Store);
+        let text = std::str::from_utf8(bytes).ok()?;
+        Some(format!("{} {text}", if request { ">" } else { "<" }))
+    }
+
+    fn levers(&self) -> &'static [OwnLever] {
+        &[OwnLever { name: "again", doc: "what was said is said again" }]
+    }
+}
+
+struct NoLock;
+
+impl Lock for NoLock {
+    async fn try_acquire(&self, _: &Key) -> Result<Option<Grant>, LockError> {
+        Ok(None)
+    }
+
+    async fn release(&self, _: Grant) -> Result<(), LockError> {
+        Ok(())
+    }
+}
+
+/// Its clients say hello and hear that three times before they begin.
+fn echoing() -> Design {
+    let client = |seat: picklock_sim::design::Seat| async move {
+        let mut stream = seat.host.connect("node-1", PORT).await.unwrap();
+        stream.write_all(b"hello").await.unwrap();
+        let mut heard = [0; 15];
+        stream.read_exact(&mut heard).await.unwrap();
+        assert_eq!(&heard, b"hellohellohello");
+        Ok(Client::lock(NoLock))
+    };
+    Design::new("echoing", client).on_stores(Topology::independent(1), Echo)
+}
+
+fn workload() -> Workload {
+    Arc::new(|seat| Box::pin(async move { seat.host.witness().finished() }))
+}
+
+fn plan(lever: &str) -> Plan {
+    Plan {
+        seed: Seed(3),
+        network_seed: Seed(3),
+        world: WorldSpec {
+            ttl: Duration::from_secs(1),
+            wait: Duration::from_secs(1),
+            horizon: Duration::from_secs(5),
+            latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
+            tcp_timeout: Duration::from_secs(15),
+            store: Settings::default(),
+            stock: 0,
+        },
+        workload: "test".to_owned(),
+        clients: vec![ClientPlan { name: "client-1".to_owned(), sections: Vec::new() }],
+        injections: vec![Injection {
+            fault: "test".to_owned(),
+            when: When::At { at_ns: TrueTime(1_000_000_000) },
+            target: Target::host("node-1"),
+            lever: Lever::Own { name: lever.to_owned(), count: 2 },
+        }],
+    }
+}
+
+#[test]
+fn what_segments_say_is_kept_on_demand_and_the_run_is_the_same() {
+    for engine in [Engine::Event, Engine::TURMOIL] {
+        let kept = run_keeping(engine, &echoing(), &plan("again"), &workload()).unwrap();
+        let said: Vec<&str> = kept.wire.values().map(String::as_str).collect();
+        assert_eq!(said, ["> hello", "< hello", "< hello", "< hello"], "{engine:?}");
+        for event in &kept.trace.events {
+            let stores = matches!(event.what, What::Sent { .. });
+            assert_eq!(kept.wire.contains_key(&event.id), stores, "{event:?}");
+        }
+        let plain = run(engine, &echoing(), &plan("again"), &workload()).unwrap();
+        assert!(plain.wire.is_empty());
+        assert_eq!(plain.trace.digest, kept.trace.digest, "{engine:?}");
+        let again = run_keeping(engine, &echoing(), &plan("again"), &workload()).unwrap();
+        assert_eq!(again.wire, kept.wire, "{engine:?}");
+    }
+}
+
+#[test]
+fn a_lever_that_the_kind_does_not_have_is_refused() {
+    echoing().admits(&plan("again")).unwrap();
+    let refused = |design: &Design| design.admits(&plan("twice")).unwrap_err().to_string();
+    assert_eq!(refused(&echoing()), "`lever.own.name` is twice, and must be a lever of echo: again");
+    let mut storeless = echoing();
+    storeless.kind = None;
+    assert!(refused(&storeless).contains("has no stores"));
+    let own = Design::new("own", |_| async { Ok(Client::lock(NoLock)) });
+    let own = own.on(Topology::independent(1), |_| async {});
+    assert!(refused(&own).contains("own-server has no levers"));
+}
