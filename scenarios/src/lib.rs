@@ -6,7 +6,8 @@
 //! confirms and keeps them; these are loops around the pipe.
 //!
 //! ```
-//! use picklock_scenarios::{check, suite};
+//! use picklock_scenarios::check;
+//! use picklock_scenarios::scenario::Scenario;
 //! use picklock_sim::design::Design;
 //! use picklock_sim::engine::Engine;
 //! use picklock_sim::host::Host;

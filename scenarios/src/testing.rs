@@ -54,7 +54,7 @@ impl StoreKind for MadeUp {
         };
         first
             .chain(of("replica", copies, Role::Replica))
-            .chain(of("watcher", watchers, Role::Watcher))
+            .chain(of("sentinel", watchers, Role::Watcher))
             .collect()
     }
 
