@@ -46,7 +46,9 @@ impl StoreKind for LeaseServer {
     fn members(&self, topology: Topology, _: &Settings) -> Vec<Member> {
         let stores = || 1..=topology.stores;
         let servers = stores().map(|nth| Member::new(format!("node-{nth}"), nth, Role::Store));
-        servers.chain(stores().map(|nth| Member::new(format!("sequencer-{nth}"), nth, Role::Watcher))).collect()
+        servers
+            .chain(stores().map(|nth| Member::new(format!("sequencer-{nth}"), nth, Role::Watcher)))
+            .collect()
     }
 
     fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
@@ -109,13 +111,14 @@ async fn grant(seat: ServerSeat) {
     let sequencer = seat.of_role(Role::Watcher).next().map(Member::address).unwrap_or_default();
     let leases = Leases::default();
     let granted = String::from_utf8(host.disk().read(GRANTED)).unwrap_or_default();
+    if !granted.is_empty() {
+        host.sleep(seat.settings.span("grace")).await;
+    }
+    // Only now others may have what was granted before.
     for key in granted.lines() {
         host.record(Origin::default(), What::Lost { key: Key::new(key) });
     }
     keep(&host, &leases.lock().expect(UNPOISONED));
-    if !granted.is_empty() {
-        host.sleep(seat.settings.span("grace")).await;
-    }
     let Ok(listener) = host.bind(PORT).await else { return };
     while let Ok((stream, _)) = listener.accept().await {
         host.spawn(answer(host.clone(), Arc::clone(&leases), sequencer.clone(), stream));
