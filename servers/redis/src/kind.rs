@@ -5,11 +5,11 @@ use std::time::Duration;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
 use picklock_sim::plan::{Setting, Settings};
-use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::store::{Member, OwnLever, ServerSeat, StoreAddress, StoreKind, Topology};
 use picklock_sim::trace::Role;
 
 use crate::version::Version;
-use crate::{PORT, sentinel, serve_as, wire};
+use crate::{PORT, sentinel, serve, serve_as, wire};
 
 /// Redis stores of one version.
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,5 +149,9 @@ impl StoreKind for Redis {
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
         if request { wire::tell_requests(bytes) } else { wire::tell_replies(bytes) }
+    }
+
+    fn levers(&self) -> &'static [OwnLever] {
+        serve::LEVERS
     }
 }

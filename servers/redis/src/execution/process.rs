@@ -203,6 +203,11 @@ impl Node {
                 "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
             ));
         }
+        let may_write = writes || flags & flags::MAY_REPLICATE != 0 && SCRIPTS.contains(&command.name);
+        if may_write && self.refusals > 0 {
+            self.refusals -= 1;
+            return Err(OUT_OF_MEMORY);
+        }
         if let Some(pause) = self.paused()
             && (pause.all || writes || flags & flags::MAY_REPLICATE != 0)
             && !self.is_fed(id)

@@ -88,6 +88,16 @@ impl Node {
         self.take_effects()
     }
 
+    /// Drops the first live keys that have a lease, at most so many, when the wall clock shows `now`; how many there
+    /// were. A replica drops nothing: as in Redis, it leaves that to its primary.
+    pub fn drop_leased(&mut self, now: WallTime, most: usize) -> (usize, Effects) {
+        self.at(now);
+        let dropped = if self.is_replica() { 0 } else { self.store.drop_leased(most) };
+        self.digest_changes();
+        self.serve_ready();
+        (dropped, self.take_effects())
+    }
+
     /// True while it has something to look at every so often.
     #[must_use]
     pub fn needs_ticks(&self) -> bool {

@@ -58,6 +58,8 @@ pub struct Node {
     pub(crate) expires_lazily: bool,
     /// True if there was too little memory when the command at hand began.
     pub(crate) short_of_memory: bool,
+    /// How many of the next commands that write are refused, whatever memory there is.
+    pub(crate) refusals: u64,
     /// DEBUG SET-DISABLE-DENY-SCRIPTS 1.
     pub(crate) scripts_inspect: bool,
     pub(crate) config: Config,

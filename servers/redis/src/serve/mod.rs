@@ -6,6 +6,7 @@
 
 mod connection;
 mod follow;
+mod levers;
 mod server;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use picklock_sim::host::Origin;
 use picklock_sim::seed::Seed;
 use picklock_sim::time::Monotonic;
 
+pub(crate) use self::levers::LEVERS;
 use self::server::Server;
 use crate::journal::Journal;
 use crate::node::{Node, PORT};
@@ -64,6 +66,7 @@ pub(crate) async fn serve(seat: ServerSeat, version: Version) {
                 server.host.spawn(connection::serve(Arc::clone(&server), stream, peer));
             }
             () = server.down.notified() => return server.shared().close_all(),
+            lever = server.host.next_lever() => server.pull(lever),
         }
     }
 }

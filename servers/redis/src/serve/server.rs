@@ -1,10 +1,10 @@
 //! A node on its host, as its tasks share it: behind one lock, with the ways to its disk and its connections.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use picklock_sim::host::{Host, Origin};
+use picklock_sim::host::{Host, Origin, PulledLever};
 use picklock_sim::time::Monotonic;
 use picklock_sim::trace::What;
 use tokio::sync::{Notify, mpsc};
@@ -36,6 +36,8 @@ pub(super) struct Shared {
     pub(super) outboxes: BTreeMap<SessionId, mpsc::UnboundedSender<Parcel>>,
     /// Until when the node does nothing at all: DEBUG SLEEP, or a script that takes too long.
     pub(super) stalled_until: Option<Monotonic>,
+    /// Levers that have the next commands refused: how often each still has to.
+    pub(super) refusing: VecDeque<PulledLever>,
 }
 
 /// What goes over a connection besides its replies, and the message that the command that had it came with.
@@ -48,7 +50,8 @@ pub(super) struct Parcel {
 
 impl Server {
     pub(super) fn new(host: Host, journal: Journal, node: Node) -> Server {
-        let shared = Shared { node, outboxes: BTreeMap::new(), stalled_until: None };
+        let shared =
+            Shared { node, outboxes: BTreeMap::new(), stalled_until: None, refusing: VecDeque::new() };
         Server {
             host,
             journal,
@@ -71,6 +74,7 @@ impl Server {
             let origin = if matches!(event, What::Expired { .. }) { Origin::default() } else { origin };
             self.host.record(origin, event);
         }
+        self.look_for_refusals(shared);
         let Shared { node, outboxes, .. } = shared;
         if std::mem::take(&mut node.replication.role_changed) {
             self.role_changed.notify_one();

@@ -3,6 +3,8 @@
 //! Redis looks at a few random keys and evicts the best of them; here the best of all goes. How much memory a node uses
 //! is an estimate: it grows and shrinks with the dataset as in Redis, but not byte for byte.
 
+use picklock_sim::trace::What;
+
 use super::dataset::Store;
 use super::entry::Entry;
 use super::policy::Policy;
@@ -31,13 +33,36 @@ impl Store {
     /// Evicts a key as the policy says, and tells replicas and listeners. False if there is none to evict.
     pub fn evict(&mut self) -> bool {
         let Some((database, key)) = self.candidate() else { return false };
-        let selected = std::mem::replace(&mut self.selected, database);
-        self.delete(&key);
-        self.counts.evicted += 1;
-        self.propagate(&[b"DEL", &key]);
-        self.changed(b'e', "evicted", &key);
-        self.selected = selected;
+        self.evict_key(database, &key);
         true
+    }
+
+    fn evict_key(&mut self, database: usize, key: &[u8]) {
+        let selected = std::mem::replace(&mut self.selected, database);
+        self.delete(key);
+        self.counts.evicted += 1;
+        self.propagate(&[b"DEL", key]);
+        self.changed(b'e', "evicted", key);
+        self.selected = selected;
+    }
+
+    /// Drops the first live keys that have a lease, at most so many, as if memory were short: no client asked for it. How
+    /// many there were.
+    pub fn drop_leased(&mut self, most: usize) -> usize {
+        let now = self.now_ms();
+        let leased = self.all().filter(|(_, _, entry)| entry.expires.is_some() && !entry.is_dead(now));
+        let leased: Vec<(usize, Vec<u8>)> =
+            leased.map(|(database, key, _)| (database, key.to_vec())).take(most).collect();
+        for (database, key) in &leased {
+            let before = self.effects.events.len();
+            self.evict_key(*database, key);
+            for event in &mut self.effects.events[before..] {
+                if let What::Deleted { key } = event {
+                    *event = What::Lost { key: key.clone() };
+                }
+            }
+        }
+        leased.len()
     }
 
     /// The key that goes first.

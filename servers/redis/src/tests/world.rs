@@ -313,6 +313,90 @@ fn a_primary_that_restarts_empty_empties_its_replicas() {
     assert_eq!(events, ["node-1 created k", "replica-1-1 created k", "node-1 lost k", "replica-1-1 lost k"]);
 }
 
+fn own(name: &str, count: u32) -> Lever {
+    Lever::Own { name: name.to_owned(), count }
+}
+
+fn strikes(run: &Run) -> usize {
+    run.trace.events.iter().filter(|event| matches!(event.what, What::Bit { .. })).count()
+}
+
+#[test]
+fn commands_that_write_are_answered_with_errors_so_many_times() {
+    let run = World::single().at(500, "node-1", own("error-reply", 3)).run(|host| {
+        Box::pin(async move {
+            let oom = Reply::error("OOM command not allowed when used memory > 'maxmemory'.");
+            let mut link = Link::to(&host, "node-1", PORT).await;
+            assert_eq!(link.call("SET k v PX 60000").await, Reply::OK, "not yet");
+            host.sleep(ms(1000)).await;
+            assert_eq!(link.call("SET k w").await, oom);
+            assert_eq!(
+                link.call("GET k").await,
+                Reply::text("v"),
+                "it was not executed; and this only reads"
+            );
+            assert_eq!(link.call("EVAL return(1) 0").await, oom, "it may write");
+            assert_eq!(call(&host, "node-1", "DEL k").await, oom);
+            assert_eq!(link.call("DEL k").await, Reply::Integer(1), "not any more");
+        })
+    });
+    assert_eq!(strikes(&run), 1);
+}
+
+#[test]
+fn a_lever_that_finds_nothing_to_refuse_or_drop_makes_no_difference() {
+    let world = World::single().at(500, "node-1", own("error-reply", 1));
+    let run = world.at(500, "node-1", own("evict", 1)).run(|host| {
+        Box::pin(async move {
+            call(&host, "node-1", "SET eternal v").await;
+            host.sleep(ms(1000)).await;
+            assert_eq!(call(&host, "node-1", "GET eternal").await, Reply::text("v"));
+        })
+    });
+    assert_eq!(strikes(&run), 0);
+}
+
+#[test]
+fn keys_with_a_lease_are_dropped_here_and_on_the_replicas() {
+    let run = World::replicated(1).at(2000, "node-1", own("evict", 2)).run(|host| {
+        Box::pin(async move {
+            host.sleep(ms(500)).await;
+            let mut link = Link::to(&host, "node-1", PORT).await;
+            for line in [
+                "SET a v",
+                "SET b v NX PX 60000",
+                "SET c v NX PX 100",
+                "SET d v PX 60000",
+                "SET e v PX 60000",
+            ] {
+                link.call(line).await;
+            }
+            host.sleep(ms(3000)).await;
+            for node in ["node-1", "replica-1-1"] {
+                assert_eq!(call(&host, node, "EXISTS b d").await, Reply::Integer(0), "{node}");
+                assert_eq!(call(&host, node, "EXISTS a e").await, Reply::Integer(2), "{node}");
+            }
+        })
+    });
+    assert_eq!(strikes(&run), 1);
+    let lost = run.trace.events.iter().filter(|event| matches!(event.what, What::Lost { .. }));
+    let lost: Vec<&str> = lost.map(|event| run.trace.host_name(event.host)).collect();
+    assert_eq!(lost, ["node-1"; 2], "the replica was told, as of any deletion");
+}
+
+#[test]
+fn a_replica_drops_nothing_of_its_own() {
+    let run = World::replicated(1).at(2000, "replica-1-1", own("evict", 9)).run(|host| {
+        Box::pin(async move {
+            host.sleep(ms(500)).await;
+            call(&host, "node-1", "SET k v NX PX 60000").await;
+            host.sleep(ms(3000)).await;
+            assert_eq!(call(&host, "replica-1-1", "GET k").await, Reply::text("v"));
+        })
+    });
+    assert_eq!(strikes(&run), 0);
+}
+
 #[test]
 fn a_run_repeats_itself() {
     let digest = || {
