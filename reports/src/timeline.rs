@@ -143,7 +143,8 @@ impl<'a> Table<'a> {
     fn row(&self, page: &mut String, position: usize) {
         let event = &self.trace.events[position];
         let host = printable(self.trace.host_name(event.host));
-        let said = self.names.say(event);
+        let wire = self.story.wire.get(&event.id).map(|said| format!(": {said}")).unwrap_or_default();
+        let said = format!("{}{wire}", self.names.say(event));
         let mark = self.mark(event).map(|mark| format!(" {mark}")).unwrap_or_default();
         let said = match self.host {
             Some(_) => format!("{said}{mark}"),

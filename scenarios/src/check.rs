@@ -8,7 +8,7 @@ use std::mem::discriminant;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::plan::{Injection, Plan};
-use picklock_sim::run::{self, Run};
+use picklock_sim::run::{self, Run, Wire};
 use picklock_sim::seed::Seed;
 use picklock_sim::trace::{Trace, What};
 
@@ -40,6 +40,8 @@ pub struct Checked {
     pub idle: Option<&'static str>,
     /// Measures of the run.
     pub metrics: Metrics,
+    /// What segments said, if that was kept: see [`check_keeping`].
+    pub wire: Wire,
 }
 
 /// Draws the plan of a seed and checks it. The design is as [`Scenario::applies`] returned it.
@@ -101,6 +103,15 @@ pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, Che
     Ok(judge(plan, trace))
 }
 
+/// As [`check`], with the same result, for a run that is to be told in full: what its segments said is kept.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_keeping(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
+    let Run { trace, wire, .. } = run::run_keeping(engine, design, &plan, &workload(&plan)?)?;
+    Ok(Checked { wire, ..judge(plan, trace) })
+}
+
 /// What the invariants and the measures say of a run.
 #[must_use]
 pub fn judge(plan: Plan, trace: Trace) -> Checked {
@@ -110,7 +121,7 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
     let bit = bitten(&plan, &trace);
     let metrics = metrics::of(&history, &outcomes);
     let idle = idle(&plan, &bit, &metrics);
-    Checked { plan, outcomes, bit, idle, metrics, trace }
+    Checked { plan, outcomes, bit, idle, metrics, trace, wire: Wire::new() }
 }
 
 /// Whether a run of the plan violates an invariant; nothing else is asked of it.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use picklock_sim::plan::Plan;
+use picklock_sim::run::Wire;
 use picklock_sim::trace::Trace;
 use serde::Serialize;
 
@@ -126,6 +127,8 @@ pub struct Story {
     pub plan: Plan,
     /// What happened.
     pub trace: Trace,
+    /// What segments said, if that was kept.
+    pub wire: Wire,
 }
 
 /// Measures over the runs of a cell. Sums and maxima, so that they can be merged in any order.

@@ -218,6 +218,7 @@ pub fn story(design: &Design, scenario: &str, invariant: &str, run: &Checked) ->
         findings,
         plan: run.plan.clone(),
         trace: run.trace.clone(),
+        wire: run.wire.clone(),
     }
 }
 

@@ -11,6 +11,7 @@ use picklock_scenarios::{shrink, tell};
 use picklock_sim::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
+use picklock_sim::plan::Plan;
 use picklock_sim::seed::Seed;
 
 use super::args::ReplayArgs;
@@ -63,7 +64,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     })?;
     let engine = args.engine.unwrap_or_default();
     let plan = check::draw(&design, &scenario, Seed(seed)).map_err(failed)?;
-    let run = check::check(engine, &design, plan).map_err(failed)?;
+    let run = judged(args)(engine, &design, plan).map_err(failed)?;
     let mut line = format!("picklock replay {name} {asked} {seed}");
     if engine != Engine::Event {
         line.push_str(&format!(" --engine {engine}"));
@@ -74,14 +75,19 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     args.set.iter().for_each(|setting| line.push_str(&format!(" --set {}", quoted(setting))));
     let replayed =
         Replayed { design, scenario: scenario.name().to_owned(), engine, run, line, comparison: None };
-    if args.shrink { reduced(replayed) } else { Ok(replayed) }
+    if args.shrink { reduced(args, replayed) } else { Ok(replayed) }
+}
+
+/// How a plan is run: what is told in full says what its segments said.
+fn judged(args: &ReplayArgs) -> fn(Engine, &Design, Plan) -> Result<Checked, CheckError> {
+    if args.full && args.format == "text" { check::check_keeping } else { check::check }
 }
 
 /// The same run, reduced to what its first violation needs; unchanged if it has none.
-fn reduced(mut replayed: Replayed) -> Result<Replayed, Failure> {
+fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failure> {
     let Some((invariant, _)) = replayed.run.violations().next() else { return Ok(replayed) };
     let plan = shrink::shrink(replayed.engine, &replayed.design, &replayed.run.plan, invariant.name);
-    replayed.run = check::check(replayed.engine, &replayed.design, plan).map_err(failed)?;
+    replayed.run = judged(args)(replayed.engine, &replayed.design, plan).map_err(failed)?;
     replayed.line.push_str(" --shrink");
     Ok(replayed)
 }
@@ -104,14 +110,14 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     design.admits(&capsule.plan).map_err(|error| input(&CapsuleError::Plan(error)))?;
     let kept: Engine = capsule.engine.parse().map_err(|error: String| input(&error))?;
     let engine = args.engine.unwrap_or(kept);
-    let run = check::check(engine, &design, capsule.plan.clone()).map_err(|error| match error {
+    let run = judged(args)(engine, &design, capsule.plan.clone()).map_err(|error| match error {
         CheckError::Workload(_) => input(&error),
         CheckError::Panicked(_) => Failure::internal(error),
     })?;
     let comparison = Some(compare(&capsule, &run, engine == kept));
     let line = format!("picklock replay {}", quoted(&file.display().to_string()));
     let replayed = Replayed { design, scenario: capsule.scenario, engine, run, line, comparison };
-    if args.shrink { reduced(replayed) } else { Ok(replayed) }
+    if args.shrink { reduced(args, replayed) } else { Ok(replayed) }
 }
 
 fn compare(capsule: &Capsule, run: &Checked, same_engine: bool) -> String {
