@@ -80,7 +80,7 @@ fn load(size: &Size) -> (Design, Plan) {
         "summary = 'calm'\nwait = '10m'\nhorizon = '1h'\n[contend]\nclients = {clients}\nsections = {sections}\n\
          keys = {keys}\nwork = '10ms'"
     );
-    let scenario = Scenario::parse("judged.toml", &text).expect("the scenario is valid");
+    let scenario = Scenario::parse("judged.toml", &text, &[]).expect("the scenario is valid");
     let plan = scenario.calm_plan(&design, Seed(1));
     (design, plan)
 }

@@ -9,10 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use picklock_scenarios::check;
-use picklock_sim::capsule::Capsule;
-
-#[path = "support/cells.rs"]
-mod cells;
+use picklock_sim::capsule::{Capsule, FORMAT};
 
 #[test]
 fn capsules_of_form_1_show_the_same_violations() {
@@ -22,21 +19,19 @@ fn capsules_of_form_1_show_the_same_violations() {
     files.sort();
     let mut designs = BTreeSet::new();
     for file in &files {
-        let capsule = Capsule::from_text(&std::fs::read_to_string(file).unwrap()).unwrap();
-        let mut design = cells::design(&capsule.design);
+        let text = std::fs::read_to_string(file).unwrap();
+        let capsule = Capsule::from_text(&text).unwrap();
+        let mut design = picklock_impls::design(&capsule.design).unwrap();
         design.topology.replicated |= capsule.replicated;
         design.admits(&capsule.plan).unwrap();
         let engine = capsule.engine.parse().unwrap();
         let run = check::check(engine, &design, capsule.plan.clone()).unwrap();
         assert_eq!(run.violated(), capsule.violations, "{}", file.display());
         assert_eq!(run.trace.digest, capsule.digest, "{}", file.display());
-        designs.insert(capsule.design);
 
-        let again = Capsule {
-            capsule: picklock_sim::capsule::FORMAT,
-            ..Capsule::from_text(&std::fs::read_to_string(file).unwrap()).unwrap()
-        };
+        let again = Capsule { capsule: FORMAT, ..capsule.clone() };
         assert_eq!(Capsule::from_text(&again.to_text()).unwrap(), again, "{}", file.display());
+        designs.insert(capsule.design);
     }
     assert!(files.len() >= 40, "{} capsules are left", files.len());
     for family in picklock_impls::families().iter().chain(picklock_impls::bugs()) {
