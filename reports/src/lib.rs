@@ -3,7 +3,7 @@
 //! A report never runs anything and never reads a clock, a terminal or an environment variable: the same results
 //! and the same [`Style`] give the same bytes. Whoever prints decides whether there is colour and how wide it is.
 //!
-//! - [`ALL`] are the formats of a campaign, a [`Summary`]; [`compare::ALL`] lay the same results out as a comparison.
+//! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_scenarios::summary::Summary); [`compare::ALL`] lay the same results out as a comparison.
 //! - [`timeline::tell`] tells one run as a story, [`json::run_json`] gives it as data.
 //!
 //! ```

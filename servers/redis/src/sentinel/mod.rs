@@ -6,7 +6,7 @@
 //! a primary that comes back, tilt mode, the state on disk, the commands, and the events that clients can subscribe to.
 //!
 //! [`Sentinel`] is a machine without sockets and clocks, so it can be tested without a world; `Front` answers clients;
-//! [`serve()`] puts both on a host.
+//! `serve` puts both on a host.
 //!
 //! Left out on purpose: scripts (they are refused, as by default), TLS, access control, one connection to another
 //! Sentinel shared by all primaries that both watch, and the resolution of names: a name is an address here.
