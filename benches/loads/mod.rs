@@ -124,9 +124,11 @@ fn plan(shape: &Shape) -> Plan {
         think: shape.think + shape.think * client / 50,
         work: Duration::from_millis(10),
     };
-    let client = |client: u32| ClientPlan {
-        name: format!("client-{client}"),
-        sections: (1..=shape.sections).map(|ordinal| section(client, ordinal)).collect(),
+    let client = |client: u32| {
+        ClientPlan::new(
+            format!("client-{client}"),
+            (1..=shape.sections).map(|ordinal| section(client, ordinal)).collect(),
+        )
     };
     Plan {
         seed: Seed(1),
@@ -138,6 +140,8 @@ fn plan(shape: &Shape) -> Plan {
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
+            latecomer: false,
+            habits: picklock_sim::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "contend".to_owned(),

@@ -65,8 +65,8 @@ fn design(data: &str, lock_timeout: &str) -> Design {
 }
 
 fn play(engine: Engine, design: &Design, injections: &[(u64, &str, Lever)]) -> Trace {
-    let section = |ordinal| SectionPlan { ordinal, key: Key::new("k"), think: ms(20), work: ms(50) };
-    let client = |nth| ClientPlan { name: format!("client-{nth}"), sections: (1..=4).map(section).collect() };
+    let section = |ordinal| SectionPlan::new(ordinal, Key::new("k"), ms(20), ms(50));
+    let client = |nth| ClientPlan::new(format!("client-{nth}"), (1..=4).map(section).collect());
     let injection = |(at, host, lever): &(u64, &str, Lever)| Injection {
         fault: "test".into(),
         when: When::At { at_ns: TrueTime(at * 1_000_000) },
@@ -83,6 +83,8 @@ fn play(engine: Engine, design: &Design, injections: &[(u64, &str, Lever)]) -> T
             latency: Latency { min: Duration::from_micros(200), max: ms(2) },
             tcp_timeout: ms(15_000),
             stock: 0,
+            latecomer: false,
+            habits: picklock_sim::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "test".into(),

@@ -71,7 +71,7 @@
 //!     lever: Lever::Pause { lasts: Duration::from_secs(1) },
 //! };
 //! let (ms, s) = (Duration::from_millis, Duration::from_secs);
-//! let section = SectionPlan { ordinal: 1, key: Key::new("stock"), think: ms(0), work: ms(50) };
+//! let section = SectionPlan::new(1, Key::new("stock"), ms(0), ms(50));
 //! let plan = Plan {
 //!     seed: Seed(1),
 //!     network_seed: Seed(1),
@@ -82,10 +82,12 @@
 //!         latency: Latency { min: Duration::from_micros(200), max: ms(1) },
 //!         tcp_timeout: s(15),
 //!         stock: 100,
+//!         latecomer: false,
+//!         habits: picklock_sim::plan::Habits::default(),
 //!         store: Settings::default(),
 //!     },
 //!     workload: "one write".into(),
-//!     clients: vec![ClientPlan { name: "client-1".into(), sections: vec![section] }],
+//!     clients: vec![ClientPlan::new("client-1", vec![section])],
 //!     injections: vec![pause],
 //! };
 //! plan.validate()?;

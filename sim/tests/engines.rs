@@ -88,13 +88,12 @@ fn plan(seed: u64) -> Plan {
             tcp_timeout: Duration::from_secs(15),
             store: Settings::default(),
             stock: 0,
+            latecomer: false,
+            habits: picklock_sim::plan::Habits::default(),
         },
         workload: "contend".to_owned(),
         clients: (1..=3)
-            .map(|client| ClientPlan {
-                name: format!("client-{client}"),
-                sections: vec![section(1), section(2)],
-            })
+            .map(|client| ClientPlan::new(format!("client-{client}"), vec![section(1), section(2)]))
             .collect(),
         injections: Vec::new(),
     }

@@ -99,9 +99,11 @@ fn plan(lever: &str) -> Plan {
             tcp_timeout: Duration::from_secs(15),
             store: Settings::default(),
             stock: 0,
+            latecomer: false,
+            habits: picklock_sim::plan::Habits::default(),
         },
         workload: "test".to_owned(),
-        clients: vec![ClientPlan { name: "client-1".to_owned(), sections: Vec::new() }],
+        clients: vec![ClientPlan::new("client-1", Vec::new())],
         injections: vec![Injection {
             fault: "test".to_owned(),
             when: When::At { at_ns: TrueTime(1_000_000_000) },

@@ -86,9 +86,8 @@ pub(super) fn others() -> Target {
 /// Two clients that want the same key: the first at [`START`] and for two leases, the second so much later. Levers
 /// come with the millisecond at which they are pulled.
 pub(super) fn staged(later: Duration, levers: impl IntoIterator<Item = (u64, Target, Lever)>) -> Plan {
-    let client = |name: &str, think, work| ClientPlan {
-        name: name.to_owned(),
-        sections: vec![SectionPlan { ordinal: 1, key: Key::new("stock"), think, work }],
+    let client = |name: &str, think, work| {
+        ClientPlan::new(name, vec![SectionPlan::new(1, Key::new("stock"), think, work)])
     };
     let injection = |(at_ms, target, lever)| Injection {
         fault: "staged".to_owned(),
@@ -106,6 +105,8 @@ pub(super) fn staged(later: Duration, levers: impl IntoIterator<Item = (u64, Tar
             latency: Latency { min: Duration::from_micros(20), max: Duration::from_micros(20) },
             tcp_timeout: 2 * LEASE,
             stock: 0,
+            latecomer: false,
+            habits: picklock_sim::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "contend".to_owned(),

@@ -31,8 +31,8 @@ pub(crate) fn at_ms(count: u64) -> TrueTime {
 
 /// A client that waits, then holds the lock for its work, so many times.
 pub(crate) fn client(name: &str, think: Duration, work: Duration, sections: u32) -> ClientPlan {
-    let section = |ordinal| SectionPlan { ordinal, key: Key::new("stock"), think, work };
-    ClientPlan { name: name.to_owned(), sections: (1..=sections).map(section).collect() }
+    let section = |ordinal| SectionPlan::new(ordinal, Key::new("stock"), think, work);
+    ClientPlan::new(name, (1..=sections).map(section).collect())
 }
 
 /// The stage, with this going wrong.
@@ -47,6 +47,8 @@ pub(crate) fn stage(injections: impl IntoIterator<Item = Injection>) -> Plan {
             latency: Latency { min: Duration::from_micros(200), max: ms(1) },
             tcp_timeout: ms(15_000),
             stock: 0,
+            latecomer: false,
+            habits: picklock_sim::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "contend".to_owned(),

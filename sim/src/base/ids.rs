@@ -30,6 +30,22 @@ pub struct GrantId {
     pub client: HostId,
     /// The ordinal of the section among that client's sections, from 1.
     pub section: u32,
+    /// Which of the client's tasks it belongs to, from 0. Sections are numbered across the tasks of a client.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub task: u32,
+}
+
+impl GrantId {
+    /// The section of this ordinal of a client's first task.
+    #[must_use]
+    pub const fn new(client: HostId, section: u32) -> GrantId {
+        GrantId { client, section, task: 0 }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference to the field")]
+fn is_first(task: &u32) -> bool {
+    *task == 0
 }
 
 /// Where something comes from: the message that an action of a server goes back to, and the section in whose service that was sent.

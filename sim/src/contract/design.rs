@@ -8,7 +8,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::lock::{Belief, BoxFuture, Client, LockError};
+use super::lock::{Belief, BoxFuture, Client, Exclusion, LockError};
 use super::store::{OwnServer, StoreKind, admits, complete, has_levers};
 use crate::host::Host;
 use crate::plan::{Plan, PlanError, Settings, WorldSpec};
@@ -25,8 +25,12 @@ pub struct Design {
     pub claim: Arc<str>,
     /// How its holders come to believe.
     pub belief: Belief,
+    /// Which of its grants exclude each other.
+    pub exclusion: Exclusion,
     /// True if its grants carry fencing tokens.
     pub fenced: bool,
+    /// Whether its holders send their token with reads too, and not with writes alone.
+    pub fences_reads: bool,
     /// The servers it needs.
     pub topology: Topology,
     /// True if it is only what it claims to be on stores that keep every acknowledged write over a restart: then it
@@ -62,7 +66,9 @@ impl Design {
             name: name.into(),
             claim: "".into(),
             belief: Belief::Naive,
+            exclusion: Exclusion::Mutual,
             fenced: false,
+            fences_reads: true,
             topology: Topology::default(),
             persistent: false,
             reentrant: false,
@@ -135,6 +141,13 @@ impl Design {
     #[must_use]
     pub fn believing(mut self, belief: Belief) -> Design {
         self.belief = belief;
+        self
+    }
+
+    /// The same, with grants of which these exclude each other.
+    #[must_use]
+    pub fn excluding(mut self, exclusion: Exclusion) -> Design {
+        self.exclusion = exclusion;
         self
     }
 

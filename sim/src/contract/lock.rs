@@ -10,7 +10,7 @@ use crate::host::Host;
 
 pub use crate::base::deadline::Deadline;
 pub use crate::base::future::BoxFuture;
-pub use crate::trace::Belief;
+pub use crate::trace::{Belief, Exclusion};
 
 /// One successful acquire.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,19 +23,28 @@ pub struct Grant {
     pub token: Option<Token>,
     /// Until when the holder may rely on the grant; `None` if the design advertises nothing.
     pub deadline: Option<Deadline>,
+    /// Whether others that share it may hold the key at the same time; see [`Exclusion`](super::design::Exclusion).
+    pub shared: bool,
 }
 
 impl Grant {
     /// A grant without token and deadline.
     #[must_use]
     pub fn new(key: &Key, owner: impl Into<String>) -> Grant {
-        Grant { key: key.clone(), owner: owner.into(), token: None, deadline: None }
+        Grant { key: key.clone(), owner: owner.into(), token: None, deadline: None, shared: false }
     }
 
     /// The same grant with a fencing token.
     #[must_use]
     pub fn with_token(mut self, token: Token) -> Grant {
         self.token = Some(token);
+        self
+    }
+
+    /// The same, shared with others that share it.
+    #[must_use]
+    pub fn shared(mut self) -> Grant {
+        self.shared = true;
         self
     }
 
@@ -48,31 +57,49 @@ impl Grant {
 }
 
 /// Why a lock operation failed. Any error converts into it with `?`.
-pub struct LockError(Box<dyn Error + Send + Sync>);
+///
+/// One made by [`LockError::new`] says that the operation did not take effect: `not the owner`. Where that is not known, because
+/// no answer came, it is to be [in doubt](LockError::in_doubt); an error that was converted is.
+pub struct LockError {
+    source: Box<dyn Error + Send + Sync>,
+    denies: bool,
+}
 
 impl LockError {
-    /// An error from a message: a lowercase fragment that fits "failed to acquire: {error}".
+    /// The operation did not take effect, for this reason: a lowercase fragment that fits "failed to acquire: {error}".
     #[must_use]
     pub fn new(message: impl Into<String>) -> LockError {
-        LockError(message.into().into())
+        LockError { source: message.into().into(), denies: true }
+    }
+
+    /// Whether the operation took effect is not known.
+    #[must_use]
+    pub fn in_doubt(message: impl Into<String>) -> LockError {
+        LockError { source: message.into().into(), denies: false }
+    }
+
+    /// True if it says that the operation did not take effect.
+    #[must_use]
+    pub fn is_denial(&self) -> bool {
+        self.denies
     }
 }
 
 impl<E: Error + Send + Sync + 'static> From<E> for LockError {
     fn from(error: E) -> LockError {
-        LockError(Box::new(error))
+        LockError { source: Box::new(error), denies: false }
     }
 }
 
 impl fmt::Display for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        fmt::Display::fmt(&self.source, f)
     }
 }
 
 impl fmt::Debug for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+        fmt::Debug::fmt(&self.source, f)
     }
 }
 
@@ -165,6 +192,17 @@ pub trait Lock: Send + Sync + 'static {
             }
         }
     }
+
+    /// Acquires together with others that share, as a reader does; what is granted is to be [shared](Grant::shared). As
+    /// [`acquire`](Lock::acquire), unless a design has such a mode.
+    fn acquire_shared(
+        &self,
+        host: &Host,
+        key: &Key,
+        wait: Duration,
+    ) -> impl Future<Output = Result<Option<Grant>, LockError>> + Send {
+        self.acquire(host, key, wait)
+    }
 }
 
 /// A design without a lock: it changes the resource directly and makes that safe by itself.
@@ -207,6 +245,15 @@ pub trait ErasedLock: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<Grant>, LockError>>;
 
     /// See [`Lock::release`].
+    /// See [`Lock::acquire_shared`].
+    fn acquire_shared<'a>(
+        &'a self,
+        host: &'a Host,
+        key: &'a Key,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<Option<Grant>, LockError>>;
+
+    /// See [`Lock::release`].
     fn release(&self, grant: Grant) -> BoxFuture<'_, Result<(), LockError>>;
 
     /// See [`Lock::checkpoint`].
@@ -224,6 +271,15 @@ impl<L: Lock> ErasedLock for L {
         wait: Duration,
     ) -> BoxFuture<'a, Result<Option<Grant>, LockError>> {
         Box::pin(Lock::acquire(self, host, key, wait))
+    }
+
+    fn acquire_shared<'a>(
+        &'a self,
+        host: &'a Host,
+        key: &'a Key,
+        wait: Duration,
+    ) -> BoxFuture<'a, Result<Option<Grant>, LockError>> {
+        Box::pin(Lock::acquire_shared(self, host, key, wait))
     }
 
     fn release(&self, grant: Grant) -> BoxFuture<'_, Result<(), LockError>> {

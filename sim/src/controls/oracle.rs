@@ -39,7 +39,7 @@ impl OracleTurn {
 
 /// A process outside of any section asks in the name of section 0.
 fn present_grant(host: &Host) -> GrantId {
-    host.world.state().grant_of(host.id()).unwrap_or(GrantId { client: host.id(), section: 0 })
+    host.world.state().grant_of(host.id()).unwrap_or(GrantId::new(host.id(), 0))
 }
 
 impl Future for OracleTurn {

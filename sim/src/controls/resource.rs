@@ -98,6 +98,12 @@ impl Resource {
         Resource { host, timeout, stream: None, origin: None }
     }
 
+    /// Another client of it on the same host, with a connection of its own.
+    #[must_use]
+    pub fn another(&self) -> Resource {
+        Resource::new(self.host.clone(), self.timeout)
+    }
+
     /// What follows is in the service of this origin: for a server that operates in its clients' stead.
     pub fn serve_for(&mut self, origin: Origin) {
         self.origin = Some(origin);

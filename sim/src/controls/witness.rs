@@ -4,8 +4,9 @@
 //! which deadline came with the grant; the simulator stamps these in true time.
 
 use crate::base::ids::Key;
-use crate::contract::lock::{Deadline, Grant};
+use crate::contract::lock::{Deadline, Grant, LockError};
 use crate::host::Host;
+pub use crate::host::Wanted;
 use crate::plan::Phase;
 use crate::trace::What;
 
@@ -32,6 +33,7 @@ impl Witness {
     pub fn waiting(&self, section: u32, key: &Key) {
         let mut state = self.host.world.state();
         state.begin_section(self.host.id(), section);
+        state.open_section(self.host.id(), section, key);
         state.decide(self.host.id(), What::Waiting { key: key.clone() });
         state.enter_phase(self.host.id(), section, Phase::Acquire);
     }
@@ -41,6 +43,9 @@ impl Witness {
         let id = self.host.id();
         let mut state = self.host.world.state();
         let deadline = grant.deadline.map(|deadline| state.true_deadline(id, deadline));
+        if grant.shared {
+            state.decide(id, What::Shares { key: grant.key.clone() });
+        }
         let (key, owner) = (grant.key.clone(), grant.owner.clone());
         state.decide(id, What::Acquired { key, owner, token: grant.token, deadline });
         if let Some(deadline) = grant.deadline {
@@ -78,6 +83,11 @@ impl Witness {
         }
     }
 
+    /// The holder was told that its grant could not be renewed because it is lost.
+    pub fn renewal_denied(&self, key: &Key) {
+        self.note(What::RenewalDenied { key: key.clone() });
+    }
+
     /// The holder has acquired once more what it holds: `depth` times now.
     pub fn reentered(&self, key: &Key, depth: u32) {
         self.note(What::Reentered { key: key.clone(), depth });
@@ -108,10 +118,23 @@ impl Witness {
     }
 
     /// The release call returned.
-    pub fn released(&self, section: u32, key: &Key, error: Option<String>) {
+    pub fn released(&self, section: u32, key: &Key, error: Option<&LockError>) {
+        let denied = error.is_some_and(LockError::is_denial);
+        self.let_go(section, key, error.map(ToString::to_string), denied);
+    }
+
+    /// The release call was cancelled: nobody learns what became of it.
+    pub fn release_cancelled(&self, section: u32, key: &Key) {
+        self.let_go(section, key, Some("its caller was cancelled".to_owned()), false);
+    }
+
+    fn let_go(&self, section: u32, key: &Key, error: Option<String>, denied: bool) {
         let id = self.host.id();
         let mut state = self.host.world.state();
-        state.decide(id, What::Released { key: key.clone(), error });
+        if error.is_none() {
+            state.close_section(id, section);
+        }
+        state.decide(id, What::Released { key: key.clone(), error, denied });
         state.enter_phase(id, section, Phase::Idle);
     }
 
@@ -131,6 +154,17 @@ impl Witness {
         let mut state = self.host.world.state();
         state.decide(id, What::Finished);
         state.process(id).finished = true;
+    }
+
+    /// The client has done its own sections: from now on it is there in case that a rival is wanted.
+    pub fn stand_by(&self) {
+        self.host.world.state().stand_by(self.host.id());
+    }
+
+    /// Whether it is wanted as one.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted {
+        self.host.world.state().wanted(self.host.id())
     }
 
     /// The ordinal of the last section that this client began, 0 before the first: a restarted client goes on after it.

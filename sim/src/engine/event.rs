@@ -16,16 +16,15 @@ use super::guard::Guard;
 use super::runtimes::Runtimes;
 use crate::base::future::BoxFuture;
 use crate::base::ids::HostId;
-use crate::base::time::TrueTime;
 use crate::host::sockets::Directory;
 use crate::host::{Host, Spawner};
 use crate::trace::Role;
-use crate::world::{Turnover, World};
+use crate::world::{Progress, Turnover, World};
 
 /// Runs a world to its end.
-pub(crate) fn run(world: &Arc<World>, boots: &[Boot], horizon: TrueTime) {
+pub(crate) fn run(world: &Arc<World>, boots: &[Boot]) {
     let runtimes = Runtimes::new(world.hosts().len());
-    Executor::new(world, boots, Some(runtimes)).run(horizon);
+    Executor::new(world, boots, Some(runtimes)).run();
 }
 
 pub(super) struct Executor<'a> {
@@ -62,7 +61,7 @@ struct Queue {
     has_new: AtomicBool,
 }
 
-type NewTask = (HostId, bool, BoxFuture<'static, ()>);
+type NewTask = (HostId, u32, BoxFuture<'static, ()>);
 
 impl Queue {
     fn take_new(&self) -> Vec<NewTask> {
@@ -72,8 +71,8 @@ impl Queue {
 }
 
 impl Spawner for Queue {
-    fn spawn(&self, host: HostId, worker: bool, future: BoxFuture<'static, ()>) {
-        self.new.lock().expect(UNPOISONED).push((host, worker, future));
+    fn spawn(&self, host: HostId, task: u32, future: BoxFuture<'static, ()>) {
+        self.new.lock().expect(UNPOISONED).push((host, task, future));
         self.has_new.store(true, Ordering::Relaxed);
     }
 
@@ -121,14 +120,17 @@ impl<'a> Executor<'a> {
         Executor { world, boots, queue, tasks: Vec::new(), free: Vec::new(), made: 0, runtimes, polls: 0 }
     }
 
-    fn run(&mut self, horizon: TrueTime) {
+    fn run(&mut self) {
         self.boot_all();
         loop {
             self.run_ready();
             let mut state = self.world.state();
-            if state.settled() {
-                return;
+            match state.settled() {
+                Progress::Over => return,
+                Progress::LetIn => continue,
+                Progress::Busy => {}
             }
+            let horizon = state.ending.horizon;
             if !state.step(horizon, None) {
                 state.advance(horizon);
                 return;
@@ -149,7 +151,7 @@ impl<'a> Executor<'a> {
         let entered = self.runtimes.as_ref().map(|runtimes| runtimes.enter(host));
         let program = (self.boots[usize::from(host.0)])(self.host(host));
         drop(entered);
-        self.add(host, worker, program);
+        self.add(host, worker, 0, program);
     }
 
     pub(super) fn host(&self, id: HostId) -> Host {
@@ -163,7 +165,7 @@ impl<'a> Executor<'a> {
         self.turn_over();
     }
 
-    fn add(&mut self, host: HostId, worker: bool, future: BoxFuture<'static, ()>) {
+    fn add(&mut self, host: HostId, worker: bool, lane: u32, future: BoxFuture<'static, ()>) {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.tasks.push(None);
             self.tasks.len() - 1
@@ -172,7 +174,7 @@ impl<'a> Executor<'a> {
         self.made += 1;
         let token = Arc::new(Token { task, queued: AtomicBool::new(true), queue: Arc::clone(&self.queue) });
         let waker = Waker::from(Arc::clone(&token));
-        let guard = Guard::new(Arc::clone(&self.queue.world), host, worker, future);
+        let guard = Guard::new(Arc::clone(&self.queue.world), host, worker, lane, future);
         self.tasks[slot] = Some(Entry { guard, waker, token });
         self.queue.ready.lock().expect(UNPOISONED).push_back(task);
     }
@@ -203,8 +205,8 @@ impl<'a> Executor<'a> {
 
     fn add_new(&mut self) {
         while self.queue.has_new.load(Ordering::Relaxed) {
-            for (host, worker, future) in self.queue.take_new() {
-                self.add(host, worker, future);
+            for (host, task, future) in self.queue.take_new() {
+                self.add(host, false, task, future);
             }
         }
     }

@@ -14,6 +14,8 @@ pub(crate) struct Guard {
     pub(super) host: HostId,
     /// True for the task that runs the critical sections: the one that a stall stops.
     worker: bool,
+    /// Which of its client's tasks it belongs to.
+    task: u32,
     future: BoxFuture<'static, ()>,
 }
 
@@ -22,9 +24,10 @@ impl Guard {
         world: Arc<World>,
         host: HostId,
         worker: bool,
+        task: u32,
         future: BoxFuture<'static, ()>,
     ) -> Guard {
-        Guard { world, host, worker, future }
+        Guard { world, host, worker, task, future }
     }
 }
 
@@ -32,7 +35,7 @@ impl Future for Guard {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.world.state().admit(self.host, self.worker, cx.waker()) == Admission::Wait {
+        if self.world.state().admit(self.host, self.worker, self.task, cx.waker()) == Admission::Wait {
             return Poll::Pending;
         }
         let outcome = self.future.as_mut().poll(cx);

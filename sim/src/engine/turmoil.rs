@@ -17,12 +17,12 @@ use crate::base::time::{EPOCH_NS, TrueTime};
 use crate::host::sockets::Directory;
 use crate::host::{Host, Spawner};
 use crate::trace::Role;
-use crate::world::{Direction, Flight, Side, Turnover, World};
+use crate::world::{Direction, Flight, Progress, Side, Turnover, World};
 
 const TICK: Duration = Duration::from_millis(1);
 
 /// Runs a world to its end.
-pub(crate) fn run(world: &Arc<World>, boots: &[Boot], horizon: TrueTime, idle_skip: bool) {
+pub(crate) fn run(world: &Arc<World>, boots: &[Boot], idle_skip: bool) {
     let mut hosts = Hosts::new(world, boots);
     let mut quiet = 0;
     loop {
@@ -30,7 +30,13 @@ pub(crate) fn run(world: &Arc<World>, boots: &[Boot], horizon: TrueTime, idle_sk
         let busy = hosts.tick(now + TICK);
         quiet = if busy { 0 } else { quiet + 1 };
         let mut state = world.state();
-        if state.settled() || state.now >= horizon {
+        match state.settled() {
+            Progress::Over => return,
+            Progress::LetIn => quiet = 0,
+            Progress::Busy => {}
+        }
+        let horizon = state.ending.horizon;
+        if state.now >= horizon {
             return;
         }
         // A task woken by another host's runs in the tick after it, so one quiet tick must have passed.
@@ -68,7 +74,7 @@ impl<'a> Hosts<'a> {
                 Arc::new(Local { world: Arc::clone(world), directory: Arc::clone(&directory) });
             let host = Host { id, world: Arc::clone(world), spawner };
             sim.host(info.name.as_str(), move || {
-                let program = Guard::new(Arc::clone(&host.world), id, worker, boot(host.clone()));
+                let program = Guard::new(Arc::clone(&host.world), id, worker, 0, boot(host.clone()));
                 async move {
                     program.await;
                     // A host whose program has returned would no longer be ticked, its background tasks neither.
@@ -184,8 +190,8 @@ struct Local {
 }
 
 impl Spawner for Local {
-    fn spawn(&self, host: HostId, worker: bool, future: BoxFuture<'static, ()>) {
-        tokio::task::spawn_local(Guard::new(Arc::clone(&self.world), host, worker, future));
+    fn spawn(&self, host: HostId, task: u32, future: BoxFuture<'static, ()>) {
+        tokio::task::spawn_local(Guard::new(Arc::clone(&self.world), host, false, task, future));
     }
 
     fn sockets(&self) -> Option<Arc<Directory>> {

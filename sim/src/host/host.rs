@@ -23,7 +23,8 @@ pub struct Host {
 
 /// How an engine takes on a host's task.
 pub(crate) trait Spawner: Send + Sync {
-    fn spawn(&self, host: HostId, worker: bool, future: BoxFuture<'static, ()>);
+    /// A background task, in the service of this one of the client's tasks.
+    fn spawn(&self, host: HostId, task: u32, future: BoxFuture<'static, ()>);
     /// The directory of the engine's own sockets, if it carries bytes itself.
     fn sockets(&self) -> Option<Arc<Directory>>;
 }

@@ -29,6 +29,6 @@ impl Host {
 
     /// Records that a lever made a difference: a reply became an error, a record was dropped.
     pub fn lever_struck(&self, lever: &PulledLever) {
-        self.world.state().mark_bit(lever.injection);
+        self.world.state().strike_host(lever.injection, self.id);
     }
 }

@@ -1,5 +1,6 @@
 //! What one process may touch, and all that it may touch: clocks, timers, tasks, the network, randomness, its disk.
 
+mod bell;
 mod connect;
 pub mod disk;
 #[expect(clippy::module_inception, reason = "a host is what all the others here belong to")]
@@ -12,6 +13,7 @@ pub mod stream;
 pub mod task;
 
 pub use crate::base::ids::Origin;
+pub use bell::Wanted;
 pub(crate) use connect::Connect;
 pub use host::Host;
 pub(crate) use host::Spawner;

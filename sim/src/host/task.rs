@@ -15,6 +15,38 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Runs a future as this one of the client's tasks, from 0: what it does, and what it spawns, is in the service of that
+    /// task's section.
+    pub async fn in_task<T>(&self, task: u32, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        poll_fn(|cx| {
+            let before = self.world.state().turn_to(self.id, task);
+            let outcome = future.as_mut().poll(cx);
+            self.world.state().turn_to(self.id, before);
+            outcome
+        })
+        .await
+    }
+
+    /// Runs a call of a lock until it returns or a lever cancels it: then its future is dropped, and there is no outcome.
+    pub async fn unless_cancelled<T>(&self, call: impl Future<Output = T>) -> Option<T> {
+        let mut call = pin!(call);
+        poll_fn(|cx| {
+            if self.world.state().is_cancelled(self.id, cx.waker()) {
+                return Poll::Ready(None);
+            }
+            match call.as_mut().poll(cx) {
+                Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
+                // A lever that strikes at a point within the call takes effect at the end of its step.
+                Poll::Pending if self.world.state().is_cancelled(self.id, cx.waker()) => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            }
+        })
+        .await
+    }
+}
+
 /// A handle of a spawned task. Dropping it leaves the task running.
 pub struct Task {
     abort: Arc<Abort>,
@@ -31,7 +63,8 @@ impl Task {
     pub(crate) fn spawn(host: &Host, future: impl Future<Output = ()> + Send + 'static) -> Task {
         let abort = Arc::new(Abort::default());
         let task = abortable(Arc::clone(&abort), future);
-        host.spawner.spawn(host.id(), false, Box::pin(task));
+        let lane = host.world.state().lane(host.id());
+        host.spawner.spawn(host.id(), lane, Box::pin(task));
         Task { abort }
     }
 

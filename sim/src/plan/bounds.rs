@@ -48,8 +48,9 @@ impl Plan {
                 let value = client.name.chars().take(40).collect();
                 return Err(PlanError::new("name", value, "client-1, client-2, ..., each once"));
             }
-            count("sections", client.sections.len(), 10_000, "at most 10000 for each client")?;
-            for section in &client.sections {
+            let sections = client.sections.len() + client.rivals.len();
+            count("sections", sections, 10_000, "at most 10000 for each client, with rivals")?;
+            for section in client.sections.iter().chain(&client.rivals) {
                 span("think_ns", section.think, Duration::ZERO, HOUR, "at most 1 h")?;
                 span("work_ns", section.work, Duration::ZERO, HOUR, "at most 1 h")?;
             }
@@ -63,7 +64,7 @@ impl Injection {
         let bounded = |field, value| span(field, value, Duration::ZERO, HOUR, "at most 1 h");
         match &self.when {
             When::At { at_ns } => bounded("at_ns", Duration::from_nanos(at_ns.0))?,
-            When::Point { after, .. } => bounded("after_ns", *after)?,
+            When::Point { after, .. } | When::With { after, .. } => bounded("after_ns", *after)?,
         }
         match &self.lever {
             Lever::Pause { lasts }
@@ -81,6 +82,8 @@ impl Injection {
             | Lever::SetDrift { .. }
             | Lever::DropConnections { .. }
             | Lever::Own { .. }
+            | Lever::LoseRequest { .. }
+            | Lever::Cancel
             | Lever::LoseReply { .. } => Ok(()),
         }
     }

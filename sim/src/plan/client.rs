@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::world::is_false;
 use crate::base::ids::Key;
 use crate::base::time::serde_ns;
 
@@ -15,6 +16,18 @@ pub struct ClientPlan {
     pub name: String,
     /// Its sections in order.
     pub sections: Vec<SectionPlan>,
+    /// Sections that it carries out after those, as long as a fault lasts and nobody else asks for the lock; `think` is how
+    /// long it waits before it looks whether somebody should.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rivals: Vec<SectionPlan>,
+}
+
+impl ClientPlan {
+    /// A client that carries out these sections and no more.
+    #[must_use]
+    pub fn new(name: impl Into<String>, sections: Vec<SectionPlan>) -> ClientPlan {
+        ClientPlan { name: name.into(), sections, rivals: Vec::new() }
+    }
 }
 
 /// One critical section.
@@ -31,4 +44,23 @@ pub struct SectionPlan {
     /// How long it works between reading and writing the resource.
     #[serde(rename = "work_ns", with = "serde_ns")]
     pub work: Duration,
+    /// Which of the client's tasks carries it out, from 0; all of them share the client's lock.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub task: u32,
+    /// Whether it asks for the lock together with others that only read, and only reads.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub shared: bool,
+}
+
+impl SectionPlan {
+    /// A section of a client's only task, which changes what it reads.
+    #[must_use]
+    pub fn new(ordinal: u32, key: Key, think: Duration, work: Duration) -> SectionPlan {
+        SectionPlan { ordinal, key, think, work, task: 0, shared: false }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference to the field")]
+fn is_zero(given: &u32) -> bool {
+    *given == 0
 }

@@ -110,6 +110,13 @@ pub enum Lever {
         /// How often: replies that are errors, records that are dropped.
         count: u32,
     },
+    /// The next message that the target sends to `to` is lost, and its connection with it: the request is never executed.
+    LoseRequest {
+        /// Whom it was for.
+        to: Target,
+    },
+    /// The call of its lock in which the target's section is, an acquire or a release, is cancelled: its future is dropped.
+    Cancel,
     /// The next reply that `from` sends to the target is lost, and its connection with it: the request is executed.
     LoseReply {
         /// The replier.

@@ -19,4 +19,4 @@ pub use lever::{Lever, Target};
 pub use plan::{Injection, Plan};
 pub use point::{Access, Edge, Phase, Point, When};
 pub use settings::{Setting, Settings};
-pub use world::{Latency, WorldSpec};
+pub use world::{Habits, Latency, WorldSpec};

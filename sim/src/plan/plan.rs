@@ -26,6 +26,33 @@ pub struct Plan {
     pub injections: Vec<Injection>,
 }
 
+impl Plan {
+    /// The same without one injection, and without those that are tied to it.
+    #[must_use]
+    pub fn without_injection(&self, at: usize) -> Plan {
+        let mut gone = vec![at as u32];
+        // Those that are tied to one that is tied to it follow it in turn.
+        while let Some(next) = (0..self.injections.len() as u32).find(|other| {
+            let tied = |entry: &Injection| matches!(entry.when, When::With { injection, .. } if gone.contains(&injection));
+            !gone.contains(other) && tied(&self.injections[*other as usize])
+        }) {
+            gone.push(next);
+        }
+        let mut plan = self.clone();
+        let mut number = 0;
+        plan.injections.retain(|_| {
+            number += 1;
+            !gone.contains(&(number - 1))
+        });
+        for entry in &mut plan.injections {
+            if let When::With { injection, .. } = &mut entry.when {
+                *injection -= gone.iter().filter(|other| **other < *injection).count() as u32;
+            }
+        }
+        plan
+    }
+}
+
 /// One lever, pulled once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -23,6 +23,14 @@ pub enum When {
         #[serde(rename = "after_ns", with = "serde_ns")]
         after: Duration,
     },
+    /// When another injection of the plan was pulled.
+    With {
+        /// Its index in the plan.
+        injection: u32,
+        /// True time to let pass after it.
+        #[serde(rename = "after_ns", with = "serde_ns")]
+        after: Duration,
+    },
 }
 
 /// A protocol point: a place in a client's life that has meaning on every engine and under every network.

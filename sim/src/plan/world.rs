@@ -27,9 +27,44 @@ pub struct WorldSpec {
     pub tcp_timeout: Duration,
     /// The stock that the guarded resource starts with.
     pub stock: i64,
+    /// What the workers of sections do with what their lock tells them.
+    #[serde(default, skip_serializing_if = "Habits::is_usual")]
+    pub habits: Habits,
+    /// Whether a fresh client asks for every key once all others are done and all faults have healed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub latecomer: bool,
     /// The parameters of the stores, as their kind declares them.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub store: Settings,
+}
+
+/// What the workers of sections do with what their lock tells them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Habits {
+    /// Whether a section goes on when it learns that its grant is lost: by a deadline that passed, or a renewal refused.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub heedless: bool,
+    /// How often a release is tried until it succeeds.
+    #[serde(default = "once")]
+    pub releases: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
+impl Default for Habits {
+    /// It gives up what is lost, and releases once.
+    fn default() -> Habits {
+        Habits { heedless: false, releases: once() }
+    }
+}
+
+impl Habits {
+    fn is_usual(&self) -> bool {
+        *self == Habits::default()
+    }
 }
 
 /// One-way latency of a message: between `min` and `max`, half of the messages in the fastest eighth of that range.
@@ -42,4 +77,9 @@ pub struct Latency {
     /// The slowest message.
     #[serde(rename = "max_ns", with = "serde_ns")]
     pub max: Duration,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference to the field")]
+pub(super) fn is_false(given: &bool) -> bool {
+    !given
 }

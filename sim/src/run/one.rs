@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::future::BoxFuture;
-use crate::base::time::TrueTime;
+use crate::base::ids::{HostId, Key};
 use crate::contract::design::{Design, Seat};
 use crate::contract::lock::{Belief, Client};
 use crate::contract::store::{Member, ServerSeat, StoreKind};
@@ -14,8 +14,8 @@ use crate::engine::boot::Boot;
 use crate::engine::{self, Engine};
 use crate::host::Host;
 use crate::plan::probe::Probe;
-use crate::plan::{ClientPlan, Plan, Settings};
-use crate::trace::{HostInfo, Role, Trace};
+use crate::plan::{ClientPlan, Habits, Plan, SectionPlan, Settings};
+use crate::trace::{HostInfo, Latecomer, Role, Trace};
 use crate::world::{Keeper, Wire, World};
 
 /// What a client does with its lock; the same for every design.
@@ -35,6 +35,10 @@ pub struct ClientSeat {
     pub wait: Duration,
     /// Whether it looks at the deadlines that come with its grants.
     pub belief: Belief,
+    /// Whether its reads carry the fencing token too.
+    pub fences_reads: bool,
+    /// What it does with what its lock tells it.
+    pub habits: Habits,
 }
 
 /// What a run leaves behind.
@@ -107,10 +111,14 @@ fn execute(
     let (hosts, boots): (Vec<HostInfo>, Vec<Boot>) = cast(design, plan, workload).into_iter().unzip();
     let keeper = design.kind.as_ref().filter(|_| extras.wire).map(keeper_of);
     let world = Arc::new(World::new(plan, hosts.clone(), extras.points, keeper));
-    let horizon = TrueTime(0) + plan.world.horizon;
+    let bound = progress_bound(design, plan);
+    let latecomer = plan.world.latecomer.then(|| HostId(hosts.len() as u16 - 1));
+    if let Some(host) = latecomer {
+        world.state().expect_latecomer(host, KEYS_AT_THE_END as u32 * (asking(bound) + 4 * plan.world.ttl));
+    }
     let finished = catch_unwind(AssertUnwindSafe(|| match engine {
-        Engine::Event => engine::event::run(&world, &boots, horizon),
-        Engine::Turmoil { idle_skip } => engine::turmoil::run(&world, &boots, horizon, idle_skip),
+        Engine::Event => engine::event::run(&world, &boots),
+        Engine::Turmoil { idle_skip } => engine::turmoil::run(&world, &boots, idle_skip),
     }));
     finished.map_err(|panic| Panicked {
         design: design.name.to_string(),
@@ -120,6 +128,7 @@ fn execute(
     let mut state = world.state();
     state.heal_all();
     let end = state.now;
+    let (came, strikes) = (state.ending.came, state.take_strikes());
     let points = state.take_points();
     let (events, digest) = std::mem::take(&mut state.log).finish();
     let remains = state.dissolve();
@@ -127,17 +136,26 @@ fn execute(
     drop(remains);
     let trace = Trace {
         hosts,
-        belief: design.belief,
+        belief: if plan.world.habits.heedless { heedless(design.belief) } else { design.belief },
+        exclusion: design.exclusion,
+        reentrant: design.reentrant,
         quorum: design.topology.quorum(),
         ttl: plan.world.ttl,
-        progress_bound: progress_bound(design, plan),
+        progress_bound: bound,
         end,
         faults: plan.injections.iter().map(|injection| injection.fault.clone()).collect(),
         events,
         digest,
+        latecomer: latecomer.map(|host| Latecomer { host, came }),
+        strikes,
     };
     let wire = world.keeper.as_ref().map(Keeper::take).unwrap_or_default();
-    Ok(Run { trace, probe: extras.points.then_some(Probe { points, end }), wire })
+    Ok(Run { trace, probe: extras.points.then_some(Probe { points, end: came.unwrap_or(end) }), wire })
+}
+
+/// Whoever does not heed what it is told believes until it releases.
+fn heedless(belief: Belief) -> Belief {
+    if belief == Belief::None { belief } else { Belief::Naive }
 }
 
 /// Keeps what goes to members of this kind and comes from them. What the resource is told is in the trace anyway.
@@ -187,6 +205,10 @@ fn cast(design: &Design, plan: &Plan, workload: &Workload) -> Vec<(HostInfo, Boo
         let info = HostInfo::new(&client.name, Role::Client);
         cast.push((info, client_program(design, plan, client, workload)));
     }
+    if plan.world.latecomer {
+        let info = HostInfo::new(LATECOMER, Role::Client);
+        cast.push((info, latecomer_program(design, plan, workload)));
+    }
     cast
 }
 
@@ -204,11 +226,49 @@ fn server_program(
 }
 
 fn client_program(design: &Design, plan: &Plan, client: &ClientPlan, workload: &Workload) -> Boot {
-    let (connect, workload, client) = (Arc::clone(&design.client), Arc::clone(workload), client.clone());
-    let (ttl, wait, stores) = (plan.world.ttl, plan.world.wait, design.addresses(&plan.world));
-    let belief = design.belief;
+    let (enter, client) = (entrance(design, plan, workload, plan.world.wait), client.clone());
+    Arc::new(move |host| enter(host, client.clone()))
+}
+
+/// The name of the fresh client that asks for every key at the end.
+const LATECOMER: &str = "latecomer";
+
+/// It asks for so many keys at most, those first of which it is not known that they are free.
+const KEYS_AT_THE_END: usize = 16;
+
+/// For how long it asks for each: longer than the bound, so that one that is not met shows.
+fn asking(bound: Duration) -> Duration {
+    bound + bound / 5
+}
+
+fn latecomer_program(design: &Design, plan: &Plan, workload: &Workload) -> Boot {
+    let enter = entrance(design, plan, workload, asking(progress_bound(design, plan)));
+    let sections = plan.clients.iter().flat_map(|client| &client.sections);
+    let mut all: Vec<Key> = sections.map(|section| section.key.clone()).collect();
+    all.sort_unstable();
+    all.dedup();
     Arc::new(move |host| {
-        let (connect, workload, plan) = (Arc::clone(&connect), Arc::clone(&workload), client.clone());
+        let (enter, all) = (Arc::clone(&enter), all.clone());
+        Box::pin(async move {
+            let mut keys = host.let_in().await;
+            keys.extend(all.into_iter().filter(|key| !keys.contains(key)).collect::<Vec<_>>());
+            keys.truncate(KEYS_AT_THE_END);
+            let section = |(at, key)| SectionPlan::new(at as u32 + 1, key, Duration::ZERO, Duration::ZERO);
+            let sections = keys.into_iter().enumerate().map(section).collect();
+            enter(host, ClientPlan::new(LATECOMER, sections)).await;
+        })
+    })
+}
+
+/// Connects a client and has it carry its sections out.
+type Entrance = Arc<dyn Fn(Host, ClientPlan) -> BoxFuture<'static, ()> + Send + Sync>;
+
+fn entrance(design: &Design, plan: &Plan, workload: &Workload, wait: Duration) -> Entrance {
+    let (connect, workload) = (Arc::clone(&design.client), Arc::clone(workload));
+    let (ttl, stores, belief) = (plan.world.ttl, design.addresses(&plan.world), design.belief);
+    let (fences_reads, habits) = (design.fences_reads, plan.world.habits);
+    Arc::new(move |host, plan| {
+        let (connect, workload) = (Arc::clone(&connect), Arc::clone(&workload));
         let seat = Seat { host: host.clone(), ttl, stores: stores.clone() };
         Box::pin(async move {
             let client = loop {
@@ -218,7 +278,7 @@ fn client_program(design: &Design, plan: &Plan, client: &ClientPlan, workload: &
                 }
             };
             let resource = Resource::new(host.clone(), 2 * ttl);
-            workload(ClientSeat { host, client, resource, plan, wait, belief }).await;
+            workload(ClientSeat { host, client, resource, plan, wait, belief, fences_reads, habits }).await;
         })
     })
 }

@@ -16,3 +16,16 @@ pub enum Belief {
     /// The design has no notion of holding.
     None,
 }
+
+/// Which grants of a key exclude each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exclusion {
+    /// Every grant excludes every other: a lock.
+    #[default]
+    Mutual,
+    /// So many may hold at the same time: a counting semaphore.
+    Holders(u32),
+    /// Those that share hold together, and one that does not excludes all: a read-write lock.
+    Modes,
+}

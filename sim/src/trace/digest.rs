@@ -79,7 +79,8 @@ mod encode {
             }
             Some(grant) => {
                 head[20..24].copy_from_slice(&u32::from(grant.client.0).to_le_bytes());
-                head[24..].copy_from_slice(&grant.section.to_le_bytes());
+                // Sections are far fewer than a million, and a client's first task is zero.
+                head[24..].copy_from_slice(&(grant.section ^ (grant.task << 20)).to_le_bytes());
                 out.extend_from_slice(&head);
             }
         }
@@ -102,7 +103,7 @@ mod encode {
             What::DeadlinePassed { key } => tagged(out, 3, key),
             What::Aborted { key } => tagged(out, 4, key),
             What::Releasing { key } => tagged(out, 5, key),
-            What::Released { key, error } => {
+            What::Released { key, error, denied: _ } => {
                 tagged(out, 6, key);
                 text(out, error.as_deref().unwrap_or(""));
             }
@@ -206,6 +207,8 @@ mod encode {
                 tagged(out, 38, key);
                 text(out, why);
             }
+            What::Shares { key } => tagged(out, 40, key),
+            What::RenewalDenied { key } => tagged(out, 41, key),
             What::Left { key, depth, error } => {
                 tagged(out, 39, key);
                 small(out, *depth);

@@ -76,6 +76,19 @@ pub enum What {
         key: Key,
         /// The error it returned with, if any.
         error: Option<String>,
+        /// Whether that error says that the grant was not released; otherwise what became of it is not known.
+        #[serde(default, skip_serializing_if = "is_false")]
+        denied: bool,
+    },
+    /// The grant that comes next is shared: others of its kind may hold at the same time.
+    Shares {
+        /// The key of the grant.
+        key: Key,
+    },
+    /// The holder was told that its grant could not be renewed, because it is lost.
+    RenewalDenied {
+        /// The key of the grant.
+        key: Key,
     },
     /// The holder renewed its grant at a checkpoint of its work and knows that it was.
     Renewed {
@@ -302,4 +315,9 @@ pub enum Disconnect {
     Refused,
     /// Segments went unacknowledged for too long.
     TimedOut,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference to the field")]
+fn is_false(given: &bool) -> bool {
+    !given
 }

@@ -6,8 +6,8 @@ mod digest;
 mod event;
 mod record;
 
-pub use belief::Belief;
+pub use belief::{Belief, Exclusion};
 pub use digest::Digest;
 pub(crate) use digest::DigestTaker;
 pub use event::{Disconnect, Event, Halt, What};
-pub use record::{HostInfo, Role, Trace};
+pub use record::{HostInfo, Latecomer, Role, Strike, Trace};

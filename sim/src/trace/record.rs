@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::belief::Belief;
+use super::belief::{Belief, Exclusion};
 use super::digest::Digest;
 use super::event::Event;
-use crate::base::ids::HostId;
+use crate::base::ids::{GrantId, HostId};
 use crate::base::time::TrueTime;
 
 /// What a host is for.
@@ -53,6 +53,12 @@ pub struct Trace {
     pub hosts: Vec<HostInfo>,
     /// How the design's holders come to believe.
     pub belief: Belief,
+    /// Which of its grants exclude each other.
+    #[serde(default)]
+    pub exclusion: Exclusion,
+    /// Whether an owner that holds may acquire once more, from any section of its client.
+    #[serde(default)]
+    pub reentrant: bool,
     /// How many stores must have created the record before the lock is granted; 0 for a design without stores.
     pub quorum: u32,
     /// The design's lease time in nanoseconds.
@@ -69,6 +75,34 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// The digest of the events.
     pub digest: Digest,
+    /// The fresh client that asks for every key at the end, if the plan has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latecomer: Option<Latecomer>,
+    /// Where injections made a difference and to whom, in order of time; each place once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strikes: Vec<Strike>,
+}
+
+/// The fresh client that asks for every key once all others are done and all faults have healed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latecomer {
+    /// Its host.
+    pub host: HostId,
+    /// When it was let in; `None` if the run ended before that.
+    pub came: Option<TrueTime>,
+}
+
+/// An injection made a difference somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Strike {
+    /// The index of the injection in the plan.
+    pub injection: u32,
+    /// When it did so first.
+    pub at: TrueTime,
+    /// The host struck: the one that halted, died or had its clock changed; the sender of a message.
+    pub host: HostId,
+    /// The grant in whose service the host was, or the message.
+    pub grant: Option<GrantId>,
 }
 
 impl Trace {
@@ -76,6 +110,12 @@ impl Trace {
     #[must_use]
     pub fn host_name(&self, host: HostId) -> &str {
         self.hosts.get(usize::from(host.0)).map_or("?", |info| info.name.as_str())
+    }
+
+    /// True if this is the host of the fresh client that comes at the end.
+    #[must_use]
+    pub fn is_latecomer(&self, host: HostId) -> bool {
+        self.latecomer.is_some_and(|latecomer| latecomer.host == host)
     }
 
     /// The role of a host.

@@ -23,7 +23,7 @@ pub(crate) enum Due {
     /// A dead process is started anew.
     Restart { host: HostId, injection: u32 },
     /// The advertised deadline of a holder passes on its clock.
-    Deadline { host: HostId, generation: u32 },
+    Deadline { host: HostId, generation: u32, task: u32 },
     /// A segment went unacknowledged for too long.
     GiveUp { conn: ConnId, direction: Direction, segment: u32 },
 }

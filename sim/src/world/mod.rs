@@ -9,6 +9,7 @@
 
 mod acts;
 mod agenda;
+mod ending;
 mod file;
 mod log;
 mod network;
@@ -20,6 +21,8 @@ mod state;
 mod timers;
 mod wire;
 
+pub(crate) use ending::Progress;
+pub use ending::Wanted;
 pub(crate) use file::File;
 pub(crate) use network::{Chunk, Direction, Flight, Listening, Side};
 pub(crate) use process::Admission;

@@ -55,6 +55,8 @@ pub(crate) struct Process {
     /// It is dead and will be started anew.
     pub(super) restarting: bool,
     pub(crate) finished: bool,
+    /// It is a client that has done its sections and is there in case that a rival is wanted.
+    pub(super) standing_by: bool,
     /// Its host has no power: it answers nothing, not even with a reset.
     pub(super) dark: bool,
     pub(crate) clock: Clock,
@@ -76,6 +78,26 @@ pub(crate) struct Process {
     pub(super) in_worker: bool,
     pub(super) deadline: Option<(GrantId, Key, Deadline)>,
     pub(super) deadline_generation: u32,
+    /// The call of its lock that the section is in is to be cancelled, by this injection.
+    pub(super) cancelled: Option<u32>,
+    /// Who is to be woken when it is.
+    pub(super) cancel_waker: Option<Waker>,
+    /// Which of the client's tasks the fields above speak of: the one that is being polled, or was last.
+    pub(super) lane: u32,
+    /// The same for the others.
+    pub(super) lanes: BTreeMap<u32, Lane>,
+}
+
+/// What is kept for each of the tasks with which a client carries its sections out.
+#[derive(Default)]
+pub(super) struct Lane {
+    section: u32,
+    phase: Phase,
+    passed: Passed,
+    deadline: Option<(GrantId, Key, Deadline)>,
+    deadline_generation: u32,
+    cancelled: Option<u32>,
+    cancel_waker: Option<Waker>,
 }
 
 pub(super) struct Halted {
@@ -97,6 +119,7 @@ impl Process {
             life: Life::Alive,
             restarting: false,
             finished: false,
+            standing_by: false,
             dark: false,
             clock: Clock::new(zero, offset_ns, 0),
             rng: seed.stream(&format!("host/{name}")),
@@ -112,7 +135,51 @@ impl Process {
             in_worker: false,
             deadline: None,
             deadline_generation: 0,
+            cancelled: None,
+            cancel_waker: None,
+            lane: 0,
+            lanes: BTreeMap::new(),
         }
+    }
+
+    /// From now on the fields speak of this task.
+    #[inline]
+    pub(crate) fn turn_to(&mut self, lane: u32) {
+        if self.lane != lane {
+            self.swap_lanes(lane);
+        }
+    }
+
+    fn swap_lanes(&mut self, lane: u32) {
+        let mut next = self.lanes.remove(&lane).unwrap_or_default();
+        std::mem::swap(&mut self.section, &mut next.section);
+        std::mem::swap(&mut self.phase, &mut next.phase);
+        std::mem::swap(&mut self.passed, &mut next.passed);
+        std::mem::swap(&mut self.deadline, &mut next.deadline);
+        std::mem::swap(&mut self.deadline_generation, &mut next.deadline_generation);
+        std::mem::swap(&mut self.cancelled, &mut next.cancelled);
+        std::mem::swap(&mut self.cancel_waker, &mut next.cancel_waker);
+        self.lanes.insert(std::mem::replace(&mut self.lane, lane), next);
+    }
+
+    /// The tasks that the process is known to have.
+    pub(super) fn all_lanes(&self) -> Vec<u32> {
+        std::iter::once(self.lane).chain(self.lanes.keys().copied()).collect()
+    }
+
+    /// The grants of all sections that the process is in, or asks for.
+    pub(super) fn at_stake(&self) -> Vec<GrantId> {
+        let here = (self.phase, self.section, self.lane);
+        let others = self.lanes.iter().map(|(task, lane)| (lane.phase, lane.section, *task));
+        let all = std::iter::once(here)
+            .chain(others)
+            .filter(|(phase, section, _)| *phase != Phase::Idle && *section > 0);
+        all.map(|(_, section, task)| GrantId { client: self.this, section, task }).collect()
+    }
+
+    /// True if a section of any task asks for its lock.
+    pub(super) fn asks(&self) -> bool {
+        self.phase == Phase::Acquire || self.lanes.values().any(|lane| lane.phase == Phase::Acquire)
     }
 
     /// When the step that it is executing really happens: `now`, or the end of the halt that struck inside it.
@@ -122,17 +189,17 @@ impl Process {
 
     /// The section that it is in, as the name of the grant that it asks for or holds.
     pub(super) fn grant(&self) -> Option<GrantId> {
-        (self.section > 0).then_some(GrantId { client: self.this, section: self.section })
+        (self.section > 0).then_some(GrantId { client: self.this, section: self.section, task: self.lane })
     }
 
     /// True between the moment it asks for the lock and the moment it has given it back.
     pub(super) fn in_section(&self) -> bool {
-        self.phase != Phase::Idle
+        self.phase != Phase::Idle || self.lanes.values().any(|lane| lane.phase != Phase::Idle)
     }
 
     /// True if the process believes, on its own clock, that a deadline lies ahead.
     pub(super) fn has_deadline(&self) -> bool {
-        self.deadline.is_some()
+        self.deadline.is_some() || self.lanes.values().any(|lane| lane.deadline.is_some())
     }
 
     /// True if nothing keeps it from running.
@@ -145,6 +212,8 @@ impl Process {
         self.halted = None;
         self.stalled = None;
         self.lever_waiter = None;
+        self.cancel_waker = None;
+        self.lanes.clear();
     }
 
     pub(super) fn park(&mut self, waker: &Waker) -> Option<u32> {

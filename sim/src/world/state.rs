@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::agenda::{Agenda, Due};
+use super::ending::Ending;
 use super::log::Log;
 use super::network::{Flight, Network, Side};
 use super::oracle::Oracle;
@@ -14,7 +15,7 @@ use crate::base::ids::{EventId, GrantId, HostId, Origin};
 use crate::base::time::{Monotonic, TrueTime};
 use crate::plan::probe::PointSeen;
 use crate::plan::{Injection, Plan};
-use crate::trace::{HostInfo, Role, What};
+use crate::trace::{HostInfo, Role, Strike, What};
 
 /// Everything that changes during a run.
 pub(crate) struct State {
@@ -30,6 +31,11 @@ pub(crate) struct State {
     pub(super) injections: Vec<Injection>,
     /// True for the injections that have already been seen to make a difference.
     pub(super) bit: Vec<bool>,
+    /// Where they did, in whose service, and when first.
+    pub(super) strikes: BTreeMap<(u32, HostId, Option<GrantId>), TrueTime>,
+    /// True once a lever was pulled.
+    pub(super) struck: bool,
+    pub(crate) ending: Ending,
     /// Injections whose effect lasts at this moment.
     pub(super) unhealed: Vec<u32>,
     /// Every protocol point passed, while probing.
@@ -73,6 +79,9 @@ impl State {
             log: Log::new(),
             injections: plan.injections.clone(),
             bit: vec![false; plan.injections.len()],
+            strikes: BTreeMap::new(),
+            struck: false,
+            ending: Ending::new(plan.world.horizon),
             unhealed: Vec::new(),
             points_seen: probing.then(Vec::new),
             turnover: Vec::new(),
@@ -124,7 +133,17 @@ impl State {
         self.log.push(self.now, host, cause, None, None, what)
     }
 
-    pub(crate) fn mark_bit(&mut self, injection: u32) {
+    /// An injection made a difference to a host, and to the section that its process is in, if it is in one.
+    pub(crate) fn strike_host(&mut self, injection: u32, host: HostId) {
+        let at_stake = self.processes[usize::from(host.0)].at_stake();
+        if at_stake.is_empty() {
+            self.mark_bit(injection, host, None);
+        }
+        at_stake.into_iter().for_each(|grant| self.mark_bit(injection, host, Some(grant)));
+    }
+
+    pub(crate) fn mark_bit(&mut self, injection: u32, host: HostId, grant: Option<GrantId>) {
+        self.strikes.entry((injection, host, grant)).or_insert(self.now);
         if let Some(bit) = self.bit.get_mut(injection as usize)
             && !*bit
         {
@@ -170,7 +189,7 @@ impl State {
             Due::Lever { injection } => self.pull(injection),
             Due::Heal { injection } => self.heal(injection),
             Due::Restart { host, injection } => self.restart(host, injection),
-            Due::Deadline { host, generation } => self.deadline_due(host, generation),
+            Due::Deadline { host, generation, task } => self.deadline_due(host, generation, task),
             Due::GiveUp { conn, direction, segment } => self.give_up(conn, direction, segment),
         }
         true
@@ -181,29 +200,18 @@ impl State {
         self.now = self.now.max(to);
     }
 
-    /// True if every client has finished or is dead for good, and nothing of theirs is on its way to the resource.
-    pub(crate) fn settled(&mut self) -> bool {
-        let busy = |host: usize| {
-            let process = &self.processes[host];
-            let over = process.finished || (process.life == Life::Dead && !process.restarting);
-            self.roles[host] == Role::Client && !over
-        };
-        // This is asked at every step, and the client that was busy then mostly still is.
-        if busy(self.last_busy) {
-            return false;
-        }
-        match (0..self.processes.len()).find(|host| busy(*host)) {
-            Some(host) => {
-                self.last_busy = host;
-                false
-            }
-            None => self.oracle.nothing_in_flight(),
-        }
-    }
-
     pub(super) fn turn_over(&mut self, change: Turnover) {
         self.turnover.push(change);
         self.turned_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Where the injections made a difference, in order of time.
+    pub(crate) fn take_strikes(&mut self) -> Vec<Strike> {
+        let strikes = std::mem::take(&mut self.strikes).into_iter();
+        let mut strikes: Vec<Strike> =
+            strikes.map(|((injection, host, grant), at)| Strike { injection, at, host, grant }).collect();
+        strikes.sort_by_key(|strike| strike.at);
+        strikes
     }
 
     pub(crate) fn take_points(&mut self) -> Vec<PointSeen> {

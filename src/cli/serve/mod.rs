@@ -97,6 +97,8 @@ fn plan(args: &ServeArgs) -> Plan {
             latency: Latency { min: args.latency.start, max: args.latency.end },
             tcp_timeout: 15 * second,
             stock: 0,
+            latecomer: false,
+            habits: picklock_sim::plan::Habits::default(),
             store: Settings::default()
                 .with_span("down_after", args.down_after)
                 .with_word("persistence", if args.persistent { "always" } else { "none" }),

@@ -74,7 +74,7 @@ fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> (R
     let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) })
         .on_stores(Topology::independent(1), Postgres);
     let name = |nth: usize| format!("client-{}", nth + 1);
-    let clients = (0..scripts.len()).map(|nth| ClientPlan { name: name(nth), sections: Vec::new() });
+    let clients = (0..scripts.len()).map(|nth| ClientPlan::new(name(nth), Vec::new()));
     let plan = Plan {
         seed: Seed(1),
         network_seed: Seed(1),
@@ -85,6 +85,8 @@ fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> (R
             latency: Latency { min: Duration::from_micros(200), max: ms(1) },
             tcp_timeout: ms(15_000),
             stock: 0,
+            latecomer: false,
+            habits: picklock_sim::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "test".into(),

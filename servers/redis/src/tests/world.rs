@@ -162,13 +162,15 @@ impl World {
                 latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
                 tcp_timeout: Duration::from_secs(15),
                 stock: 0,
+                latecomer: false,
+                habits: picklock_sim::plan::Habits::default(),
                 store: Settings::default()
                     .with_count("replicas", self.replicas.into())
                     .with_word("persistence", self.persistence)
                     .with_span("down_after", self.down_after),
             },
             workload: "test".into(),
-            clients: vec![ClientPlan { name: "client-1".into(), sections: Vec::new() }],
+            clients: vec![ClientPlan::new("client-1", Vec::new())],
             injections: self.injections,
         };
         let finished = Arc::clone(finished);

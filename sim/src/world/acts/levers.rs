@@ -4,7 +4,7 @@ use std::task::Waker;
 
 use crate::base::ids::HostId;
 use crate::base::time::TrueTime;
-use crate::plan::{Lever, Phase, Target};
+use crate::plan::{Lever, Phase, Target, When};
 use crate::trace::{Halt, Role, What};
 use crate::world::agenda::Due;
 use crate::world::process::Life;
@@ -14,6 +14,10 @@ use crate::world::state::State;
 impl State {
     /// Pulls a lever now, on the hosts that its target means now.
     pub(in crate::world) fn pull(&mut self, injection: u32) {
+        if self.faults_are_over() {
+            return;
+        }
+        self.struck = true;
         let entry = self.injections[injection as usize].clone();
         let hosts = self.resolve(&entry.target);
         let text = self.describe(&entry.lever, &hosts);
@@ -21,6 +25,19 @@ impl State {
         self.record_act(at, None, What::Injected { injection, text });
         for host in &hosts {
             self.pull_on(*host, &hosts, &entry.lever, injection);
+        }
+        self.pull_with(injection);
+    }
+
+    /// Those that are tied to this one.
+    fn pull_with(&mut self, pulled: u32) {
+        let now = self.now;
+        for (other, entry) in self.injections.iter().enumerate() {
+            if let When::With { injection, after } = entry.when
+                && injection == pulled
+            {
+                self.agenda.push(now + after, Due::Lever { injection: other as u32 });
+            }
         }
     }
 
@@ -66,17 +83,23 @@ impl State {
                 self.record_act(host, None, What::DriftSet { ppm: *ppm });
                 self.reschedule(host);
                 if *ppm != 0 {
-                    self.mark_bit(injection);
+                    self.strike_host(injection, host);
                 }
             }
             Lever::DropConnections { to } => {
                 for other in self.resolve(to) {
                     if self.drop_connections(host, other) {
-                        self.mark_bit(injection);
+                        self.strike_host(injection, host);
                     }
                 }
             }
             Lever::Own { name, count } => self.pull_own(host, name, *count, injection),
+            Lever::Cancel => self.cancel(host, injection),
+            Lever::LoseRequest { to } => {
+                for other in self.resolve(to) {
+                    self.network.lose_next(host, other, injection);
+                }
+            }
             Lever::LoseReply { from } => {
                 for other in self.resolve(from) {
                     self.network.lose_next(other, host, injection);
@@ -127,7 +150,7 @@ impl State {
             _ => self.records.get(&host).is_some_and(|count| *count > 0),
         };
         if relied {
-            self.mark_bit(injection);
+            self.strike_host(injection, host);
         }
     }
 
@@ -193,6 +216,10 @@ impl State {
                 format!("drop the connections between {who} and {}", names(&self.resolve(to)))
             }
             Lever::Own { name, count } => format!("{name} at {who}, {count} time(s)"),
+            Lever::Cancel => format!("cancel the call of its lock that {who} is in"),
+            Lever::LoseRequest { to } => {
+                format!("lose the next request from {who} to {}", names(&self.resolve(to)))
+            }
             Lever::LoseReply { from } => {
                 format!("lose the next reply from {} to {who}", names(&self.resolve(from)))
             }

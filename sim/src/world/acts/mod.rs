@@ -1,5 +1,6 @@
 //! What happens in a world: each file is one kind of event and what the state does about it.
 
+mod ending;
 mod levers;
 mod network;
 mod oracle;

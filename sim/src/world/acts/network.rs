@@ -60,7 +60,7 @@ impl State {
         let sent = self.log.push(at, from, origin.cause, Some(side.conn), origin.grant, what);
         if let Some(at) = self.network.losses.iter().position(|(f, t, _)| *f == from && *t == to) {
             let (_, _, injection) = self.network.losses.remove(at);
-            self.mark_bit(injection);
+            self.mark_bit(injection, from, origin.grant);
             self.launch(side.conn, side.sends, Flight::Rst(Disconnect::Reset));
             self.end_side(side, Disconnect::Reset);
             return sent;
@@ -88,7 +88,11 @@ impl State {
         if !self.network.delays.is_empty() {
             let (from, to) = (sender.host, entry.end(direction.reverse()).host);
             let delay;
-            (delay, spent) = self.delay_of(from, to);
+            let grant = match &flight {
+                Flight::Data { grant, .. } => *grant,
+                _ => self.grant_of(from).filter(|_| self.role(from) == Role::Client),
+            };
+            (delay, spent) = self.delay_of(from, to, grant);
             due = due + delay;
         }
         let end = self.network.conn_mut(conn).end_mut(direction);
@@ -99,7 +103,7 @@ impl State {
     }
 
     /// How much longer a message sent now takes, and the injections whose last message it is.
-    fn delay_of(&mut self, from: HostId, to: HostId) -> (Duration, Vec<u32>) {
+    fn delay_of(&mut self, from: HostId, to: HostId, grant: Option<GrantId>) -> (Duration, Vec<u32>) {
         let now = self.now;
         self.network.delays.retain(|delay| delay.until >= now && delay.left != Some(0));
         let mut total = Duration::ZERO;
@@ -114,7 +118,7 @@ impl State {
                 }
             }
         }
-        bitten.into_iter().for_each(|injection| self.mark_bit(injection));
+        bitten.into_iter().for_each(|injection| self.mark_bit(injection, from, grant));
         (total, spent)
     }
 
@@ -186,12 +190,14 @@ impl State {
         let side = Side { conn, sends: direction };
         let end = self.network.end(side);
         end.stuck = true;
-        let segment = match end.flights.front().map(|first| &first.flight) {
-            Some(Flight::Data { number, .. }) => *number,
-            _ => u32::MAX,
+        let from = end.host;
+        let (segment, grant) = match end.flights.front().map(|first| &first.flight) {
+            Some(Flight::Data { number, grant, .. }) => (*number, *grant),
+            _ => (u32::MAX, None),
         };
         if let Some(injection) = cut {
-            self.mark_bit(injection);
+            let own = || self.grant_of(from).filter(|_| self.role(from) == Role::Client);
+            self.mark_bit(injection, from, grant.or_else(own));
         }
         let give_up = self.now + self.network.tcp_timeout;
         self.agenda.push(give_up, Due::GiveUp { conn, direction, segment });

@@ -16,6 +16,7 @@ impl State {
             match self.injections[injection as usize].when.clone() {
                 When::At { at_ns } => self.agenda.push(at_ns, Due::Lever { injection }),
                 When::Point { point, .. } => self.arm(injection, &point),
+                When::With { .. } => {}
             }
         }
     }
@@ -94,7 +95,7 @@ impl State {
     }
 
     fn see(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
-        if self.role(host) != Role::Client {
+        if self.role(host) != Role::Client || self.is_latecomer(usize::from(host.0)) {
             return;
         }
         let name = |host: HostId| self.names[usize::from(host.0)].clone();

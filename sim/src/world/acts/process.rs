@@ -24,9 +24,10 @@ impl State {
 
     /// A task of the host is about to be polled. `worker` tells the critical section's task from background tasks.
     #[inline]
-    pub(crate) fn admit(&mut self, host: HostId, worker: bool, waker: &Waker) -> Admission {
+    pub(crate) fn admit(&mut self, host: HostId, worker: bool, lane: u32, waker: &Waker) -> Admission {
         let probing = self.points_seen.is_some();
         let process = self.process(host);
+        process.turn_to(lane);
         // So it is nearly always: nothing stops the process, and nothing waits for it to pass here.
         if process.runs() && process.armed.is_empty() && !probing {
             process.in_worker = worker;
@@ -52,6 +53,43 @@ impl State {
         Admission::Run
     }
 
+    /// The task that is polled on this host goes on as this one of its client's; returns which it was before.
+    pub(crate) fn turn_to(&mut self, host: HostId, lane: u32) -> u32 {
+        let process = self.process(host);
+        let before = process.lane;
+        process.turn_to(lane);
+        before
+    }
+
+    /// Which of the client's tasks is being polled on this host.
+    pub(crate) fn lane(&self, host: HostId) -> u32 {
+        self.processes[usize::from(host.0)].lane
+    }
+
+    /// The call of a lock that the task is in is to be cancelled.
+    pub(in crate::world) fn cancel(&mut self, host: HostId, injection: u32) {
+        let process = self.process(host);
+        if matches!(process.phase, Phase::Acquire | Phase::Release) {
+            process.cancelled = Some(injection);
+            process.cancel_waker.take().into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// True once the call that the task is in was cancelled; it is woken then.
+    pub(crate) fn is_cancelled(&mut self, host: HostId, waker: &Waker) -> bool {
+        let process = self.process(host);
+        match process.cancelled.take() {
+            Some(injection) => {
+                self.strike_host(injection, host);
+                true
+            }
+            None => {
+                process.cancel_waker = Some(waker.clone());
+                false
+            }
+        }
+    }
+
     /// The poll of a task is over.
     pub(crate) fn polled(&mut self, host: HostId) {
         self.process(host).in_worker = false;
@@ -71,7 +109,7 @@ impl State {
         match process.park(waker) {
             None => Admission::Run,
             Some(injection) => {
-                self.mark_bit(injection);
+                self.strike_host(injection, host);
                 Admission::Wait
             }
         }
@@ -138,14 +176,20 @@ impl State {
         if process.life == Life::Dead || process.finished {
             return;
         }
-        let bites = owns_records || (client && process.in_section());
+        let at_stake = if client { process.at_stake() } else { Vec::new() };
         process.life = Life::Dead;
         process.pulled.clear();
         process.restarting = restart_after.is_some();
         process.halted = None;
         process.stalled = None;
-        process.deadline = None;
-        process.phase = Phase::Idle;
+        for lane in process.all_lanes() {
+            process.turn_to(lane);
+            process.deadline = None;
+            process.phase = Phase::Idle;
+            process.cancelled = None;
+            process.cancel_waker = None;
+        }
+        process.turn_to(0);
         if power_loss {
             process.disk.values_mut().for_each(File::lose_power);
         }
@@ -153,9 +197,10 @@ impl State {
         self.turn_over(Turnover::Died(host));
         self.cut_off(host, power_loss);
         self.oracle_bury(host);
-        if bites {
-            self.mark_bit(injection);
+        if owns_records {
+            self.mark_bit(injection, host, None);
         }
+        at_stake.into_iter().for_each(|grant| self.mark_bit(injection, host, Some(grant)));
         if let Some(after) = restart_after {
             self.unhealed.push(injection);
             self.agenda.push(now + after, Due::Restart { host, injection });
@@ -169,6 +214,7 @@ impl State {
         }
         process.life = Life::Alive;
         process.restarting = false;
+        process.standing_by = false;
         process.context = None;
         self.unhealed.retain(|other| *other != injection);
         self.record_act(host, None, What::Restarted);
@@ -187,6 +233,7 @@ impl State {
         let process = self.process(host);
         process.section = section;
         process.phase = phase;
+        process.cancelled = None;
         process.passed.clear();
         process.armed.retain(|armed| armed.section != section || armed.phase >= phase);
         self.before(host, Access::Enter, None);
@@ -229,18 +276,29 @@ impl State {
         }
     }
 
-    pub(in crate::world) fn schedule_deadline(&mut self, host: HostId) {
+    /// Those of all its tasks, anew: its clocks have changed.
+    pub(in crate::world) fn schedule_deadlines(&mut self, host: HostId) {
+        let lane = self.process(host).lane;
+        for other in self.process(host).all_lanes() {
+            self.process(host).turn_to(other);
+            self.schedule_deadline(host);
+        }
+        self.process(host).turn_to(lane);
+    }
+
+    fn schedule_deadline(&mut self, host: HostId) {
         let process = self.process(host);
         let Some((_, _, deadline)) = process.deadline else { return };
         process.deadline_generation += 1;
-        let generation = process.deadline_generation;
+        let (generation, task) = (process.deadline_generation, process.lane);
         let at = self.true_deadline(host, deadline).max(self.now);
-        self.agenda.push(at, Due::Deadline { host, generation });
+        self.agenda.push(at, Due::Deadline { host, generation, task });
     }
 
-    pub(in crate::world) fn deadline_due(&mut self, host: HostId, generation: u32) {
+    pub(in crate::world) fn deadline_due(&mut self, host: HostId, generation: u32, task: u32) {
         let now = self.now;
         let process = self.process(host);
+        process.turn_to(task);
         if process.deadline_generation != generation {
             return;
         }

@@ -87,7 +87,7 @@ impl State {
                 self.enter_timer(slot);
             }
         }
-        self.schedule_deadline(host);
+        self.schedule_deadlines(host);
     }
 
     /// The turn of a timer that is registered now.

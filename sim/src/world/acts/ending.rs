@@ -1,0 +1,115 @@
+//! Who is still wanted before a run may end.
+
+use std::task::Waker;
+use std::time::Duration;
+
+use crate::base::ids::{HostId, Key};
+use crate::base::time::TrueTime;
+use crate::trace::Role;
+use crate::world::ending::{Progress, Wanted};
+use crate::world::process::Life;
+use crate::world::state::State;
+
+impl State {
+    /// At the end the client on this host is let in, once every other is done and all faults have healed, for so long.
+    pub(crate) fn expect_latecomer(&mut self, host: HostId, span: Duration) {
+        self.ending.latecomer = Some((host, span));
+    }
+
+    /// Whether the run is over; lets the fresh client in when all others are done.
+    pub(crate) fn settled(&mut self) -> Progress {
+        // This is asked at every step, and the client that was busy then mostly still is.
+        if self.is_busy(self.last_busy) {
+            return Progress::Busy;
+        }
+        if let Some(host) = (0..self.processes.len()).find(|host| self.is_busy(*host)) {
+            self.last_busy = host;
+            return Progress::Busy;
+        }
+        if !self.oracle.nothing_in_flight() {
+            return Progress::Busy;
+        }
+        match self.ending.latecomer {
+            Some((_, span)) if self.ending.came.is_none() => self.let_in(span),
+            _ => Progress::Over,
+        }
+    }
+
+    fn let_in(&mut self, span: Duration) -> Progress {
+        if !self.unhealed.is_empty() {
+            return Progress::Busy;
+        }
+        self.ending.came = Some(self.now);
+        self.ending.horizon = self.now + span;
+        self.ending.waiting.take().into_iter().for_each(Waker::wake);
+        Progress::LetIn
+    }
+
+    fn is_busy(&self, host: usize) -> bool {
+        let process = &self.processes[host];
+        let over = process.finished || (process.life == Life::Dead && !process.restarting);
+        let comes_later = self.ending.came.is_none() && self.is_latecomer(host);
+        self.roles[host] == Role::Client && !over && !comes_later
+    }
+
+    /// True if this is the host of the fresh client.
+    pub(in crate::world) fn is_latecomer(&self, host: usize) -> bool {
+        self.ending.latecomer.is_some_and(|(latecomer, _)| usize::from(latecomer.0) == host)
+    }
+
+    /// True if no fault strikes any more: the fresh client is to find out what those before left behind.
+    pub(in crate::world) fn faults_are_over(&self) -> bool {
+        self.ending.came.is_some()
+    }
+
+    /// When the fresh client was let in; it is woken then.
+    pub(crate) fn came(&mut self, waker: &Waker) -> Option<TrueTime> {
+        if self.ending.came.is_none() {
+            self.ending.waiting = Some(waker.clone());
+        }
+        self.ending.came
+    }
+
+    /// A section begins to ask for a key.
+    pub(crate) fn open_section(&mut self, host: HostId, section: u32, key: &Key) {
+        if self.ending.latecomer.is_some() {
+            self.ending.open.insert((host, section), key.clone());
+        }
+    }
+
+    /// A section has released what it had, as far as it knows.
+    pub(crate) fn close_section(&mut self, host: HostId, section: u32) {
+        self.ending.open.remove(&(host, section));
+    }
+
+    /// The keys of sections that did not end with a release that succeeded.
+    pub(crate) fn keys_left_open(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = self.ending.open.values().cloned().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// A client has done its sections and stands by.
+    pub(crate) fn stand_by(&mut self, host: HostId) {
+        self.process(host).standing_by = true;
+    }
+
+    /// Whether a client that stands by is wanted as a rival.
+    pub(crate) fn wanted(&self, host: HostId) -> Wanted {
+        let others = || {
+            let other = |at: &usize| *at != usize::from(host.0) && !self.is_latecomer(*at);
+            let clients = (0..self.processes.len()).filter(|at| self.roles[*at] == Role::Client);
+            clients.filter(other).map(|at| &self.processes[at])
+        };
+        let busy =
+            others().any(|other| !other.standing_by && (other.life == Life::Alive || other.restarting));
+        let lasts = !self.unhealed.is_empty();
+        if !busy && !lasts {
+            return Wanted::NoMore;
+        }
+        let at_work = others().any(|other| !other.standing_by && other.in_section());
+        let asked_for = others().any(|other| other.runs() && other.asks());
+        if self.struck && (lasts || at_work) && !asked_for { Wanted::Now } else { Wanted::Later }
+    }
+}

@@ -1,0 +1,57 @@
+//! How a run ends: when all clients are done, or at its horizon; and the fresh client that comes in between, if the plan
+//! has one.
+
+use std::collections::BTreeMap;
+use std::task::Waker;
+use std::time::Duration;
+
+use crate::base::ids::{HostId, Key};
+use crate::base::time::TrueTime;
+
+/// What is known of the end of a run.
+pub(crate) struct Ending {
+    /// The run ends here at the latest.
+    pub(crate) horizon: TrueTime,
+    /// The host of the fresh client that asks for every key at the end, and how long that may take.
+    pub(super) latecomer: Option<(HostId, Duration)>,
+    /// When it was let in.
+    pub(crate) came: Option<TrueTime>,
+    /// It waits here to be let in.
+    pub(super) waiting: Option<Waker>,
+    /// Keys of sections that have begun and not been released without an error: the first to be asked for.
+    pub(super) open: BTreeMap<(HostId, u32), Key>,
+}
+
+impl Ending {
+    pub(super) fn new(horizon: Duration) -> Ending {
+        Ending {
+            horizon: TrueTime(0) + horizon,
+            latecomer: None,
+            came: None,
+            waiting: None,
+            open: BTreeMap::new(),
+        }
+    }
+}
+
+/// Whether a run is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Somebody still has something to do.
+    Busy,
+    /// All others are done, and the fresh client has just been let in: it has not been polled yet.
+    LetIn,
+    /// Everybody is done.
+    Over,
+}
+
+/// Whether a client that has done its sections is wanted as a rival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A fault lasts, or a section that it may have struck, and nobody asks for the lock: somebody should.
+    Now,
+    /// That may still come.
+    Later,
+    /// All sections are done and all faults have healed.
+    NoMore,
+}
