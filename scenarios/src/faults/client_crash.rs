@@ -8,13 +8,13 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
-use super::params::{POWER_LOSS, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, POWER_LOSS, SECTION, TIMES};
 
 pub(super) const FAULT: Fault = Fault {
     name: "client-crash",
     number: "F4",
     doc: "a client's process dies anywhere in a section",
-    params: &[TIMES, POWER_LOSS],
+    params: &[TIMES, POWER_LOSS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_probe: true,
     applies: always,
     schedule,

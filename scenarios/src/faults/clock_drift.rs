@@ -32,6 +32,24 @@ pub(super) const FAULT: Fault = Fault {
             default: "200",
             doc: "the largest error in parts per million, fast or slow",
         },
+        Param {
+            name: "size",
+            domain: Domain::Word(&["drawn", "exact"]),
+            default: "drawn",
+            doc: "exact: every clock is off by just so much",
+        },
+        Param {
+            name: "way",
+            domain: Domain::Word(&["random", "fast", "slow"]),
+            default: "random",
+            doc: "which way",
+        },
+        Param {
+            name: "hosts",
+            domain: Domain::Counts(1, 1_000),
+            default: "1..1000",
+            doc: "which of those hosts, by number, nodes first; given, all of these drift, and else a part that is drawn",
+        },
     ],
     from_probe: false,
     applies,
@@ -49,11 +67,27 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
         hosts.extend(draw.clients());
     }
     let most = draw.count("ppm");
-    draw.any_part(hosts)
+    let (first, last) = draw.counts("hosts");
+    let all = hosts.len() as u64;
+    let named: Vec<String> = (1..)
+        .zip(hosts)
+        .filter(|(number, _)| (first..=last).contains(number))
+        .map(|(_, host)| host)
+        .collect();
+    let drifting = if (first, last.min(all)) == (1, all) { draw.any_part(named) } else { named };
+    let (exact, way) = (draw.word("size") == "exact", draw.word("way"));
+    drifting
         .into_iter()
         .map(|host| {
-            let size = 1 + draw.rng().below(most) as i64;
-            let ppm = if draw.rng().percent(50) { size } else { -size };
+            let drawn = 1 + draw.rng().below(most) as i64;
+            let size = if exact { most as i64 } else { drawn };
+            let fast = draw.rng().percent(50);
+            let ppm = match way {
+                "fast" => size,
+                "slow" => -size,
+                _ if fast => size,
+                _ => -size,
+            };
             draw.inject(When::At { at_ns: TrueTime(0) }, Target::host(host), Lever::SetDrift { ppm })
         })
         .collect()

@@ -112,21 +112,33 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
 
 fn nodes(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
     let (held, stepped, cut) = (draw.share("held"), draw.share("stepped"), draw.span("cut"));
-    let mut nodes = draw.stores();
-    draw.rng().shuffle(&mut nodes);
-    // Held nodes jump before free ones: a free node has nothing to forget.
-    let others = nodes[held.min(nodes.len())..].to_vec();
-    nodes.truncate(stepped);
-    let (client, mut injections) = ("client-1", Vec::new());
-    if !others.is_empty() {
-        let lever = Lever::Cut { to: Target::Hosts(sorted(others)), both: true, lasts: cut };
-        injections.push(draw.inject(When::At { at_ns: TrueTime(0) }, Target::host(client), lever));
-    }
+    let (nodes, mut injections) = hold(draw, held, cut, stepped);
     if !nodes.is_empty() {
-        let nodes = Target::Hosts(with_replicas(draw, sorted(nodes)));
-        injections.push(draw.inject(working(client, 1, after), nodes, step));
+        let nodes = Target::Hosts(with_replicas(draw, nodes));
+        let when = When::Point { point: working("client-1", 1), after };
+        injections.push(draw.inject(when, nodes, step));
     }
     injections
+}
+
+/// Lets client-1 hold its lock on so many nodes only, by cutting it off from the others, and names so many nodes to strike at:
+/// held ones come before free ones, for a free node has nothing to forget.
+pub(super) fn hold(
+    draw: &mut Draw<'_>,
+    held: usize,
+    cut: Duration,
+    struck: usize,
+) -> (Vec<String>, Vec<Injection>) {
+    let mut nodes = draw.stores();
+    draw.rng().shuffle(&mut nodes);
+    let others = nodes[held.min(nodes.len())..].to_vec();
+    nodes.truncate(struck);
+    let mut injections = Vec::new();
+    if !others.is_empty() {
+        let lever = Lever::Cut { to: Target::Hosts(sorted(others)), both: true, lasts: cut };
+        injections.push(draw.inject(When::At { at_ns: TrueTime(0) }, Target::host("client-1"), lever));
+    }
+    (sorted(nodes), injections)
 }
 
 /// The replicas of a node jump with it: whichever of them is the primary when it happens, its clock is wrong.
@@ -138,18 +150,18 @@ fn with_replicas(draw: &Draw<'_>, mut nodes: Vec<String>) -> Vec<String> {
 
 fn replicas(draw: &Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
     let replicas = draw.servers(|role| role == Role::Replica);
-    vec![draw.inject(working("client-1", 1, after), Target::Hosts(replicas), step)]
+    vec![draw.inject(When::Point { point: working("client-1", 1), after }, Target::Hosts(replicas), step)]
 }
 
 fn clients(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
     let sections = draw.sections();
     let Some((client, section)) = draw.rng().pick(&sections).copied() else { return Vec::new() };
-    vec![draw.inject(working(client, section, after), Target::host(client), step)]
+    vec![draw.inject(When::Point { point: working(client, section), after }, Target::host(client), step)]
 }
 
-/// So long after the section began to work. Every section that gets the lock passes this point: no probe is needed.
-fn working(client: &str, section: u32, after: Duration) -> When {
-    let point = Point {
+/// The beginning of a section's work. Every section that gets the lock passes this point: no probe is needed.
+pub(super) fn working(client: &str, section: u32) -> Point {
+    Point {
         host: client.to_owned(),
         section,
         phase: Phase::Work,
@@ -157,8 +169,7 @@ fn working(client: &str, section: u32, after: Duration) -> When {
         peer: String::new(),
         nth: 0,
         edge: Edge::Before,
-    };
-    When::Point { point, after }
+    }
 }
 
 fn sorted(mut hosts: Vec<String>) -> Vec<String> {

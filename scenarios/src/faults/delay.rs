@@ -7,7 +7,7 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
-use super::params::{LINKS, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES};
 use picklock_sim::param::{Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -29,6 +29,13 @@ pub(super) const FAULT: Fault = Fault {
             doc: "which of the two it is",
         },
         LINKS,
+        PHASE,
+        CLIENT,
+        SECTION,
+        NTH,
+        PEER,
+        DURING,
+        FOLLOWING,
     ],
     from_probe: true,
     applies: needs_permitted_links,

@@ -14,7 +14,7 @@ use picklock_sim::store::{Member, Topology};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::Role;
 
-use super::params::permits;
+use super::params::{is_in_place, permits};
 use picklock_sim::param::{Args, Share};
 
 /// How often, in a hundred, a strike is placed at a poll where it could be placed elsewhere: polls are many, and a
@@ -174,6 +174,18 @@ impl<'a> Draw<'a> {
         self.args.count(name)
     }
 
+    /// The ends of a parameter that is a number or a range of them.
+    #[must_use]
+    pub fn counts(&self, name: &str) -> (u64, u64) {
+        self.args.counts(name)
+    }
+
+    /// Draws from a parameter that is a number or a range of them.
+    pub fn drawn_count(&mut self, name: &str) -> u64 {
+        let (from, to) = self.args.counts(name);
+        from + self.rng.below(to - from + 1)
+    }
+
     /// Draws from a yes-or-no parameter.
     pub fn yes(&mut self, name: &str) -> bool {
         let drawn = self.rng.percent(50);
@@ -195,6 +207,12 @@ impl<'a> Draw<'a> {
             Share::Random => drawn,
         };
         share.min(stores) as usize
+    }
+
+    /// True if a parameter that says how many of the design's stores leaves it open.
+    #[must_use]
+    pub fn is_random(&self, name: &str) -> bool {
+        self.args.share(name) == Share::Random
     }
 
     /// `count` of the hosts, drawn uniformly, in their order; all of them if there are fewer.
@@ -229,6 +247,7 @@ impl<'a> Draw<'a> {
     /// Drawn in steps, each uniform among what fits: a section, a phase, a kind of access, a point. So a rare kind of
     /// place is struck as often as one that is passed a hundred times. The edge is the one before.
     pub fn point(&mut self, fits: impl Fn(&Point) -> bool) -> Option<Point> {
+        let fits = |point: &Point| fits(point) && is_in_place(self.args, &self.setting.servers, point);
         let has_one = |points: &&Vec<&Point>| points.iter().any(|point| fits(point));
         let sections: Vec<&Vec<&Point>> = self.setting.passed.values().filter(has_one).collect();
         let section: Vec<&Point> =
@@ -270,6 +289,11 @@ impl<'a> Draw<'a> {
     pub fn send(&mut self) -> Option<Point> {
         let links = self.word("links");
         self.point(|point| point.access == Access::Write && permits(links, &point.peer))
+    }
+
+    /// The moment at which a client sends a message to a server of its lock.
+    pub fn send_to_store(&mut self) -> Option<Point> {
+        self.point(|point| point.access == Access::Write && permits("lock", &point.peer))
     }
 }
 

@@ -8,13 +8,13 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
-use super::params::{LINKS, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES};
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-reply",
     number: "F6",
     doc: "a request is executed and its connection dies before the reply",
-    params: &[TIMES, LINKS],
+    params: &[TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_probe: true,
     applies: needs_permitted_links,
     schedule,

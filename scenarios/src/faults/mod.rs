@@ -29,13 +29,17 @@ mod node_restart;
 mod clock_step;
 mod clock_drift;
 mod lost_notification;
+mod error_reply;
+mod eviction;
+mod lost_request;
+mod cancel;
 // The list ends.
 
 pub use draw::{Draw, Setting};
 pub use fault::{Fault, FaultEntry};
 
 use crate::scenario::Problem;
-use picklock_sim::param::Args;
+use picklock_sim::param::{Args, Param};
 
 /// All faults, in the order of the catalogue.
 pub const ALL: &[&Fault] = include!(concat!(env!("OUT_DIR"), "/faults.rs"));
@@ -50,6 +54,23 @@ pub fn find(name: &str) -> Result<&'static Fault, Problem> {
         .find(|fault| fault.name == name)
         .copied()
         .ok_or_else(|| Problem::unknown("fault", name, &names))
+}
+
+/// The lever that a kind of store must have for this fault.
+pub(crate) fn own_lever(fault: &Fault) -> Option<&'static str> {
+    [(error_reply::FAULT.name, error_reply::LEVER), (eviction::FAULT.name, eviction::LEVER)]
+        .into_iter()
+        .find_map(|(name, lever)| (name == fault.name).then_some(lever))
+}
+
+/// The fault that one is tied to, and whether it comes after that has ended.
+pub(crate) fn tie(args: &Args) -> Option<(&'static str, bool)> {
+    let named = |param: &Param| {
+        args.param(param.name).map(|_| args.word(param.name)).filter(|name| *name != "nothing")
+    };
+    named(&params::DURING)
+        .map(|fault| (fault, false))
+        .or_else(|| named(&params::FOLLOWING).map(|fault| (fault, true)))
 }
 
 /// Whether a fault strikes at the records that stores keep of locks: their memory, or the clock that ends their leases.

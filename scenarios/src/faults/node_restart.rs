@@ -9,6 +9,7 @@ use std::time::Duration;
 use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
 use picklock_sim::store::Topology;
 
+use super::clock_step::{hold, working};
 use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::{enough, needs_stores};
@@ -24,7 +25,25 @@ pub(super) const FAULT: Fault = Fault {
     doc: "stores die while a section works and come back soon",
     params: &[
         TIMES,
-        Param { name: "restarted", domain: Domain::Share, default: "quorum", doc: "how many of the stores" },
+        Param {
+            name: "forgetting",
+            domain: Domain::Share,
+            default: "quorum",
+            doc: "how many of the stores die; what they forget, the parameter `persistence` says",
+        },
+        Param {
+            name: "held",
+            domain: Domain::Share,
+            default: "random",
+            doc: "on how many stores client-1's first section holds its lock, of which those that restart are taken first; \
+                  random: any section, on as many as it gets",
+        },
+        Param {
+            name: "cut",
+            domain: Domain::spans(),
+            default: "1 x ttl",
+            doc: "how long from the start client-1 is cut off from the stores that it shall not hold",
+        },
         Param {
             name: "restart_after",
             domain: Domain::spans(),
@@ -41,20 +60,27 @@ pub(super) const FAULT: Fault = Fault {
 
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {
     needs_stores(args, topology)?;
-    enough(args, "restarted", topology.stores)
+    enough(args, "forgetting", topology.stores)?;
+    enough(args, "held", topology.stores)
 }
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let (power_loss, after) = (draw.yes("power_loss"), draw.span("after"));
-    let count = draw.share("restarted");
-    let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
-    let stores = draw.some(draw.stores(), count);
-    stores
-        .into_iter()
-        .map(|store| {
-            let after = after + draw.rng().span(Duration::ZERO, TOGETHER);
-            let lever = Lever::Crash { power_loss, restart_after: Some(draw.span("restart_after")) };
-            draw.inject(When::Point { point: point.clone(), after }, Target::host(store), lever)
-        })
-        .collect()
+    let count = draw.share("forgetting");
+    let mut injections = Vec::new();
+    let (point, stores) = if draw.is_random("held") {
+        let Some(point) = draw.entry(&[Phase::Work]) else { return injections };
+        (point, draw.some(draw.stores(), count))
+    } else {
+        let (held, cut) = (draw.share("held"), draw.span("cut"));
+        let stores;
+        (stores, injections) = hold(draw, held, cut, count);
+        (working("client-1", 1), stores)
+    };
+    injections.extend(stores.into_iter().map(|store| {
+        let after = after + draw.rng().span(Duration::ZERO, TOGETHER);
+        let lever = Lever::Crash { power_loss, restart_after: Some(draw.span("restart_after")) };
+        draw.inject(When::Point { point: point.clone(), after }, Target::host(store), lever)
+    }));
+    injections
 }

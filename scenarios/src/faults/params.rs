@@ -3,7 +3,8 @@
 use picklock_sim::plan::{Phase, Point};
 use picklock_sim::resource;
 
-use picklock_sim::param::{Domain, Param, YES_NO_RANDOM};
+use picklock_sim::param::{Args, Domain, Param, YES_NO_RANDOM};
+use picklock_sim::store::Member;
 
 /// How often a fault strikes.
 pub(super) const TIMES: Param =
@@ -29,8 +30,88 @@ pub(super) const PHASE: Param = Param {
     doc: "the phase of a section in which it strikes",
 };
 
+/// Which clients it may strike.
+pub(super) const CLIENT: Param = Param {
+    name: "client",
+    domain: Domain::Counts(1, MANY),
+    default: "1..1000",
+    doc: "which clients it may strike, by number",
+};
+
+/// Which sections of a client it may strike.
+pub(super) const SECTION: Param = Param {
+    name: "section",
+    domain: Domain::Counts(1, MANY),
+    default: "1..1000",
+    doc: "which sections of the client it may strike, by number",
+};
+
+/// Which of several accesses of one kind it may strike.
+pub(super) const NTH: Param = Param {
+    name: "nth",
+    domain: Domain::Counts(1, MANY),
+    default: "1..1000",
+    doc: "which of the reads, writes or looks at a clock of one phase it may strike, counted for each peer from 1",
+};
+
+/// Which servers it may strike a message to or from.
+pub(super) const PEER: Param = Param {
+    name: "peer",
+    domain: Domain::Counts(0, MANY),
+    default: "0..1000",
+    doc: "which servers of the lock it may strike at, in the order of `picklock replay --full`, from 1; 0: the resource",
+};
+
+/// The fault within which it is to fall.
+pub(super) const DURING: Param = Param {
+    name: "during",
+    domain: Domain::Word(TIES),
+    default: "nothing",
+    doc: "it strikes while this other fault of the scenario lasts, and the same client",
+};
+
+/// The fault after which it is to come.
+pub(super) const FOLLOWING: Param = Param {
+    name: "following",
+    domain: Domain::Word(TIES),
+    default: "nothing",
+    doc: "it strikes when this other fault of the scenario has ended, and the same client",
+};
+
+const MANY: u64 = 1_000;
+
+/// What a fault can be tied to.
+const TIES: &[&str] = &[
+    "nothing",
+    "pause",
+    "stall",
+    "suspend",
+    "delay",
+    "partition",
+    "failover",
+    "replication-lag",
+    "node-restart",
+    "clock-step",
+];
+
+/// True if a point lies where a fault's parameters say, as far as it has them.
+pub(super) fn is_in_place(args: &Args, servers: &[Member], point: &Point) -> bool {
+    let within = |param: &Param, number: u64| {
+        let (from, to) = args.counts(param.name);
+        (from..=to).contains(&number)
+    };
+    let has = |param: &Param| args.param(param.name).is_some();
+    let client = point.host.strip_prefix("client-").and_then(|number| number.parse().ok()).unwrap_or(0);
+    let peer = || servers.iter().position(|member| member.name == point.peer).map_or(0, |at| at as u64 + 1);
+    (!has(&PHASE) || in_phase(args.word(PHASE.name), point))
+        && (!has(&CLIENT) || within(&CLIENT, client))
+        && (!has(&SECTION) || within(&SECTION, u64::from(point.section)))
+        && (!has(&NTH) || within(&NTH, u64::from(point.nth) + 1))
+        && (!has(&PEER) || point.peer.is_empty() || within(&PEER, peer()))
+}
+
 /// Whether a point lies in the phase of this name.
-pub(super) fn in_phase(name: &str, point: &Point) -> bool {
+fn in_phase(name: &str, point: &Point) -> bool {
     match name {
         "acquire" => point.phase == Phase::Acquire,
         "read" => point.phase == Phase::Read,

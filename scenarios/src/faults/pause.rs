@@ -10,13 +10,13 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
-use super::params::{FOR, PHASE, TIMES, in_phase};
+use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, PEER, PHASE, SECTION, TIMES};
 
 pub(super) const FAULT: Fault = Fault {
     name: "pause",
     number: "F1",
     doc: "a client's process stops for a while, anywhere in a section or in one phase of it; its clocks go on",
-    params: &[TIMES, FOR, PHASE],
+    params: &[TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_probe: true,
     applies: always,
     schedule,
@@ -24,8 +24,7 @@ pub(super) const FAULT: Fault = Fault {
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");
-    let phase = draw.word("phase");
-    let Some(point) = draw.process_point(|point| in_phase(phase, point)) else { return Vec::new() };
+    let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
     let client = Target::host(point.host.as_str());
     vec![draw.inject(at(point), client, Lever::Pause { lasts })]
 }

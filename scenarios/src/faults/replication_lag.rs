@@ -27,6 +27,18 @@ pub(super) const FAULT: Fault = Fault {
             default: "0.5 x ttl..2 x ttl",
             doc: "how late the replicas are",
         },
+        Param {
+            name: "replicas",
+            domain: Domain::Counts(1, 1_000),
+            default: "1..1000",
+            doc: "which of the store's replicas are late, by number; the others have everything at once",
+        },
+        Param {
+            name: "dies",
+            domain: Domain::Word(&["primary", "prompt"]),
+            default: "primary",
+            doc: "who dies: the primary alone, or with it the replicas that are not late, so that a late one takes over",
+        },
         AFTER,
         POWER_LOSS,
         RETURN_AFTER,
@@ -42,8 +54,17 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     if injections.is_empty() {
         return injections;
     }
-    let replicas = Target::Hosts(draw.servers(|role| role == Role::Replica));
-    let lag = Lever::Delay { to: replicas, by, lasts: draw.calm_end().since(TrueTime(0)), messages: None };
+    let (first, last) = draw.counts("replicas");
+    let (mut late, mut prompt) = (Vec::new(), Vec::new());
+    for (number, replica) in (1..).zip(draw.servers(|role| role == Role::Replica)) {
+        if (first..=last).contains(&number) { late.push(replica) } else { prompt.push(replica) }
+    }
+    if draw.word("dies") == "prompt" && !prompt.is_empty() {
+        let with = injections[0].clone();
+        injections.push(Injection { target: Target::Hosts(prompt), ..with });
+    }
+    let lasts = draw.calm_end().since(TrueTime(0));
+    let lag = Lever::Delay { to: Target::Hosts(late), by, lasts, messages: None };
     injections.insert(0, draw.inject(When::At { at_ns: TrueTime(0) }, Target::Leader, lag));
     injections
 }

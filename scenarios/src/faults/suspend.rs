@@ -9,13 +9,13 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
-use super::params::{FOR, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, PEER, PHASE, SECTION, TIMES};
 
 pub(super) const FAULT: Fault = Fault {
     name: "suspend",
     number: "F3",
     doc: "a client's process stops for a while and its monotonic clock with it",
-    params: &[TIMES, FOR],
+    params: &[TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_probe: true,
     applies: always,
     schedule,

@@ -26,7 +26,7 @@ pub(crate) fn design(stores: u32, replicated: bool) -> Design {
 pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
     let mut points = Vec::new();
     let servers = design.members(&plan.world);
-    for ClientPlan { name, sections } in &plan.clients {
+    for ClientPlan { name, sections, .. } in &plan.clients {
         for section in sections {
             let mut pass = |phase, access, peer: &str, nth| {
                 let at = TrueTime(points.len() as u64 * 1_000);
@@ -211,7 +211,7 @@ fn the_clocks_of_all_replicas_may_be_moved_alone() {
 
 #[test]
 fn a_restart_strikes_as_many_stores_as_asked() {
-    let restart = scenario("[[fault]]\nkind = 'node-restart'\nrestarted = 3");
+    let restart = scenario("[[fault]]\nkind = 'node-restart'\nforgetting = 3");
     assert_eq!(plan(&restart, &design(5, false), 1).injections.len(), 3);
 }
 

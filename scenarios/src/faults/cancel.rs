@@ -1,0 +1,32 @@
+//! F17, a caller is cancelled within its acquire or its release: the future of the call is dropped where it stands, as a timeout
+//! around it, a select or a task that is aborted does. The process lives on.
+//!
+//! What the call had asked for may be executed all the same, and nobody waits for the answer. A connection that is used again
+//! may then hand the answer to whoever asks next (redis-py 4.5.3); a release that is cancelled may leave the lock.
+
+use picklock_sim::plan::{Access, Injection, Lever, Phase, Target};
+
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::always;
+use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES};
+
+pub(super) const FAULT: Fault = Fault {
+    name: "cancel",
+    number: "F17",
+    doc: "a caller is cancelled within its acquire or its release",
+    params: &[TIMES, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
+    from_probe: true,
+    applies: always,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let waits = |access| matches!(access, Access::Write | Access::Read | Access::Poll);
+    let called = |phase| matches!(phase, Phase::Acquire | Phase::Release);
+    let Some(point) = draw.process_point(|point| called(point.phase) && waits(point.access)) else {
+        return Vec::new();
+    };
+    let client = Target::host(point.host.as_str());
+    vec![draw.inject(at(point), client, Lever::Cancel)]
+}

@@ -1,0 +1,47 @@
+//! F13, a request is refused with an error although nothing else is wrong: a store that is out of memory, read only or still
+//! loading answers so.
+//!
+//! It strikes at the store to which a client of the lock sends at that moment: an acquire, a renewal or a release.
+
+use picklock_sim::plan::{Injection, Lever, Target};
+
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::needs_stores;
+use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES};
+use picklock_sim::param::{Domain, Param};
+
+/// The lever that a kind of store must have.
+pub(super) const LEVER: &str = "error-reply";
+
+pub(super) const FAULT: Fault = Fault {
+    name: "error-reply",
+    number: "F13",
+    doc: "a store refuses requests with an error",
+    params: &[
+        TIMES,
+        Param {
+            name: "replies",
+            domain: Domain::Counts(1, 1_000),
+            default: "1",
+            doc: "how many requests in a row are refused",
+        },
+        PHASE,
+        CLIENT,
+        SECTION,
+        NTH,
+        PEER,
+        DURING,
+        FOLLOWING,
+    ],
+    from_probe: true,
+    applies: needs_stores,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let count = draw.drawn_count("replies") as u32;
+    let Some(point) = draw.send_to_store() else { return Vec::new() };
+    let store = Target::host(point.peer.as_str());
+    vec![draw.inject(at(point), store, Lever::Own { name: LEVER.to_owned(), count })]
+}

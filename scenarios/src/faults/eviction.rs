@@ -1,0 +1,40 @@
+//! F14, a store drops the record of a lock while it is held, because it needs the memory (`maxmemory` with a policy that evicts
+//! keys which have a lease).
+
+use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+
+use super::draw::Draw;
+use super::fault::Fault;
+use super::needs::needs_stores;
+use super::params::{AFTER, CLIENT, SECTION, TIMES};
+use picklock_sim::param::{Domain, Param};
+
+/// The lever that a kind of store must have.
+pub(super) const LEVER: &str = "evict";
+
+pub(super) const FAULT: Fault = Fault {
+    name: "eviction",
+    number: "F14",
+    doc: "stores drop the record of a lock while a section works",
+    params: &[
+        TIMES,
+        Param { name: "stores", domain: Domain::Share, default: "quorum", doc: "how many of the stores" },
+        AFTER,
+        CLIENT,
+        SECTION,
+    ],
+    from_probe: true,
+    applies: needs_stores,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let (after, count) = (draw.span("after"), draw.share("stores"));
+    let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
+    let stores = draw.some(draw.stores(), count);
+    let lever = Lever::Own { name: LEVER.to_owned(), count: 1 };
+    let evict = |store: String| {
+        draw.inject(When::Point { point: point.clone(), after }, Target::host(store), lever.clone())
+    };
+    stores.into_iter().map(evict).collect()
+}

@@ -1,0 +1,26 @@
+//! F16, a request is lost: it never reaches the server, and the connection dies before the client learns of it.
+//!
+//! To the client it is the same as a lost reply, and the opposite is true: nothing was executed.
+
+use picklock_sim::plan::{Injection, Lever, Target};
+
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::needs_permitted_links;
+use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES};
+
+pub(super) const FAULT: Fault = Fault {
+    name: "lost-request",
+    number: "F16",
+    doc: "a request is lost and its connection dies: it is never executed",
+    params: &[TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
+    from_probe: true,
+    applies: needs_permitted_links,
+    schedule,
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let Some(point) = draw.send() else { return Vec::new() };
+    let (client, to) = (Target::host(point.host.as_str()), Target::host(point.peer.as_str()));
+    vec![draw.inject(at(point), client, Lever::LoseRequest { to })]
+}
