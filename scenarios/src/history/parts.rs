@@ -51,6 +51,8 @@ pub struct Section<'t> {
     pub steps: Vec<&'t Event>,
     /// Indices of what it created in [`History::records`], in order of creation.
     pub records: Vec<usize>,
+    /// It has asked for a grant that is shared, and gets one.
+    pub(super) shares: bool,
     /// The last of its messages that reached a store or a replica.
     pub delivered: Option<&'t Event>,
 }
@@ -63,6 +65,8 @@ pub struct Granted<'t> {
     pub owner: &'t str,
     /// The fencing token, if the design hands one out.
     pub token: Option<Token>,
+    /// Whether others that share may hold at the same time.
+    pub shared: bool,
     /// When the store executed the request, or the store that completed the quorum.
     pub granted_at: TrueTime,
     /// Its place in the grant order of the whole run.
@@ -177,6 +181,12 @@ impl<'t> History<'t> {
     #[must_use]
     pub fn place_of(&self, id: GrantId) -> Option<usize> {
         self.named.get(&id).copied()
+    }
+
+    /// The sections of one task of a client from this one to that one, in their order.
+    pub fn sections_between(&self, from: GrantId, to: GrantId) -> impl Iterator<Item = &Section<'t>> {
+        let named = self.named.range(from..=to).filter(move |(id, _)| id.task == from.task);
+        named.map(|(_, at)| &self.sections[*at])
     }
 
     /// What the stores and replicas kept of a section, in order of creation.

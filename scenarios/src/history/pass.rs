@@ -88,6 +88,11 @@ impl<'t> Pass<'t> {
                     section.asked.get_or_insert(event);
                 }
             }
+            What::Shares { key } => {
+                if let Some(section) = self.section(event, key) {
+                    section.shares = true;
+                }
+            }
             What::Acquired { key, owner, token, deadline } => {
                 self.acquired(event, key, owner, *token, *deadline)
             }
@@ -103,7 +108,11 @@ impl<'t> Pass<'t> {
                 self.ending(event, key);
                 self.stepped(event);
             }
-            What::Reentered { .. } | What::NotReentered { .. } | What::Left { .. } => self.stepped(event),
+            What::Reentered { .. }
+            | What::NotReentered { .. }
+            | What::Left { .. }
+            | What::Renewed { .. }
+            | What::RenewalDenied { .. } => self.stepped(event),
 
             What::Created { key } => self.created(event, key),
             What::Extended { key } => self.touched(event, key, false),
@@ -221,6 +230,7 @@ impl<'t> Pass<'t> {
             acquired: event,
             owner,
             token,
+            shared: section.shares,
             granted_at,
             rank: 0,
             believed_until: if stillborn { event.at } else { trace.end.max(event.at) },
@@ -284,8 +294,8 @@ impl<'t> Pass<'t> {
         self.stand(event.host, |standing| standing.runs = false);
         self.history.last_fault = Some(event);
         self.history.upheavals.push(event);
-        let of_host = |section| GrantId { client: event.host, section };
-        for at in self.history.named.range(of_host(0)..=of_host(u32::MAX)).map(|(_, at)| *at) {
+        let last = GrantId { task: u32::MAX, ..GrantId::new(event.host, u32::MAX) };
+        for at in self.history.named.range(GrantId::new(event.host, 0)..=last).map(|(_, at)| *at) {
             let section = &mut self.history.sections[at];
             section.answered.get_or_insert(event);
             if let Some(grant) = &mut section.grant {
@@ -382,6 +392,7 @@ impl<'t> Section<'t> {
             steps: Vec::new(),
             records: Vec::new(),
             delivered: None,
+            shares: false,
         }
     }
 }

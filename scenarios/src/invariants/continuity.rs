@@ -8,6 +8,7 @@
 //! that takes a lock that has run out.
 
 use picklock_sim::ids::{GrantId, HostId};
+use picklock_sim::lock::Exclusion;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, What};
 
@@ -28,6 +29,9 @@ pub const INVARIANT: Invariant = Invariant {
 type Held<'h, 't> = (&'h Section<'t>, &'h Granted<'t>);
 
 fn check(history: &History<'_>) -> Outcome {
+    if history.trace.exclusion != Exclusion::Mutual {
+        return Outcome::NotApplicable;
+    }
     let mut renewals: Vec<(usize, &Event)> = history
         .touches
         .iter()

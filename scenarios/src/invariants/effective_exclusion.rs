@@ -8,7 +8,7 @@
 //! [`no_lost_update`](super::no_lost_update) judges them. Source: Kleppmann, "How to do distributed locking" (2016),
 //! whose figure of a write delayed past its lease is the stale write.
 
-use picklock_sim::lock::Belief;
+use picklock_sim::lock::{Belief, Exclusion};
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;
@@ -32,7 +32,8 @@ struct Applied<'h, 't> {
 }
 
 fn check(history: &History<'_>) -> Outcome {
-    if history.trace.belief == Belief::None {
+    let many = matches!(history.trace.exclusion, Exclusion::Holders(most) if most > 1);
+    if history.trace.belief == Belief::None || many {
         return Outcome::NotApplicable;
     }
     let applied = |operation| applied(history, operation);

@@ -40,7 +40,11 @@ pub(super) fn cite<'t>(events: impl IntoIterator<Item = &'t Event>) -> Vec<Event
 
 /// A grant as findings name it.
 pub(super) fn who(history: &History<'_>, grant: GrantId) -> String {
-    format!("{} (section {})", history.trace.host_name(grant.client), grant.section)
+    let client = history.trace.host_name(grant.client);
+    match grant.task {
+        0 => format!("{client} (section {})", grant.section),
+        task => format!("{client} (task {}, section {})", task + 1, grant.section),
+    }
 }
 
 /// A span in milliseconds, exact to the microsecond; shorter ones in nanoseconds.

@@ -9,6 +9,7 @@
 //! end of the section: what is advertised to nobody misleads nobody. Not applicable to grants without a deadline.
 
 use picklock_sim::ids::HostId;
+use picklock_sim::lock::Exclusion;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, Role, What};
 
@@ -26,6 +27,9 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn check(history: &History<'_>) -> Outcome {
+    if history.trace.exclusion != Exclusion::Mutual {
+        return Outcome::NotApplicable;
+    }
     let advertised =
         |grant: &Granted<'_>| matches!(grant.acquired.what, What::Acquired { deadline: Some(_), .. });
     if !history.grants().any(|(_, grant)| advertised(grant)) || history.trace.quorum == 0 {

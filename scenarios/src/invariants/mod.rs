@@ -21,6 +21,7 @@ pub mod no_lost_update;
 pub mod honest_validity;
 pub mod continuity;
 pub mod clean_failure;
+pub mod truthful_answers;
 // The list ends.
 
 pub use invariant::Invariant;

@@ -5,10 +5,11 @@
 //! Spans are half-open: a belief that begins when another ends does not overlap it, and an empty one overlaps none.
 //!
 //! Two grants clash if their owners or their clients differ, so that designs whose clients share one value are
-//! judged as well. What the holders *did* meanwhile is not judged here: see
+//! judged as well. Where so many may hold at the same time, one more is a clash; where grants can be shared, those that are
+//! exclude only those that are not. What the holders *did* meanwhile is not judged here: see
 //! [`effective_exclusion`](super::effective_exclusion).
 
-use picklock_sim::lock::Belief;
+use picklock_sim::lock::{Belief, Exclusion};
 use picklock_sim::time::TrueTime;
 
 use super::findings::{cite, judged, ms, who};
@@ -49,11 +50,18 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::Unknown("no key was granted twice".to_owned());
     }
     spans.sort_unstable_by_key(|span| (span.section.key, span.from, span.grant.acquired.id));
+    if let Exclusion::Holders(most) = history.trace.exclusion {
+        return judged(history, crowds(history, &spans, most as usize));
+    }
+    let modes = history.trace.exclusion == Exclusion::Modes;
     let mut findings = Vec::new();
     for (at, first) in spans.iter().enumerate() {
         let overlapping =
             |second: &&Span<'_, '_>| second.section.key == first.section.key && second.from < first.until;
-        let clashing = spans[at + 1..].iter().take_while(overlapping).filter(|second| clash(first, second));
+        let clashing = spans[at + 1..]
+            .iter()
+            .take_while(overlapping)
+            .filter(|second| clash(first, second) && !(modes && first.grant.shared && second.grant.shared));
         findings.extend(clashing.map(|second| overlap(history, first, second)));
     }
     judged(history, findings)
@@ -61,6 +69,43 @@ fn check(history: &History<'_>) -> Outcome {
 
 fn clash(first: &Span<'_, '_>, second: &Span<'_, '_>) -> bool {
     first.section.id.client != second.section.id.client || first.grant.owner != second.grant.owner
+}
+
+/// The beginnings of beliefs at which more than so many hold the same key.
+fn crowds(history: &History<'_>, spans: &[Span<'_, '_>], most: usize) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for of_key in spans.chunk_by(|one, other| one.section.key == other.section.key) {
+        let mut holding: Vec<&Span<'_, '_>> = Vec::new();
+        for span in of_key {
+            holding.retain(|other| other.until > span.from);
+            holding.push(span);
+            if holding.len() > most {
+                findings.push(crowd(history, &holding, most));
+            }
+        }
+    }
+    findings
+}
+
+fn crowd(history: &History<'_>, holding: &[&Span<'_, '_>], most: usize) -> Finding {
+    let last = holding[holding.len() - 1];
+    let until = holding.iter().map(|span| span.until).min().unwrap_or(last.until);
+    let width = until.since(last.from);
+    let names: Vec<String> = holding.iter().map(|span| who(history, span.section.id)).collect();
+    let (last_name, others) = names
+        .split_last()
+        .map_or((String::new(), String::new()), |(last, others)| (last.clone(), others.join(", ")));
+    Finding {
+        text: format!(
+            "for {} {} believed that they held `{}`, which {most} may: {others} and {last_name}",
+            ms(width),
+            holding.len(),
+            history.key_name(last.section.key),
+        ),
+        grants: holding.iter().map(|span| span.section.id).collect(),
+        events: cite(holding.iter().map(|span| span.grant.acquired)),
+        width: Some(width),
+    }
 }
 
 fn overlap(history: &History<'_>, first: &Span<'_, '_>, second: &Span<'_, '_>) -> Finding {

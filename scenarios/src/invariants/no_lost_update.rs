@@ -8,6 +8,7 @@
 //!
 //! No lock is looked at: this is what all the others are for.
 
+use picklock_sim::lock::Exclusion;
 use picklock_sim::trace::{Event, What};
 
 use super::findings::{cite, judged};
@@ -56,6 +57,10 @@ struct Fate {
 }
 
 fn check(history: &History<'_>) -> Outcome {
+    // Those who may hold at the same time read what the others are about to change.
+    if matches!(history.trace.exclusion, Exclusion::Holders(most) if most > 1) {
+        return Outcome::NotApplicable;
+    }
     let changed = history.operations.iter().any(|operation| operation.act.changes());
     let claimed = |event: &Event| matches!(event.what, What::WriteAcknowledged { .. });
     if !changed && !history.answers.iter().any(|answer| claimed(answer.event)) {

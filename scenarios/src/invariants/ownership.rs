@@ -4,6 +4,7 @@
 //! share one value are judged too, and so is a client that releases with a late request what it has acquired anew.
 //! Requests of unknown origin and records that came by replication are not judged; expiry and loss belong to nobody.
 
+use picklock_sim::lock::Exclusion;
 use picklock_sim::trace::{Role, What};
 
 use super::findings::{cite, judged, who};
@@ -20,6 +21,9 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn check(history: &History<'_>) -> Outcome {
+    if history.trace.exclusion != Exclusion::Mutual {
+        return Outcome::NotApplicable;
+    }
     if !history.trace.hosts.iter().any(|host| host.role == Role::Store) {
         return Outcome::NotApplicable;
     }
@@ -33,7 +37,12 @@ fn check(history: &History<'_>) -> Outcome {
 fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
     let record = &history.records[touch.record];
     let (creator, toucher) = (record.created.grant?, touch.event.grant?);
-    if creator == toucher {
+    // What one owner may acquire more than once, it may take up where another of its sections left it.
+    let enters_again = history.trace.reentrant
+        && creator.client == toucher.client
+        && creator.task == toucher.task
+        && !matches!(touch.event.what, What::Deleted { .. });
+    if creator == toucher || enters_again {
         return None;
     }
     let did = match touch.event.what {

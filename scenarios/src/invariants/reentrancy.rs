@@ -1,12 +1,14 @@
 //! I6: what was acquired more than once is held until it was released as often, and then it is free.
 //!
-//! Three demands on the sections that acquire once more what they hold. A holder whose record a majority of stores still
+//! Three demands on the sections that acquire once more what they hold, on purpose or, with a design that lets them, because they
+//! find what an earlier request of theirs left behind. A holder whose record a majority of stores still
 //! keeps is not refused. The record is not deleted in the service of its own grant before the last release begins. And
 //! when the last release has returned without an error, as all before it, the record is gone: a count that is still
 //! above zero blocks everybody. The count itself is not looked at, so no store need have one.
 //!
-//! Not applicable where nobody acquires twice.
+//! Not applicable where nobody acquires twice and nobody could.
 
+use picklock_sim::ids::GrantId;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, What};
 
@@ -25,13 +27,16 @@ pub const INVARIANT: Invariant = Invariant {
 
 fn check(history: &History<'_>) -> Outcome {
     let nests = |event: &Event| matches!(event.what, What::Reentered { .. } | What::NotReentered { .. });
-    if !history.trace.events.iter().any(nests) {
+    if !history.trace.reentrant && !history.trace.events.iter().any(nests) {
         return Outcome::NotApplicable;
+    }
+    if history.granted.is_empty() {
+        return Outcome::Unknown("nobody was granted anything".to_owned());
     }
     let mut findings = Vec::new();
     for (section, grant) in history.grants() {
         let life = Life::of(history, section, grant);
-        if life.nested.is_empty() {
+        if life.nested.is_empty() && !history.trace.reentrant {
             continue;
         }
         life.refused(&mut findings);
@@ -54,6 +59,18 @@ struct Life<'h, 't> {
     records: Vec<&'h Record<'t>>,
 }
 
+/// The records that the grant may rest on: its own, and where an owner may acquire more than once, what earlier sections of the
+/// same task left behind.
+fn records<'h, 't>(history: &'h History<'t>, section: &Section<'t>) -> Vec<&'h Record<'t>> {
+    let first = GrantId { section: 0, ..section.id };
+    let earlier = history.sections_between(first, section.id);
+    let of_key = |other: &&Section<'_>| {
+        other.id == section.id || (history.trace.reentrant && other.key == section.key)
+    };
+    let records = earlier.filter(of_key).flat_map(|other| history.records_of(other));
+    records.filter(|record| record.on_store && record.key == section.key).collect()
+}
+
 impl<'h, 't> Life<'h, 't> {
     fn of(history: &'h History<'t>, section: &'h Section<'t>, grant: &Granted<'t>) -> Life<'h, 't> {
         let mut life = Life {
@@ -62,7 +79,7 @@ impl<'h, 't> Life<'h, 't> {
             nested: Vec::new(),
             releasing: None,
             released: None,
-            records: history.records_of(section).filter(|record| record.on_store).collect(),
+            records: records(history, section),
         };
         for event in section.steps_since(grant.acquired.at) {
             match event.what {

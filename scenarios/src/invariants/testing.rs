@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use picklock_sim::ids::{EventId, GrantId, HostId, Key, Token};
-use picklock_sim::lock::Belief;
+use picklock_sim::lock::{Belief, Exclusion};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Digest, Event, HostInfo, Role, Trace, What};
 
@@ -41,7 +41,7 @@ pub(crate) const B1: GrantId = section(1, 1);
 pub(crate) const C1: GrantId = section(2, 1);
 
 pub(crate) const fn section(client: u16, section: u32) -> GrantId {
-    GrantId { client: HostId(client), section }
+    GrantId::new(HostId(client), section)
 }
 
 pub(crate) const fn at(ms: u64) -> TrueTime {
@@ -68,6 +68,8 @@ impl Script {
             trace: Trace {
                 hosts: hosts.to_vec(),
                 belief: Belief::Naive,
+                exclusion: Exclusion::Mutual,
+                reentrant: false,
                 quorum: 1,
                 ttl: Duration::from_millis(100),
                 progress_bound: Duration::from_millis(100),
@@ -75,6 +77,8 @@ impl Script {
                 faults: vec!["fault".to_owned()],
                 events: Vec::new(),
                 digest: Digest::default(),
+                latecomer: None,
+                strikes: Vec::new(),
             },
             now: at(0),
             key: Key::new("stock"),
@@ -165,7 +169,39 @@ impl Script {
     }
 
     pub(crate) fn released(self, grant: GrantId) -> Script {
-        self.by(grant, |key| What::Released { key, error: None })
+        self.by(grant, |key| What::Released { key, error: None, denied: false })
+    }
+
+    pub(crate) fn release_denied(self, grant: GrantId) -> Script {
+        let error = Some("not the owner".to_owned());
+        self.by(grant, |key| What::Released { key, error, denied: true })
+    }
+
+    pub(crate) fn release_in_doubt(self, grant: GrantId) -> Script {
+        let error = Some("no answer".to_owned());
+        self.by(grant, |key| What::Released { key, error, denied: false })
+    }
+
+    pub(crate) fn renews(self, grant: GrantId) -> Script {
+        self.by(grant, |key| What::Renewed { key, deadline: None })
+    }
+
+    pub(crate) fn renewal_denied(self, grant: GrantId) -> Script {
+        self.by(grant, |key| What::RenewalDenied { key })
+    }
+
+    pub(crate) fn shares(self, grant: GrantId) -> Script {
+        self.by(grant, |key| What::Shares { key })
+    }
+
+    pub(crate) fn excluding(mut self, exclusion: Exclusion) -> Script {
+        self.trace.exclusion = exclusion;
+        self
+    }
+
+    pub(crate) fn reentrant(mut self) -> Script {
+        self.trace.reentrant = true;
+        self
     }
 
     /// Waits and acquires at one instant, lets go at another; no store is asked.
