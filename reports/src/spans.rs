@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     fn trace(belief: Belief, whats: Vec<What>) -> Trace {
-        let grant = Some(GrantId { client: HostId(0), section: 1 });
+        let grant = Some(GrantId::new(HostId(0), 1));
         let event = |(id, what): (usize, What)| Event {
             at: TrueTime(id as u64 * 10),
             id: EventId(id as u32),
@@ -129,6 +129,8 @@ mod tests {
         Trace {
             hosts: vec![HostInfo::new("client-1", Role::Client)],
             belief,
+            exclusion: picklock_sim::lock::Exclusion::Mutual,
+            reentrant: false,
             quorum: 1,
             ttl: Duration::from_secs(1),
             progress_bound: Duration::from_secs(1),
@@ -136,6 +138,8 @@ mod tests {
             faults: Vec::new(),
             events: whats.into_iter().enumerate().map(event).collect(),
             digest: Digest::default(),
+            latecomer: None,
+            strikes: Vec::new(),
         }
     }
 
@@ -151,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_naive_holder_believes_past_its_deadline_and_an_honest_one_does_not() {
-        let grant = GrantId { client: HostId(0), section: 1 };
+        let grant = GrantId::new(HostId(0), 1);
         let naive = trace(Belief::Naive, life(None));
         assert_eq!(belief(&of(&naive), grant).unwrap().end(&naive), TrueTime(30));
         let honest = trace(Belief::Honest, life(None));
@@ -167,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_belief_that_nothing_ends_lasts_to_the_end_of_the_run_and_a_crash_ends_it() {
-        let grant = GrantId { client: HostId(0), section: 1 };
+        let grant = GrantId::new(HostId(0), 1);
         let open = trace(Belief::Naive, life(None).into_iter().take(2).collect());
         assert_eq!(belief(&of(&open), grant).unwrap().end(&open), TrueTime(1_000));
         let mut whats: Vec<What> = life(None).into_iter().take(2).collect();

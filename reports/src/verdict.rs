@@ -26,7 +26,7 @@ impl Mark {
             Mark::NotApplicable
         } else if !cell.violations.is_empty() {
             Mark::Violated
-        } else if exercised(cell) == 0 {
+        } else if exercised(cell) == 0 || is_undecided(cell) {
             Mark::Unknown
         } else {
             Mark::Holds
@@ -82,6 +82,14 @@ pub(crate) fn exercised(cell: &Cell) -> u64 {
     cell.runs.saturating_sub(cell.unknown)
 }
 
+/// A cell without a violation holds only if so many in a hundred of its runs put something at stake.
+const DECIDED_PERCENT: u64 = 5;
+
+/// True if too few runs put anything at stake to say that the cell holds.
+pub(crate) fn is_undecided(cell: &Cell) -> bool {
+    cell.decided * 100 < cell.runs * DECIDED_PERCENT
+}
+
 /// The symbol of a cell, with `!` if it is not as expected.
 pub(crate) fn symbols(cell: &Cell) -> String {
     let unmet = if Standing::of(cell) == Standing::NotMet { "!" } else { "" };
@@ -118,7 +126,13 @@ pub(crate) fn found(cell: &Cell) -> String {
     match Mark::of(cell) {
         Mark::NotApplicable => cell.skipped.clone().unwrap_or_default(),
         Mark::Unknown if cell.runs == 0 => "not run".to_owned(),
-        Mark::Unknown => "nothing was exercised".to_owned(),
+        Mark::Unknown if exercised(cell) == 0 => "nothing was exercised".to_owned(),
+        Mark::Unknown => format!(
+            "clean, but a fault struck what was granted or held in only {} of {} {}, too few to say that it holds",
+            cell.decided,
+            cell.runs,
+            numbers::plural(cell.runs, "run"),
+        ),
         Mark::Holds => numbers::clean(exercised(cell)),
         Mark::Violated => {
             let each: Vec<String> = cell
@@ -133,8 +147,11 @@ pub(crate) fn found(cell: &Cell) -> String {
 
 /// For each fault, in how many runs it made a difference; empty without faults.
 pub(crate) fn bites(cell: &Cell) -> String {
-    let each: Vec<String> =
+    let mut each: Vec<String> =
         cell.bit.iter().map(|(fault, runs)| format!("{fault} bit in {runs} of {}", cell.runs)).collect();
+    if !each.is_empty() {
+        each.push(format!("decided something in {}", cell.decided));
+    }
     each.join(", ")
 }
 

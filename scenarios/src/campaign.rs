@@ -157,6 +157,7 @@ impl Campaign<'_> {
             violations: (tally.violations.iter())
                 .map(|(invariant, seen)| ((*invariant).to_owned(), tell::untold(self, pairing, *seen)))
                 .collect(),
+            decided: tally.decided,
             bit: tally.bit.clone(),
             expected,
             met: met.as_ref().map(Result::is_ok),

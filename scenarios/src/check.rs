@@ -19,6 +19,7 @@ use crate::outcome::{Finding, Outcome};
 use crate::scenario::Scenario;
 use crate::summary::Metrics;
 
+mod decided;
 mod probes;
 mod program;
 
@@ -36,6 +37,8 @@ pub struct Checked {
     pub outcomes: Vec<(&'static Invariant, Outcome)>,
     /// The faults that made a difference, by name.
     pub bit: BTreeSet<String>,
+    /// Whether a fault struck what was granted or held; where none is scheduled, whether somebody waited for somebody.
+    pub decided: bool,
     /// Why the run exercised nothing, if so.
     pub idle: Option<&'static str>,
     /// Measures of the run.
@@ -119,9 +122,11 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
     let outcomes: Vec<(&'static Invariant, Outcome)> =
         invariants::ALL.iter().map(|invariant| (invariant, (invariant.check)(&history))).collect();
     let bit = bitten(&plan, &trace);
+    let decisive = decided::decisive(&plan, &history);
     let metrics = metrics::of(&history, &outcomes);
     let idle = idle(&plan, &bit, &metrics);
-    Checked { plan, outcomes, bit, idle, metrics, trace, wire: Wire::new() }
+    let decided = if plan.injections.is_empty() { metrics.contended > 0 } else { !decisive.is_empty() };
+    Checked { plan, outcomes, bit, decided, idle, metrics, trace, wire: Wire::new() }
 }
 
 /// Whether a run of the plan violates an invariant; nothing else is asked of it.

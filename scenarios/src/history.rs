@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_damaged_trace_is_judged_without_a_panic() {
-        let stray = GrantId { client: HostId(999), section: u32::MAX };
+        let stray = GrantId::new(HostId(999), u32::MAX);
         let script =
             Script::new().quorum(3).at(5).released(stray).releasing(stray).gives_up(stray).aborts(A1);
         let script = script.creates(stray, HostId(777)).deletes(stray, HostId(777)).crashes(HostId(888));

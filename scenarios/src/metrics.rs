@@ -20,7 +20,7 @@ mod waste;
 #[must_use]
 pub fn of(history: &History<'_>, outcomes: &[(&Invariant, Outcome)]) -> Metrics {
     let mut metrics = Metrics::default();
-    for section in &history.sections {
+    for section in of_the_plan(history) {
         let Some(asked) = section.asked else { continue };
         metrics.asked += 1;
         if let Some(grant) = &section.grant {
@@ -31,7 +31,7 @@ pub fn of(history: &History<'_>, outcomes: &[(&Invariant, Outcome)]) -> Metrics 
     let interests = interests(history);
     metrics.contended = contended(&interests);
     metrics.acquire_messages = acquire_messages(history);
-    metrics.run_ns = history.trace.end.as_nanos();
+    metrics.run_ns = end(history).as_nanos();
     let renewals = renewals::of(history);
     (metrics.renewals, metrics.renewal_peak) = (renewals.total, renewals.peak);
     metrics.retries = retries::of(history);
@@ -49,6 +49,16 @@ pub fn of(history: &History<'_>, outcomes: &[(&Invariant, Outcome)]) -> Metrics 
         (metrics.wanted_ns, metrics.blocked_ns) = spans(&interests, &holds(history));
     }
     metrics
+}
+
+/// The sections that the plan asks for: not those of the fresh client at the end, which is there to ask and costs nothing.
+fn of_the_plan<'h, 't>(history: &'h History<'t>) -> impl Iterator<Item = &'h Section<'t>> {
+    history.sections.iter().filter(|section| !history.trace.is_latecomer(section.id.client))
+}
+
+/// When the clients of the plan were done.
+fn end(history: &History<'_>) -> TrueTime {
+    history.trace.latecomer.and_then(|latecomer| latecomer.came).unwrap_or(history.trace.end)
 }
 
 /// What mutual exclusion has found.
@@ -71,7 +81,7 @@ struct Span {
 /// From asking until the key was let go or never given, for each section that asked; those of one key together, in the
 /// order of their beginnings.
 fn interests(history: &History<'_>) -> Vec<Span> {
-    let end = history.trace.end;
+    let end = end(history);
     let interest = |section: &Section<'_>| {
         let until = match &section.grant {
             Some(grant) => grant.let_go.map_or(end, |event| event.at),
@@ -79,18 +89,18 @@ fn interests(history: &History<'_>) -> Vec<Span> {
         };
         Some(Span { key: section.key, from: section.asked?.at, until })
     };
-    sorted(history.sections.iter().filter_map(interest).collect())
+    sorted(of_the_plan(history).filter_map(interest).collect())
 }
 
 /// From the grant until it was let go, for each section that was granted; in the same order.
 fn holds(history: &History<'_>) -> Vec<Span> {
-    let end = history.trace.end;
+    let end = end(history);
     let hold = |section: &Section<'_>| {
         let grant = section.grant.as_ref()?;
         let until = grant.let_go.map_or(end, |event| event.at);
         Some(Span { key: section.key, from: grant.acquired.at, until })
     };
-    sorted(history.sections.iter().filter_map(hold).collect())
+    sorted(of_the_plan(history).filter_map(hold).collect())
 }
 
 fn sorted(mut spans: Vec<Span>) -> Vec<Span> {

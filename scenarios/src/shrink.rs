@@ -37,6 +37,7 @@ pub fn shrink(engine: Engine, design: &Design, plan: &Plan, invariant: &str) -> 
         let before = best.clone();
         search.drop_clients(&mut best);
         search.drop_injections(&mut best);
+        search.drop_rivals(&mut best);
         search.drop_sections(&mut best);
         if best == before || search.tries >= TRIES_MAX {
             break;
@@ -66,9 +67,11 @@ struct Search<'a> {
 impl Search<'_> {
     fn drop_injections(&mut self, best: &mut Plan) {
         for at in (0..best.injections.len()).rev() {
-            let mut smaller = best.clone();
-            smaller.injections.remove(at);
-            self.keep_if_violated(best, smaller);
+            // With it go those that are tied to it: there may be none at this place any more.
+            if at < best.injections.len() {
+                let smaller = best.without_injection(at);
+                self.keep_if_violated(best, smaller);
+            }
         }
     }
 
@@ -77,6 +80,23 @@ impl Search<'_> {
             let mut smaller = best.clone();
             smaller.clients.remove(at);
             self.keep_if_violated(best, smaller);
+        }
+    }
+
+    /// All rivals at once, then those of each client, then one by one: most violations need none.
+    fn drop_rivals(&mut self, best: &mut Plan) {
+        let mut without = best.clone();
+        without.clients.iter_mut().for_each(|client| client.rivals.clear());
+        self.keep_if_violated(best, without);
+        for client in 0..best.clients.len() {
+            let mut without = best.clone();
+            without.clients[client].rivals.clear();
+            self.keep_if_violated(best, without);
+            for at in (0..best.clients[client].rivals.len()).rev() {
+                let mut smaller = best.clone();
+                smaller.clients[client].rivals.remove(at);
+                self.keep_if_violated(best, smaller);
+            }
         }
     }
 
@@ -173,10 +193,10 @@ impl Span<'_> {
 }
 
 /// The durations of levers and of sections.
-fn durations(plan: &mut Plan) -> Vec<Span<'_>> {
+fn durations<'a>(plan: &'a mut Plan) -> Vec<Span<'a>> {
     let mut found = Vec::new();
     for injection in &mut plan.injections {
-        if let When::Point { after, .. } = &mut injection.when {
+        if let When::Point { after, .. } | When::With { after, .. } = &mut injection.when {
             found.push(Span::Other(after));
         }
         match &mut injection.lever {
@@ -190,12 +210,20 @@ fn durations(plan: &mut Plan) -> Vec<Span<'_>> {
             | Lever::SetDrift { .. }
             | Lever::DropConnections { .. }
             | Lever::Own { .. }
+            | Lever::LoseRequest { .. }
+            | Lever::Cancel
             | Lever::LoseReply { .. } => {}
         }
     }
-    for section in plan.clients.iter_mut().flat_map(|client| &mut client.sections) {
-        found.push(Span::Think(&mut section.think));
-        found.push(Span::Other(&mut section.work));
+    for client in &mut plan.clients {
+        for section in &mut client.sections {
+            found.push(Span::Think(&mut section.think));
+            found.push(Span::Other(&mut section.work));
+        }
+        for rival in &mut client.rivals {
+            found.push(Span::Other(&mut rival.think));
+            found.push(Span::Other(&mut rival.work));
+        }
     }
     found
 }

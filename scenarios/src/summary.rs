@@ -47,6 +47,9 @@ pub struct Cell {
     pub not_applicable: Vec<String>,
     /// The invariants violated.
     pub violations: BTreeMap<String, Violation>,
+    /// Runs in which a fault struck the attempt that was granted or the grant that was held; where no fault is scheduled, runs in
+    /// which somebody waited for somebody.
+    pub decided: u64,
     /// For each fault, the runs in which it made a difference.
     pub bit: BTreeMap<String, u64>,
     /// What the expectation file says of this cell; absent without one.

@@ -14,6 +14,8 @@ pub struct Tally {
     pub runs: u64,
     /// Of these, runs without a violation that exercised nothing.
     pub unknown: u64,
+    /// Of these, runs in which a fault decided something.
+    pub decided: u64,
     /// For each violated invariant, the runs and the lowest seed.
     pub violations: BTreeMap<&'static str, Seen>,
     /// For each fault, the runs in which it made a difference.
@@ -54,6 +56,7 @@ impl Tally {
         if !violated && (run.idle.is_some() || !kept) {
             self.unknown += 1;
         }
+        self.decided += u64::from(run.decided);
         for fault in &run.bit {
             *self.bit.entry(fault.clone()).or_default() += 1;
         }
@@ -64,6 +67,7 @@ impl Tally {
     pub fn merge(&mut self, other: Tally) {
         self.runs += other.runs;
         self.unknown += other.unknown;
+        self.decided += other.decided;
         for (invariant, seen) in other.violations {
             self.see(invariant, seen);
         }

@@ -82,7 +82,9 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         name,
         claim: _,
         belief,
+        exclusion,
         fenced,
+        fences_reads,
         topology,
         persistent,
         reentrant,
@@ -102,7 +104,9 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         && Arc::ptr_eq(&one.client, client)
         && one.name == *name
         && one.belief == *belief
+        && one.exclusion == *exclusion
         && one.fenced == *fenced
+        && one.fences_reads == *fences_reads
         && one.topology == *topology
         && one.persistent == *persistent
         && one.reentrant == *reentrant

@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_loss_is_noticed_by_giving_up_or_by_a_release_that_fails() {
         assert_eq!(losses(lost().at(130).aborts(A1)), (vec![30], 0));
-        let failed = What::Released { key: Key::new("stock"), error: Some("lost".to_owned()) };
+        let failed = What::Released { key: Key::new("stock"), error: Some("lost".to_owned()), denied: true };
         assert_eq!(
             losses(lost().at(140).releasing(A1).at(150).event(CLIENT_1, Some(A1), failed)),
             (vec![50], 0)

@@ -1,16 +1,20 @@
 //! From a scenario, a design and a seed to a [`Plan`].
 
+use std::time::Duration;
+
 use picklock_sim::design::Design;
 use picklock_sim::lock::Belief;
-use picklock_sim::plan::{Injection, Plan, Settings, WorldSpec};
+use picklock_sim::plan::{Injection, Lever, Plan, Settings, Target, When, WorldSpec};
 use picklock_sim::probe::Probe;
-use picklock_sim::seed::Seed;
+use picklock_sim::seed::{Seed, scale};
 use picklock_sim::span::Span;
 use picklock_sim::store::setting;
+use picklock_sim::time::nanos;
 
 use super::parts::Scenario;
 use super::world;
 use crate::faults::{self, Draw, FaultEntry, Setting};
+use crate::workloads;
 
 impl Scenario {
     /// The design as it stands in this scenario, or why the scenario says nothing of it.
@@ -63,6 +67,7 @@ impl Scenario {
     pub fn plan(&self, design: &Design, seed: Seed, probe: Option<&Probe>) -> Plan {
         let mut plan = self.calm_plan(design, seed);
         plan.injections = self.injections(design, &plan, probe);
+        workloads::add_rivals(&self.load, &mut plan);
         plan
     }
 
@@ -93,7 +98,7 @@ impl Scenario {
 
     fn injections(&self, design: &Design, calm: &Plan, probe: Option<&Probe>) -> Vec<Injection> {
         let setting = Setting::new(calm, design, probe);
-        let mut injections = Vec::new();
+        let (mut injections, mut tied) = (Vec::new(), Vec::new());
         for (at, entry) in self.faults.iter().enumerate() {
             if entry.applies(design).is_err() {
                 continue;
@@ -106,15 +111,64 @@ impl Scenario {
             let times = fewest + calm.seed.stream(&purpose).below(most - fewest + 1);
             for strike in 0..times {
                 let stream = calm.seed.stream(&format!("{purpose}/{strike}"));
-                injections.extend((entry.fault.schedule)(&mut Draw::new(
-                    entry.fault.name,
-                    &entry.args,
-                    stream,
-                    &setting,
-                )));
+                let mut draw = Draw::new(entry.fault.name, &entry.args, stream, &setting);
+                let strike = (entry.fault.schedule)(&mut draw);
+                match faults::tie(&entry.args) {
+                    Some(tie) => tied.push((tie, strike, draw.rng().next_u64())),
+                    None => injections.extend(strike),
+                }
             }
         }
+        // What is tied comes after all that it can be tied to.
+        for ((fault, follows), strike, draw) in tied {
+            injections.extend(tied_to(&injections, fault, follows, strike, draw));
+        }
         injections
+    }
+}
+
+/// A strike that comes while the first injection of another fault lasts, or after it, and hits the client that that one does.
+/// Nothing if the plan has none: then there is nothing to be tied to.
+fn tied_to(
+    all: &[Injection],
+    fault: &str,
+    follows: bool,
+    strike: Vec<Injection>,
+    draw: u64,
+) -> Vec<Injection> {
+    let Some(at) = all.iter().position(|other| other.fault == fault) else { return Vec::new() };
+    let lasts = nanos(lasts(&all[at].lever));
+    let after = Duration::from_nanos(if follows {
+        lasts + scale(draw, lasts / 10 + 1)
+    } else {
+        scale(draw, lasts * 9 / 10 + 1)
+    });
+    let client = match &all[at].when {
+        When::Point { point, .. } => Some(Target::host(point.host.as_str())),
+        When::At { .. } | When::With { .. } => None,
+    };
+    let tie = |mut injection: Injection| {
+        if let (When::Point { point, .. }, Some(client)) = (&injection.when, &client)
+            && injection.target == Target::host(point.host.as_str())
+        {
+            injection.target = client.clone();
+        }
+        injection.when = When::With { injection: at as u32, after };
+        injection
+    };
+    strike.into_iter().map(tie).collect()
+}
+
+/// How long a lever works.
+fn lasts(lever: &Lever) -> Duration {
+    match lever {
+        Lever::Pause { lasts }
+        | Lever::Suspend { lasts }
+        | Lever::Stall { lasts }
+        | Lever::Cut { lasts, .. } => *lasts,
+        Lever::Delay { by, .. } => *by,
+        Lever::Crash { restart_after, .. } => restart_after.unwrap_or_default(),
+        _ => Duration::ZERO,
     }
 }
 
@@ -124,6 +178,11 @@ impl FaultEntry {
             return Err(
                 "it strikes at what stores keep of locks, and the design's server keeps nothing".into()
             );
+        }
+        if let Some(lever) = faults::own_lever(self.fault)
+            && !design.kind.as_ref().is_some_and(|kind| kind.levers().iter().any(|own| own.name == lever))
+        {
+            return Err("it is a fault of stores of another kind".into());
         }
         if design.belief == Belief::None && faults::strikes_release(self.fault, &self.args) {
             return Err("it strikes within the release of a lock, and the design has none".into());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::{Latency, Settings, WorldSpec};
+use picklock_sim::plan::{Habits, Latency, Settings, WorldSpec};
 
 use picklock_sim::param::{Args, Domain, HOUR, Param};
 
@@ -52,6 +52,18 @@ pub const PARAMS: &[Param] = &[
         default: "100",
         doc: "the stock that the guarded resource starts with",
     },
+    Param {
+        name: "heedless",
+        domain: Domain::Word(&["no", "yes"]),
+        default: "no",
+        doc: "yes: a section goes on when its lock tells it that the grant is lost",
+    },
+    Param {
+        name: "releases",
+        domain: Domain::Count(1, 10),
+        default: "1",
+        doc: "how often a release is tried until it succeeds",
+    },
 ];
 
 /// The lease time.
@@ -71,6 +83,8 @@ pub(super) fn spec(args: &Args) -> WorldSpec {
         latency: Latency { min, max },
         tcp_timeout: args.span("tcp_timeout", ttl),
         stock: i64::try_from(args.count("stock")).unwrap_or(i64::MAX),
+        latecomer: true,
+        habits: Habits { heedless: args.word("heedless") == "yes", releases: args.count("releases") as u32 },
         store: Settings::default(),
     }
 }

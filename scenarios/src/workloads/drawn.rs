@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use picklock_sim::ids::Key;
-use picklock_sim::plan::{ClientPlan, SectionPlan};
+use picklock_sim::plan::{ClientPlan, Injection, Plan, SectionPlan, When};
 use picklock_sim::seed::{Seed, scale};
 
 use super::shape::{self, Shape, span};
@@ -27,7 +27,19 @@ pub(super) const PARAMS: &[Param] = &[
         default: "drawn",
         doc: "own: a client's sections all use its own key, the next of the keys for each client",
     },
-    Param { name: "sections", domain: Domain::Count(1, 1_000), default: "2", doc: "sections of each client" },
+    Param { name: "sections", domain: Domain::Count(1, 1_000), default: "2", doc: "sections of each task" },
+    Param {
+        name: "tasks",
+        domain: Domain::Count(1, 32),
+        default: "1",
+        doc: "how many tasks each client has; they share its lock object, and its connection",
+    },
+    Param {
+        name: "shared",
+        domain: Domain::Count(0, 100),
+        default: "0",
+        doc: "how many sections of a hundred only read, and ask for the lock as readers do",
+    },
     Param {
         name: "think",
         domain: Domain::spans(),
@@ -53,7 +65,49 @@ pub(super) const PARAMS: &[Param] = &[
         default: "work",
         doc: "how long client-1's first section works; `work`: as all others",
     },
+    Param {
+        name: "rivals",
+        domain: Domain::Count(0, 100),
+        default: "4",
+        doc: "sections that each client may add while a fault lasts, so that somebody wants the lock when it ends",
+    },
 ];
+
+/// Where there are faults: the sections with which clients that are done stay rivals. They ask for what the first fault
+/// strikes at, and work for a good part of a lease, so that few of them outlast a fault.
+pub(crate) fn add_rivals(args: &Args, plan: &mut Plan) {
+    let Some(key) = plan.injections.first().and_then(|first| struck(plan, first)) else { return };
+    let (seed, ttl, count) = (plan.seed, plan.world.ttl, args.count("rivals"));
+    for (client, done) in (1..).zip(&mut plan.clients) {
+        let last = done.sections.last().map_or(0, |section| section.ordinal);
+        let rival = |nth: u64| {
+            let ordinal = u64::from(last) + nth;
+            let drawn = |what: Choice| seed.at([WORKLOAD, what as u64, client, ordinal]);
+            SectionPlan::new(
+                ordinal as u32,
+                key.clone(),
+                span(drawn(Choice::Think), (ttl / 100, ttl / 25)),
+                span(drawn(Choice::Work), (ttl / 5, ttl / 2)),
+            )
+        };
+        done.rivals = (1..=count).map(rival).collect();
+    }
+}
+
+/// The key that the section struck asks for; the first of all where no section is named.
+fn struck(plan: &Plan, injection: &Injection) -> Option<Key> {
+    let named = match &injection.when {
+        When::Point { point, .. } => plan
+            .clients
+            .iter()
+            .filter(|client| client.name == point.host)
+            .flat_map(|client| &client.sections)
+            .find(|section| section.ordinal == point.section),
+        When::At { .. } | When::With { .. } => None,
+    };
+    let section = named.or_else(|| plan.clients.first()?.sections.first())?;
+    Some(section.key.clone())
+}
 
 /// The clients and their sections.
 pub(super) fn draw(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
@@ -73,25 +127,30 @@ pub(super) fn draw(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
                 before + span(drawn(Choice::HeadStart), head_start)
             };
         }
+        let key = if own {
+            1 + (client - 1) % args.count("keys")
+        } else {
+            1 + scale(drawn(Choice::Key), args.count("keys"))
+        };
         SectionPlan {
-            ordinal: ordinal as u32,
-            key: Key::new(&format!(
-                "lock:{}",
-                if own {
-                    1 + (client - 1) % args.count("keys")
-                } else {
-                    1 + scale(drawn(Choice::Key), args.count("keys"))
-                }
-            )),
             // Each of the two is at most an hour, and a plan allows no more than that for both.
             think: before.min(HOUR),
             work: shape.draw(drawn(Choice::Work), if first && client == 1 { first_work } else { work }),
+            task: ((ordinal - 1) / args.count("sections")) as u32,
+            shared: scale(drawn(Choice::Shared), 100) < args.count("shared"),
+            ..SectionPlan::new(
+                ordinal as u32,
+                Key::new(&format!("lock:{key}")),
+                Duration::ZERO,
+                Duration::ZERO,
+            )
         }
     };
     (1..=args.count("clients"))
-        .map(|client| ClientPlan {
-            name: format!("client-{client}"),
-            sections: (1..=args.count("sections")).map(|ordinal| section(client, ordinal)).collect(),
+        .map(|client| {
+            let count = args.count("tasks") * args.count("sections");
+            let sections = (1..=count).map(|ordinal| section(client, ordinal)).collect();
+            ClientPlan::new(format!("client-{client}"), sections)
         })
         .collect()
 }
@@ -105,6 +164,7 @@ enum Choice {
     Work,
     Key,
     HeadStart,
+    Shared,
 }
 
 #[cfg(test)]

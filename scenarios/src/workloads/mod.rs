@@ -11,6 +11,7 @@ mod nested;
 mod sell;
 // The list ends.
 
+pub(crate) use drawn::add_rivals;
 pub use workload::Workload;
 
 /// The workloads; the first is the one of a scenario that names none.

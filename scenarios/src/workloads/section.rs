@@ -8,13 +8,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, ErasedDirect, ErasedLock, Grant};
 use picklock_sim::plan::{Phase, SectionPlan};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
 use picklock_sim::run::{ClientSeat, Workload};
 use picklock_sim::trace::What;
-use picklock_sim::witness::Witness;
+use picklock_sim::witness::{Wanted, Witness};
 
 /// The program of a client that carries its sections out one after another.
 pub(super) fn program() -> Workload {
@@ -42,56 +43,114 @@ enum Kind {
     Sell,
 }
 
-/// Runs the sections that this client has not begun yet; a restarted client goes on with the next one.
+/// Runs the sections that this client has not begun yet, each task its own, one after another; a restarted client goes on with
+/// the next ones. Then it is there as a rival, so that somebody wants the lock when a fault ends that outlasts the sections.
 async fn client(seat: ClientSeat, kind: Kind) {
-    let ClientSeat { host, client, resource, plan, wait, belief } = seat;
-    let witness = host.witness();
-    let done = witness.last_section();
-    let mut worker = Worker { host, witness, resource, wait, belief, kind };
-    for section in plan.sections.iter().filter(|section| section.ordinal > done) {
-        worker.host.sleep(section.think).await;
-        worker.witness.waiting(section.ordinal, &section.key);
-        match &client {
-            Client::Lock(lock) => worker.locked(lock.as_ref(), section).await,
-            Client::Direct(direct) => worker.direct(direct.as_ref(), section).await,
+    let mut tasks: Vec<u32> = seat.plan.sections.iter().map(|section| section.task).collect();
+    tasks.sort_unstable();
+    tasks.dedup();
+    let (host, seat) = (&seat.host, &seat);
+    join_all(tasks.into_iter().map(|task| host.in_task(task, Worker::new(seat, kind).all_of(task)))).await;
+    let mut worker = Worker::new(seat, kind);
+    let done = worker.witness.last_section();
+    worker.witness.stand_by();
+    for section in seat.plan.rivals.iter().filter(|section| section.ordinal > done) {
+        if !worker.is_wanted(section.think).await {
+            break;
         }
-        worker.witness.idle(section.ordinal);
+        worker.carry_out(section).await;
     }
     worker.witness.finished();
 }
 
-struct Worker {
-    host: Host,
+/// One task of a client.
+struct Worker<'s> {
+    seat: &'s ClientSeat,
+    host: &'s Host,
     witness: Witness,
     resource: Resource,
-    wait: Duration,
-    belief: Belief,
     kind: Kind,
 }
 
-impl Worker {
+impl<'s> Worker<'s> {
+    fn new(seat: &'s ClientSeat, kind: Kind) -> Worker<'s> {
+        let (host, resource) = (&seat.host, seat.resource.another());
+        Worker { seat, host, witness: host.witness(), resource, kind }
+    }
+
+    async fn all_of(mut self, task: u32) {
+        let done = self.witness.last_section();
+        let own = |section: &&SectionPlan| section.task == task && section.ordinal > done;
+        for section in self.seat.plan.sections.iter().filter(own) {
+            self.host.sleep(section.think).await;
+            self.carry_out(section).await;
+        }
+    }
+
+    /// Looks now and then whether a rival is wanted; false once none will be.
+    async fn is_wanted(&self, every: Duration) -> bool {
+        loop {
+            // However short that is in a plan: time must pass.
+            self.host.sleep(every.max(Duration::from_millis(1))).await;
+            match self.witness.wanted() {
+                Wanted::Now => return true,
+                Wanted::Later => {}
+                Wanted::NoMore => return false,
+            }
+        }
+    }
+
+    async fn carry_out(&mut self, section: &SectionPlan) {
+        self.witness.waiting(section.ordinal, &section.key);
+        match &self.seat.client {
+            Client::Lock(lock) => self.locked(lock.as_ref(), section).await,
+            Client::Direct(direct) => self.direct(direct.as_ref(), section).await,
+        }
+        self.witness.idle(section.ordinal);
+    }
+
     async fn locked(&mut self, lock: &dyn ErasedLock, section: &SectionPlan) {
-        match lock.acquire(&self.host, &section.key, self.wait).await {
-            Ok(Some(mut grant)) => {
+        let (host, key, wait) = (self.host, &section.key, self.seat.wait);
+        let call =
+            if section.shared { lock.acquire_shared(host, key, wait) } else { lock.acquire(host, key, wait) };
+        match host.unless_cancelled(call).await {
+            Some(Ok(Some(mut grant))) => {
                 self.witness.acquired(&grant);
                 if self.kind == Kind::Nested {
                     self.nested(lock, &mut grant, section).await;
                 } else {
                     self.section(lock, &mut grant, section).await;
                 }
-                self.witness.releasing(section.ordinal, &section.key);
-                let error = lock.release(grant).await.err().map(|error| error.to_string());
-                self.witness.released(section.ordinal, &section.key, error);
+                self.release(lock, grant, section).await;
             }
-            Ok(None) => self.witness.not_acquired(&section.key, "the wait was over"),
-            Err(error) => self.witness.not_acquired(&section.key, &error.to_string()),
+            Some(Ok(None)) => self.witness.not_acquired(key, "the wait was over"),
+            Some(Err(error)) => self.witness.not_acquired(key, &error.to_string()),
+            None => self.witness.not_acquired(key, "its caller was cancelled"),
+        }
+    }
+
+    /// Releases, again if that fails, as often as it is this worker's habit.
+    async fn release(&mut self, lock: &dyn ErasedLock, grant: Grant, section: &SectionPlan) {
+        self.witness.releasing(section.ordinal, &section.key);
+        let mut left = self.seat.habits.releases.max(1);
+        loop {
+            left -= 1;
+            let Some(outcome) = self.host.unless_cancelled(lock.release(grant.clone())).await else {
+                return self.witness.release_cancelled(section.ordinal, &section.key);
+            };
+            match outcome {
+                Err(_) if left > 0 => {}
+                outcome => {
+                    return self.witness.released(section.ordinal, &section.key, outcome.err().as_ref());
+                }
+            }
         }
     }
 
     /// Acquires once more what it holds, does its section, and releases once.
     async fn nested(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, section: &SectionPlan) {
         let key = &section.key;
-        match lock.acquire(&self.host, key, self.wait).await {
+        match lock.acquire(self.host, key, self.seat.wait).await {
             Ok(Some(inner)) => {
                 self.witness.reentered(key, 2);
                 self.section(lock, grant, section).await;
@@ -110,7 +169,8 @@ impl Worker {
             return;
         }
         let look = if self.kind == Kind::Sell { Operation::Look } else { Operation::Read };
-        let Ok(value) = self.resource.apply(&plan.key, look, grant.token).await else { return };
+        let token = grant.token.filter(|_| self.seat.fences_reads);
+        let Ok(value) = self.resource.apply(&plan.key, look, token).await else { return };
         if self.kind == Kind::Sell && value <= 0 {
             return;
         }
@@ -118,7 +178,7 @@ impl Worker {
         if self.over(grant) {
             return;
         }
-        if !self.work(lock, grant, plan.work).await {
+        if !self.work(lock, grant, plan.work).await || plan.shared {
             return;
         }
         self.witness.phase(plan.ordinal, Phase::Write);
@@ -154,6 +214,10 @@ impl Worker {
             match lock.renew(grant).await {
                 Ok(true) => self.witness.renewed(grant),
                 Ok(false) => {
+                    self.witness.renewal_denied(&grant.key);
+                    if self.seat.habits.heedless {
+                        continue;
+                    }
                     self.witness.aborted(&grant.key);
                     return false;
                 }
@@ -167,7 +231,7 @@ impl Worker {
 
     /// True if the advertised deadline has passed. A naive holder does not look, and a grant without one is never over.
     fn over(&self, grant: &Grant) -> bool {
-        if self.belief == Belief::Naive {
+        if self.seat.belief == Belief::Naive || self.seat.habits.heedless {
             return false;
         }
         let passed = grant.deadline.is_some_and(|deadline| self.witness.has_passed(deadline));
