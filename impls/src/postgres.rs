@@ -45,6 +45,12 @@ impl PostgresError {
     pub fn is_lock_not_available(&self) -> bool {
         matches!(self, PostgresError::Postgres(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
     }
+
+    /// True if the server has answered, with an error: what it was asked for was not done.
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        matches!(self, PostgresError::Postgres(error) if error.as_db_error().is_some())
+    }
 }
 
 /// A parameter of a statement with its type.
@@ -110,6 +116,12 @@ impl Session {
         span: Duration,
     ) -> Result<Vec<Row>, PostgresError> {
         self.within(span, self.client.query_typed(sql, params)).await
+    }
+
+    /// True if the connection is known to be gone: nothing can be sent on it any more.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.client.is_closed()
     }
 
     async fn within<T>(

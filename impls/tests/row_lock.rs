@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_impls::locks::row_lock::FAMILY;
+use picklock_sim::data::{Applied, Operation};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::ids::Key;
@@ -13,7 +14,6 @@ use picklock_sim::lock::Client;
 use picklock_sim::plan::{
     ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
 };
-use picklock_sim::resource::Operation;
 use picklock_sim::run::{Workload, run};
 use picklock_sim::seed::Seed;
 use picklock_sim::time::TrueTime;
@@ -23,7 +23,7 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Read, work, write the next value; or the same as one change by the design itself.
+/// Read, work, write the next value, in the row or at the resource.
 fn workload() -> Workload {
     Arc::new(|seat| {
         Box::pin(async move {
@@ -35,18 +35,38 @@ fn workload() -> Workload {
                 let key = section.key.clone();
                 witness.waiting(section.ordinal, &key);
                 match &seat.client {
-                    Client::Direct(direct) => match direct.change(&key, 1, section.work).await {
-                        Ok(()) => witness.change(What::WriteAcknowledged { key }),
-                        Err(_) => witness.change(What::WriteUnknown { key }),
-                    },
+                    Client::Direct(_) => panic!("a row lock is a lock"),
                     Client::Lock(lock) => match lock.acquire(&seat.host, &key, seat.wait).await {
                         Ok(Some(grant)) => {
                             witness.acquired(&grant);
-                            let value = resource.apply(&key, Operation::Read, None).await.unwrap();
-                            seat.host.sleep(section.work).await;
-                            resource.apply(&key, Operation::Write(value + 1), None).await.unwrap();
+                            let mut pending = false;
+                            if seat.own_data {
+                                // A database that died has given the transaction up.
+                                if let Ok(found) = lock.apply(&grant, Operation::Read).await {
+                                    seat.host.sleep(section.work).await;
+                                    let next = Operation::Write(found.value() + 1);
+                                    match lock.apply(&grant, next).await {
+                                        Ok(applied) => pending = matches!(applied, Applied::AtRelease(_)),
+                                        Err(_) => witness.change(What::WriteRefused { key: key.clone() }),
+                                    }
+                                }
+                            } else {
+                                let value = resource.apply(&key, Operation::Read, None).await.unwrap();
+                                seat.host.sleep(section.work).await;
+                                resource.apply(&key, Operation::Write(value + 1), None).await.unwrap();
+                            }
                             witness.releasing(section.ordinal, &key);
-                            let error = lock.release(grant).await.err().map(|error| error.to_string());
+                            let outcome = lock.release(grant).await;
+                            if pending {
+                                witness.change(match &outcome {
+                                    Ok(()) => What::WriteAcknowledged { key: key.clone() },
+                                    Err(error) if error.is_undone() => {
+                                        What::WriteRefused { key: key.clone() }
+                                    }
+                                    Err(_) => What::WriteUnknown { key: key.clone() },
+                                });
+                            }
+                            let error = outcome.err().map(|error| error.to_string());
                             witness.released(section.ordinal, &key, error);
                         }
                         Ok(None) => witness.not_acquired(&key, "the wait was over"),

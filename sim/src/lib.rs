@@ -110,8 +110,8 @@
 //! # Where things are
 //!
 //! - *The contract*: [`lock`] (what a client of a design can do), [`design`] and [`family`] (name, parameters, spelling),
-//!   [`store`] (what a kind of store brings) with [`param`] and [`span`], [`host`] (what a process may touch) with
-//!   [`stream`], [`sleep`], [`task`] and [`disk`].
+//!   [`data`] (what sections do to what is guarded), [`store`] (what a kind of store brings) with [`param`] and [`span`],
+//!   [`host`] (what a process may touch) with [`stream`], [`sleep`], [`task`] and [`disk`].
 //! - *What goes in*: [`plan`] as data, [`capsule`] as a file, [`seed`] for all randomness, [`probe`] for the protocol
 //!   points at which a plan can strike.
 //! - *What comes out*: [`trace`], with the three kinds of [`time`] and the small names of [`ids`].
@@ -130,7 +130,7 @@ pub mod trace;
 mod world;
 
 pub use base::{clock, ids, seed, text, time};
-pub use contract::{design, family, lock, param, span, store};
+pub use contract::{data, design, family, lock, param, span, store};
 pub use controls::{oracle, resource, witness};
 pub use host::{disk, sleep, stream, task};
 pub use plan::probe;

@@ -2,29 +2,35 @@
 //!
 //! *Claim:* one holder, in the order of asking, for as long as its transaction lasts, however long it is paused: there is no
 //! lease that could end. The change and the end of the lock are one commit: a holder that loses its lock, because its
-//! connection or the database dies, loses its change with it.
+//! connection or the database dies, loses its change with it. Until it asks to commit it may believe that it still holds.
 //! *Weakness:* others stall for as long as a holder does; that of a machine without power is not noticed for
-//! hours (`tcp_keepalives_idle`, 7200 s). Whoever guards with it what is not in the database (`data=apart`) goes on when
-//! the database has long given the lock to somebody else.
+//! hours (`tcp_keepalives_idle`, 7200 s). Nor does a waiter notice that the database lost its power, even when that is back:
+//! it sends nothing that could be answered by a reset, and hears nothing until it gives up. Whoever guards with it what is
+//! not in the database (`data=apart`) goes on when the database has long given the lock to somebody else. Whoever forgets
+//! FOR UPDATE (`read=plain`) has no lock: at READ COMMITTED two transactions read the same value, and the second change
+//! undoes the first.
 //! *Source:* L19 in the project's list; PostgreSQL 15 documentation, "Explicit Locking", 13.3.2.
 //!
 //! A session for each lock: connect, see that the row is there, BEGIN, SELECT ... FOR UPDATE; release is COMMIT. With
 //! `lock_timeout=on` the server ends the wait; with `off` the client goes away when it has waited long enough, and the
 //! server, which does not look at the socket of a session that waits, keeps its place in the queue until its turn comes.
+//! With `data=row` a section reads the value with a SELECT of its own, once it holds the row, and changes it with an UPDATE
+//! before the COMMIT; a transaction of which a statement failed is given up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use picklock_sim::data::{Applied, Operation, ResourceError};
 use picklock_sim::design::{Design, Seat};
 use picklock_sim::family::{Domain, Family, Param};
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
-use picklock_sim::lock::{Belief, Client, Direct, Grant, Lock, LockError};
+use picklock_sim::lock::{Client, Grant, Lock, LockError};
 use picklock_sim::store::Topology;
 use tokio::sync::Mutex;
 use tokio_postgres::types::Type;
 
-use crate::postgres::{PostgresError, Session, server_of};
+use crate::postgres::{self, PostgresError, Session, server_of};
 
 /// The design on one PostgreSQL server.
 pub static FAMILY: Family = Family {
@@ -45,17 +51,22 @@ pub static FAMILY: Family = Family {
             default: "on",
             doc: "who ends a wait: the server, or the client by going away",
         },
+        Param {
+            name: "read",
+            domain: Domain::Word(&["for-update", "plain"]),
+            default: "for-update",
+            doc: "how the row is read: plain locks nothing, which is the mistake to be found",
+        },
     ],
     build: |args| {
         let (in_row, timed) = (args.word("data") == "row", args.word("lock_timeout") == "on");
-        let client = move |seat: Seat| async move {
-            let rows = Rows::new(&seat, timed)?;
-            Ok(if in_row { Client::direct(rows) } else { Client::lock(RowLock::new(rows)) })
-        };
+        let locking = if args.word("read") == "plain" { "" } else { " FOR UPDATE" };
+        let client = move |seat: Seat| async move { Ok(Client::lock(RowLock::new(&seat, timed, locking)?)) };
         let design = Design::new("", client)
             .on_stores(Topology::independent(1), picklock_postgres::Postgres)
-            .persistent();
-        if in_row { design.believing(Belief::None) } else { design }
+            .persistent()
+            .without_leases();
+        if in_row { design.guarding_own_data() } else { design }
     },
 };
 
@@ -63,38 +74,43 @@ pub static FAMILY: Family = Family {
 const SET_UP: &str =
     "CREATE TABLE IF NOT EXISTS resource (key text PRIMARY KEY, value bigint NOT NULL DEFAULT 0)";
 const INSERT: &str = "INSERT INTO resource (key) VALUES ($1) ON CONFLICT DO NOTHING";
+const READ: &str = "SELECT value FROM resource WHERE key = $1";
 const UPDATE: &str = "UPDATE resource SET value = $2 WHERE key = $1";
 
-/// What a client needs to lock a row.
-struct Rows {
+/// A client that locks rows.
+struct RowLock {
     host: Host,
     server: String,
     /// How long an answer may take.
     timeout: Duration,
-    /// How long a change without a lock of its own waits for the row.
-    patience: Duration,
     /// True if the server is told how long to wait.
     timed: bool,
+    /// What makes a SELECT lock its row.
+    locking: &'static str,
     /// The rows that are known to be there.
     known: Mutex<BTreeSet<Key>>,
+    /// The transactions under way.
+    held: Mutex<BTreeMap<Key, Held>>,
 }
 
 /// A transaction that has locked a row.
-struct Held {
-    session: Session,
-    /// What the row held then.
-    value: i64,
-}
+struct Held(Session);
 
-impl Rows {
-    fn new(seat: &Seat, timed: bool) -> Result<Rows, LockError> {
-        let (host, server) = (seat.host.clone(), server_of(seat)?);
-        let (timeout, patience) = (seat.ttl / 2, 2 * seat.ttl);
-        Ok(Rows { host, server, timeout, patience, timed, known: Mutex::new(BTreeSet::new()) })
+impl RowLock {
+    fn new(seat: &Seat, timed: bool, locking: &'static str) -> Result<RowLock, LockError> {
+        Ok(RowLock {
+            host: seat.host.clone(),
+            server: server_of(seat)?,
+            timeout: seat.ttl / 2,
+            timed,
+            locking,
+            known: Mutex::default(),
+            held: Mutex::default(),
+        })
     }
 
     /// Locks a row, waiting for it at most so long.
-    async fn lock(&self, key: &Key, column: &str, wait: Duration) -> Result<Held, PostgresError> {
+    async fn lock(&self, key: &Key, wait: Duration) -> Result<Held, PostgresError> {
         let session = Session::open(&self.host, &self.server, self.timeout).await?;
         if !self.known.lock().await.contains(key) {
             session.run(SET_UP).await?;
@@ -109,38 +125,15 @@ impl Rows {
             ("BEGIN".to_owned(), wait)
         };
         session.run(&begin).await?;
-        let select = format!("SELECT {column} FROM resource WHERE key = $1 FOR UPDATE");
-        let rows = session.query(&select, &[(&key.as_str(), Type::TEXT)], span).await?;
-        let value = rows.first().and_then(|row| row.try_get(0).ok()).unwrap_or(0);
-        Ok(Held { session, value })
-    }
-}
-
-impl Direct for Rows {
-    async fn change(&self, key: &Key, delta: i64, work: Duration) -> Result<(), LockError> {
-        let held = self.lock(key, "value", self.patience).await?;
-        self.host.sleep(work).await;
-        let value = held.value + delta;
-        held.session.execute(UPDATE, &[(&key.as_str(), Type::TEXT), (&value, Type::INT8)]).await?;
-        Ok(held.session.run("COMMIT").await?)
-    }
-}
-
-/// The same as a lock around something else.
-struct RowLock {
-    rows: Rows,
-    held: Mutex<BTreeMap<Key, Held>>,
-}
-
-impl RowLock {
-    fn new(rows: Rows) -> RowLock {
-        RowLock { rows, held: Mutex::new(BTreeMap::new()) }
+        let select = format!("SELECT key FROM resource WHERE key = $1{}", self.locking);
+        session.query(&select, &[(&key.as_str(), Type::TEXT)], span).await?;
+        Ok(Held(session))
     }
 
     async fn wait_for(&self, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        match self.rows.lock(key, "key", wait).await {
+        match self.lock(key, wait).await {
             Ok(held) => {
-                let owner = self.rows.host.rng().owner_id();
+                let owner = self.host.rng().owner_id();
                 self.held.lock().await.insert(key.clone(), held);
                 Ok(Some(Grant::new(key, owner)))
             }
@@ -150,9 +143,45 @@ impl RowLock {
     }
 }
 
+impl Held {
+    async fn apply(
+        &self,
+        key: &Key,
+        operation: Operation,
+        timeout: Duration,
+    ) -> Result<Applied, ResourceError> {
+        match operation {
+            Operation::Read => {
+                let rows = self.0.query(READ, &[(&key.as_str(), Type::TEXT)], timeout).await;
+                let rows = rows.map_err(|_| ResourceError::Undone)?;
+                let value = rows.first().and_then(|row| row.try_get(0).ok());
+                value.map(Applied::Now).ok_or(ResourceError::Undone)
+            }
+            Operation::Write(value) => {
+                let name = key.as_str();
+                let params: [postgres::Param<'_>; 2] = [(&name, Type::TEXT), (&value, Type::INT8)];
+                self.0.execute(UPDATE, &params).await.map_err(|_| ResourceError::Undone)?;
+                Ok(Applied::AtRelease(value))
+            }
+            _ => Err(ResourceError::NotSent),
+        }
+    }
+
+    async fn commit(self) -> Result<(), LockError> {
+        if self.0.is_closed() {
+            return Err(LockError::new("the connection was lost before the commit").undone());
+        }
+        self.0.run("COMMIT").await.map_err(|error| {
+            let refused = error.is_answer();
+            let error = LockError::from(error);
+            if refused { error.undone() } else { error }
+        })
+    }
+}
+
 impl Lock for RowLock {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        self.wait_for(key, self.rows.timeout).await
+        self.wait_for(key, self.timeout).await
     }
 
     /// Waits in the server's queue; asks again only after an error, as a new one at its end.
@@ -173,9 +202,18 @@ impl Lock for RowLock {
         }
     }
 
+    /// A transaction of which a statement failed is dropped with its session, which rolls it back.
+    async fn apply(&self, grant: &Grant, operation: Operation) -> Result<Applied, ResourceError> {
+        let held = self.held.lock().await.remove(&grant.key);
+        let held = held.ok_or(ResourceError::Undone)?;
+        let applied = held.apply(&grant.key, operation, self.timeout).await?;
+        self.held.lock().await.insert(grant.key.clone(), held);
+        Ok(applied)
+    }
+
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
         let held = self.held.lock().await.remove(&grant.key);
-        let held = held.ok_or_else(|| LockError::new("this client does not hold the row"))?;
-        Ok(held.session.run("COMMIT").await?)
+        let held = held.ok_or_else(|| LockError::new("this client does not hold the row").undone())?;
+        held.commit().await
     }
 }

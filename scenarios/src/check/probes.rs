@@ -89,6 +89,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         persistent,
         reentrant,
         sells,
+        own_data,
         alone,
         leases_to_recover,
         needs_replicas,
@@ -111,6 +112,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         && one.persistent == *persistent
         && one.reentrant == *reentrant
         && one.sells == *sells
+        && one.own_data == *own_data
         && one.alone == *alone
         && one.leases_to_recover == *leases_to_recover
         && one.needs_replicas == *needs_replicas

@@ -27,6 +27,8 @@ pub struct Setting<'a> {
     world: &'a WorldSpec,
     clients: &'a [ClientPlan],
     topology: Topology,
+    /// True if clients have no link to the resource.
+    own_data: bool,
     servers: Vec<Member>,
     /// The points that clients passed in the calm run, by client and section; those between sections are left out.
     passed: BTreeMap<(&'a str, u32), Vec<&'a Point>>,
@@ -46,6 +48,7 @@ impl<'a> Setting<'a> {
             world: &calm.world,
             clients: &calm.clients,
             topology: design.topology,
+            own_data: design.own_data,
             servers: design.members(&calm.world),
             passed,
             calm_end: probe.map_or(TrueTime(0), |probe| probe.end),
@@ -143,7 +146,9 @@ impl<'a> Draw<'a> {
     pub fn permitted_peers(&self) -> Vec<String> {
         let links = self.word("links");
         let mut peers = self.servers(|_| true);
-        peers.push(resource::HOST.to_owned());
+        if !self.setting.own_data {
+            peers.push(resource::HOST.to_owned());
+        }
         peers.retain(|peer| permits(links, peer));
         peers
     }

@@ -83,3 +83,9 @@ pub(crate) fn strikes_release(fault: &Fault, args: &Args) -> bool {
     fault.params.iter().any(|param| param.name == params::PHASE.name)
         && args.word(params::PHASE.name) == "release"
 }
+
+/// Whether a fault strikes only at the links to the resource.
+pub(crate) fn strikes_resource(fault: &Fault, args: &Args) -> bool {
+    fault.params.iter().any(|param| param.name == params::LINKS.name)
+        && args.word(params::LINKS.name) == "resource"
+}

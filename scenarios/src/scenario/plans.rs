@@ -187,6 +187,11 @@ impl FaultEntry {
         if design.belief == Belief::None && faults::strikes_release(self.fault, &self.args) {
             return Err("it strikes within the release of a lock, and the design has none".into());
         }
+        if design.own_data && faults::strikes_resource(self.fault, &self.args) {
+            return Err(
+                "it strikes at the links to the resource, and the design's data lie in its own store".into(),
+            );
+        }
         (self.fault.applies)(&self.args, design.topology)
     }
 }

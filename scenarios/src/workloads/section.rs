@@ -4,15 +4,20 @@
 //! Read, work and write are three steps, so that a lost update shows. A holder with a deadline looks at its clock before
 //! each step and gives up when the deadline has passed; a naive one never looks. A design without a lock makes the same
 //! change in its own way. The outcome of a change whose answer never came stays unknown: the client goes on.
+//!
+//! Where the data lie in the lock's own store, the lock reads and writes them. What it changes may be made with the release
+//! only, as a transaction is with its commit; then the outcome of the change is told when the release has returned.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use picklock_sim::data::{Applied, Operation, ResourceError};
 use picklock_sim::host::Host;
-use picklock_sim::lock::{Belief, Client, ErasedDirect, ErasedLock, Grant};
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Belief, Client, ErasedDirect, ErasedLock, Grant, LockError};
 use picklock_sim::plan::{Phase, SectionPlan};
-use picklock_sim::resource::{Operation, Resource, ResourceError};
+use picklock_sim::resource::Resource;
 use picklock_sim::run::{ClientSeat, Workload};
 use picklock_sim::trace::What;
 use picklock_sim::witness::{Wanted, Witness};
@@ -116,12 +121,12 @@ impl<'s> Worker<'s> {
         match host.unless_cancelled(call).await {
             Some(Ok(Some(mut grant))) => {
                 self.witness.acquired(&grant);
-                if self.kind == Kind::Nested {
-                    self.nested(lock, &mut grant, section).await;
+                let pending = if self.kind == Kind::Nested {
+                    self.nested(lock, &mut grant, section).await
                 } else {
-                    self.section(lock, &mut grant, section).await;
-                }
-                self.release(lock, grant, section).await;
+                    self.section(lock, &mut grant, section).await
+                };
+                self.release(lock, grant, section, pending).await;
             }
             Some(Ok(None)) => self.witness.not_acquired(key, "the wait was over"),
             Some(Err(error)) => self.witness.not_acquired(key, &error.to_string()),
@@ -129,72 +134,105 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Releases, again if that fails, as often as it is this worker's habit.
-    async fn release(&mut self, lock: &dyn ErasedLock, grant: Grant, section: &SectionPlan) {
-        self.witness.releasing(section.ordinal, &section.key);
+    /// Releases, again if that fails, as often as it is this worker's habit. `pending`: with it the section's change is made.
+    async fn release(&mut self, lock: &dyn ErasedLock, grant: Grant, section: &SectionPlan, pending: bool) {
+        let key = &section.key;
+        self.witness.releasing(section.ordinal, key);
         let mut left = self.seat.habits.releases.max(1);
         loop {
             left -= 1;
             let Some(outcome) = self.host.unless_cancelled(lock.release(grant.clone())).await else {
-                return self.witness.release_cancelled(section.ordinal, &section.key);
+                if pending {
+                    self.witness.change(What::WriteUnknown { key: key.clone() });
+                }
+                return self.witness.release_cancelled(section.ordinal, key);
             };
             match outcome {
                 Err(_) if left > 0 => {}
                 outcome => {
-                    return self.witness.released(section.ordinal, &section.key, outcome.err().as_ref());
+                    if pending {
+                        self.witness.change(made_with(&outcome, key.clone()));
+                    }
+                    return self.witness.released(section.ordinal, key, outcome.err().as_ref());
                 }
             }
         }
     }
 
-    /// Acquires once more what it holds, does its section, and releases once.
-    async fn nested(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, section: &SectionPlan) {
+    /// Acquires once more what it holds, does its section, and releases once. True if it changed something that the outer
+    /// release makes.
+    async fn nested(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, section: &SectionPlan) -> bool {
         let key = &section.key;
+        let mut pending = false;
         match lock.acquire(self.host, key, self.seat.wait).await {
             Ok(Some(inner)) => {
                 self.witness.reentered(key, 2);
-                self.section(lock, grant, section).await;
+                pending = self.section(lock, grant, section).await;
                 let error = lock.release(inner).await.err().map(|error| error.to_string());
                 self.witness.left(key, 1, error);
             }
             Ok(None) => self.witness.not_reentered(key, "the wait was over"),
             Err(error) => self.witness.not_reentered(key, &error.to_string()),
         }
+        pending
     }
 
-    /// Reads, works, writes; stops early when the grant may no longer be relied upon or a step fails.
-    async fn section(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, plan: &SectionPlan) {
+    /// Reads, works, writes; stops early when the grant may no longer be relied upon or a step fails. True if it changed
+    /// something that the release makes.
+    async fn section(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, plan: &SectionPlan) -> bool {
         self.witness.phase(plan.ordinal, Phase::Read);
         if self.over(grant) {
-            return;
+            return false;
         }
         let look = if self.kind == Kind::Sell { Operation::Look } else { Operation::Read };
-        let token = grant.token.filter(|_| self.seat.fences_reads);
-        let Ok(value) = self.resource.apply(&plan.key, look, token).await else { return };
+        let Ok(found) = self.apply(lock, grant, &plan.key, look).await else { return false };
+        let value = found.value();
         if self.kind == Kind::Sell && value <= 0 {
-            return;
+            return false;
         }
         self.witness.phase(plan.ordinal, Phase::Work);
         if self.over(grant) {
-            return;
+            return false;
         }
         if !self.work(lock, grant, plan.work).await || plan.shared {
-            return;
+            return false;
         }
         self.witness.phase(plan.ordinal, Phase::Write);
         if self.over(grant) {
-            return;
+            return false;
         }
         let change = if self.kind == Kind::Sell { Operation::Sell(1) } else { Operation::Write(value + 1) };
-        let outcome = self.resource.apply(&plan.key, change, grant.token).await;
+        let outcome = self.apply(lock, grant, &plan.key, change).await;
         let key = plan.key.clone();
         match outcome {
-            Ok(_) => self.witness.change(What::WriteAcknowledged { key }),
+            Ok(Applied::AtRelease(_)) => return true,
+            Ok(Applied::Now(_)) => self.witness.change(What::WriteAcknowledged { key }),
             Err(ResourceError::Unknown) => self.witness.change(What::WriteUnknown { key }),
-            Err(ResourceError::Refused { .. } | ResourceError::SoldOut | ResourceError::Differs { .. }) => {
-                self.witness.change(What::WriteRefused { key });
-            }
+            Err(
+                ResourceError::Refused { .. }
+                | ResourceError::SoldOut
+                | ResourceError::Differs { .. }
+                | ResourceError::Undone,
+            ) => self.witness.change(What::WriteRefused { key }),
             Err(ResourceError::NotSent) => {}
+        }
+        false
+    }
+
+    /// One operation on the guarded data, wherever they lie.
+    async fn apply(
+        &mut self,
+        lock: &dyn ErasedLock,
+        grant: &Grant,
+        key: &Key,
+        operation: Operation,
+    ) -> Result<Applied, ResourceError> {
+        if self.seat.own_data {
+            lock.apply(grant, operation).await
+        } else {
+            let reads = matches!(operation, Operation::Read | Operation::Look);
+            let token = grant.token.filter(|_| !reads || self.seat.fences_reads);
+            self.resource.apply(key, operation, token).await.map(Applied::Now)
         }
     }
 
@@ -254,5 +292,14 @@ impl<'s> Worker<'s> {
             Ok(false) => self.witness.change(What::WriteRefused { key }),
             Err(_) => self.witness.change(What::WriteUnknown { key }),
         }
+    }
+}
+
+/// What became of a change that was to be made with a release.
+fn made_with(release: &Result<(), LockError>, key: Key) -> What {
+    match release {
+        Ok(()) => What::WriteAcknowledged { key },
+        Err(error) if error.is_undone() => What::WriteRefused { key },
+        Err(_) => What::WriteUnknown { key },
     }
 }

@@ -22,9 +22,14 @@ pub(super) const WORKLOAD: Workload = Workload {
 };
 
 fn needs_a_lock_or_sells(design: &Design) -> Result<(), String> {
-    if design.belief == Belief::None && !design.sells {
-        Err("its sections sell under a lock, and the design has none and does not sell by itself".into())
-    } else {
-        Ok(())
+    match design.sells {
+        true => Ok(()),
+        false if design.belief == Belief::None => {
+            Err("its sections sell under a lock, and the design has none and does not sell by itself".into())
+        }
+        false if design.own_data => {
+            Err("its sections sell from a stock, and the data that the design guards are none".into())
+        }
+        false => Ok(()),
     }
 }

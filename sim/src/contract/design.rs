@@ -38,11 +38,14 @@ pub struct Design {
     pub persistent: bool,
     /// True if a holder may acquire what it holds once more.
     pub reentrant: bool,
-    /// True if it has no lock and sells from a stock all the same.
+    /// True if it sells from a stock although it has no lock, or guards its own data.
     pub sells: bool,
+    /// True if the data that it guards lie in its own store, and not at the resource.
+    pub own_data: bool,
     /// True if its server comes alone: there is no replica of it, and it keeps no records of locks.
     pub alone: bool,
-    /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault.
+    /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault; none if it has no
+    /// leases.
     pub leases_to_recover: u32,
     /// True if nothing is granted while no replica acknowledges what is written.
     pub needs_replicas: bool,
@@ -73,6 +76,7 @@ impl Design {
             persistent: false,
             reentrant: false,
             sells: false,
+            own_data: false,
             alone: false,
             leases_to_recover: 1,
             needs_replicas: false,
@@ -162,6 +166,21 @@ impl Design {
     #[must_use]
     pub fn reentrant(mut self) -> Design {
         self.reentrant = true;
+        self
+    }
+
+    /// The same design, guarding data in its own store: its clients change them with
+    /// [`Lock::apply`](super::lock::Lock::apply), or without a lock in their own way, and nobody uses the resource.
+    #[must_use]
+    pub fn guarding_own_data(mut self) -> Design {
+        self.own_data = true;
+        self
+    }
+
+    /// The same design, whose grants have no lease: there is none to wait for after a fault.
+    #[must_use]
+    pub fn without_leases(mut self) -> Design {
+        self.leases_to_recover = 0;
         self
     }
 

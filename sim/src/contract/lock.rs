@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
+use super::data::{Applied, Operation, ResourceError};
 use crate::base::ids::{Key, Token};
 use crate::host::Host;
 
@@ -63,19 +64,20 @@ impl Grant {
 pub struct LockError {
     source: Box<dyn Error + Send + Sync>,
     denies: bool,
+    undone: bool,
 }
 
 impl LockError {
     /// The operation did not take effect, for this reason: a lowercase fragment that fits "failed to acquire: {error}".
     #[must_use]
     pub fn new(message: impl Into<String>) -> LockError {
-        LockError { source: message.into().into(), denies: true }
+        LockError { source: message.into().into(), denies: true, undone: false }
     }
 
     /// Whether the operation took effect is not known.
     #[must_use]
     pub fn in_doubt(message: impl Into<String>) -> LockError {
-        LockError { source: message.into().into(), denies: false }
+        LockError { source: message.into().into(), denies: false, undone: false }
     }
 
     /// True if it says that the operation did not take effect.
@@ -83,11 +85,25 @@ impl LockError {
     pub fn is_denial(&self) -> bool {
         self.denies
     }
+
+    /// The same error, of a release that surely made none of the changes that were to be made with it
+    /// ([`Applied::AtRelease`]). Without it nobody knows whether they were made.
+    #[must_use]
+    pub fn undone(mut self) -> LockError {
+        self.undone = true;
+        self
+    }
+
+    /// True if it is known that nothing was changed.
+    #[must_use]
+    pub fn is_undone(&self) -> bool {
+        self.undone
+    }
 }
 
 impl<E: Error + Send + Sync + 'static> From<E> for LockError {
     fn from(error: E) -> LockError {
-        LockError { source: Box::new(error), denies: false }
+        LockError { source: Box::new(error), denies: false, undone: false }
     }
 }
 
@@ -163,6 +179,22 @@ pub trait Lock: Send + Sync + 'static {
     fn renew(&self, grant: &mut Grant) -> impl Future<Output = Result<bool, LockError>> + Send {
         let _ = grant;
         async { Ok(true) }
+    }
+
+    /// Carries out one operation on the guarded data in the service of a grant, where these lie in the lock's own store
+    /// instead of the resource: only for a design that says so with
+    /// [`guarding_own_data`](crate::contract::design::Design::guarding_own_data). The store records what it does as the
+    /// resource would, with [`What::ResourceRead`](crate::trace::What::ResourceRead) and its kin.
+    ///
+    /// # Errors
+    /// See [`ResourceError`].
+    fn apply(
+        &self,
+        grant: &Grant,
+        operation: Operation,
+    ) -> impl Future<Output = Result<Applied, ResourceError>> + Send {
+        let _ = (grant, operation);
+        async { Err(ResourceError::NotSent) }
     }
 
     /// Asks until the lock is granted or `wait` has passed on the host's monotonic clock (`Ok(None)`). How to wait is
@@ -261,6 +293,13 @@ pub trait ErasedLock: Send + Sync {
 
     /// See [`Lock::renew`].
     fn renew<'a>(&'a self, grant: &'a mut Grant) -> BoxFuture<'a, Result<bool, LockError>>;
+
+    /// See [`Lock::apply`].
+    fn apply<'a>(
+        &'a self,
+        grant: &'a Grant,
+        operation: Operation,
+    ) -> BoxFuture<'a, Result<Applied, ResourceError>>;
 }
 
 impl<L: Lock> ErasedLock for L {
@@ -292,6 +331,14 @@ impl<L: Lock> ErasedLock for L {
 
     fn renew<'a>(&'a self, grant: &'a mut Grant) -> BoxFuture<'a, Result<bool, LockError>> {
         Box::pin(Lock::renew(self, grant))
+    }
+
+    fn apply<'a>(
+        &'a self,
+        grant: &'a Grant,
+        operation: Operation,
+    ) -> BoxFuture<'a, Result<Applied, ResourceError>> {
+        Box::pin(Lock::apply(self, grant, operation))
     }
 }
 

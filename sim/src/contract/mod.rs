@@ -1,5 +1,6 @@
 //! The contract between what is tested and what tests it: a lock, and the design around it.
 
+pub mod data;
 pub mod design;
 pub mod family;
 pub mod lock;

@@ -13,74 +13,18 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::base::ids::Origin;
-use crate::base::ids::{Key, Token};
+use crate::base::ids::{Key, Origin, Token};
 use crate::host::Host;
 use crate::host::stream::Stream;
 use crate::trace::What;
+
+pub use crate::contract::data::{Operation, ResourceError};
 
 /// The name of the resource's host.
 pub const HOST: &str = "resource";
 
 const PORT: u16 = 7000;
 const NO_TOKEN: u64 = u64::MAX;
-
-/// An operation on the resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// Reads the register.
-    Read,
-    /// Writes the register.
-    Write(i64),
-    /// Takes from the stock if there is enough.
-    Take(i64),
-    /// Reads what is left in stock.
-    Look,
-    /// Takes from the stock whether there is enough or not: for whoever has looked before.
-    Sell(i64),
-    /// Writes the register if it holds the value expected.
-    Swap {
-        /// What it must hold.
-        expected: i64,
-        /// What it is to hold.
-        value: i64,
-    },
-    /// Inserts a row under a unique id, unless there is one; the register counts the rows.
-    Insert(u64),
-    /// Takes from the stock if exactly as much is left as expected.
-    TakeIf {
-        /// What must be left.
-        expected: i64,
-        /// How much to take.
-        amount: i64,
-    },
-}
-
-/// Why an operation brought no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ResourceError {
-    /// The token was lower than the highest seen.
-    #[error("refused: the resource has seen token {highest}")]
-    Refused {
-        /// The highest token seen.
-        highest: Token,
-    },
-    /// Too little is left in stock.
-    #[error("too little is left in stock")]
-    SoldOut,
-    /// The register or stock did not hold the value expected.
-    #[error("the resource holds {found}")]
-    Differs {
-        /// What it holds.
-        found: i64,
-    },
-    /// The request was never sent.
-    #[error("the resource could not be reached")]
-    NotSent,
-    /// The request was sent; whether it was carried out is not known.
-    #[error("no answer from the resource")]
-    Unknown,
-}
 
 /// A client of the resource. It connects when first used, and again after an error.
 pub struct Resource {

@@ -39,6 +39,8 @@ pub struct ClientSeat {
     pub fences_reads: bool,
     /// What it does with what its lock tells it.
     pub habits: Habits,
+    /// True if the guarded data lie in the design's own store: its lock changes them, and the resource is not used.
+    pub own_data: bool,
 }
 
 /// What a run leaves behind.
@@ -266,7 +268,7 @@ type Entrance = Arc<dyn Fn(Host, ClientPlan) -> BoxFuture<'static, ()> + Send + 
 fn entrance(design: &Design, plan: &Plan, workload: &Workload, wait: Duration) -> Entrance {
     let (connect, workload) = (Arc::clone(&design.client), Arc::clone(workload));
     let (ttl, stores, belief) = (plan.world.ttl, design.addresses(&plan.world), design.belief);
-    let (fences_reads, habits) = (design.fences_reads, plan.world.habits);
+    let (fences_reads, habits, own_data) = (design.fences_reads, plan.world.habits, design.own_data);
     Arc::new(move |host, plan| {
         let (connect, workload) = (Arc::clone(&connect), Arc::clone(&workload));
         let seat = Seat { host: host.clone(), ttl, stores: stores.clone() };
@@ -278,7 +280,8 @@ fn entrance(design: &Design, plan: &Plan, workload: &Workload, wait: Duration) -
                 }
             };
             let resource = Resource::new(host.clone(), 2 * ttl);
-            workload(ClientSeat { host, client, resource, plan, wait, belief, fences_reads, habits }).await;
+            workload(ClientSeat { host, client, resource, plan, wait, belief, fences_reads, habits, own_data })
+                .await;
         })
     })
 }
