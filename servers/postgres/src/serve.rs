@@ -10,7 +10,7 @@ use picklock_sim::host::{Host, Origin};
 use picklock_sim::store::ServerSeat;
 use picklock_sim::stream::Stream;
 use picklock_sim::time::Monotonic;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncReadExt as _;
 use tokio::sync::{Notify, mpsc};
 
 use crate::PORT;
@@ -124,8 +124,7 @@ async fn converse(
             parcel = parcels.recv() => {
                 let Some(parcel) = parcel else { return Ok(()) };
                 if !parcel.bytes.is_empty() {
-                    write.answer_to(parcel.origin);
-                    write.write_all(&parcel.bytes).await?;
+                    write.write_for(parcel.origin, &parcel.bytes).await?;
                 }
                 if parcel.closes {
                     return Ok(());

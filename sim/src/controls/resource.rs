@@ -86,14 +86,14 @@ impl Resource {
             self.stream = Some(self.host.connect(HOST, PORT).await?);
         }
         let stream = self.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-        if let Some(origin) = self.origin {
-            stream.answer_to(origin);
-        }
         let request = Request { operation, token, key: key.clone() }.encode();
         // From the first byte on it may arrive. A write that is still pending may never happen, and counts all the same:
         // the client cannot know.
         *sent = true;
-        stream.write_all(&request).await?;
+        match self.origin {
+            Some(origin) => stream.write_for(origin, &request).await?,
+            None => stream.write_all(&request).await?,
+        }
         Reply::read(stream).await
     }
 }

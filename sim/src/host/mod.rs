@@ -6,6 +6,7 @@ pub mod disk;
 #[expect(clippy::module_inception, reason = "a host is what all the others here belong to")]
 mod host;
 pub(crate) mod levers;
+mod origins;
 mod rng;
 pub mod sleep;
 pub(crate) mod sockets;
@@ -18,5 +19,6 @@ pub(crate) use connect::Connect;
 pub use host::Host;
 pub(crate) use host::Spawner;
 pub use levers::PulledLever;
+pub use origins::Origins;
 pub use rng::HostRng;
 pub use sleep::Elapsed;

@@ -125,14 +125,18 @@ impl Stream {
         self.read.origin()
     }
 
-    /// See [`WriteHalf::answer_to`].
-    pub fn answer_to(&mut self, origin: Origin) {
-        self.write.answer_to(origin);
+    /// See [`WriteHalf::write_for`].
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub async fn write_for(&mut self, origin: Origin, bytes: &[u8]) -> io::Result<()> {
+        self.write.write_for(origin, bytes).await
     }
 }
 
 impl ReadHalf {
-    /// The message that the last read handed over, and the section in whose service it was sent.
+    /// The message that the last read handed over, and the section in whose service it was sent. A server that reads on
+    /// before it has executed what it read keeps them with [`Origins`](super::Origins).
     #[must_use]
     pub fn origin(&self) -> Origin {
         self.handle.world.state().network.end(self.handle.side).last_read
@@ -140,9 +144,62 @@ impl ReadHalf {
 }
 
 impl WriteHalf {
-    /// From now on, what a server writes here is in the service of this origin, not of the last read on the connection.
-    pub fn answer_to(&mut self, origin: Origin) {
-        self.handle.world.state().network.end(self.handle.side).answers = Some(origin);
+    /// Writes all of these bytes, as one segment, in the service of this origin: for a server that answers something else
+    /// than what was read last on the connection. It holds for this write alone. A client always writes in the service of
+    /// its section.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub async fn write_for(&mut self, origin: Origin, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        poll_fn(|cx| self.poll_send(cx, Some(origin), bytes)).await.map(drop)
+    }
+
+    /// Sends all of these bytes, in the service of what was read last if not of another origin.
+    fn poll_send(
+        &mut self,
+        cx: &mut Context<'_>,
+        served: Option<Origin>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let Handle { world, side, host, peer } = &*self.handle;
+        let mut state = world.state();
+        if state.gate(*host, cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        if let Some(why) = state.network.end(*side).ended {
+            return Poll::Ready(Err(broken(why)));
+        }
+        if bytes.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        state.before(*host, Access::Write, Some(*peer));
+        if state.gate(*host, cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        let sent = match &mut self.socket {
+            None => {
+                let segment = state.network.segment(bytes);
+                state.send(*side, served, segment, bytes.len() as u32)
+            }
+            Some(socket) => {
+                drop(state);
+                socket.write(bytes)?;
+                state = world.state();
+                state.send(*side, served, Vec::new(), bytes.len() as u32)
+            }
+        };
+        state.after(*host, Access::Write, Some(*peer));
+        drop(state);
+        if let Some(keeper) = &world.keeper {
+            // Who was connected to serves: what goes there is a request.
+            let request = side.sends == Direction::Out;
+            let member = if request { *peer } else { *host };
+            keeper.keep(sent, world.hosts()[usize::from(member.0)].role, request, bytes);
+        }
+        Poll::Ready(Ok(bytes.len()))
     }
 }
 
@@ -209,43 +266,7 @@ fn consume(received: &mut std::collections::VecDeque<crate::world::Chunk>, read:
 
 impl AsyncWrite for WriteHalf {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let Handle { world, side, host, peer } = &*this.handle;
-        let mut state = world.state();
-        if state.gate(*host, cx.waker()) == Admission::Wait {
-            return Poll::Pending;
-        }
-        if let Some(why) = state.network.end(*side).ended {
-            return Poll::Ready(Err(broken(why)));
-        }
-        if bytes.is_empty() {
-            return Poll::Ready(Ok(0));
-        }
-        state.before(*host, Access::Write, Some(*peer));
-        if state.gate(*host, cx.waker()) == Admission::Wait {
-            return Poll::Pending;
-        }
-        let sent = match &mut this.socket {
-            None => {
-                let segment = state.network.segment(bytes);
-                state.send(*side, segment, bytes.len() as u32)
-            }
-            Some(socket) => {
-                drop(state);
-                socket.write(bytes)?;
-                state = world.state();
-                state.send(*side, Vec::new(), bytes.len() as u32)
-            }
-        };
-        state.after(*host, Access::Write, Some(*peer));
-        drop(state);
-        if let Some(keeper) = &world.keeper {
-            // Who was connected to serves: what goes there is a request.
-            let request = side.sends == Direction::Out;
-            let member = if request { *peer } else { *host };
-            keeper.keep(sent, world.hosts()[usize::from(member.0)].role, request, bytes);
-        }
-        Poll::Ready(Ok(bytes.len()))
+        self.get_mut().poll_send(cx, None, bytes)
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

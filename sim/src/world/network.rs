@@ -104,8 +104,6 @@ pub(crate) struct End {
     pub(crate) established: bool,
     pub(crate) reader: Waiter,
     pub(crate) last_read: Origin,
-    /// What is written is in the service of this origin rather than of the last read.
-    pub(crate) answers: Option<Origin>,
     /// What the latencies of its segments are drawn from.
     pub(super) draws: Line,
     /// What this end has sent and the other has not received.

@@ -14,6 +14,8 @@ pub struct Request<'a> {
     pub args: Vec<&'a [u8]>,
     /// The request as it came over the wire.
     pub raw: &'a [u8],
+    /// How many bytes have come behind it.
+    pub behind: usize,
 }
 
 /// What a client may send.
@@ -78,10 +80,16 @@ impl Requests {
         &mut self.buffer
     }
 
+    /// How many bytes wait to be taken.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.buffer.len() - self.start
+    }
+
     /// True if more waits to be executed than may.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
-        self.buffer.len() - self.start > self.limits.waiting_max
+        self.waiting() > self.limits.waiting_max
     }
 
     /// The next complete request, if there is one.
@@ -105,7 +113,7 @@ impl Requests {
         } else {
             self.spans.iter().map(|span| &raw[span.clone()]).collect()
         };
-        Ok(Some(Request { args, raw }))
+        Ok(Some(Request { args, raw, behind: self.buffer.len() - self.start }))
     }
 
     fn step(&mut self) -> Result<Step, ProtocolError> {

@@ -247,7 +247,6 @@ async fn talk(
     mut bytes: mpsc::UnboundedReceiver<Vec<u8>>,
 ) -> io::Result<()> {
     let (mut read, mut write) = server.host.connect(&address.host, address.port).await?.into_split();
-    write.answer_to(Origin::default());
     let mut received = Vec::new();
     loop {
         tokio::select! {
@@ -257,7 +256,7 @@ async fn talk(
                 while let Ok(more) = bytes.try_recv() {
                     out.extend_from_slice(&more);
                 }
-                write.write_all(&out).await?;
+                write.write_for(Origin::default(), &out).await?;
             }
             len = read.read_buf(&mut received) => {
                 if len? == 0 || received.len() > RECEIVED_MAX {

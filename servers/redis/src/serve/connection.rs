@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use picklock_sim::host::Origins;
 use picklock_sim::stream::{ReadHalf, Stream, WriteHalf};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
@@ -33,9 +34,9 @@ pub(super) async fn serve(server: Arc<Server>, mut stream: Stream, peer: String)
         write,
         parcels,
         requests: Requests::default(),
+        origins: Origins::default(),
         reply: Vec::new(),
         waiting: false,
-        answers_others: false,
     };
     let _ = connection.converse(&server).await;
     let mut shared = server.shared();
@@ -50,11 +51,11 @@ struct Connection {
     write: WriteHalf,
     parcels: mpsc::UnboundedReceiver<Parcel>,
     requests: Requests,
+    /// From which messages came what is in `requests`: while the session waits, more are read.
+    origins: Origins,
     reply: Vec<u8>,
     /// True while its session waits: what it sends is kept.
     waiting: bool,
-    /// True if the last thing written was in the service of another connection's command.
-    answers_others: bool,
 }
 
 impl Connection {
@@ -69,9 +70,11 @@ impl Connection {
                     }
                 }
                 len = self.read.read_buf(self.requests.room()) => {
-                    if len? == 0 || self.requests.is_overfull() {
+                    let len = len?;
+                    if len == 0 || self.requests.is_overfull() {
                         return Ok(());
                     }
+                    self.origins.read(len, self.read.origin());
                 }
             }
             if !self.waiting && self.execute(server).await? == Next::Close {
@@ -82,36 +85,48 @@ impl Connection {
 
     /// Writes what came from elsewhere.
     async fn hand_over(&mut self, parcel: Parcel) -> io::Result<Then> {
-        self.write.answer_to(parcel.origin);
-        self.answers_others = true;
-        self.write.write_all(&parcel.bytes).await?;
+        self.write.write_for(parcel.origin, &parcel.bytes).await?;
         if parcel.then == Then::Resume {
             self.waiting = false;
         }
         Ok(parcel.then)
     }
 
-    /// Executes all requests that are complete, or those up to one that has to wait.
+    /// Executes all requests that are complete, or those up to one that has to wait. Requests that came with one message
+    /// are answered by one.
     async fn execute(&mut self, server: &Server) -> io::Result<Next> {
-        let origin = self.read.origin();
+        let mut origin = self.read.origin();
         let mut next = Next::Continue;
         self.requests.limits = server.shared().node.limits(self.id);
         while !matches!(next, Next::Close | Next::Blocked | Next::Runaway(_)) {
             if !self.requests.limits.trusted {
                 self.requests.limits = server.shared().node.limits(self.id);
             }
+            let waiting = self.requests.waiting();
             next = match self.requests.take() {
-                Ok(Some(request)) => loop {
-                    match server.execute(origin, self.id, &request, &mut self.reply) {
-                        Some(Next::Stall(_)) => {
-                            server.awake().await;
-                            break Next::Continue;
-                        }
-                        Some(next) => break next,
-                        None => server.awake().await,
+                Ok(Some(request)) => {
+                    let came_with = self.origins.take(waiting - request.behind);
+                    if came_with != origin && !self.reply.is_empty() {
+                        self.write.write_for(origin, &self.reply).await?;
+                        self.reply.clear();
                     }
-                },
-                Ok(None) => break,
+                    origin = came_with;
+                    loop {
+                        match server.execute(origin, self.id, &request, &mut self.reply) {
+                            Some(Next::Stall(_)) => {
+                                server.awake().await;
+                                break Next::Continue;
+                            }
+                            Some(next) => break next,
+                            None => server.awake().await,
+                        }
+                    }
+                }
+                Ok(None) => {
+                    // What was empty was skipped.
+                    self.origins.take(waiting - self.requests.waiting());
+                    break;
+                }
                 Err(error) => {
                     let protocol = server.shared().node.session(self.id).protocol;
                     Reply::Error(format!("ERR {error}").into()).encode(protocol, &mut self.reply);
@@ -121,10 +136,7 @@ impl Connection {
         }
         self.waiting = matches!(next, Next::Blocked | Next::Runaway(_));
         if !self.reply.is_empty() {
-            if std::mem::take(&mut self.answers_others) {
-                self.write.answer_to(origin);
-            }
-            self.write.write_all(&self.reply).await?;
+            self.write.write_for(origin, &self.reply).await?;
             self.reply.clear();
         }
         Ok(next)

@@ -10,7 +10,7 @@ use std::time::Duration;
 use picklock_sim::host::Origin;
 use picklock_sim::stream::{Stream, WriteHalf};
 use picklock_sim::time::Monotonic;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncReadExt as _;
 
 use super::server::Server;
 use crate::following::{Link, LinkError};
@@ -130,8 +130,7 @@ fn listen(server: &Server, link: &mut Link, origin: Origin) -> Result<bool, Link
 async fn flush(link: &mut Link, write: &mut WriteHalf, origin: Origin) -> io::Result<()> {
     let bytes = link.take_output();
     if !bytes.is_empty() {
-        write.answer_to(origin);
-        write.write_all(&bytes).await?;
+        write.write_for(origin, &bytes).await?;
     }
     Ok(())
 }

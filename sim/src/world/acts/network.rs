@@ -29,7 +29,6 @@ impl State {
             established: false,
             reader: Waiter::default(),
             last_read: Origin::default(),
-            answers: None,
             draws: draws[sends as usize],
             flights: VecDeque::new(),
             sent: 0,
@@ -44,13 +43,13 @@ impl State {
     }
 
     /// Sends one segment of data; the event of it. The caller has passed the gate and knows that the end is open.
-    pub(crate) fn send(&mut self, side: Side, bytes: Vec<u8>, len: u32) -> EventId {
+    pub(crate) fn send(&mut self, side: Side, served: Option<Origin>, bytes: Vec<u8>, len: u32) -> EventId {
         let to = self.network.peer(side);
         let end = self.network.end(side);
         let (from, number) = (end.host, end.sent);
         end.sent += 1;
-        // A client writes in the service of its section; a server answers what it last read, unless told otherwise.
-        let served = end.answers.unwrap_or(end.last_read);
+        // A client writes in the service of its section; a server answers what it last read, unless it says otherwise.
+        let served = served.unwrap_or(end.last_read);
         let origin = match self.role(from) {
             Role::Client => Origin { cause: self.process(from).context, grant: self.grant_of(from) },
             _ => served,
