@@ -1,11 +1,16 @@
-//! How work times are distributed between the two ends of their range: in integers only, so that a seed means the same
-//! work on every machine.
+//! How work times are distributed around or between the two ends of their range; a seed means the same work on every
+//! machine.
 //!
-//! *normal*: the sum of twelve uniform draws less its mean (Irwin-Hall), scaled so that the range spans three standard
-//! deviations on each side of its middle; up to six of them occur, so work may lie outside the range, but not below zero.
-//! *heavy-tailed*: Pareto's distribution with exponent 2, whose shortest value is the lower end; half of the work is
-//! below 1.41 times that, one in a hundred is above ten times, and one in ten thousand above a hundred. It is cut off at an
-//! hour, not at the upper end.
+//! *normal*: its mean is the middle of the range, which spans three standard deviations on each side. So one time in 741
+//! (0.135%) is above the range, and as many are below; none is below zero. *lognormal*: the logarithm is normal, and mean
+//! and standard deviation are those of the normal shape, so that the two can be compared: `sigma^2 = ln(1 + (sd / mean)^2)`
+//! and `mu = ln(mean) - sigma^2 / 2`. How much lies above the range depends on how wide that is: for 5 s to 35 s, which is
+//! 20 s with a deviation of 5 s, it is 0.829%. *heavy-tailed*: Pareto's distribution with exponent 2, whose shortest value
+//! is the lower end; half of the work is below 1.41 times that, one in a hundred is above ten times, and one in ten
+//! thousand above a hundred. All are cut off at an hour.
+//!
+//! The functions that integers do not have are those of `libm`, whose results do not depend on the machine
+//! (`docs/decisions/0014`).
 
 use std::time::Duration;
 
@@ -17,10 +22,10 @@ use picklock_sim::param::{Args, Domain, HOUR, Param};
 /// The parameter that names the shape.
 pub(super) const PARAM: Param = Param {
     name: "shape",
-    domain: Domain::Word(&["uniform", "normal", "heavy-tailed"]),
+    domain: Domain::Word(&["uniform", "normal", "lognormal", "heavy-tailed"]),
     default: "uniform",
-    doc: "how work times are distributed: over the range, around its middle with a sixth of it as standard deviation, \
-          or from its lower end with Pareto's tail",
+    doc: "how work times are distributed: over the range, around its middle with a sixth of it as standard deviation \
+          (normal or lognormal), or from its lower end with Pareto's tail",
 };
 
 /// A distribution of work times.
@@ -30,6 +35,8 @@ pub(super) enum Shape {
     Uniform,
     /// Around the middle of the range.
     Normal,
+    /// The same mean and deviation, with a longer tail above and none below zero.
+    Lognormal,
     /// From the lower end on, with a long tail.
     HeavyTailed,
 }
@@ -38,6 +45,7 @@ impl Shape {
     pub(super) fn of(args: &Args) -> Shape {
         match args.word(PARAM.name) {
             "normal" => Shape::Normal,
+            "lognormal" => Shape::Lognormal,
             "heavy-tailed" => Shape::HeavyTailed,
             _ => Shape::Uniform,
         }
@@ -46,18 +54,28 @@ impl Shape {
     /// The work time that a draw stands for.
     pub(super) fn draw(self, draw: u64, range: (Duration, Duration)) -> Duration {
         let (min, max) = (nanos(range.0), nanos(range.1).max(nanos(range.0)));
+        let (mean, sd) = ((min / 2 + max / 2) as f64, (max - min) as f64 / 6.0);
         let ns = match self {
             Shape::Uniform => return span(draw, range),
-            Shape::Normal => {
-                let middle = i128::from(min / 2 + max / 2);
-                // One sixth of the range is a standard deviation, and a standard deviation of the sum is `UNIT`.
-                middle + i128::from(max - min) * i128::from(deviation(draw)) / (6 * i128::from(UNIT))
+            Shape::Normal => rounded(mean + sd * standard_normal(draw)),
+            Shape::Lognormal => {
+                // A work time that is always zero has no logarithm.
+                let spread = if mean > 0.0 { libm::log1p((sd / mean) * (sd / mean)) } else { 0.0 };
+                rounded(mean * libm::exp(libm::sqrt(spread) * standard_normal(draw) - spread / 2.0))
             }
             // The inverse of Pareto's distribution function: `min / sqrt(u)` for a uniform `u`.
-            Shape::HeavyTailed => (i128::from(min) << 32) / i128::from(draw.isqrt().max(1)),
+            Shape::HeavyTailed => {
+                let ns = (u128::from(min) << 32) / u128::from(draw.isqrt().max(1));
+                u64::try_from(ns).unwrap_or(u64::MAX)
+            }
         };
-        Duration::from_nanos(u64::try_from(ns.max(0)).unwrap_or(u64::MAX)).min(HOUR)
+        Duration::from_nanos(ns).min(HOUR)
     }
+}
+
+/// The nearest whole number of nanoseconds, none below zero.
+fn rounded(ns: f64) -> u64 {
+    libm::round(ns.max(0.0)) as u64
 }
 
 /// Any time in the range, as likely as any other.
@@ -66,13 +84,17 @@ pub(super) fn span(draw: u64, (min, max): (Duration, Duration)) -> Duration {
     min + Duration::from_nanos(scale(draw, width.saturating_add(1)))
 }
 
-/// The standard deviation of the sum of twelve uniform numbers below it.
-const UNIT: i64 = 1 << 16;
+/// A number from the normal distribution with mean 0 and standard deviation 1, by the transform of Box and
+/// Muller (1958).
+fn standard_normal(draw: u64) -> f64 {
+    let part = |part| Seed(draw).at([part, 0, 0, 0]);
+    let radius = libm::sqrt(-2.0 * libm::log(fraction(part(0))));
+    radius * libm::cos(std::f64::consts::TAU * fraction(part(1)))
+}
 
-/// The sum of twelve uniform numbers below [`UNIT`], less its mean.
-fn deviation(draw: u64) -> i64 {
-    let sum: u64 = (0..12).map(|part| scale(Seed(draw).at([part, 0, 0, 0]), UNIT.unsigned_abs())).sum();
-    sum.cast_signed() - 6 * UNIT
+/// A number above 0 and not above 1, from the highest 53 bits of a draw: as many as a double holds exactly.
+fn fraction(draw: u64) -> f64 {
+    ((draw >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]
@@ -81,11 +103,20 @@ mod tests {
 
     const RANGE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(35));
 
-    fn drawn(shape: Shape) -> Vec<u64> {
+    fn drawn_so_often(shape: Shape, times: u64) -> Vec<u64> {
         let mut times: Vec<u64> =
-            (0..10_000).map(|at| shape.draw(Seed(1).at([at, 0, 0, 0]), RANGE).as_millis() as u64).collect();
+            (0..times).map(|at| shape.draw(Seed(1).at([at, 0, 0, 0]), RANGE).as_millis() as u64).collect();
         times.sort_unstable();
         times
+    }
+
+    fn drawn(shape: Shape) -> Vec<u64> {
+        drawn_so_often(shape, 10_000)
+    }
+
+    /// How many of a million times are longer than the range.
+    fn beyond(shape: Shape) -> usize {
+        drawn_so_often(shape, 1_000_000).iter().filter(|ms| **ms > 35_000).count()
     }
 
     #[test]
@@ -93,8 +124,39 @@ mod tests {
         let times = drawn(Shape::Normal);
         assert!((19_800..20_200).contains(&times[5_000]), "median {}", times[5_000]);
         assert!((24_800..25_300).contains(&times[8_413]), "one deviation above {}", times[8_413]);
+        // 1350 of a million lie three deviations above; five deviations of that number are 184.
+        let beyond = beyond(Shape::Normal);
+        assert!((1_166..1_534).contains(&beyond), "{beyond} of a million");
+    }
+
+    #[test]
+    fn lognormal_work_has_the_mean_and_the_deviation_of_the_normal_shape() {
+        let times = drawn_so_often(Shape::Lognormal, 1_000_000);
+        let mean = times.iter().map(|ms| *ms as f64).sum::<f64>() / 1e6;
+        let variance = times.iter().map(|ms| (*ms as f64 - mean) * (*ms as f64 - mean)).sum::<f64>() / 1e6;
+        assert!((mean - 20_000.0).abs() < 30.0, "mean {mean}");
+        assert!((variance.sqrt() - 5_000.0).abs() < 50.0, "deviation {}", variance.sqrt());
+        // The median is 20 s / sqrt(1 + 1/16), and 8290 of a million are above the mean and three deviations.
+        assert!((19_360..19_450).contains(&times[500_000]), "median {}", times[500_000]);
         let beyond = times.iter().filter(|ms| **ms > 35_000).count();
-        assert!((2..40).contains(&beyond), "13.5 in 10000 lie three deviations above, and here {beyond}");
+        assert!((7_830..8_750).contains(&beyond), "{beyond} of a million");
+    }
+
+    #[test]
+    fn a_draw_means_the_same_work_everywhere() {
+        let drawn =
+            |shape: Shape| [0, 1, 2].map(|at| shape.draw(Seed(7).at([at, 0, 0, 0]), RANGE).as_nanos());
+        assert_eq!(drawn(Shape::Normal), [23_040_961_008, 16_421_947_465, 23_790_271_477]);
+        assert_eq!(drawn(Shape::Lognormal), [22_537_249_154, 16_268_355_802, 23_384_387_633]);
+    }
+
+    #[test]
+    fn a_range_without_width_is_always_the_same_work() {
+        for shape in [Shape::Uniform, Shape::Normal, Shape::Lognormal] {
+            for span in [Duration::ZERO, Duration::from_millis(7)] {
+                assert_eq!(shape.draw(u64::MAX / 3, (span, span)), span, "{shape:?}");
+            }
+        }
     }
 
     #[test]
