@@ -285,3 +285,30 @@ mod optimistic {
         assert!(retries(&runs) > 60, "{}", retries(&runs));
     }
 }
+
+/// Redisson's RedLock sets its lease at last by a command that does not look at the owner.
+mod redlock_multi {
+    use super::*;
+
+    /// client-1 stops before a request to the second store, for longer than what it has taken lasts.
+    fn stopped_before(request: u32) -> Checked {
+        let When::Point { mut point, after } = before_request(Phase::Acquire, request) else {
+            unreachable!()
+        };
+        point.peer = "node-2".to_owned();
+        let lever = Lever::Pause { lasts: LEASE + LEASE / 4 };
+        let mut plan = stage([injection(When::Point { point, after }, first(), lever)]);
+        plan.clients[1] = client("client-2", ms(100), LEASE / 2, 1);
+        run("redlock-multi{nodes=3}", plan)
+    }
+
+    #[test]
+    fn a_holder_that_stopped_before_it_extends_what_is_by_then_anothers() {
+        let extends = |run: &Checked| {
+            let found = run.violations().filter(|(invariant, _)| invariant.name == "ownership");
+            found.flat_map(|(_, findings)| findings).any(|finding| finding.text.contains("extended"))
+        };
+        let found: Vec<u32> = (0..6).filter(|request| extends(&stopped_before(*request))).collect();
+        assert_eq!(found.len(), 1, "one of its requests to a store is the one that extends: {found:?}");
+    }
+}

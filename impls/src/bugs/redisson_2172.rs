@@ -17,7 +17,7 @@ use picklock_sim::lock::{Grant, Lock, LockError};
 use super::version::{FIXED, fixed};
 use crate::connection::Connection;
 use crate::locks::common::{connect_if_possible, millis, on_stores};
-use crate::locks::counted::{enter_for, extend_if_inside, leave, owner};
+use crate::locks::counted::{enter_for, expire, leave, owner};
 use crate::locks::policy::Policy;
 use crate::locks::redlock::{NODES, nodes};
 
@@ -84,8 +84,8 @@ impl Lock for RedLock {
             return Ok(None);
         }
         for node in taken {
-            // Redisson does not look at the answers.
-            let _ = extend_if_inside(node, key, &self.owner, self.ttl).await;
+            // A plain PEXPIRE, and nobody looks at its answer.
+            expire(node, key, self.ttl).await?;
         }
         Ok(Some(Grant::new(key, self.owner.as_str())))
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use picklock_sim::design::Seat;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
-use redis::{RedisResult, Script};
+use redis::{RedisResult, Script, cmd};
 
 use super::common::{OneStore, millis};
 use super::policy::Policy;
@@ -80,6 +80,11 @@ impl Renew for Reentrant {
 /// The name by which a client's only thread is known: of the client, drawn once, and of the thread.
 pub(crate) fn owner(seat: &Seat) -> String {
     format!("{}:1", seat.host.rng().owner_id())
+}
+
+/// Sets the lease of a key, whoever has it: what Redisson's `RExpirable.expireAsync` does.
+pub(crate) async fn expire(redis: &Connection, key: &Key, ttl: Duration) -> RedisResult<()> {
+    cmd("PEXPIRE").arg(key.as_str()).arg(millis(ttl)).query_async(&mut redis.clone()).await
 }
 
 /// Adds one to the owner's count unless another owner has the lock: true if it was added.

@@ -4,10 +4,12 @@
 //! *Claim:* a lock on a majority of independent stores.
 //! *Weakness:* it is Redlock without a validity: nobody looks at how much of the lease the acquire has used. While it
 //! asks, the lease on each store is twice the time that it may wait; when enough are taken, the lease proper is set on
-//! each, and nobody looks at whether that worked. A client that dies while it asks blocks the others for the longer
-//! of the two.
-//! *Source:* L15 in the project's list; Redisson's `RedissonMultiLock.tryLock(waitTime, leaseTime, unit)` and
-//! `RedissonRedLock`, by their behaviour.
+//! each by `PEXPIRE`, which asks nobody whose lock it is. So a client that was held up before that extends what is by then
+//! somebody else's, and believes that it holds it. A client that dies while it asks blocks the others for the longer of
+//! the two leases.
+//! *Source:* L15 in the project's list; Redisson 3.16.8, `RedissonMultiLock.tryLock(waitTime, leaseTime, unit)` with
+//! `RedissonExpirable.expireAsync`, and `RedissonRedLock`, by their behaviour. The lease proper has been set like that since
+//! 2.2.25, since 3.17 by a script that does not look at the owner either; 3.52 still does.
 //!
 //! An attempt may wait half of the lease, shared equally among the stores; a store that does not answer in its share
 //! counts as lost and is released at once. Left out on purpose: waiting on a store's release channel; a store that
@@ -22,7 +24,7 @@ use picklock_sim::lock::{Belief, Grant, Lock, LockError};
 use picklock_sim::time::Monotonic;
 
 use super::common::{connect_if_possible, on_stores_renewed};
-use super::counted::{enter, extend_if_inside, leave, owner};
+use super::counted::{enter, expire, extend_if_inside, leave, owner};
 use super::policy::{BELIEF, CLOCK, DRIFT, Policy, RENEWAL, RETRY};
 use super::redlock::{NODES, nodes};
 use super::renewal::Renew;
@@ -32,8 +34,8 @@ use crate::connection::Connection;
 pub(super) static FAMILY: Family = Family {
     name: "redlock-multi",
     claim: "Redisson's RedLock: reentrant locks on a majority of independent stores, taken within a wait time",
-    weakness: "no validity: nobody looks at how much of the lease the acquire has used",
-    source: "Redisson, RedissonMultiLock and RedissonRedLock",
+    weakness: "no validity, and its lease is set at last without a look at whose lock it is by then",
+    source: "Redisson 3.16.8, RedissonMultiLock and RedissonRedLock",
     params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, RENEWAL],
     build,
 };
@@ -122,9 +124,10 @@ impl Lock for RedlockMulti {
                 return Ok(None);
             }
         }
-        // The lease proper, on each store that was taken; that nobody looks at the answers is Redisson's.
+        // The lease proper, on each store that was taken, one after another. Redisson does not look at what the store
+        // answers; where none comes it throws, and leaves what was taken to its lease.
         for node in taken {
-            let _ = extend_if_inside(node, key, &self.owner, self.ttl).await;
+            expire(node, key, self.ttl).await?;
         }
         let grant = Grant::new(key, self.owner.as_str());
         Ok(Some(match self.policy.belief {
