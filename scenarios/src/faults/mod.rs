@@ -89,3 +89,14 @@ pub(crate) fn strikes_resource(fault: &Fault, args: &Args) -> bool {
     fault.params.iter().any(|param| param.name == params::LINKS.name)
         && args.word(params::LINKS.name) == "resource"
 }
+
+/// The parameter that says how long a fault lasts, or a message is under way that it delays, if it has one and uses it.
+pub(crate) fn lasting(fault: &Fault, args: &Args) -> Option<&'static str> {
+    let cuts = || ["cut", "split"].contains(&args.word("how"));
+    let name = match fault.name {
+        name if [delay::FAULT.name, replication_lag::FAULT.name].contains(&name) => "by",
+        name if name == failover::FAULT.name && !cuts() => return None,
+        _ => params::FOR.name,
+    };
+    fault.params.iter().any(|param| param.name == name).then_some(name)
+}

@@ -7,6 +7,7 @@ use std::ops::Range;
 use picklock_sim::text::nearest;
 
 use picklock_sim::param::ValueError;
+use picklock_sim::span::Span;
 
 /// Why a scenario, or a setting of one, was not understood.
 #[derive(Debug, thiserror::Error)]
@@ -113,6 +114,21 @@ pub enum Problem {
         param: String,
         /// Why not.
         error: ValueError,
+    },
+    /// The run would end before a fault could: nothing that it does afterwards would be seen.
+    #[error(
+        "`horizon` is {horizon}, and `{fault}.{param}` is at least {least}: the run ends before the fault can; set \
+         `horizon` to more than {least}, or `{fault}.{param}` to less than {horizon}"
+    )]
+    HorizonTooShort {
+        /// When the run ends.
+        horizon: Span,
+        /// The fault.
+        fault: &'static str,
+        /// Its parameter that says how long it lasts.
+        param: &'static str,
+        /// The shortest time that this can be.
+        least: Span,
     },
     /// A key is missing.
     #[error("`{0}` is missing: add a line `{0} = ...`")]

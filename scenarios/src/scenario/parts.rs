@@ -5,8 +5,9 @@ use std::time::Duration;
 use picklock_sim::param::{Args, Param, Value, ValueError};
 use picklock_sim::span::Span;
 
+use super::error::Problem;
 use super::world;
-use crate::faults::FaultEntry;
+use crate::faults::{self, FaultEntry};
 use crate::workloads::Workload;
 
 /// A scenario with its parameters.
@@ -41,6 +42,13 @@ pub struct Settable {
     pub param: &'static Param,
     /// Its value now.
     pub value: Value,
+}
+
+/// What is wrong with a scenario as a whole.
+pub(super) struct Misfit {
+    /// The parameters that do not fit together; the first of them that was given is to blame.
+    pub(super) params: Vec<(Group, &'static str)>,
+    pub(super) problem: Problem,
 }
 
 impl Scenario {
@@ -107,15 +115,38 @@ impl Scenario {
         }
     }
 
-    /// Checks what concerns several parameters at once: everything that depends on the lease time.
-    pub(super) fn check(&self) -> Result<(), (Group, &'static str, ValueError)> {
+    /// Checks what concerns several parameters at once: everything that depends on the lease time, and that the run is
+    /// long enough for its faults.
+    pub(super) fn check(&self) -> Result<(), Misfit> {
+        let of_value = |group, param: &'static str, error| Misfit {
+            params: vec![(group, param)],
+            problem: Problem::Value { param: param.to_owned(), error },
+        };
         if let Some((_, value @ Value::Spans(Span::Leases { .. }, _))) =
             self.world.iter().find(|(param, _)| param.name == "ttl")
         {
-            return Err((Group::World, "ttl", ValueError::Circular { value: value.to_string() }));
+            let error = ValueError::Circular { value: value.to_string() };
+            return Err(of_value(Group::World, "ttl", error));
         }
         let ttl = self.ttl();
-        self.groups()
-            .try_for_each(|(group, _, args)| args.check(ttl).map_err(|(param, why)| (group, param, why)))
+        self.groups().try_for_each(|(group, _, args)| {
+            args.check(ttl).map_err(|(param, error)| of_value(group, param, error))
+        })?;
+        let horizon = self.world.span("horizon", ttl);
+        for (at, entry) in
+            self.faults.iter().enumerate().filter(|(_, entry)| entry.args.counts("times").1 > 0)
+        {
+            let Some(param) = faults::lasting(entry.fault, &entry.args) else { continue };
+            let least = entry.args.spans(param, ttl).map_or(Duration::ZERO, |(least, _)| least);
+            if least >= horizon {
+                let fault = entry.fault.name;
+                let (horizon, least) = (Span::Fixed(horizon), Span::Fixed(least));
+                return Err(Misfit {
+                    params: vec![(Group::World, "horizon"), (Group::Fault(at), param)],
+                    problem: Problem::HorizonTooShort { horizon, fault, param, least },
+                });
+            }
+        }
+        Ok(())
     }
 }

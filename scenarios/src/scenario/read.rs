@@ -10,7 +10,7 @@ use picklock_sim::store::StoreParams;
 use toml::de::DeTable;
 
 use super::error::{Problem, ScenarioError, Spot};
-use super::parts::{Group, Scenario};
+use super::parts::{Group, Misfit, Scenario};
 use super::toml_view::{Entry, MAX_BYTES, entries, table};
 use super::world;
 use crate::faults::{self, FaultEntry};
@@ -193,10 +193,10 @@ impl Reader {
         if self.scenario.summary.is_empty() {
             return Err(Spot::new(0..0, Problem::Missing("summary")));
         }
-        self.scenario.check().map_err(|(group, param, error)| {
-            // A default can only be outside its bounds because of the lease time that the file gives.
-            let place = self.place(group, param).or_else(|| self.place(Group::World, "ttl")).unwrap_or(0..0);
-            Spot::new(place, Problem::Value { param: param.to_owned(), error })
+        self.scenario.check().map_err(|Misfit { params, problem }| {
+            // Defaults can only be wrong because of the lease time that the file gives.
+            let given = params.iter().find_map(|(group, param)| self.place(*group, param));
+            Spot::new(given.or_else(|| self.place(Group::World, "ttl")).unwrap_or(0..0), problem)
         })?;
         Ok(self.scenario)
     }

@@ -1,7 +1,7 @@
 //! Parameters of a scenario given from outside, as `--set` does.
 
 use super::error::{Problem, ScenarioError};
-use super::parts::{Group, Scenario};
+use super::parts::{Group, Misfit, Scenario};
 
 impl Scenario {
     /// Changes parameters from outside: `name=value` wherever a parameter has that name, `group.name=value` in one
@@ -33,9 +33,9 @@ fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), Sce
         let setting = setting.as_ref();
         one(&mut changed, setting).map_err(|problem| failed(setting, problem))?;
     }
-    if let Err((_, param, error)) = changed.check() {
+    if let Err(Misfit { problem, .. }) = changed.check() {
         let given: Vec<&str> = settings.iter().map(AsRef::as_ref).collect();
-        return Err(failed(&given.join(" --set "), Problem::Value { param: param.to_owned(), error }));
+        return Err(failed(&given.join(" --set "), problem));
     }
     *scenario = changed;
     Ok(())

@@ -71,6 +71,15 @@ fn mistakes_are_told_with_line_column_and_remedy() {
         "summary = 's'\ncontend = 3",
         "2:11: `contend` is a whole number; write it as a table, `[contend]`",
     );
+    starts(
+        "summary = 's'\nhorizon = '2s'\n[[fault]]\nkind = 'pause'\nfor = '5s'",
+        "2:11: `horizon` is 2s, and `pause.for` is at least 5s: the run ends before the fault can; set `horizon` to \
+         more than 5s, or `pause.for` to less than 2s",
+    );
+    starts(
+        "summary = 's'\nttl = '300ms'\n[[fault]]\nkind = 'delay'\nby = ['2s', '9s']",
+        "5:6: `horizon` is 1500ms, and `delay.by` is at least 2s",
+    );
     starts("ttl = '1s'", "1:1: `summary` is missing: add a line `summary = ...`");
     starts("summary = 's'\n[[fault]]\nkind = \"pau", "3:");
     starts(
@@ -188,4 +197,24 @@ proptest! {
         let _ = scenario.set(&format!("{name}={value}"));
         let _ = scenario.plan(&design(1, false), Seed(1), None);
     }
+}
+
+#[test]
+fn a_run_must_be_long_enough_for_its_faults_whoever_sets_them() {
+    let text = "summary = 's'\nhorizon = '4 x ttl'\n[[fault]]\nkind = 'pause'\nfor = ['1 x ttl', '2 x ttl']\n\
+                [[fault]]\nkind = 'failover'\nfor = '1h'\nhow = 'crash'";
+    let mut scenario = Scenario::parse("mine.toml", text, &[]).unwrap();
+    let refused = scenario.set("horizon=1 x ttl").unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "`--set horizon=1 x ttl` on scenario `mine`: `horizon` is 1s, and `pause.for` is at least 1s: the run ends \
+         before the fault can; set `horizon` to more than 1s, or `pause.for` to less than 1s"
+    );
+    assert!(scenario.set("how=split").unwrap_err().to_string().contains("`failover.for` is at least 1h"));
+    scenario.set("horizon=1001ms").unwrap();
+    // A multiple of the lease grows with it, and so does the horizon if it is one.
+    assert!(scenario.set("ttl=2s").is_err());
+    scenario.set_all(&["ttl=2s", "horizon=3 x ttl"]).unwrap();
+    scenario.set_all(&["pause.times=0", "horizon=1ms"]).unwrap();
+    assert!(scenario.set("pause.times=0..1").is_err());
 }
