@@ -189,6 +189,15 @@ impl<'t> History<'t> {
         named.map(|(_, at)| &self.sections[*at])
     }
 
+    /// Where a grant stands in the grant order of the run: what a finding says of several is said in this order. Sections
+    /// that were never granted come after all that were, in order of appearance.
+    #[must_use]
+    pub fn order_of(&self, id: GrantId) -> (usize, usize) {
+        let place = self.place_of(id);
+        let grant = place.and_then(|at| self.sections[at].grant.as_ref());
+        (grant.map_or(usize::MAX, |grant| grant.rank), place.unwrap_or(usize::MAX))
+    }
+
     /// What the stores and replicas kept of a section, in order of creation.
     pub fn records_of(&self, section: &Section<'t>) -> impl Iterator<Item = &Record<'t>> {
         section.records.iter().map(|at| &self.records[*at])

@@ -126,24 +126,20 @@ fn interleaving(
     between: &Applied<'_, '_>,
     closing: &Applied<'_, '_>,
 ) -> Finding {
-    let text = format!(
-        "interleaving: {} {} `{}` between two operations of {}",
-        name(history, between),
-        verb(between),
-        history.key_name(between.operation.key),
-        name(history, closing),
-    );
+    let key = history.key_name(between.operation.key);
+    let (first, other) = (name(history, closing), name(history, between));
+    let text = if closing.grant.rank < between.grant.rank {
+        format!("interleaving: between two operations of {first} on `{key}`, {other} {} it", verb(between))
+    } else {
+        format!("interleaving: {other} {} `{key}` between two operations of {first}", verb(between))
+    };
     breach(history, text, &[opening, between, closing])
 }
 
 fn breach(history: &History<'_>, text: String, operations: &[&Applied<'_, '_>]) -> Finding {
-    let mut grants: Vec<(usize, _)> =
-        operations.iter().map(|one| (one.grant.rank, history.sections[one.section].id)).collect();
-    grants.sort_unstable();
-    grants.dedup();
     Finding {
         text,
-        grants: grants.into_iter().map(|(_, grant)| grant).collect(),
+        grants: operations.iter().map(|one| history.sections[one.section].id).collect(),
         events: cite(operations.iter().flat_map(|one| [one.grant.acquired, one.operation.event])),
         width: None,
     }

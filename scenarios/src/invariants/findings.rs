@@ -9,10 +9,15 @@ use picklock_sim::trace::Event;
 use crate::history::History;
 use crate::outcome::{Finding, Outcome};
 
-/// Violated if there is a finding. Puts the findings in the order in which the breaches were complete.
+/// Violated if there is a finding. Puts the findings in the order in which the breaches were complete, and the grants of
+/// each in grant order: here and nowhere else, so that whoever tells a finding may rely on it.
 pub(super) fn judged(history: &History<'_>, mut findings: Vec<Finding>) -> Outcome {
     if findings.is_empty() {
         return Outcome::Holds;
+    }
+    for finding in &mut findings {
+        finding.grants.sort_by_key(|grant| history.order_of(*grant));
+        finding.grants.dedup();
     }
     let complete = |finding: &Finding| finding.events.last().map(|id| (position(history, *id), *id));
     findings.sort_by_key(complete);
@@ -38,6 +43,12 @@ pub(super) fn cite<'t>(events: impl IntoIterator<Item = &'t Event>) -> Vec<Event
     events.into_iter().map(|event| event.id).collect()
 }
 
+/// Two grants in grant order, for a sentence that names both: the earlier one comes first.
+pub(super) fn in_order(history: &History<'_>, mut grants: [GrantId; 2]) -> [GrantId; 2] {
+    grants.sort_by_key(|grant| history.order_of(*grant));
+    grants
+}
+
 /// A grant as findings name it.
 pub(super) fn who(history: &History<'_>, grant: GrantId) -> String {
     let client = history.trace.host_name(grant.client);
@@ -45,6 +56,11 @@ pub(super) fn who(history: &History<'_>, grant: GrantId) -> String {
         0 => format!("{client} (section {})", grant.section),
         task => format!("{client} (task {}, section {})", task + 1, grant.section),
     }
+}
+
+/// "was" or "were".
+pub(super) fn were(count: i64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
 }
 
 /// A span in milliseconds, exact to the microsecond; shorter ones in nanoseconds.

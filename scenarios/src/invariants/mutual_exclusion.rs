@@ -12,7 +12,7 @@
 use picklock_sim::lock::{Belief, Exclusion};
 use picklock_sim::time::TrueTime;
 
-use super::findings::{cite, judged, ms, who};
+use super::findings::{cite, in_order, judged, ms, who};
 use super::invariant::Invariant;
 use crate::history::{Granted, History, Section};
 use crate::outcome::{Finding, Outcome};
@@ -110,16 +110,17 @@ fn crowd(history: &History<'_>, holding: &[&Span<'_, '_>], most: usize) -> Findi
 
 fn overlap(history: &History<'_>, first: &Span<'_, '_>, second: &Span<'_, '_>) -> Finding {
     let width = first.until.min(second.until).since(second.from);
+    let [one, other] = in_order(history, [first.section.id, second.section.id]);
     let proof = [Some(first.grant.acquired), Some(second.grant.acquired), first.grant.belief_end];
     Finding {
         text: format!(
             "for {} both {} and {} believed that they held `{}`",
             ms(width),
-            who(history, first.section.id),
-            who(history, second.section.id),
+            who(history, one),
+            who(history, other),
             history.key_name(first.section.key),
         ),
-        grants: vec![first.section.id, second.section.id],
+        grants: vec![one, other],
         events: cite(proof.into_iter().flatten()),
         width: Some(width),
     }

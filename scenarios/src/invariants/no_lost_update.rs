@@ -11,7 +11,7 @@
 use picklock_sim::lock::Exclusion;
 use picklock_sim::trace::{Event, What};
 
-use super::findings::{cite, judged};
+use super::findings::{cite, judged, were};
 use super::invariant::Invariant;
 use crate::history::{Act, History, Operation};
 use crate::outcome::{Finding, Outcome};
@@ -151,12 +151,22 @@ fn imbalance(history: &History<'_>, key: usize, tally: &Tally<'_, '_>) -> Option
         return None;
     }
     let key = history.key_name(key);
-    let what = if tally.stock.is_some() { "takes from" } else { "changes of" };
+    // Whichever of the two is greater is said first.
+    let what = match (tally.stock.is_some(), acknowledged.max(applied)) {
+        (true, 1) => "take from",
+        (true, _) => "takes from",
+        (false, 1) => "change of",
+        (false, _) => "changes of",
+    };
     let text = if applied < acknowledged {
         let lost = acknowledged.saturating_sub(applied);
-        format!("{acknowledged} {what} `{key}` were acknowledged, but only {applied} were kept: {lost} lost")
+        let (claimed, kept) = (were(acknowledged), were(applied));
+        format!(
+            "{acknowledged} {what} `{key}` {claimed} acknowledged, but only {applied} {kept} kept: {lost} lost"
+        )
     } else {
-        format!("{applied} {what} `{key}` were kept, but {acknowledged} acknowledged and {unknown} unknown")
+        let kept = were(applied);
+        format!("{applied} {what} `{key}` {kept} kept, but {acknowledged} acknowledged and {unknown} unknown")
     };
     let culprits = tally.clobber.into_iter().flatten().chain(tally.last);
     let grants = tally.clobber.into_iter().flatten();
@@ -192,7 +202,7 @@ mod tests {
         let found = finding(&INVARIANT, &trace);
         assert_eq!(found.grants, [A1, B1]);
         assert_eq!(cited(&trace, &found), ["0 resource resource-written", "10 resource resource-written"]);
-        assert_eq!(found.text, "2 changes of `stock` were acknowledged, but only 1 were kept: 1 lost");
+        assert_eq!(found.text, "2 changes of `stock` were acknowledged, but only 1 was kept: 1 lost");
     }
 
     #[test]
@@ -263,7 +273,7 @@ mod tests {
     fn takes_are_balanced_against_what_clients_know() {
         let script = Script::new().at(0).takes(A1, 1, 5).acknowledged(A1).at(10).acknowledged(B1);
         let found = finding(&INVARIANT, &script.trace());
-        assert_eq!(found.text, "2 takes from `stock` were acknowledged, but only 1 were kept: 1 lost");
+        assert_eq!(found.text, "2 takes from `stock` were acknowledged, but only 1 was kept: 1 lost");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use picklock_sim::lock::Exclusion;
 use picklock_sim::trace::{Role, What};
 
-use super::findings::{cite, judged, who};
+use super::findings::{cite, in_order, judged, who};
 use super::invariant::Invariant;
 use crate::history::{History, Touch};
 use crate::outcome::{Finding, Outcome};
@@ -50,20 +50,17 @@ fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
         What::Extended { .. } => "extended",
         _ => "replaced",
     };
-    let mut grants = vec![creator, toucher];
-    grants.sort_by_key(|grant| history.place_of(*grant));
-    Some(Finding {
-        text: format!(
-            "{} {did} the record of `{}` on {} that {} had created",
-            who(history, toucher),
-            history.key_name(record.key),
-            history.trace.host_name(touch.event.host),
-            who(history, creator),
-        ),
-        grants,
-        events: cite([record.created, touch.event]),
-        width: None,
-    })
+    let grants = in_order(history, [creator, toucher]);
+    let (toucher, owner) = (who(history, toucher), who(history, creator));
+    let (key, host) = (history.key_name(record.key), history.trace.host_name(touch.event.host));
+    let text = if grants[0] == creator {
+        format!("the record of `{key}` on {host} that {owner} had created was {did} by {toucher}")
+    } else {
+        let granted = history.grants().any(|(section, _)| section.id == creator);
+        let later = if granted { ", granted later," } else { "" };
+        format!("{toucher} {did} the record of `{key}` on {host} that {owner}{later} had created")
+    };
+    Some(Finding { text, grants: grants.to_vec(), events: cite([record.created, touch.event]), width: None })
 }
 
 #[cfg(test)]
@@ -91,7 +88,7 @@ mod tests {
         let found = finding(&INVARIANT, &trace);
         assert_eq!(found.grants, [A1, B1]);
         assert_eq!(cited(&trace, &found), ["0 node-1 created", "10 node-1 deleted"]);
-        let text = "client-2 (section 1) deleted the record of `stock` on node-1 that client-1 (section 1) had created";
+        let text = "the record of `stock` on node-1 that client-1 (section 1) had created was deleted by client-2 (section 1)";
         assert_eq!(found.text, text);
     }
 

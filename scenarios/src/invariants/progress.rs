@@ -12,7 +12,7 @@ use picklock_sim::trace::{Event, What};
 
 use super::findings::{cite, judged, ms, who};
 use super::invariant::Invariant;
-use crate::history::{History, Section};
+use crate::history::{History, Record, Section};
 use crate::outcome::{Finding, Outcome};
 
 /// See the [module](self).
@@ -181,19 +181,68 @@ impl<'h, 't> Sweep<'h, 't> {
         let of_key = self.history.sections.iter().filter(|section| section.key == self.key);
         // The first of those that waited longest speaks for all.
         let waiter = of_key.rev().max_by_key(waited)?;
-        Some(Finding {
-            text: format!(
-                "deadlock: for {} {} and nobody else got `{}` although none held it; the design's bound is {}",
-                ms(width),
-                who(self.history, waiter.id),
-                self.history.key_name(self.key),
-                ms(bound),
-            ),
-            grants: vec![waiter.id],
-            events: cite([healed, waiter.asked, block.end].into_iter().flatten()),
-            width: Some(width),
-        })
+        let orphans = self.orphans(from, block.until);
+        let mut text = format!(
+            "deadlock: for {} nobody got `{}` although none held it; {} waited {} of that; the design's bound is {}",
+            ms(width),
+            self.history.key_name(self.key),
+            who(self.history, waiter.id),
+            ms(waited(&waiter)),
+            ms(bound),
+        );
+        if let Some(first) = orphans.first() {
+            text.push_str(&format!("; in the way: {}", self.orphan(first, &orphans)));
+        }
+        let left = orphans.iter().map(|record| record.created);
+        let proof = [healed, waiter.asked, block.end].into_iter().flatten();
+        Some(Finding { text, grants: vec![waiter.id], events: cite(proof.chain(left)), width: Some(width) })
     }
+
+    /// What stores kept of the key for most of a block, the longest first, as far as it is of one grant: nobody held it,
+    /// so nobody is left who would release it.
+    fn orphans(&self, from: TrueTime, until: TrueTime) -> Vec<&'h Record<'t>> {
+        let kept = |record: &Record<'_>| {
+            let end = record.ended.map_or(until, |event| event.at.min(until));
+            end.since(record.created.at.max(from))
+        };
+        let here = |record: &&Record<'_>| record.on_store && record.key == self.key;
+        let records = self.history.records.iter().filter(here);
+        let mut most: Vec<&Record<'_>> =
+            records.filter(|record| kept(record) * 2 > until.since(from)).collect();
+        most.sort_by_key(|record| std::cmp::Reverse(kept(record)));
+        let creator = most.first().and_then(|record| record.created.grant);
+        most.retain(|record| record.created.grant == creator);
+        most
+    }
+
+    /// An orphaned record in words: where it is, whose request created it, and what had become of that section.
+    fn orphan(&self, record: &Record<'_>, alike: &[&Record<'_>]) -> String {
+        let mut hosts: Vec<&str> =
+            alike.iter().map(|record| self.history.trace.host_name(record.created.host)).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        let created = record.created;
+        let what = format!("the record on {}, created at {}", hosts.join(", "), created.at);
+        let Some(section) = created.grant.and_then(|id| self.history.place_of(id)) else { return what };
+        let section = &self.history.sections[section];
+        format!("{what} for {}, {}", who(self.history, section.id), fate(section))
+    }
+}
+
+/// How a section ended whose record is still there.
+fn fate(section: &Section<'_>) -> String {
+    let end = section.grant.as_ref().map_or(section.answered, |grant| grant.let_go);
+    let Some(end) = end else { return "which has not ended".to_owned() };
+    let how = match &end.what {
+        What::Crashed { .. } if section.grant.is_some() => "which died holding it".to_owned(),
+        What::Crashed { .. } => "which died asking for it".to_owned(),
+        What::NotAcquired { why, .. } => format!("whose acquire failed ({why})"),
+        What::Released { error: Some(error), .. } => format!("whose release failed ({error})"),
+        What::Released { error: None, .. } => "which had released it".to_owned(),
+        What::Aborted { .. } => "which gave it up".to_owned(),
+        _ => "which ended".to_owned(),
+    };
+    format!("{how} at {}", end.at)
 }
 
 #[cfg(test)]
@@ -216,9 +265,25 @@ mod tests {
         assert_eq!(found.width, wide(101));
         assert_eq!(found.grants, [A1]);
         assert_eq!(cited(&trace, &found), ["0 client-1 waiting", "101 client-1 acquired"]);
-        let text = "deadlock: for 101 ms client-1 (section 1) and nobody else got `stock` although none held it; \
-                    the design's bound is 100 ms";
+        let text = "deadlock: for 101 ms nobody got `stock` although none held it; client-1 (section 1) waited \
+                    101 ms of that; the design's bound is 100 ms";
         assert_eq!(found.text, text);
+    }
+
+    #[test]
+    fn what_stands_in_the_way_is_cited_with_whoever_left_it() {
+        let script = Script::new().at(0).waits(A1).at(5).creates(A1, NODE_1).at(20).crashes(CLIENT_1);
+        let trace = script.at(30).waits(B1).at(400).gives_up(B1).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [B1]);
+        assert!(
+            cited(&trace, &found).contains(&"5 node-1 created".to_owned()),
+            "{:?}",
+            cited(&trace, &found)
+        );
+        let left = "in the way: the record on node-1, created at 0.005000s for client-1 (section 1), \
+                    which died asking for it at 0.020000s";
+        assert!(found.text.ends_with(left), "{}", found.text);
     }
 
     #[test]

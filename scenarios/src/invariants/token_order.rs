@@ -43,10 +43,10 @@ fn in_grant_order(history: &History<'_>, findings: &mut Vec<Finding>) {
                 let (Some(token), Some(high)) = (grant.token, before.token) else { continue };
                 findings.push(Finding {
                     text: format!(
-                        "{} got token {token} for `{}` although {}, granted earlier, had got {high}",
-                        who(history, section.id),
-                        history.key_name(section.key),
+                        "{} had got token {high} for `{}`, and {}, granted later, got {token}",
                         who(history, earlier.id),
+                        history.key_name(section.key),
+                        who(history, section.id),
                     ),
                     grants: vec![earlier.id, section.id],
                     events: cite([before.acquired, grant.acquired]),
@@ -130,7 +130,7 @@ mod tests {
         let found = finding(&INVARIANT, &trace);
         assert_eq!(found.grants, [A1, A2]);
         assert_eq!(cited(&trace, &found), ["0 client-1 acquired", "10 client-1 acquired"]);
-        let text = "client-1 (section 2) got token 5 for `stock` although client-1 (section 1), granted earlier, had got 7";
+        let text = "client-1 (section 1) had got token 7 for `stock`, and client-1 (section 2), granted later, got 5";
         assert_eq!(found.text, text);
     }
 
