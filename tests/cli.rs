@@ -524,6 +524,43 @@ mod replay {
     }
 
     #[test]
+    fn the_line_below_a_story_tells_the_same_run() {
+        let here = directory();
+        for selection in [
+            &["--design", "single", "--scenario", "pause"][..],
+            &["--design", "setnx", "--scenario", "node-restart"],
+            &["--design", "single", "--scenario", "pause", "--out", "kept"],
+        ] {
+            let run = and(&["run", "--seeds", "0..8", "--no-confirm", "--expect", "none"], selection);
+            let report = run_in(here.path(), &run).stdout;
+            let stories = report.split("how it happened, in the reduced run").nth(1).unwrap();
+            let digests = stories.lines().filter_map(|line| line.strip_prefix("digest "));
+            let digests: Vec<&str> = digests.filter_map(|rest| rest.split(',').next()).collect();
+            let lines: Vec<&str> = stories.lines().filter_map(|line| line.strip_prefix("replay: ")).collect();
+            assert_eq!(digests.len(), lines.len());
+            for (digest, line) in digests.into_iter().zip(lines) {
+                assert!(line.contains(" --shrink") || line.ends_with(".json"), "{line}");
+                assert_eq!(said(&shell(here.path(), line).stdout, "digest"), digest, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_violates_nothing_cannot_be_reduced_and_says_so() {
+        let calm = ["replay", "oracle", "long-work", "1"];
+        let ended = run(&and(&calm, &["--shrink"]));
+        assert_eq!(ended.code, Some(0));
+        assert!(ended.stdout.contains("nothing to shrink: no invariant is violated"), "{}", ended.stdout);
+        assert_eq!(said(&ended.stdout, "replay"), "picklock replay oracle long-work 1");
+        assert!(ended.stdout.starts_with("oracle under long-work, seed 1: nothing violated"));
+        let other = run(&and(&["replay", "single", "long-work", "1"], &["--shrink=progress"]));
+        assert!(other.stdout.contains("nothing to shrink: progress is not violated"), "{}", other.stdout);
+        let misspelled = run(&and(&["replay", "single", "long-work", "1"], &["--shrink=progres"]));
+        assert_eq!(misspelled.code, Some(2));
+        assert!(misspelled.stderr.contains("did you mean `progress`?"), "{}", misspelled.stderr);
+    }
+
+    #[test]
     fn every_replay_line_can_be_copied_into_a_shell_as_it_is() {
         let here = directory();
         let suite = here.path().join("my suite");

@@ -67,8 +67,8 @@ mod get_del {
     fn the_timeline_shows_how() {
         let design = design("get-del");
         let found = stopped_before(DEL, LEASE, ms(600));
-        let story = tell::story(&design, "a stop between GET and DEL", "ownership", &found);
-        let text = timeline::tell(&story, "", &Style { colour: false, width: 120 }, Detail::Relevant);
+        let story = tell::story(&design, "a stop between GET and DEL", &found, String::new());
+        let text = timeline::tell(&story, &Style { colour: false, width: 120 }, Detail::Relevant);
         let mut rest = text.as_str();
         for line in [
             "begins to release `stock`",

@@ -4,6 +4,9 @@
 //! that was expected passes and says so in its output. A case that says nothing (the scenario does not apply, nothing
 //! was run, nothing was exercised) is skipped and never passed. Times are left out: a simulation takes none.
 
+use std::sync::Arc;
+
+use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::{Cell, Expected, Summary};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
@@ -88,11 +91,17 @@ fn skipped(reason: &str) -> TestCaseStatus {
 /// Each violation with the line that replays it and, where the run is at hand, how it happened.
 fn account(cell: &Cell, style: &Style) -> String {
     let mut account = String::new();
+    let mut told: Vec<&Arc<Story>> = Vec::new();
     for (invariant, violation) in &cell.violations {
         account.push_str(&format!("{}\n", printable(&text::headline(cell, invariant, violation))));
-        let told = violation.story.as_ref();
-        let told = told.map(|story| timeline::tell(story, &violation.replay, style, Detail::Relevant));
-        account.push_str(&told.unwrap_or_else(|| format!("replay: {}\n", printable(&violation.replay))));
+        let line = || format!("replay: {}\n", printable(&violation.replay));
+        account.push_str(&match &violation.story {
+            // One run may show several violations, and is told once.
+            Some(story) if told.iter().any(|other| Arc::ptr_eq(other, story)) => line(),
+            Some(story) => timeline::tell(story, style, Detail::Relevant),
+            None => line(),
+        });
+        told.extend(&violation.story);
     }
     account
 }

@@ -19,7 +19,10 @@
 //! # Ok::<(), picklock_reports::ReportError>(())
 //! ```
 
+mod aftermath;
+mod cause;
 pub mod compare;
+mod exchanges;
 mod format;
 pub mod json;
 pub mod junit;
@@ -28,6 +31,7 @@ pub mod markdown;
 mod numbers;
 mod paint;
 mod relevance;
+mod rows;
 mod spans;
 mod tale;
 pub mod text;

@@ -2,24 +2,53 @@
 //!
 //! A run has hundreds of events, a story twenty. Kept are the events that a finding cites, the lives of the clients
 //! on the keys concerned from the first clashing grant's beginning to the last one's end, what the stores and the
-//! resource did for them, and every fault up to that end. Left out are the segments, except those that were held for
-//! longer than the network ever takes and that lead to what is cited; connections that end in good order; the
+//! resource did for them, and every fault up to that end. Of the messages, what the clients of the clash asked of stores and
+//! were answered is told in lines of its own, but for renewals that succeeded, which the stores' events tell; of others,
+//! what was never answered. The segments themselves are left out, except those that were held for longer than the network
+//! ever takes and that lead to what is cited; connections that end in good order; the
 //! clocks' initial errors; announcements of Sentinels on the way to a decision; and the store's records of tries that came to nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_scenarios::outcome::Finding;
-use picklock_scenarios::summary::Story;
+use picklock_scenarios::story::Story;
 use picklock_sim::ids::{EventId, GrantId, HostId, Key};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Disconnect, Event, What};
 
+use crate::exchanges::{Exchange, Outcome};
 use crate::spans::{self, Span};
 
-/// The positions of the events that belong to the story, in order.
-pub(crate) fn positions(story: &Story, spans: &[Span]) -> Vec<usize> {
+/// The positions of the events that belong to the story, in order, and what of the messages does.
+pub(crate) fn positions(story: &Story, spans: &[Span]) -> (Vec<usize>, Window) {
     let view = View::of(story, spans);
-    (0..story.trace.events.len()).filter(|position| view.keeps(*position)).collect()
+    let positions = (0..story.trace.events.len()).filter(|position| view.keeps(*position)).collect();
+    (positions, view.window())
+}
+
+/// The events that prove what the run violates: of each invariant, the first finding.
+pub(crate) fn cited(story: &Story) -> BTreeSet<EventId> {
+    let first = story.breaches.iter().filter_map(|breach| breach.findings.first());
+    first.flat_map(|finding| finding.events.iter().copied()).collect()
+}
+
+/// Which messages belong to the story.
+pub(crate) struct Window {
+    first: usize,
+    last: usize,
+    /// The grants that the findings are about.
+    grants: BTreeSet<GrantId>,
+}
+
+impl Window {
+    /// Whether the exchange is told.
+    pub(crate) fn tells(&self, exchange: &Exchange) -> bool {
+        let went_well = matches!(exchange.outcome, Outcome::Answered(_));
+        let renewed = exchange.extended && went_well;
+        (self.first..=self.last).contains(&exchange.sent)
+            && !renewed
+            && (!went_well || self.grants.contains(&exchange.grant))
+    }
 }
 
 /// The key that an event is about, if it is about one.
@@ -52,6 +81,15 @@ pub(crate) fn key(what: &What) -> Option<&Key> {
     }
 }
 
+/// In whose service the record was created that an event ended: the last one of that key on that host.
+pub(crate) fn creator(events: &[Event], ended: usize) -> Option<GrantId> {
+    let Event { host, what, .. } = &events[ended];
+    let about = key(what)?;
+    let created =
+        |event: &&Event| event.host == *host && matches!(&event.what, What::Created { key } if key == about);
+    events[..ended].iter().rev().find(created)?.grant
+}
+
 struct View<'a> {
     events: &'a [Event],
     cited: BTreeSet<EventId>,
@@ -60,7 +98,9 @@ struct View<'a> {
     /// The positions between which lives are told.
     first: usize,
     last: usize,
-    /// Clients of the clashing grants.
+    /// The clashing grants.
+    grants: &'a [GrantId],
+    /// Their clients.
     clients: BTreeSet<HostId>,
     /// Grants that were ever seen by their client.
     acquired: BTreeSet<GrantId>,
@@ -75,9 +115,9 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn of(story: &'a Story, spans: &[Span]) -> View<'a> {
         let events = story.trace.events.as_slice();
-        let finding = story.findings.first();
+        let finding = story.leading();
         let grants: &[GrantId] = finding.map_or(&[], |finding| &finding.grants);
-        let cited: BTreeSet<EventId> = finding.into_iter().flat_map(|it| it.events.iter().copied()).collect();
+        let cited = cited(story);
         let (first, last) = window(events, grants, &cited, spans);
         let acquired = |event: &&Event| matches!(event.what, What::Acquired { .. });
         View {
@@ -85,6 +125,7 @@ impl<'a> View<'a> {
             keys: keys(events, finding),
             first,
             last,
+            grants,
             clients: grants.iter().map(|grant| grant.client).collect(),
             acquired: events.iter().filter(acquired).filter_map(|event| event.grant).collect(),
             futile: futile(events),
@@ -92,6 +133,13 @@ impl<'a> View<'a> {
             bites: first_bites(events),
             cited,
         }
+    }
+
+    /// The window with the grants of the clash and of what is cited.
+    fn window(&self) -> Window {
+        let of_cited = self.events.iter().filter(|event| self.cited.contains(&event.id));
+        let grants = of_cited.filter_map(|event| event.grant).chain(self.grants.iter().copied());
+        Window { first: self.first, last: self.last, grants: grants.collect() }
     }
 
     fn keeps(&self, position: usize) -> bool {

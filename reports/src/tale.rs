@@ -1,40 +1,51 @@
-//! The explanation of a violation in one paragraph: the finding, then in order of time who got the lock, which faults
+//! The explanation of a run in one paragraph: what was found, one finding of each invariant, then in order of time who got the lock, which faults
 //! struck, how the store came to forget the first grant, who got in, and when the first holder stopped believing.
 //!
 //! It says only what the trace shows. It does not judge: the finding has done that.
 
 use std::time::Duration;
 
+use picklock_scenarios::history::History;
 use picklock_scenarios::outcome::Finding;
-use picklock_scenarios::summary::Story;
+use picklock_scenarios::story::{Breach, Story};
 use picklock_sim::ids::{EventId, GrantId};
 use picklock_sim::trace::{Event, Trace, What};
 
 use crate::numbers::{plural, span};
-use crate::relevance::key;
+use crate::relevance::{creator, key};
 use crate::spans::{self, Span};
 use crate::words::Names;
 
 /// At most so many faults are told one by one.
 const FAULTS: usize = 4;
 
-/// The explanation of the story's first finding, or that there is none.
-pub(crate) fn explain(story: &Story, spans: &[Span]) -> String {
-    let Some(finding) = story.findings.first() else {
-        return "No invariant was found violated in this run.".to_owned();
-    };
-    let teller = Teller { trace: &story.trace, names: Names::of(&story.trace), spans, finding };
-    let mut parts = vec![sentence(&finding.text)];
-    parts.extend(teller.course());
-    let more = story.findings.len() - 1;
-    if more > 0 {
-        parts.push(format!("The run has {more} more {} of this kind.", breaches(more)));
+/// What the run violates, a sentence for a finding of each invariant, in the order of their numbers; or that there is
+/// nothing.
+pub(crate) fn found(story: &Story) -> Vec<String> {
+    if story.leading().is_none() {
+        return vec!["No invariant was found violated in this run.".to_owned()];
     }
-    parts.join(" ")
+    let names = Names::of(&story.trace);
+    let found = |breach: &Breach| {
+        let first = breach.findings.first()?;
+        let more = match breach.findings.len() - 1 {
+            0 => String::new(),
+            more => format!(" ({more} more of this kind)"),
+        };
+        // With one invariant, the head has named it.
+        let named = if story.breaches.len() > 1 { format!("{}: ", breach.invariant) } else { String::new() };
+        let text = names.as_known(&first.text);
+        Some(sentence(&format!("{named}{}{more}", text.trim().trim_end_matches('.'))))
+    };
+    story.breaches.iter().filter_map(found).collect()
 }
 
-fn breaches(count: usize) -> &'static str {
-    if count == 1 { "breach" } else { "breaches" }
+/// How the first of them came about, in sentences; nothing if there is none.
+pub(crate) fn course(story: &Story, spans: &[Span]) -> String {
+    let Some(finding) = story.leading() else { return String::new() };
+    let history = History::of(&story.trace);
+    let names = Names::of(&story.trace);
+    Teller { trace: &story.trace, history: &history, names, spans, finding }.course().join(" ")
 }
 
 /// The text as a sentence: a finding is one already, but for its first letter and its full stop. Host names keep
@@ -47,6 +58,7 @@ fn sentence(text: &str) -> String {
 
 struct Teller<'a> {
     trace: &'a Trace,
+    history: &'a History<'a>,
     names: Names<'a>,
     spans: &'a [Span],
     finding: &'a Finding,
@@ -68,7 +80,11 @@ impl Teller<'_> {
     }
 
     /// The position of the last event that the finding cites or that ends one of its beliefs.
+    /// One that is not about a clash concerns the whole run.
     fn end(&self) -> usize {
+        if self.finding.grants.len() < 2 {
+            return self.trace.events.len();
+        }
         let beliefs = self.finding.grants.iter().filter_map(|grant| spans::belief(self.spans, *grant));
         let cited = self.finding.events.iter().filter_map(|id| self.position(*id));
         beliefs.filter_map(|belief| belief.last).chain(cited).max().unwrap_or(self.trace.events.len())
@@ -121,6 +137,9 @@ impl Teller<'_> {
         let what = key(&got.what).map(|key| format!("`{key}`")).unwrap_or_default();
         let (holder, newcomer) = (self.names.grant(first), self.names.grant(second));
         let ended = one.end(self.trace);
+        if two.first < one.first {
+            return self.late_to_know((first, one), (second, two), &what);
+        }
         let meanwhile = if one.last.is_none_or(|last| last > two.first) && ended >= got_in.at {
             format!("while {holder} still believed that it held it, until {ended}")
         } else {
@@ -135,26 +154,46 @@ impl Teller<'_> {
         course
     }
 
+    /// The course of a clash in which the earlier grant was seen by its client only after the later one.
+    fn late_to_know(
+        &self,
+        (first, one): (GrantId, &Span),
+        (second, two): (GrantId, &Span),
+        what: &str,
+    ) -> Vec<(usize, String)> {
+        let (holder, newcomer) = (self.names.grant(first), self.names.grant(second));
+        let granted = self.history.grants().find(|(section, _)| section.id == first);
+        let granted = granted.map_or(self.trace.events[one.first].at, |(_, grant)| grant.granted_at);
+        let executed = self.trace.events.iter().position(|event| event.at >= granted).unwrap_or(two.first);
+        let [knew, got_in] = [one, two].map(|span| self.trace.events[span.first].at);
+        let ended = two.end(self.trace);
+        let mut course = vec![
+            (executed, format!("{holder} was granted {what} at {granted}, and was yet to learn of it.")),
+            (two.first, format!("{newcomer} got it at {got_in}, and believed in it until {ended}.")),
+            (one.first, format!("{holder} learned of its grant at {knew}.")),
+        ];
+        course.extend(self.forgotten(first, executed, two.first));
+        course.extend(self.late_changes(first, two.first));
+        course
+    }
+
     /// How the stores came to forget the first grant before the second one was given.
     fn forgotten(&self, first: GrantId, from: usize, until: usize) -> Vec<(usize, String)> {
         let holder = self.names.grant(first);
-        let about = self.trace.events.get(from).and_then(|event| key(&event.what));
         let mut told: Vec<(usize, String, Vec<&str>)> = Vec::new();
         for (position, event) in self.trace.events.iter().enumerate().take(until).skip(from) {
-            if key(&event.what) != about {
-                continue;
-            }
             let words = match (&event.what, event.grant) {
-                (What::Expired { .. }, None) => format!("the lease of {holder} ran out"),
-                (What::Expired { .. }, Some(grant)) if grant == first => {
-                    format!("the lease of {holder} ran out")
-                }
+                (What::Expired { .. }, _) => format!("the lease of {holder} ran out"),
                 (What::Lost { .. }, _) => "the acknowledged record was lost".to_owned(),
                 (What::Deleted { .. }, Some(grant)) if grant != first => {
                     format!("{} deleted the record", self.names.grant(grant))
                 }
                 _ => continue,
             };
+            // By its record and not by its key: of several slots under one lock, another one's end is not this one's.
+            if creator(&self.trace.events, position) != Some(first) {
+                continue;
+            }
             let store = self.names.host(event.host);
             match told.iter_mut().find(|(_, same, _)| *same == words) {
                 Some((_, _, stores)) if stores.contains(&store) => {}
@@ -184,16 +223,19 @@ impl Teller<'_> {
         self.trace.events.iter().enumerate().filter_map(late).collect()
     }
 
-    /// How long it was so.
+    /// For how long both believed, if that is what was found.
     fn extent(&self) -> Option<String> {
         let width = self.finding.width.filter(|width| *width > Duration::ZERO)?;
-        let both = self.finding.grants.len() >= 2;
-        Some(format!("{} {}.", if both { "They overlapped for" } else { "It lasted" }, span(width)))
+        let [first, second, ..] = self.finding.grants[..] else { return None };
+        let (one, two) = (spans::belief(self.spans, first)?, spans::belief(self.spans, second)?);
+        let begins = self.trace.events[one.first.max(two.first)].at;
+        let ends = one.end(self.trace).min(two.end(self.trace));
+        (ends.since(begins) == width).then(|| format!("They overlapped for {}.", span(width)))
     }
 }
 
 /// "node-1, node-2 and node-3".
-fn list(names: &[&str]) -> String {
+pub(crate) fn list(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),

@@ -6,7 +6,9 @@
 //! are never broken, so that they can be copied.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::{Cell, Summary, Violation};
 
 use crate::format::{Format, ReportError};
@@ -30,7 +32,7 @@ const STEP: usize = 3;
 const NAME_COLUMNS: usize = 24;
 /// Fewer columns than this are too few for what was found: it goes below its line.
 const FOUND_COLUMNS: usize = 28;
-/// At most so many violations that count are told in full.
+/// At most so many runs with violations that count are told in full.
 const STORIES: usize = 3;
 
 fn render(summary: &Summary, style: &Style) -> Result<String, ReportError> {
@@ -264,18 +266,24 @@ fn stories(page: &mut String, summary: &Summary, style: &Style) {
     let told = summary.cells.iter().flat_map(|cell| {
         cell.violations.iter().filter(|(invariant, _)| verdict::counts(cell, invariant)).map(|(_, it)| it)
     });
-    let told: Vec<_> = told.filter_map(|it| it.story.as_deref().map(|story| (story, &it.replay))).collect();
-    if told.is_empty() {
+    // What one run violates is told together, once.
+    let mut stories: Vec<&Arc<Story>> = Vec::new();
+    for story in told.filter_map(|it| it.story.as_ref()) {
+        if !stories.iter().any(|other| Arc::ptr_eq(other, story)) {
+            stories.push(story);
+        }
+    }
+    if stories.is_empty() {
         return;
     }
     section(page, "how it happened, in the reduced run", style);
-    for (at, (story, replay)) in told.iter().take(STORIES).enumerate() {
+    for (at, story) in stories.iter().take(STORIES).enumerate() {
         if at > 0 {
             page.push('\n');
         }
-        page.push_str(&timeline::tell(story, replay, style, timeline::Detail::Relevant));
+        page.push_str(&timeline::tell(story, style, timeline::Detail::Relevant));
     }
-    if let Some(more) = told.len().checked_sub(STORIES).filter(|more| *more > 0) {
+    if let Some(more) = stories.len().checked_sub(STORIES).filter(|more| *more > 0) {
         page.push_str(&format!("\n{more} more can be told by the lines above that replay them.\n"));
     }
 }

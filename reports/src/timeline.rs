@@ -2,21 +2,22 @@
 //!
 //! Beside the true time stand the clients, a column each: `│` while a client believes that it holds the lock, `┊`
 //! while it asks for it, and `▓` beside either while it stands still. Two strokes in one line are the double holder.
-//! The clashing grants are marked, and so is every event that proves the finding. What is left out of the page is
-//! said beside the code that chooses, in `relevance.rs`; [`Detail::Full`] leaves out nothing.
+//! The clashing grants are marked, and so is every event that proves a finding. What is left out of the page is
+//! said beside the code that chooses, in `relevance.rs`, and what is told in one line in `rows.rs`; [`Detail::Full`] leaves
+//! out nothing.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use picklock_scenarios::summary::Story;
-use picklock_sim::ids::HostId;
+use picklock_scenarios::story::Story;
+use picklock_sim::ids::{EventId, GrantId, HostId};
 use picklock_sim::trace::{Event, Role, Trace, What};
 
 use crate::layout::{cut, left, paragraph, printable, right, staircase, width, wrap};
 use crate::paint::{Ink, Style};
+use crate::rows::{self, Row};
 use crate::spans::{self, Span, State};
-use crate::words::Names;
-use crate::{relevance, tale};
+use crate::{aftermath, exchanges, relevance, tale};
 
 /// How much of a run is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,47 +29,59 @@ pub enum Detail {
     Full,
 }
 
-/// Tells a story; `replay` is the command that shows it again. A story without findings is told as a run in which
-/// nothing was violated.
+/// Tells a story, with all that the run violates, and the line that makes it again. A story without findings is told as a
+/// run in which nothing was violated.
 #[must_use]
-pub fn tell(story: &Story, replay: &str, style: &Style, detail: Detail) -> String {
+pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
     let spans = spans::of(&story.trace);
-    let shown = match detail {
-        Detail::Relevant => relevance::positions(story, &spans),
-        Detail::Full => (0..story.trace.events.len()).collect(),
+    let cited = relevance::cited(story);
+    let (rows, shown) = match detail {
+        Detail::Relevant => {
+            let (positions, window) = relevance::positions(story, &spans);
+            let exchanges = exchanges::of(story);
+            let told: Vec<_> = exchanges.iter().filter(|one| window.tells(one)).collect();
+            rows::relevant(story, &positions, &told, &cited)
+        }
+        Detail::Full => (rows::full(story), story.trace.events.len()),
     };
-    let mut page = head(story, &shown, style);
+    let mut page = head(story, shown, style);
     page.push('\n');
-    page.push_str(&paragraph(&explain_with(story, &spans), 0, style.columns()));
-    page.push('\n');
-    Table::of(story, &spans, &shown, style).write(&mut page);
-    page.push_str(&format!("\nreplay: {}\n", style.paint(Ink::First, &printable(replay))));
+    let course = tale::course(story, &spans);
+    for paragraphs in [tale::found(story), if course.is_empty() { Vec::new() } else { vec![course] }] {
+        for words in &paragraphs {
+            page.push_str(&paragraph(&printable(words), 0, style.columns()));
+        }
+        if !paragraphs.is_empty() {
+            page.push('\n');
+        }
+    }
+    Table::of(story, &spans, &cited, &rows, style).write(&mut page);
+    page.push_str(&aftermath::tell(story, style));
+    page.push_str(&format!("\nreplay: {}\n", style.paint(Ink::First, &printable(&story.replay))));
     page
 }
 
 /// What happened, in one paragraph without line breaks.
 #[must_use]
 pub fn explain(story: &Story) -> String {
-    explain_with(story, &spans::of(&story.trace))
+    let mut parts = tale::found(story);
+    parts.push(tale::course(story, &spans::of(&story.trace)));
+    printable(parts.join(" ").trim_end()).into_owned()
 }
 
-fn explain_with(story: &Story, spans: &[Span]) -> String {
-    printable(&tale::explain(story, spans)).into_owned()
-}
-
-fn head(story: &Story, shown: &[usize], style: &Style) -> String {
-    let Story { design, scenario, invariant, plan, trace, .. } = story;
+fn head(story: &Story, shown: usize, style: &Style) -> String {
+    let Story { design, scenario, plan, trace, .. } = story;
     let network = match plan.network_seed {
         seed if seed == plan.seed => String::new(),
         seed => format!(", network seed {}", seed.0),
     };
-    let verdict = match (story.findings.is_empty(), invariant.as_str()) {
-        (true, "") => "nothing violated".to_owned(),
-        (true, invariant) => format!("{invariant} not violated"),
-        (false, invariant) => format!("{invariant} violated"),
+    let violated: Vec<&str> = story.invariants().collect();
+    let verdict = match violated.as_slice() {
+        [] => "nothing violated".to_owned(),
+        violated => format!("{} violated", tale::list(violated)),
     };
     let title = format!("{design} under {scenario}, seed {}{network}: {verdict}", plan.seed.0);
-    let facts = format!("digest {}, {} of {} events shown", trace.digest, shown.len(), trace.events.len());
+    let facts = format!("digest {}, {shown} of {} events shown", trace.digest, trace.events.len());
     let mut page = String::new();
     for (ink, text) in [(Ink::Head, title), (Ink::Dim, facts)] {
         for line in wrap(&printable(&text), style.columns()) {
@@ -82,9 +95,9 @@ fn head(story: &Story, shown: &[usize], style: &Style) -> String {
 struct Table<'a> {
     story: &'a Story,
     trace: &'a Trace,
-    names: Names<'a>,
     spans: &'a [Span],
-    shown: &'a [usize],
+    cited: &'a BTreeSet<EventId>,
+    rows: &'a [Row],
     style: &'a Style,
     /// The clients that have a column.
     clients: Vec<HostId>,
@@ -102,19 +115,24 @@ impl<'a> Table<'a> {
     const WORDS: usize = 30;
     const HEADING: &'static str = "true time";
 
-    fn of(story: &'a Story, spans: &'a [Span], shown: &'a [usize], style: &'a Style) -> Table<'a> {
+    fn of(
+        story: &'a Story,
+        spans: &'a [Span],
+        cited: &'a BTreeSet<EventId>,
+        rows: &'a [Row],
+        style: &'a Style,
+    ) -> Table<'a> {
         let trace = &story.trace;
-        let events = || shown.iter().map(|position| &trace.events[*position]);
-        let time = events().map(|event| event.at.to_string().len()).max().unwrap_or(0);
+        let time = rows.iter().map(|row| trace.events[row.position].at.to_string().len()).max().unwrap_or(0);
         let time = time.max(Table::HEADING.len());
-        let clients = lanes(story, shown, style.columns() / 3 / Table::LANE);
-        let host = events().map(|event| width(&printable(trace.host_name(event.host)))).max();
+        let clients = lanes(story, rows, style.columns() / 3 / Table::LANE);
+        let host = rows.iter().map(|row| width(&printable(trace.host_name(row.host)))).max();
         let host = host.unwrap_or(0).max("host".len());
         let room = style.columns().saturating_sub(time + 2 + clients.len() * Table::LANE);
         let fits = room >= host + 2 + Table::WORDS;
         let words = if fits { room - host - 2 } else { room };
         let host = fits.then_some(host);
-        Table { story, trace, names: Names::of(trace), spans, shown, style, clients, time, host, words }
+        Table { story, trace, spans, cited, rows, style, clients, time, host, words }
     }
 
     fn write(&self, page: &mut String) {
@@ -130,8 +148,8 @@ impl<'a> Table<'a> {
         let heading = format!("{}  {strokes}{host}what happened", right(Table::HEADING, self.time));
         page.push_str(&self.style.paint(Ink::Dim, &heading));
         page.push('\n');
-        for position in self.shown {
-            self.row(page, *position);
+        for row in self.rows {
+            self.row(page, row);
         }
         let legend = "│ believes that it holds, ┊ asks, ▓ stands still, ◀ proves the finding";
         page.push('\n');
@@ -140,11 +158,10 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn row(&self, page: &mut String, position: usize) {
-        let event = &self.trace.events[position];
-        let host = printable(self.trace.host_name(event.host));
-        let wire = self.story.wire.get(&event.id).map(|said| format!(": {said}")).unwrap_or_default();
-        let said = format!("{}{wire}", self.names.say(event));
+    fn row(&self, page: &mut String, row: &Row) {
+        let event = &self.trace.events[row.position];
+        let host = printable(self.trace.host_name(row.host));
+        let said = &row.text;
         let mark = self.mark(event).map(|mark| format!(" {mark}")).unwrap_or_default();
         let said = match self.host {
             Some(_) => format!("{said}{mark}"),
@@ -160,7 +177,7 @@ impl<'a> Table<'a> {
             let line = format!(
                 "{}  {}{host}{}",
                 right(&time, self.time),
-                self.gutter(position),
+                self.gutter(row.position),
                 self.style.paint(ink, line)
             );
             page.push_str(line.trim_end());
@@ -190,8 +207,7 @@ impl<'a> Table<'a> {
 
     /// The colour of a client: that of its clashing grant.
     fn rank_of(&self, client: HostId) -> Ink {
-        let grants = self.story.findings.first().map_or(&[][..], |finding| &finding.grants);
-        match grants.iter().position(|grant| grant.client == client) {
+        match clashing(self.story).iter().position(|grant| grant.client == client) {
             Some(0) => Ink::First,
             Some(_) => Ink::Second,
             None => Ink::Dim,
@@ -199,10 +215,10 @@ impl<'a> Table<'a> {
     }
 
     fn mark(&self, event: &Event) -> Option<&'static str> {
-        let finding = self.story.findings.first()?;
         if let What::Acquired { .. } = event.what {
-            let rank = event.grant.and_then(|grant| finding.grants.iter().position(|it| *it == grant));
-            match (rank, finding.grants.len()) {
+            let grants = clashing(self.story);
+            let rank = event.grant.and_then(|grant| grants.iter().position(|it| *it == grant));
+            match (rank, grants.len()) {
                 (Some(0), 1) => return Some("◀ the grant"),
                 (Some(0), _) => return Some("◀ first grant"),
                 (Some(1), _) => return Some("◀ second grant"),
@@ -210,11 +226,11 @@ impl<'a> Table<'a> {
                 (None, _) => {}
             }
         }
-        finding.events.contains(&event.id).then_some("◀")
+        self.cited.contains(&event.id).then_some("◀")
     }
 
     fn ink(&self, event: &Event) -> Ink {
-        let grants = self.story.findings.first().map_or(&[][..], |finding| &finding.grants);
+        let grants = clashing(self.story);
         match &event.what {
             What::Injected { .. }
             | What::Bit { .. }
@@ -238,10 +254,15 @@ impl<'a> Table<'a> {
     }
 }
 
+/// The grants of the finding that the story is told about, the earlier one first.
+fn clashing(story: &Story) -> &[GrantId] {
+    story.leading().map_or(&[][..], |finding| &finding.grants)
+}
+
 /// The clients that get a column, at most `most`: those of the clashing grants first, then those shown.
-fn lanes(story: &Story, shown: &[usize], most: usize) -> Vec<HostId> {
-    let clashing = story.findings.first().into_iter().flat_map(|finding| &finding.grants).map(|it| it.client);
-    let clients = shown.iter().map(|position| story.trace.events[*position].host);
+fn lanes(story: &Story, rows: &[Row], most: usize) -> Vec<HostId> {
+    let clashing = clashing(story).iter().map(|grant| grant.client);
+    let clients = rows.iter().map(|row| row.host);
     let clients = clients.filter(|host| story.trace.role(*host) == Some(Role::Client));
     let mut chosen = BTreeSet::new();
     for client in clashing.chain(clients) {

@@ -34,6 +34,18 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// A text of findings, in which every grant bears its section, with grants named as everywhere else here.
+    pub(crate) fn as_known(&self, text: &str) -> String {
+        let grants: BTreeSet<GrantId> = self.trace.events.iter().filter_map(|event| event.grant).collect();
+        grants.into_iter().filter(|grant| !self.several.contains(&grant.client)).fold(
+            text.to_owned(),
+            |text, grant| {
+                let client = self.host(grant.client);
+                text.replace(&format!("{client} (section {})", grant.section), client)
+            },
+        )
+    }
+
     /// The name of the fault behind an injection.
     pub(crate) fn fault(&self, injection: u32) -> &'a str {
         self.trace.faults.get(injection as usize).map_or("fault", String::as_str)

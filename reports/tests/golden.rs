@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{Detail, tell};
 use picklock_reports::{ALL, Style, compare, find};
-use picklock_scenarios::summary::{Story, Summary};
+use picklock_scenarios::story::Story;
+use picklock_scenarios::summary::Summary;
 use picklock_sim::ids::EventId;
 use picklock_sim::time::TrueTime;
 use serde_json::Value;
 
 mod fixtures;
 
-use fixtures::{REPLAY, campaign, paused_holder, suite};
+use fixtures::{campaign, paused_holder, suite};
 
 fn plain(width: usize) -> Style {
     Style { colour: false, width }
@@ -87,56 +88,57 @@ fn comparison_as_markdown() {
 
 #[test]
 fn timeline_of_a_paused_holder() {
-    insta::assert_snapshot!(tell(&paused_holder(), REPLAY, &Style::default(), Detail::Relevant));
+    insta::assert_snapshot!(tell(&paused_holder(), &Style::default(), Detail::Relevant));
 }
 
 #[test]
 fn timeline_of_a_paused_holder_on_a_narrow_terminal() {
-    insta::assert_snapshot!(tell(&paused_holder(), REPLAY, &plain(56), Detail::Relevant));
+    insta::assert_snapshot!(tell(&paused_holder(), &plain(56), Detail::Relevant));
 }
 
 #[test]
 fn timeline_of_a_paused_holder_in_full() {
-    insta::assert_snapshot!(tell(&paused_holder(), REPLAY, &Style::default(), Detail::Full));
+    insta::assert_snapshot!(tell(&paused_holder(), &Style::default(), Detail::Full));
 }
 
 #[test]
 fn a_segment_that_was_held_belongs_to_the_story_and_a_quick_one_does_not() {
     let mut story = paused_holder();
-    let told = |story: &Story| tell(story, REPLAY, &plain(110), Detail::Relevant);
+    let told = |story: &Story| tell(story, &plain(110), Detail::Relevant);
     assert!(!told(&story).contains("segment"));
     let sent = &mut story.trace.events[2].at;
     *sent = TrueTime(sent.0 - 90_000_000);
     let page = told(&story);
-    assert!(page.contains("client-1  sends segment 0 (71 bytes) to node-1"), "{page}");
+    assert!(page.contains("client-1  → node-1: SET stock a1 NX PX 1000 → OK, after 92.0ms"), "{page}");
     assert!(page.contains("node-1    receives segment 0 from client-1"), "{page}");
 }
 
 #[test]
 fn a_try_that_came_to_nothing_is_left_out_of_the_story() {
     let mut story = paused_holder();
-    let before = tell(&story, REPLAY, &plain(110), Detail::Relevant).matches("record of").count();
-    let (created, deleted) = (story.trace.events[11].clone(), story.trace.events[18].clone());
+    let before = tell(&story, &plain(110), Detail::Relevant).matches("record of").count();
+    let (created, deleted) = (story.trace.events[13].clone(), story.trace.events[20].clone());
     for (id, mut event) in [(100, created), (101, deleted)] {
         event.id = EventId(id);
         event.at = TrueTime(1_120_000_000 + u64::from(id));
-        story.trace.events.insert(11 + (id as usize - 100), event);
+        story.trace.events.insert(13 + (id as usize - 100), event);
     }
-    let page = tell(&story, REPLAY, &plain(110), Detail::Relevant);
+    let page = tell(&story, &plain(110), Detail::Relevant);
     assert_eq!(page.matches("record of").count(), before, "{page}");
-    assert!(page.contains("21 of 28 events shown"), "{page}");
+    assert!(page.contains("25 of 30 events shown"), "{page}");
 }
 
 #[test]
 fn a_story_of_the_same_run_is_told_alike_every_time() {
-    let told = || tell(&paused_holder(), REPLAY, &plain(80), Detail::Full);
+    let told = || tell(&paused_holder(), &plain(80), Detail::Full);
     assert_eq!(told(), told());
 }
 
 #[test]
 fn a_run_as_json() {
     let story = paused_holder();
-    let violations = BTreeMap::from([(story.invariant.clone(), story.findings.clone())]);
+    let found = story.breaches.iter().map(|breach| (breach.invariant.clone(), breach.findings.clone()));
+    let violations: BTreeMap<_, _> = found.collect();
     let run = Run {
         design: &story.design,
         scenario: &story.scenario,
@@ -147,7 +149,7 @@ fn a_run_as_json() {
     };
     let page = run_json(&run).unwrap();
     let data: Value = serde_json::from_str(&page).unwrap();
-    assert_eq!(data["violations"], serde_json::json!(["mutual-exclusion"]));
+    assert_eq!(data["violations"], serde_json::json!(["mutual-exclusion", "no-lost-update"]));
     assert_eq!(data["events"].as_array().unwrap().len(), story.trace.events.len());
     insta::assert_snapshot!(page);
 }
@@ -157,8 +159,7 @@ fn a_run_without_events_and_findings_is_still_json_and_still_a_page() {
     let mut story = paused_holder();
     story.trace.events.clear();
     story.trace.hosts.clear();
-    story.findings.clear();
-    story.invariant.clear();
+    story.breaches.clear();
     let run = Run {
         design: "x",
         scenario: "y",
@@ -169,7 +170,7 @@ fn a_run_without_events_and_findings_is_still_json_and_still_a_page() {
     };
     let data: Value = serde_json::from_str(&run_json(&run).unwrap()).unwrap();
     assert_eq!(data["events"], serde_json::json!([]));
-    let page = tell(&story, REPLAY, &plain(80), Detail::Relevant);
+    let page = tell(&story, &plain(80), Detail::Relevant);
     assert!(page.starts_with("single under pause, seed 7: nothing violated\n"), "{page}");
 }
 
@@ -181,7 +182,7 @@ fn every_page_keeps_to_its_width() {
             assert_fits(&compared("text", &summary, &plain(columns)), columns);
         }
         for detail in [Detail::Relevant, Detail::Full] {
-            assert_fits(&tell(&paused_holder(), REPLAY, &plain(columns), detail), columns);
+            assert_fits(&tell(&paused_holder(), &plain(columns), detail), columns);
         }
     }
 }
@@ -190,7 +191,7 @@ fn every_page_keeps_to_its_width() {
 fn colour_adds_escape_codes_and_changes_nothing_else() {
     let coloured = Style { colour: true, width: 80 };
     let pages = |style: &Style| {
-        let told = tell(&paused_holder(), REPLAY, style, Detail::Relevant);
+        let told = tell(&paused_holder(), style, Detail::Relevant);
         [render("text", &campaign(), style), compared("text", &campaign(), style), told]
     };
     for (with, without) in pages(&coloured).iter().zip(pages(&plain(80))) {

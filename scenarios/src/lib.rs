@@ -51,6 +51,7 @@
 //!   [`workloads`] (what clients do with their lock).
 //! - *What is said of a run*: [`history`] (a trace sorted by section, record and operation), [`invariants`], [`outcome`],
 //!   [`metrics`].
+//! - *What is told of one*: [`story`], [`trials`] (what it depends on, found out by runs).
 //! - *What is said of many*: [`tally`], [`summary`] (what every report reads), [`expect`] (what is known of the built-in
 //!   designs), [`bugs`] (how those of the collection are found).
 //!
@@ -68,10 +69,12 @@ pub mod metrics;
 pub mod outcome;
 pub mod scenario;
 pub mod shrink;
+pub mod story;
 pub mod suite;
 pub mod summary;
 pub mod tally;
 pub mod tell;
 #[cfg(test)]
 mod testing;
+pub mod trials;
 pub mod workloads;

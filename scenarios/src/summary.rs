@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_sim::plan::Plan;
-use picklock_sim::run::Wire;
-use picklock_sim::trace::Trace;
 use serde::Serialize;
 
-use crate::outcome::Finding;
+use crate::story::Story;
 
 /// The version of the JSON report's schema. Fields may be added within a version; none is renamed or removed.
 pub const SCHEMA: u32 = 1;
@@ -101,9 +99,9 @@ pub struct Violation {
     /// How often the reduced run was seen on the second engine; absent if that was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<Confirmed>,
-    /// The reduced run, for telling it; not part of the JSON report.
+    /// The reduced run, for telling it; the same one for all that it shows. Not part of the JSON report.
     #[serde(skip)]
-    pub story: Option<Box<Story>>,
+    pub story: Option<Arc<Story>>,
 }
 
 /// How often a violation was seen on the second engine.
@@ -113,25 +111,6 @@ pub struct Confirmed {
     pub seen: u32,
     /// Network seeds tried.
     pub of: u32,
-}
-
-/// A violating run, for telling it.
-#[derive(Clone, Debug)]
-pub struct Story {
-    /// The design's spelling.
-    pub design: String,
-    /// The scenario's name.
-    pub scenario: String,
-    /// The invariant's name.
-    pub invariant: String,
-    /// The breaches found.
-    pub findings: Vec<Finding>,
-    /// What was injected.
-    pub plan: Plan,
-    /// What happened.
-    pub trace: Trace,
-    /// What segments said, if that was kept.
-    pub wire: Wire,
 }
 
 /// Measures over the runs of a cell. Sums and maxima, so that they can be merged in any order.

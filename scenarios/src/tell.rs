@@ -4,7 +4,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use picklock_sim::capsule::{Capsule, FORMAT};
 use picklock_sim::design::Design;
@@ -16,9 +16,13 @@ use crate::campaign::observer::Observer;
 use crate::campaign::parallel::in_parallel;
 use crate::campaign::request::{Campaign, Pairing};
 use crate::check::{self, CheckError, Checked};
+use crate::invariants::Invariant;
+use crate::outcome::Finding;
 use crate::shrink;
-use crate::summary::{Cell, Confirmed, Story, Violation};
+use crate::story::{Breach, Story};
+use crate::summary::{Cell, Confirmed, Violation};
 use crate::tally::Seen;
+use crate::trials;
 
 /// Network seeds under which a violation is confirmed.
 pub const NETWORKS: u32 = 16;
@@ -83,10 +87,10 @@ pub(crate) fn all(
     });
     let (told, error) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
     for (cell, told) in told {
-        if let Some(violation) = cells[cell].violations.get_mut(&told.story.invariant) {
+        if let Some(violation) = cells[cell].violations.get_mut(&told.invariant) {
             violation.capsule = told.capsule;
             violation.confirmed = told.confirmed;
-            violation.story = Some(Box::new(told.story));
+            violation.story = Some(told.story);
         }
     }
     error.map_or(Ok(()), Err)
@@ -101,9 +105,15 @@ struct Group {
     invariants: Vec<String>,
 }
 
-/// From the last consequence to the first cause.
+/// From the last consequence to the first cause; what is not among them comes before.
 const DEMANDING: [&str; 6] =
     ["no-lost-update", "effective-exclusion", "token-order", "ownership", "progress", "mutual-exclusion"];
+
+/// Puts the names of violated invariants in the order in which a run is reduced to them: one that is reduced to what
+/// asks for the most mostly shows the others too.
+pub fn most_demanding_first(invariants: &mut [String]) {
+    invariants.sort_by_key(|name| DEMANDING.iter().position(|other| other == name));
+}
 
 /// The violations to tell: all, or those that count and what is told together with them.
 fn groups(cells: &[Cell], all: bool) -> Vec<Group> {
@@ -118,7 +128,7 @@ fn groups(cells: &[Cell], all: bool) -> Vec<Group> {
             if !all && invariants.iter().all(|name| results.allows(name)) {
                 continue;
             }
-            invariants.sort_by_key(|name| DEMANDING.iter().position(|other| other == name));
+            most_demanding_first(&mut invariants);
             groups.push(Group { cell, seed, invariants });
         }
     }
@@ -126,9 +136,10 @@ fn groups(cells: &[Cell], all: bool) -> Vec<Group> {
 }
 
 struct Told {
+    invariant: String,
     capsule: Option<PathBuf>,
     confirmed: Option<Confirmed>,
-    story: Story,
+    story: Arc<Story>,
 }
 
 fn tell_group(
@@ -142,24 +153,45 @@ fn tell_group(
     let failed =
         |source| TellError::Check { design: pairing.name.clone(), scenario: scenario.to_owned(), source };
     let plan = check::draw(design, pairing.scenario, Seed(group.seed)).map_err(failed)?;
+    let whole = check::check(campaign.engine, design, plan.clone()).map_err(failed)?;
     let mut told = Vec::new();
     let mut rest = group.invariants.clone();
     while let Some(hardest) = rest.first().cloned() {
         let small = shrink::shrink(campaign.engine, design, &plan, &hardest);
-        let run = check::check(campaign.engine, design, small).map_err(failed)?;
+        let run = check::check_keeping(campaign.engine, design, small).map_err(failed)?;
         let (shown, others): (Vec<String>, Vec<String>) =
             rest.into_iter().partition(|invariant| run.violates(invariant) || *invariant == hardest);
         let confirmed = campaign.confirm.then(|| confirm(design, &run.plan, &shown));
-        for (at, invariant) in shown.iter().enumerate() {
-            let capsule = keep(campaign, pairing, design, invariant, &run)?;
-            let story = story(design, scenario, invariant, &run);
+        let line = campaign.replay_line(pairing, group.seed);
+        let replay = format!("{line}{}", shrinking(&whole, Some(&hardest)));
+        let trials = trials::of(campaign.engine, design, &run, &campaign.others);
+        let story = Arc::new(Story { trials: Some(trials), ..story(design, scenario, &run, replay) });
+        for (at, invariant) in shown.into_iter().enumerate() {
+            let capsule = keep(campaign, pairing, design, &invariant, &run)?;
             let confirmed = confirmed.as_ref().map(|counts| counts[at]);
-            told.push(Told { capsule, confirmed, story });
+            told.push(Told { invariant, capsule, confirmed, story: Arc::clone(&story) });
             observer.told();
         }
         rest = others;
     }
     Ok(told)
+}
+
+/// The invariant that a run is reduced to if none is named; `None` if it violates none.
+#[must_use]
+pub fn reduced_to(run: &Checked) -> Option<String> {
+    let mut violated = run.violated();
+    most_demanding_first(&mut violated);
+    violated.into_iter().next()
+}
+
+/// What a line that replays a run needs besides, so that it shows the run reduced to this invariant.
+#[must_use]
+pub fn shrinking(whole: &Checked, invariant: Option<&str>) -> String {
+    match invariant {
+        Some(named) if reduced_to(whole).as_deref() != Some(named) => format!(" --shrink={named}"),
+        _ => " --shrink".to_owned(),
+    }
 }
 
 fn keep(
@@ -206,19 +238,22 @@ pub fn capsule(design: &Design, scenario: &str, engine: Engine, run: &Checked) -
     }
 }
 
-/// A run as a story about one of the invariants that it violates.
+/// A run as a story about all that it violates; `replay` makes it again.
 #[must_use]
-pub fn story(design: &Design, scenario: &str, invariant: &str, run: &Checked) -> Story {
-    let findings = run.violations().find(|(violated, _)| violated.name == invariant);
-    let findings = findings.map(|(_, findings)| findings.to_vec()).unwrap_or_default();
+pub fn story(design: &Design, scenario: &str, run: &Checked, replay: String) -> Story {
+    let breach = |(invariant, findings): (&'static Invariant, &[Finding])| Breach {
+        invariant: invariant.name.to_owned(),
+        findings: findings.to_vec(),
+    };
     Story {
         design: design.name.to_string(),
         scenario: scenario.to_owned(),
-        invariant: invariant.to_owned(),
-        findings,
+        breaches: run.violations().map(breach).collect(),
         plan: run.plan.clone(),
         trace: run.trace.clone(),
         wire: run.wire.clone(),
+        replay,
+        trials: None,
     }
 }
 

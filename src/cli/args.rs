@@ -186,9 +186,15 @@ pub(crate) struct ReplayArgs {
     /// Show every event, not only those that matter to the violation
     #[arg(long)]
     pub(crate) full: bool,
-    /// Reduce the run first, to what its first violation needs
-    #[arg(long)]
-    pub(crate) shrink: bool,
+    /// Reduce the run first, to what its violation needs: that of INVARIANT, or the one that asks for the most
+    #[arg(
+        long,
+        value_name = "INVARIANT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ""
+    )]
+    pub(crate) shrink: Option<String>,
     #[command(flatten)]
     pub(crate) look: Look,
 }

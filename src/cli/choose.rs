@@ -10,10 +10,15 @@ use picklock_sim::text::nearest;
 use super::args::Selection;
 use super::exit::Failure;
 
+/// The designs that come with picklock, their parameters at their defaults.
+pub(crate) fn defaults() -> Vec<Design> {
+    picklock_impls::families().iter().map(|family| family.design()).collect()
+}
+
 /// The designs asked for; all if none is named.
 pub(crate) fn designs(named: &[String]) -> Result<Vec<Design>, Failure> {
     if named.is_empty() {
-        return Ok(picklock_impls::families().iter().map(|family| family.design()).collect());
+        return Ok(defaults());
     }
     let mut designs: Vec<Design> = Vec::new();
     for name in named.iter().flat_map(|list| split(list)) {

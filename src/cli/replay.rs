@@ -7,12 +7,13 @@ use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{self, Detail};
 use picklock_scenarios::campaign::quoted;
 use picklock_scenarios::check::{self, CheckError, Checked};
-use picklock_scenarios::{shrink, tell};
+use picklock_scenarios::{invariants, shrink, tell, trials};
 use picklock_sim::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::plan::Plan;
 use picklock_sim::seed::Seed;
+use picklock_sim::text::nearest;
 
 use super::args::ReplayArgs;
 use super::exit::{Exit, Failure};
@@ -25,8 +26,8 @@ struct Replayed {
     engine: Engine,
     run: Checked,
     line: String,
-    /// What a capsule says of the run that it kept, compared with this one.
-    comparison: Option<String>,
+    /// What else is to be said: how a capsule's run compares with this one, and that there was nothing to reduce.
+    notes: Vec<String>,
 }
 
 pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
@@ -74,21 +75,40 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     }
     args.set.iter().for_each(|setting| line.push_str(&format!(" --set {}", quoted(setting))));
     let replayed =
-        Replayed { design, scenario: scenario.name().to_owned(), engine, run, line, comparison: None };
-    if args.shrink { reduced(args, replayed) } else { Ok(replayed) }
+        Replayed { design, scenario: scenario.name().to_owned(), engine, run, line, notes: Vec::new() };
+    reduced(args, replayed)
 }
 
-/// How a plan is run: what is told in full says what its segments said.
+/// How a plan is run: what is told says what its segments said.
 fn judged(args: &ReplayArgs) -> fn(Engine, &Design, Plan) -> Result<Checked, CheckError> {
-    if args.full && args.format == "text" { check::check_keeping } else { check::check }
+    if args.format == "text" { check::check_keeping } else { check::check }
 }
 
-/// The same run, reduced to what its first violation needs; unchanged if it has none.
+/// The same run, reduced, if that was asked, to what one of its violations needs: the one asked for, or the one that asks
+/// for the most. A run that violates nothing stays as it is.
 fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failure> {
-    let Some((invariant, _)) = replayed.run.violations().next() else { return Ok(replayed) };
-    let plan = shrink::shrink(replayed.engine, &replayed.design, &replayed.run.plan, invariant.name);
+    let Some(asked) = &args.shrink else { return Ok(replayed) };
+    let named = (!asked.is_empty()).then_some(asked.as_str());
+    let Some(invariant) = named.map(str::to_owned).or_else(|| tell::reduced_to(&replayed.run)) else {
+        replayed.notes.push("nothing to shrink: no invariant is violated".to_owned());
+        return Ok(replayed);
+    };
+    if !replayed.run.violates(&invariant) {
+        let known: Vec<&str> = invariants::ALL.iter().map(|known| known.name).collect();
+        if !known.contains(&invariant.as_str()) {
+            let near = nearest(&invariant, known.iter().copied());
+            let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            return Err(Failure::Input(format!(
+                "there is no invariant `{invariant}`{hint}; there are {}",
+                known.join(", ")
+            )));
+        }
+        replayed.notes.push(format!("nothing to shrink: {invariant} is not violated"));
+        return Ok(replayed);
+    }
+    replayed.line.push_str(&tell::shrinking(&replayed.run, Some(&invariant)));
+    let plan = shrink::shrink(replayed.engine, &replayed.design, &replayed.run.plan, &invariant);
     replayed.run = judged(args)(replayed.engine, &replayed.design, plan).map_err(failed)?;
-    replayed.line.push_str(" --shrink");
     Ok(replayed)
 }
 
@@ -114,10 +134,10 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
         CheckError::Workload(_) => input(&error),
         CheckError::Panicked(_) => Failure::internal(error),
     })?;
-    let comparison = Some(compare(&capsule, &run, engine == kept));
+    let notes = vec![compare(&capsule, &run, engine == kept)];
     let line = format!("picklock replay {}", quoted(&file.display().to_string()));
-    let replayed = Replayed { design, scenario: capsule.scenario, engine, run, line, comparison };
-    if args.shrink { reduced(args, replayed) } else { Ok(replayed) }
+    let replayed = Replayed { design, scenario: capsule.scenario, engine, run, line, notes };
+    reduced(args, replayed)
 }
 
 fn compare(capsule: &Capsule, run: &Checked, same_engine: bool) -> String {
@@ -152,17 +172,19 @@ fn as_json(replayed: &Replayed) -> Result<String, Failure> {
 }
 
 fn as_text(replayed: Replayed, args: &ReplayArgs) -> String {
-    let Replayed { design, scenario, engine, run, line, comparison } = replayed;
+    let Replayed { design, scenario, engine, run, line, notes } = replayed;
     let violated = run.violated();
-    let first = run.violations().next().map_or("none", |(invariant, _)| invariant.name);
     let detail = if args.full { Detail::Full } else { Detail::Relevant };
     let digest = run.trace.digest;
-    let story = tell::story(&design, &scenario, first, &run);
-    let mut text = timeline::tell(&story, &line, &screen::style(args.look), detail);
+    let mut story = tell::story(&design, &scenario, &run, line);
+    if !violated.is_empty() {
+        story.trials = Some(trials::of(engine, &design, &run, &choose::defaults()));
+    }
+    let mut text = timeline::tell(&story, &screen::style(args.look), detail);
     let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
     text.push_str(&format!("violations: {violations}\nengine: {engine}\ndigest: {digest}\n"));
-    if let Some(comparison) = comparison {
-        text.push_str(&format!("{comparison}\n"));
+    for note in notes {
+        text.push_str(&format!("{note}\n"));
     }
     text
 }

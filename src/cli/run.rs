@@ -50,6 +50,7 @@ pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
         jobs: selection.jobs.unwrap_or(cores),
         budget: selection.budget,
         tell: true,
+        others: choose::defaults(),
         out: selection.out.as_deref(),
         files: files(selection),
         replay_args: replay_args(selection),

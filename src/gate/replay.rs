@@ -1,11 +1,13 @@
 //! A kept run, made again with a lock of one's own.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use picklock_scenarios::check::{self, CheckError, Checked};
+use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::Violation;
 use picklock_scenarios::tally::Tally;
-use picklock_scenarios::tell;
+use picklock_scenarios::{tell, trials};
 use picklock_sim::capsule::{Capsule, SIZE_MAX};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -36,7 +38,7 @@ fn try_replay(mut design: Design, file: &Path) -> Result<Verdict, GateError> {
     design.topology.replicated |= capsule.replicated;
     design.admits(&capsule.plan).map_err(|error| bad(FileError::Capsule(error.into())))?;
     let run = || {
-        check::check(engine, &design, capsule.plan.clone()).map_err(|error| match error {
+        check::check_keeping(engine, &design, capsule.plan.clone()).map_err(|error| match error {
             CheckError::Workload(_) => bad(FileError::Unknown(error.to_string())),
             error @ CheckError::Panicked(_) => GateError::of(error, &design.name, &capsule.scenario),
         })
@@ -66,10 +68,12 @@ fn verdict(design: &Design, scenario: &str, engine: Engine, run: Checked, file: 
             .insert(name, Violation { runs: 1, first_seed: run.plan.seed.0, replay, ..Violation::default() });
     }
     let first = run.violations().next().map(|(invariant, _)| invariant.name);
+    let trials = Some(trials::of(engine, design, &run, &[]));
+    let story = Story { trials, ..tell::story(design, scenario, &run, replay_line(file)) };
     if let Some(name) = first
         && let Some(violation) = cell.violations.get_mut(name)
     {
-        violation.story = Some(Box::new(tell::story(design, scenario, name, &run)));
+        violation.story = Some(Arc::new(story));
     }
     let mut verdict = Verdict::new(replay_line(file), true);
     verdict.add(cell);

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use picklock_scenarios::campaign::{Campaign, CampaignError, Silent};
@@ -27,6 +28,9 @@ pub(super) fn cell(gate: &Gate, scenario: &Scenario, tally: &Tally) -> Result<Ce
             violation.replay = format!(".seeds({seed}..{})", seed.saturating_add(1));
             if let Some(capsule) = &violation.capsule {
                 violation.replay = format!("{}; the whole run: {}", replay_line(capsule), violation.replay);
+            }
+            if let Some(story) = violation.story.as_mut().map(Arc::make_mut) {
+                story.replay.clone_from(&violation.replay);
             }
             cell.violations.insert((*name).to_owned(), violation);
         }

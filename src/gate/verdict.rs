@@ -54,7 +54,7 @@ impl Verdict {
     pub fn timeline(&self, invariant: &str) -> Option<String> {
         let violation = self.summary.cells.iter().find_map(|cell| cell.violations.get(invariant))?;
         let story = violation.story.as_deref()?;
-        Some(timeline::tell(story, &violation.replay, &Style::default(), Detail::Relevant))
+        Some(timeline::tell(story, &Style::default(), Detail::Relevant))
     }
 
     /// The numbers: what the report formats of [`reports`](crate::reports) take.

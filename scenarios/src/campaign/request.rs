@@ -35,6 +35,8 @@ pub struct Campaign<'a> {
     pub confirm: bool,
     /// Tell what an expectation allows, too.
     pub thorough: bool,
+    /// Designs on which the plan of what is told is tried as well, where they stand on the same servers.
+    pub others: Vec<Design>,
     /// What the cells should show.
     pub expectations: Option<&'a Expectations>,
     /// Where capsules are written.
@@ -70,6 +72,7 @@ impl<'a> Campaign<'a> {
             tell: false,
             confirm: false,
             thorough: false,
+            others: Vec::new(),
             expectations: None,
             out: None,
             files: BTreeMap::new(),

@@ -183,15 +183,19 @@ impl<'h, 't> Sweep<'h, 't> {
         let waiter = of_key.rev().max_by_key(waited)?;
         let orphans = self.orphans(from, block.until);
         let mut text = format!(
-            "deadlock: for {} nobody got `{}` although none held it; {} waited {} of that; the design's bound is {}",
+            "deadlock: for {} nobody got `{}` although none held it; {} waited {}; the design's bound is {}",
             ms(width),
             self.history.key_name(self.key),
             who(self.history, waiter.id),
-            ms(waited(&waiter)),
+            if waited(&waiter) >= width {
+                "all that time".to_owned()
+            } else {
+                format!("{} of that", ms(waited(&waiter)))
+            },
             ms(bound),
         );
         if let Some(first) = orphans.first() {
-            text.push_str(&format!("; in the way: {}", self.orphan(first, &orphans)));
+            text.push_str(&format!("; in the way: {}", self.orphan(first, &orphans, waiter)));
         }
         let left = orphans.iter().map(|record| record.created);
         let proof = [healed, waiter.asked, block.end].into_iter().flatten();
@@ -216,7 +220,7 @@ impl<'h, 't> Sweep<'h, 't> {
     }
 
     /// An orphaned record in words: where it is, whose request created it, and what had become of that section.
-    fn orphan(&self, record: &Record<'_>, alike: &[&Record<'_>]) -> String {
+    fn orphan(&self, record: &Record<'_>, alike: &[&Record<'_>], waiter: &Section<'_>) -> String {
         let mut hosts: Vec<&str> =
             alike.iter().map(|record| self.history.trace.host_name(record.created.host)).collect();
         hosts.sort_unstable();
@@ -225,6 +229,9 @@ impl<'h, 't> Sweep<'h, 't> {
         let what = format!("the record on {}, created at {}", hosts.join(", "), created.at);
         let Some(section) = created.grant.and_then(|id| self.history.place_of(id)) else { return what };
         let section = &self.history.sections[section];
+        if section.id == waiter.id {
+            return format!("{what} by an earlier request of its own");
+        }
         format!("{what} for {}, {}", who(self.history, section.id), fate(section))
     }
 }
@@ -232,7 +239,7 @@ impl<'h, 't> Sweep<'h, 't> {
 /// How a section ended whose record is still there.
 fn fate(section: &Section<'_>) -> String {
     let end = section.grant.as_ref().map_or(section.answered, |grant| grant.let_go);
-    let Some(end) = end else { return "which has not ended".to_owned() };
+    let Some(end) = end else { return "which has not let go".to_owned() };
     let how = match &end.what {
         What::Crashed { .. } if section.grant.is_some() => "which died holding it".to_owned(),
         What::Crashed { .. } => "which died asking for it".to_owned(),
@@ -266,7 +273,7 @@ mod tests {
         assert_eq!(found.grants, [A1]);
         assert_eq!(cited(&trace, &found), ["0 client-1 waiting", "101 client-1 acquired"]);
         let text = "deadlock: for 101 ms nobody got `stock` although none held it; client-1 (section 1) waited \
-                    101 ms of that; the design's bound is 100 ms";
+                    all that time; the design's bound is 100 ms";
         assert_eq!(found.text, text);
     }
 

@@ -1,0 +1,141 @@
+//! What follows a story: the chain of causes, what the violations need, and which designs the same plan leaves whole.
+
+use picklock_scenarios::story::{Elsewhere, Part, Story, Without};
+use picklock_sim::trace::{Event, What};
+
+use crate::cause;
+use crate::layout::{left, printable, right, spaces, width, wrap};
+use crate::paint::{Ink, Style};
+use crate::rows::{struck, told_at};
+use crate::tale::list;
+use crate::words::Names;
+
+/// Of a longer chain, so many links at its beginning and at its end are told.
+const LINKS: usize = 10;
+
+/// The blocks after a story, each under its word; empty without a finding.
+pub(crate) fn tell(story: &Story, style: &Style) -> String {
+    let mut page = String::new();
+    if story.leading().is_none() {
+        return page;
+    }
+    block(&mut page, "cause", &causes(story), style);
+    let plain = |lines: Vec<String>| lines.into_iter().map(|line| (String::new(), line)).collect::<Vec<_>>();
+    if let Some(trials) = &story.trials {
+        block(&mut page, "necessary", &plain(necessary(story, &trials.without)), style);
+        block(&mut page, "survives", &plain(survives(story, &trials.elsewhere)), style);
+    }
+    page
+}
+
+/// A block of lines, each with what stands before its words in columns of its own.
+fn block(page: &mut String, title: &str, lines: &[(String, String)], style: &Style) {
+    if lines.is_empty() {
+        return;
+    }
+    page.push_str(&format!("\n{}\n", style.paint(Ink::Head, title)));
+    for (before, words) in lines {
+        // What does not fit goes on below the words, or, where there are no columns, a little further in.
+        let before = format!("  {before}");
+        let (indent, further) = if width(&before) > 2 { (width(&before), 0) } else { (2, 2) };
+        let room = style.columns().saturating_sub(indent + further);
+        for (at, line) in wrap(&printable(words), room).iter().enumerate() {
+            let before = if at == 0 { before.clone() } else { spaces(indent + further) };
+            page.push_str(&format!("{before}{line}\n"));
+        }
+    }
+}
+
+/// A line for each link of the chain.
+fn causes(story: &Story) -> Vec<(String, String)> {
+    let (names, struck) = (Names::of(&story.trace), struck(story));
+    let links: Vec<_> =
+        cause::chain(story).into_iter().map(|position| &story.trace.events[position]).collect();
+    let hosts: Vec<&str> = links.iter().map(|event| names.host(told_at(event, &struck))).collect();
+    let columns = hosts.iter().map(|host| width(host)).max().unwrap_or(0);
+    let time = links.iter().map(|event| event.at.to_string().len()).max().unwrap_or(0);
+    let say = |(event, host): (&Event, &&str)| {
+        let held = match event.what {
+            What::Delivered { .. } => event.cause.and_then(|id| story.wire.get(&id)),
+            _ => None,
+        };
+        let held = held.map(|said| format!(", held up on its way: {said}")).unwrap_or_default();
+        let before = format!("{}  {}  ", right(&event.at.to_string(), time), left(&printable(host), columns));
+        (before, format!("{}{held}", names.say(event)))
+    };
+    let mut lines: Vec<_> = links.into_iter().zip(&hosts).map(say).collect();
+    if let Some(more) = lines.len().checked_sub(2 * LINKS).filter(|more| *more > 0) {
+        let between = format!("({more} more in between)");
+        lines.splice(LINKS..LINKS + more, [(spaces(time + columns + 4), between)]);
+    }
+    lines
+}
+
+/// A line for each part without which nothing is violated, and one for the others.
+fn necessary(story: &Story, tried: &[Without]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut needless = Vec::new();
+    for without in tried {
+        let part = part(story, &without.part);
+        match without.violated.as_slice() {
+            [] => lines.push(format!("without {part}: holds")),
+            left if left.len() < story.breaches.len() => {
+                lines.push(format!("without {part}: only {} violated", left.join(", ")));
+            }
+            _ => needless.push(part),
+        }
+    }
+    if !needless.is_empty() {
+        lines.push(format!("violated all the same without {}", needless.join(", without ")));
+    }
+    lines
+}
+
+fn part(story: &Story, part: &Part) -> String {
+    match part {
+        Part::Section { client, ordinal } => format!("section {ordinal} of {client}"),
+        Part::Injection(index) => {
+            let words = story.trace.events.iter().find_map(|event| match &event.what {
+                What::Injected { injection, text } if injection == index => Some(text.as_str()),
+                _ => None,
+            });
+            let fault = story.trace.faults.get(*index as usize).map_or("fault", String::as_str);
+            words.map_or_else(
+                || format!("the {fault} that never struck"),
+                |words| format!("the {fault} ({words})"),
+            )
+        }
+    }
+}
+
+/// One line: on which designs the same plan violates nothing, on which it violates what, and of which it says nothing.
+fn survives(story: &Story, tried: &[Elsewhere]) -> Vec<String> {
+    let of = |such: &dyn Fn(&Elsewhere) -> bool| -> Vec<&str> {
+        tried.iter().filter(|one| such(one)).map(|one| one.design.as_str()).collect()
+    };
+    let mut parts = Vec::new();
+    let mut say = |words: String, names: Vec<&str>| {
+        if !names.is_empty() {
+            parts.push(format!("{words} {}", names.join(", ")));
+        }
+    };
+    say("the same plan holds on".to_owned(), of(&|one| one.violated.is_empty() && !one.idle));
+    let mut outcomes: Vec<&[String]> = Vec::new();
+    for one in tried.iter().filter(|one| !one.violated.is_empty()) {
+        if !outcomes.contains(&one.violated.as_slice()) {
+            outcomes.push(&one.violated);
+        }
+    }
+    let mut here: Vec<&str> = story.invariants().collect();
+    here.sort_unstable();
+    for outcome in outcomes {
+        let words = if outcome.iter().map(String::as_str).eq(here.iter().copied()) {
+            "violates the same on".to_owned()
+        } else {
+            format!("violates {} on", list(&outcome.iter().map(String::as_str).collect::<Vec<_>>()))
+        };
+        say(words, of(&|one| one.violated == outcome));
+    }
+    say("makes no difference to".to_owned(), of(&|one| one.violated.is_empty() && one.idle));
+    if parts.is_empty() { Vec::new() } else { vec![parts.join("; ")] }
+}

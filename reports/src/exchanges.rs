@@ -1,0 +1,196 @@
+//! What clients asked of stores and what they were answered, a request and its reply together.
+//!
+//! The trace has segments and the wire has their words; here one is joined to the other by cause: a reply is what a store
+//! sends on the same connection because that request arrived. What could not be read, such as handshakes in binary, makes
+//! no exchange, and neither does what was sent in nobody's service.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use picklock_scenarios::story::Story;
+use picklock_sim::ids::{EventId, GrantId, HostId};
+use picklock_sim::trace::{Event, Role, What};
+
+/// Owner values and script digests are longer than this; so much of one is enough to tell it from another.
+const LONG: usize = 16;
+const ENOUGH: usize = 6;
+
+/// A request and what became of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    /// The position of its sending.
+    pub(crate) sent: usize,
+    /// Who asked.
+    pub(crate) source: HostId,
+    /// Who was asked.
+    pub(crate) target: HostId,
+    /// In whose service.
+    pub(crate) grant: GrantId,
+    /// What was asked, owner values cut short.
+    pub(crate) asked: String,
+    /// What came of it.
+    pub(crate) outcome: Outcome,
+    /// All positions that it consists of, in order.
+    pub(crate) positions: Vec<usize>,
+    /// How long the answer took, if that is longer than the network can explain.
+    pub(crate) late: Option<Duration>,
+    /// True if its execution extended a lease, which the trace has an event for.
+    pub(crate) extended: bool,
+}
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The answer arrived, and said this.
+    Answered(String),
+    /// The answer never arrived.
+    AnswerLost(String),
+    /// It arrived and was never answered.
+    Unanswered,
+    /// It never arrived.
+    NeverArrived,
+}
+
+/// All exchanges of a story, in the order in which the requests were sent.
+pub(crate) fn of(story: &Story) -> Vec<Exchange> {
+    if story.wire.is_empty() {
+        return Vec::new();
+    }
+    let links = Links::of(story);
+    let events = story.trace.events.iter().enumerate();
+    events.filter_map(|(position, event)| links.exchange(position, event)).collect()
+}
+
+/// Which segment is which, by cause.
+struct Links<'a> {
+    story: &'a Story,
+    /// Where an event stands.
+    places: BTreeMap<EventId, usize>,
+    /// The arrival of what was sent.
+    arrivals: BTreeMap<EventId, usize>,
+    /// The first reply to what arrived.
+    replies: BTreeMap<usize, usize>,
+    /// The arrivals that led to the extension of a lease.
+    extending: BTreeMap<usize, usize>,
+}
+
+impl<'a> Links<'a> {
+    fn of(story: &'a Story) -> Links<'a> {
+        let events = story.trace.events.as_slice();
+        let places = events.iter().enumerate().map(|(at, event)| (event.id, at)).collect();
+        let mut links = Links {
+            story,
+            places,
+            arrivals: BTreeMap::new(),
+            replies: BTreeMap::new(),
+            extending: BTreeMap::new(),
+        };
+        for (position, event) in events.iter().enumerate() {
+            match event.what {
+                What::Delivered { .. } => {
+                    if let Some(sent) = event.cause {
+                        links.arrivals.insert(sent, position);
+                    }
+                }
+                What::Sent { .. } if !links.is_client(event.host) => {
+                    if let Some(request) = links.arrival_behind(event, |arrival| arrival.conn == event.conn) {
+                        links.replies.entry(request).or_insert(position);
+                    }
+                }
+                What::Extended { .. } => {
+                    if let Some(request) = links.arrival_behind(event, |_| true) {
+                        links.extending.insert(request, position);
+                    }
+                }
+                _ => {}
+            }
+        }
+        links
+    }
+
+    fn is_client(&self, host: HostId) -> bool {
+        self.story.trace.role(host) == Some(Role::Client)
+    }
+
+    /// The arrival at the event's host that led to the event and is such a one.
+    fn arrival_behind(&self, event: &Event, such: impl Fn(&Event) -> bool) -> Option<usize> {
+        let mut cause = event.cause;
+        while let Some(at) = cause.and_then(|id| self.places.get(&id)) {
+            let earlier = &self.story.trace.events[*at];
+            if earlier.host != event.host {
+                return None;
+            }
+            if matches!(earlier.what, What::Delivered { .. }) && such(earlier) {
+                return Some(*at);
+            }
+            cause = earlier.cause;
+        }
+        None
+    }
+
+    fn exchange(&self, position: usize, event: &Event) -> Option<Exchange> {
+        let What::Sent { peer, .. } = event.what else { return None };
+        let grant = event.grant.filter(|_| self.is_client(event.host))?;
+        let asked = shortened(self.story.wire.get(&event.id)?);
+        let events = &self.story.trace.events;
+        let arrived = self.arrivals.get(&event.id).copied();
+        let reply = arrived.and_then(|arrived| self.replies.get(&arrived)).copied();
+        let answered = reply.and_then(|reply| self.arrivals.get(&events[reply].id)).copied();
+        let said = reply.and_then(|reply| self.story.wire.get(&events[reply].id));
+        let said = said.map_or_else(|| "an answer".to_owned(), |said| shortened(said));
+        let outcome = match (arrived, reply, answered) {
+            (None, ..) => Outcome::NeverArrived,
+            (_, None, _) => Outcome::Unanswered,
+            (.., None) => Outcome::AnswerLost(said),
+            (.., Some(_)) => Outcome::Answered(said),
+        };
+        let took = answered.map(|answered| events[answered].at.since(event.at));
+        Some(Exchange {
+            late: took.filter(|took| *took > 2 * self.story.plan.world.latency.max),
+            sent: position,
+            source: event.host,
+            target: peer,
+            grant,
+            asked,
+            outcome,
+            positions: [Some(position), arrived, reply, answered].into_iter().flatten().collect(),
+            extended: arrived.is_some_and(|arrived| self.extending.contains_key(&arrived)),
+        })
+    }
+}
+
+impl Exchange {
+    /// What it has in common with another try of the same: everything but owner values and who was asked.
+    pub(crate) fn shape(&self) -> String {
+        let words: Vec<&str> = self.asked.split(' ').filter(|word| !word.ends_with("..")).collect();
+        let outcome = match &self.outcome {
+            Outcome::Answered(said) => said.as_str(),
+            Outcome::AnswerLost(_) => "answer lost",
+            Outcome::Unanswered => "unanswered",
+            Outcome::NeverArrived => "never arrived",
+        };
+        let late = self.late.is_some();
+        format!("{} {}: {} = {outcome} {late}", self.grant.client.0, self.grant.section, words.join(" "))
+    }
+}
+
+/// A text with its long words cut short: nobody reads forty digits, and six tell one owner from another.
+pub(crate) fn shortened(text: &str) -> String {
+    let short = |word: &str| {
+        let opaque = word.len() >= LONG && word.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+        if opaque { format!("{}..", &word[..ENOUGH]) } else { word.to_owned() }
+    };
+    text.split(' ').map(short).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owner_values_are_cut_short_and_keys_are_not() {
+        let said = "SET lock:1 12c24da315be37960a2f8ee28aee90e7f1eb4eee NX PX 1000";
+        assert_eq!(shortened(said), "SET lock:1 12c24d.. NX PX 1000");
+        assert_eq!(shortened("GET a-key-that-is-longer-than-that"), "GET a-key-that-is-longer-than-that");
+    }
+}

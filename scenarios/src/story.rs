@@ -1,0 +1,94 @@
+//! A run that is to be told: what happened, all that it violates, and what it depends on.
+
+use picklock_sim::plan::Plan;
+use picklock_sim::run::Wire;
+use picklock_sim::trace::Trace;
+
+use crate::outcome::Finding;
+
+/// A run, for telling it.
+#[derive(Clone, Debug)]
+pub struct Story {
+    /// The design's spelling.
+    pub design: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// All that it violates, by the number of the invariant; nothing if it violates nothing.
+    pub breaches: Vec<Breach>,
+    /// What was injected.
+    pub plan: Plan,
+    /// What happened.
+    pub trace: Trace,
+    /// What segments said, if that was kept.
+    pub wire: Wire,
+    /// What makes this very run again, the reduced one if it was reduced: a command line.
+    pub replay: String,
+    /// What the violations depend on, if that was tried.
+    pub trials: Option<Trials>,
+}
+
+impl Story {
+    /// The finding that the story is told about: the first of the first invariant, of which the others mostly are
+    /// consequences.
+    #[must_use]
+    pub fn leading(&self) -> Option<&Finding> {
+        self.breaches.first().and_then(|breach| breach.findings.first())
+    }
+
+    /// The names of the violated invariants, by number.
+    pub fn invariants(&self) -> impl Iterator<Item = &str> {
+        self.breaches.iter().map(|breach| breach.invariant.as_str())
+    }
+}
+
+/// One invariant that a run violates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The invariant's name.
+    pub invariant: String,
+    /// What was found; there is at least one.
+    pub findings: Vec<Finding>,
+}
+
+/// What became of the violations when something was different.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trials {
+    /// Each injection and then each section of the plan, left out.
+    pub without: Vec<Without>,
+    /// The same plan with other designs.
+    pub elsewhere: Vec<Elsewhere>,
+}
+
+/// A run from whose plan one part was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Without {
+    /// What was left out.
+    pub part: Part,
+    /// Which of the story's invariants are violated nevertheless; none if it does not happen without this part.
+    pub violated: Vec<String>,
+}
+
+/// A part of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// An injection, by its index in the plan.
+    Injection(u32),
+    /// A section.
+    Section {
+        /// The client's host name.
+        client: String,
+        /// The section's ordinal.
+        ordinal: u32,
+    },
+}
+
+/// A run of the same plan with another design.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The design's spelling.
+    pub design: String,
+    /// What it violates, by name.
+    pub violated: Vec<String>,
+    /// True if it exercised nothing: no fault made a difference, so that it proves nothing.
+    pub idle: bool,
+}
