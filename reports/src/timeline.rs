@@ -165,6 +165,8 @@ impl<'a> Table<'a> {
         let mark = self.mark(event).map(|mark| format!(" {mark}")).unwrap_or_default();
         let said = match self.host {
             Some(_) => format!("{said}{mark}"),
+            // An arrow goes from the host's name on.
+            None if said.starts_with('→') => format!("{host} {said}{mark}"),
             None => format!("{host}: {said}{mark}"),
         };
         let ink = self.ink(event);

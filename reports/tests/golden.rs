@@ -9,8 +9,9 @@ use picklock_reports::timeline::{Detail, tell};
 use picklock_reports::{ALL, Style, compare, find};
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::Summary;
-use picklock_sim::ids::EventId;
+use picklock_sim::ids::{EventId, Key};
 use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Event, What};
 use serde_json::Value;
 
 mod fixtures;
@@ -111,6 +112,56 @@ fn a_segment_that_was_held_belongs_to_the_story_and_a_quick_one_does_not() {
     let page = told(&story);
     assert!(page.contains("client-1  → node-1: SET stock a1 NX PX 1000 → OK, after 92.0ms"), "{page}");
     assert!(page.contains("node-1    receives segment 0 from client-1"), "{page}");
+}
+
+#[test]
+fn an_answer_that_never_arrived_is_told() {
+    let mut story = paused_holder();
+    assert!(matches!(story.trace.events[6].what, What::Delivered { .. }), "the answer's arrival");
+    story.trace.events.remove(6);
+    let page = tell(&story, &plain(110), Detail::Relevant);
+    assert!(page.contains("→ node-1: SET stock a1 NX PX 1000 → OK, an answer that never arrived"), "{page}");
+}
+
+#[test]
+fn what_is_repeated_stands_in_one_line_until_something_happens() {
+    let mut story = paused_holder();
+    let granted =
+        story.trace.events.iter().position(|event| matches!(event.what, What::Acquired { .. })).unwrap();
+    let node = story.trace.events[4].host;
+    let renewal = |nth: u32, at_ms: u64| Event {
+        id: EventId(200 + nth),
+        at: TrueTime(at_ms * 1_000_000),
+        host: node,
+        what: What::Extended { key: Key::new("stock") },
+        ..story.trace.events[granted].clone()
+    };
+    let times = [200, 300, 400, 1_160, 1_170];
+    let renewals: Vec<Event> = (0..).zip(times).map(|(nth, at)| renewal(nth, at)).collect();
+    story.trace.events.extend(renewals);
+    story.trace.events.sort_by_key(|event| event.at);
+    let page = tell(&story, &plain(120), Detail::Relevant);
+    let extends = "node-1    extends the lease of `stock` for client-1";
+    assert!(page.contains(&format!("{extends} (3 times, every 100ms, until 0.400000s)")), "{page}");
+    assert!(page.contains(&format!("{extends} (2 times, every 10.0ms, until 1.170000s)")), "{page}");
+}
+
+#[test]
+fn a_grant_that_its_client_saw_late_is_still_the_first_one() {
+    let mut story = paused_holder();
+    let events = &mut story.trace.events;
+    let seen = events.iter().position(|event| matches!(event.what, What::Acquired { .. })).unwrap();
+    events[seen].at = TrueTime(1_152_000_000);
+    events.sort_by_key(|event| event.at);
+    let page = tell(&story, &plain(200), Detail::Relevant);
+    assert!(
+        page.contains("client-1 was granted `stock` at 0.101000s, and was yet to learn of it."),
+        "{page}"
+    );
+    assert!(page.contains("client-1 learned of its grant at 1.152000s."), "{page}");
+    let line = |mark: &str| page.lines().find(|line| line.ends_with(mark)).unwrap();
+    assert!(line("first grant").contains("client-1  holds"), "{page}");
+    assert!(line("second grant").contains("client-2  holds"), "{page}");
 }
 
 #[test]

@@ -78,3 +78,50 @@ fn standing_alike(design: &Design, other: &Design, plan: &Plan) -> Option<Design
     let can = workloads::named(&plan.workload).is_some_and(|workload| (workload.applies)(&other).is_ok());
     (can && other.admits(plan).is_ok()).then_some(other)
 }
+
+#[cfg(test)]
+mod tests {
+    use picklock_sim::lock::{Client, Grant, LockError};
+    use picklock_sim::seed::Seed;
+    use picklock_sim::store::Topology;
+
+    use super::*;
+    use crate::scenario::Scenario;
+
+    struct Generous;
+
+    impl picklock_sim::lock::Lock for Generous {
+        async fn try_acquire(&self, key: &picklock_sim::ids::Key) -> Result<Option<Grant>, LockError> {
+            Ok(Some(Grant::new(key, "anybody")))
+        }
+
+        async fn release(&self, _: Grant) -> Result<(), LockError> {
+            Ok(())
+        }
+    }
+
+    fn generous(name: &str, stores: u32) -> Design {
+        Design::new(name, |_| async { Ok(Client::lock(Generous)) })
+            .on(Topology::independent(stores), |_| async {})
+    }
+
+    #[test]
+    fn each_part_is_left_out_and_only_designs_on_the_same_servers_are_compared() {
+        let design = generous("generous", 1);
+        let mut scenario =
+            Scenario::parse("made-up.toml", "summary = 'made up'", crate::testing::STORES).unwrap();
+        scenario.set("clients=2").unwrap();
+        scenario.set("sections=1").unwrap();
+        let run = check::seed(Engine::Event, &design, &scenario, Seed(7)).unwrap();
+        assert!(run.violates("mutual-exclusion"));
+        let others = [generous("alike", 1), generous("three-stores", 3), design.clone()];
+        let trials = of(Engine::Event, &design, &run, &others);
+        let parts: Vec<_> = trials.without.iter().map(|without| (&without.part, &without.violated)).collect();
+        let section = |client: &str| Part::Section { client: client.to_owned(), ordinal: 1 };
+        // It takes two.
+        assert_eq!(parts, [(&section("client-1"), &Vec::new()), (&section("client-2"), &Vec::new())]);
+        let names: Vec<&str> = trials.elsewhere.iter().map(|one| one.design.as_str()).collect();
+        assert_eq!(names, ["alike"]);
+        assert_eq!(trials.elsewhere[0].violated, run.violated());
+    }
+}

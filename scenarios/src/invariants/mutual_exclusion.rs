@@ -158,6 +158,15 @@ mod tests {
     }
 
     #[test]
+    fn the_earlier_grant_is_named_first_even_if_its_reply_came_last() {
+        let script = Script::new().at(0).waits(A1).waits(B1).at(5).creates(A1, NODE_1).at(8).expires(NODE_1);
+        let script = script.at(9).creates(B1, NODE_1).at(10).acquires(B1).at(20).acquires(A1);
+        let found = finding(&INVARIANT, &script.at(30).releasing(B1).releasing(A1).trace());
+        assert_eq!(found.grants, [A1, B1]);
+        assert!(found.text.starts_with("for 10 ms both client-1 (section 1) and client-2"), "{}", found.text);
+    }
+
+    #[test]
     fn a_belief_within_another_overlaps_by_its_own_width() {
         let trace = Script::new().held(A1, 0, 90).held(B1, 30, 40).trace();
         assert_eq!(finding(&INVARIANT, &trace).width, wide(10));

@@ -206,6 +206,13 @@ mod tests {
     }
 
     #[test]
+    fn a_late_write_of_the_earlier_grant_does_not_make_it_the_later_one() {
+        let script = Script::new().at(0).waits(A1).acquires(A1).reads(A1, 0).at(5).waits(B1).acquires(B1);
+        let trace = adds(script.at(6), B1, 0).at(10).writes(A1, 1).acknowledged(A1).trace();
+        assert_eq!(finding(&INVARIANT, &trace).grants, [A1, B1]);
+    }
+
+    #[test]
     fn an_unknown_change_may_have_been_applied_or_not() {
         let applied = adds(Script::new().at(0), A1, 0).at(10).writes(B1, 2).unknown(B1);
         assert_eq!(judge(&INVARIANT, &applied.trace()), Outcome::Holds);
