@@ -165,6 +165,21 @@ fn a_grant_that_its_client_saw_late_is_still_the_first_one() {
 }
 
 #[test]
+fn a_lease_that_runs_out_is_that_of_whoever_the_record_was_created_for() {
+    let mut story = paused_holder();
+    assert!(tell(&story, &plain(200), Detail::Relevant).contains("the lease of client-1 ran out"));
+    let expired =
+        story.trace.events.iter().position(|event| matches!(event.what, What::Expired { .. })).unwrap();
+    let created = story.trace.events.iter().find(|event| matches!(event.what, What::Created { .. })).unwrap();
+    let grant = story.breaches[0].findings[0].grants[1];
+    let of_another =
+        Event { id: EventId(300), at: TrueTime(900_000_000), grant: Some(grant), ..created.clone() };
+    story.trace.events.insert(expired, of_another);
+    let page = tell(&story, &plain(200), Detail::Relevant);
+    assert!(!page.contains("the lease of client-1 ran out"), "{page}");
+}
+
+#[test]
 fn a_try_that_came_to_nothing_is_left_out_of_the_story() {
     let mut story = paused_holder();
     let before = tell(&story, &plain(110), Detail::Relevant).matches("record of").count();
