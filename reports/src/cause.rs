@@ -11,7 +11,7 @@ use picklock_scenarios::story::{Part, Story};
 use picklock_sim::ids::{EventId, GrantId};
 use picklock_sim::trace::{Event, What};
 
-use crate::relevance::creator;
+use crate::relevance::{creator, futile};
 
 /// The positions of the chain's links, in order; empty without a finding.
 pub(crate) fn chain(story: &Story) -> Vec<usize> {
@@ -25,7 +25,10 @@ pub(crate) fn chain(story: &Story) -> Vec<usize> {
     }
     chain.blows(last, &mut links);
     chain.forgotten(&finding.grants, last, &mut links);
-    links.into_iter().collect()
+    // Tries that came to nothing led nowhere.
+    let futile = futile(chain.events);
+    let cited = |at: &usize| chain.cited.contains(&chain.events[*at].id);
+    links.into_iter().filter(|at| cited(at) || !futile.contains(at)).collect()
 }
 
 struct Chain<'a> {

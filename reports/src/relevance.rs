@@ -237,7 +237,7 @@ fn window(events: &[Event], grants: &[GrantId], cited: &BTreeSet<EventId>, spans
 }
 
 /// The records that a grant made and undid on one store before it was granted: tries that came to nothing.
-fn futile(events: &[Event]) -> BTreeSet<usize> {
+pub(crate) fn futile(events: &[Event]) -> BTreeSet<usize> {
     let mut tries: BTreeMap<(GrantId, HostId), usize> = BTreeMap::new();
     let mut futile = BTreeSet::new();
     for (position, event) in events.iter().enumerate() {
