@@ -51,9 +51,26 @@ fn every_cell_of_the_matrix_is_as_expected() {
             cell.skipped.is_none(),
             "{name}: an expectation for every cell that runs"
         );
-        assert!(cell.runs == 0 || cell.unknown < cell.runs, "{name}: nothing was exercised");
+        let undecided = cell.violations.is_empty() && cell.decided * 20 < cell.runs;
+        let known = UNDECIDED
+            .iter()
+            .any(|(design, scenario, _)| (*design, *scenario) == (&cell.design, &cell.scenario));
+        assert_eq!(undecided, known && cell.runs > 0, "{name}: decided in {} of {}", cell.decided, cell.runs);
+        assert!(known || cell.runs == 0 || cell.unknown < cell.runs, "{name}: nothing was exercised");
     }
+    assert!(UNDECIDED.iter().all(|(_, _, why)| !why.is_empty()) && UNDECIDED.len() <= 10);
 }
+
+/// Cells that are unknown because their fault decides nothing, and why it cannot.
+const UNDECIDED: [(&str, &str, &str); 7] = [
+    ("permits", "clock-step", "its leases are reckoned by the clients' clocks, and only the stores' jump"),
+    ("segmented", "client-crash", "a change that its client died in is not acknowledged to anybody"),
+    ("optimistic", "client-crash", "a change that its client died in is not acknowledged to anybody"),
+    ("optimistic", "lost-reply", "a change whose reply was lost is not acknowledged to anybody"),
+    ("unique-index", "client-crash", "a change that its client died in is not acknowledged to anybody"),
+    ("queue", "client-crash", "a change that its client died in is not acknowledged to anybody"),
+    ("queue", "lost-reply", "a change whose reply was lost is not acknowledged to anybody"),
+];
 
 #[test]
 fn the_expectations_name_only_cells_that_exist() {

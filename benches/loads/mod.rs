@@ -117,12 +117,10 @@ fn run(engine: Engine, design: &Design, plan: &Plan) -> Checked {
 }
 
 fn plan(shape: &Shape) -> Plan {
-    let section = |client: u32, ordinal: u32| SectionPlan {
-        ordinal,
-        key: Key::new("stock"),
+    let section = |client: u32, ordinal: u32| {
         // Not in step: the clients' rhythms differ by a few parts in a hundred.
-        think: shape.think + shape.think * client / 50,
-        work: Duration::from_millis(10),
+        let think = shape.think + shape.think * client / 50;
+        SectionPlan::new(ordinal, Key::new("stock"), think, Duration::from_millis(10))
     };
     let client = |client: u32| {
         ClientPlan::new(

@@ -66,8 +66,8 @@ fn workload() -> Workload {
                                     Err(_) => What::WriteUnknown { key: key.clone() },
                                 });
                             }
-                            let error = outcome.err().map(|error| error.to_string());
-                            witness.released(section.ordinal, &key, error);
+                            let error = outcome.err();
+                            witness.released(section.ordinal, &key, error.as_ref());
                         }
                         Ok(None) => witness.not_acquired(&key, "the wait was over"),
                         Err(error) => witness.not_acquired(&key, &error.to_string()),

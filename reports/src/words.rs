@@ -27,10 +27,14 @@ impl<'a> Names<'a> {
     /// "client-1", or "client-1 (section 2)" if that client has several.
     pub(crate) fn grant(&self, grant: GrantId) -> String {
         let client = self.host(grant.client);
-        if self.several.contains(&grant.client) {
-            format!("{client} (section {})", grant.section)
-        } else {
-            client.to_owned()
+        if self.several.contains(&grant.client) { self.in_full(grant) } else { client.to_owned() }
+    }
+
+    fn in_full(&self, grant: GrantId) -> String {
+        let client = self.host(grant.client);
+        match grant.task {
+            0 => format!("{client} (section {})", grant.section),
+            task => format!("{client} (task {}, section {})", task + 1, grant.section),
         }
     }
 
@@ -41,7 +45,7 @@ impl<'a> Names<'a> {
             text.to_owned(),
             |text, grant| {
                 let client = self.host(grant.client);
-                text.replace(&format!("{client} (section {})", grant.section), client)
+                text.replace(&self.in_full(grant), client)
             },
         )
     }

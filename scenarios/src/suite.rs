@@ -119,6 +119,7 @@ mod tests {
             "nested",
             "client-partition",
             "failover",
+            "split",
             "replication-lag",
             "node-restart",
             "clock-step",

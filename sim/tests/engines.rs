@@ -71,11 +71,8 @@ fn workload() -> Workload {
 }
 
 fn plan(seed: u64) -> Plan {
-    let section = |ordinal| SectionPlan {
-        ordinal,
-        key: Key::new("k"),
-        think: Duration::from_millis(3),
-        work: Duration::from_millis(20),
+    let section = |ordinal| {
+        SectionPlan::new(ordinal, Key::new("k"), Duration::from_millis(3), Duration::from_millis(20))
     };
     Plan {
         seed: Seed(seed),

@@ -55,8 +55,7 @@ async fn late(seat: ServerSeat) {
 fn play(engine: Engine) -> Trace {
     let design =
         Design::new("test", |_| async { Ok(Client::lock(NoLock)) }).on(Topology::independent(1), late);
-    let section =
-        |ordinal| SectionPlan { ordinal, key: Key::new("k"), think: Duration::ZERO, work: Duration::ZERO };
+    let section = |ordinal| SectionPlan::new(ordinal, Key::new("k"), Duration::ZERO, Duration::ZERO);
     let plan = Plan {
         seed: Seed(1),
         network_seed: Seed(1),
@@ -67,10 +66,12 @@ fn play(engine: Engine) -> Trace {
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
+            latecomer: false,
+            habits: picklock_sim::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "test".into(),
-        clients: vec![ClientPlan { name: "client-1".into(), sections: (1..=3).map(section).collect() }],
+        clients: vec![ClientPlan::new("client-1", (1..=3).map(section).collect())],
         injections: Vec::new(),
     };
     let workload: Workload = Arc::new(|seat| {

@@ -31,6 +31,8 @@ pub(crate) mod redlock;
 pub(crate) mod single_fenced;
 pub(crate) mod redlock_fenced;
 pub(crate) mod redlock_fenced_quorum;
+pub(crate) mod permits;
+pub(crate) mod read_write;
 pub(crate) mod segmented;
 pub(crate) mod optimistic;
 pub(crate) mod unique_index;

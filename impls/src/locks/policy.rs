@@ -89,6 +89,15 @@ pub(crate) const TOKEN: Param = Param {
     doc: "where the fencing token comes from: the script that takes the lock, or a second command after it",
 };
 
+/// Which operations carry the fencing token.
+pub(crate) const FENCE: Param = Param {
+    name: "fence",
+    domain: Domain::Word(&["all", "writes"]),
+    default: "all",
+    doc: "which operations on the resource carry the token: all, or writes alone; a write that is late then lands between \
+          the next holder's read and its write",
+};
+
 /// The kind of store that a design on one store stands on.
 pub(crate) const STORE: Param = Param {
     name: "store",

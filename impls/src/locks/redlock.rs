@@ -282,5 +282,5 @@ impl Renew for Redlock {
 }
 
 fn too_few(answered: usize, nodes: usize) -> LockError {
-    LockError::new(format!("only {answered} of {nodes} stores answered"))
+    LockError::in_doubt(format!("only {answered} of {nodes} stores answered"))
 }

@@ -143,7 +143,10 @@ impl Lock for RedlockMulti {
         let nodes: Vec<&Connection> = self.nodes.iter().collect();
         let answered = self.leave_all(&nodes, &grant.key).await;
         if answered + self.spare() < self.nodes.len() {
-            return Err(LockError::new(format!("only {answered} of {} stores answered", self.nodes.len())));
+            return Err(LockError::in_doubt(format!(
+                "only {answered} of {} stores answered",
+                self.nodes.len()
+            )));
         }
         Ok(())
     }

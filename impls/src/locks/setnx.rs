@@ -30,9 +30,10 @@ pub(super) static FAMILY: Family = Family {
     },
 };
 
-/// Without a lease there is no hurry, and giving up early is dangerous: a request that is executed after its client has
-/// given up takes the lock for nobody, for good. Ten leases stand for the patience of clients that set no timeout.
-const PATIENT: Param = Param { default: "1000", ..TIMEOUT };
+/// A request that is executed after its client has given up takes the lock for nobody, for good; one that is given up before it was
+/// sent releases nothing. So these clients wait for longer than a process commonly stands still. One that waits for ten leases
+/// (1000) shows its weakness less often, one that waits for half a lease (50) whenever it stops.
+const PATIENT: Param = Param { default: "225", ..TIMEOUT };
 
 struct Setnx {
     store: OneStore,

@@ -7,12 +7,14 @@
 //! starts again, and the resource refuses the rightful holders. Two clients may still believe at once.
 //! *Source:* L25 in the project's list; Martin Kleppmann, "How to do distributed locking", 2016.
 
-use picklock_sim::design::Family;
+use picklock_sim::design::{Design, Family};
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_and_count, set_then_count, store_of};
-use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE, RENEWAL, RETRY, STORE, TIMEOUT, TOKEN, TokenTaken};
+use super::policy::{
+    BELIEF, CLOCK, DRIFT, FAILURE, FENCE, RENEWAL, RETRY, STORE, TIMEOUT, TOKEN, TokenTaken,
+};
 use super::renewal::Renew;
 
 /// The design with a token from the same script.
@@ -21,12 +23,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "single, with a fencing token from a counter in the same script: a late holder does no harm",
     weakness: "the token's order is lost with the store's memory",
     source: "Kleppmann, How to do distributed locking, 2016",
-    params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, TOKEN, STORE],
+    params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, TOKEN, FENCE, STORE],
     build: |args| {
-        on_stores_renewed(args, store_of(args), |seat, policy| async move {
+        let design = on_stores_renewed(args, store_of(args), |seat, policy| async move {
             Ok(SingleFenced { store: OneStore::connect(&seat, policy).await? })
-        })
-        .fenced()
+        });
+        Design { fences_reads: args.word("fence") == "all", ..design.fenced() }
     },
 };
 

@@ -4,8 +4,8 @@
 //! code saw the grant until its release call began, its deadline passed (for clients that heed it), or it died.
 //! Spans are half-open: a belief that begins when another ends does not overlap it, and an empty one overlaps none.
 //!
-//! Two grants clash if their owners or their clients differ, so that designs whose clients share one value are
-//! judged as well. Where so many may hold at the same time, one more is a clash; where grants can be shared, those that are
+//! Two grants clash if their owners, their clients or the tasks of these differ, so that designs whose clients share one value are
+//! judged as well, and so are locks that take two tasks of a client for one owner. Where so many may hold at the same time, one more is a clash; where grants can be shared, those that are
 //! exclude only those that are not. What the holders *did* meanwhile is not judged here: see
 //! [`effective_exclusion`](super::effective_exclusion).
 
@@ -68,7 +68,8 @@ fn check(history: &History<'_>) -> Outcome {
 }
 
 fn clash(first: &Span<'_, '_>, second: &Span<'_, '_>) -> bool {
-    first.section.id.client != second.section.id.client || first.grant.owner != second.grant.owner
+    let holder = |span: &Span<'_, '_>| (span.section.id.client, span.section.id.task);
+    holder(first) != holder(second) || first.grant.owner != second.grant.owner
 }
 
 /// The beginnings of beliefs at which more than so many hold the same key.
@@ -130,6 +131,7 @@ fn overlap(history: &History<'_>, first: &Span<'_, '_>, second: &Span<'_, '_>) -
 mod tests {
     use std::time::Duration;
 
+    use picklock_sim::ids::GrantId;
     use picklock_sim::trace::Trace;
     use proptest::prelude::*;
 
@@ -194,6 +196,36 @@ mod tests {
     }
 
     #[test]
+    fn one_more_than_may_hold_is_found_and_as_many_are_not() {
+        let script = || Script::new().excluding(Exclusion::Holders(2)).held(A1, 0, 50).held(B1, 10, 60);
+        assert_eq!(judge(&INVARIANT, &script().held(A2, 70, 80).trace()), Outcome::Holds);
+        let found = finding(&INVARIANT, &script().held(C1, 30, 90).held(A2, 95, 99).trace());
+        assert_eq!((found.grants.as_slice(), found.width), ([A1, B1, C1].as_slice(), wide(20)));
+        let text = "for 20 ms 3 believed that they held `stock`, which 2 may: client-1 (section 1), client-2 (section 1) and \
+                    client-3 (section 1)";
+        assert_eq!(found.text, text);
+    }
+
+    #[test]
+    fn those_that_share_exclude_only_those_that_do_not() {
+        let shared = |script: Script, grant, from, until| {
+            script
+                .at(from)
+                .waits(grant)
+                .shares(grant)
+                .acquires(grant)
+                .at(until)
+                .releasing(grant)
+                .released(grant)
+        };
+        let readers = |script| shared(shared(script, A1, 0, 50), B1, 10, 60);
+        let script = readers(Script::new().excluding(Exclusion::Modes));
+        assert_eq!(judge(&INVARIANT, &script.trace()), Outcome::Holds);
+        let script = readers(Script::new().excluding(Exclusion::Modes)).held(C1, 55, 90);
+        assert_eq!(finding(&INVARIANT, &script.trace()).grants, [B1, C1]);
+    }
+
+    #[test]
     fn keys_do_not_exclude_each_other() {
         let trace = Script::new().held(A1, 0, 50).held(A2, 60, 70).on("other").held(B1, 10, 65).trace();
         assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
@@ -213,6 +245,17 @@ mod tests {
         let script = own(own(Script::new().at(0), A1).at(30), A2);
         let trace = script.at(50).releasing(A1).at(90).releasing(A2).trace();
         assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn two_tasks_of_a_client_are_two_even_under_one_owner() {
+        let other = GrantId { task: 1, ..A2 };
+        let own = |script: Script, grant| script.waits(grant).acquires_as(grant, "me", None, None);
+        let script = own(own(Script::new().at(0), A1).at(30), other);
+        let trace = script.at(50).releasing(A1).at(90).releasing(other).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [A1, other]);
+        assert!(found.text.contains("client-1 (task 2, section 2)"), "{}", found.text);
     }
 
     #[test]

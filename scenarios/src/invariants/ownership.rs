@@ -105,6 +105,15 @@ mod tests {
     }
 
     #[test]
+    fn an_owner_that_may_enter_again_takes_up_what_it_left_and_nobody_else_does() {
+        let again = || created().gives_up(A1).at(15).waits(A2).extends(A2, NODE_1);
+        assert_eq!(judge(&INVARIANT, &again().reentrant().trace()), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &again().trace()).grants, [A1, A2]);
+        let other = created().reentrant().extends(B1, NODE_1).trace();
+        assert_eq!(finding(&INVARIANT, &other).grants, [A1, B1]);
+    }
+
+    #[test]
     fn a_record_that_is_gone_belongs_to_nobody() {
         let trace =
             created().expires(NODE_1).deletes(B1, NODE_1).creates(B1, NODE_1).deletes(B1, NODE_1).trace();

@@ -254,6 +254,7 @@ fn fate(section: &Section<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use picklock_sim::trace::Latecomer;
     use proptest::prelude::*;
 
     use super::*;
@@ -360,6 +361,15 @@ mod tests {
     fn the_one_that_waited_longest_speaks_for_all() {
         let script = Script::new().at(0).waits(A1).at(1).waits(B1).at(50).gives_up(A1).at(200).gives_up(B1);
         assert_eq!(finding(&INVARIANT, &script.trace()).grants, [B1]);
+    }
+
+    #[test]
+    fn a_run_that_was_over_before_a_fresh_client_could_ask_is_unknown() {
+        let mut trace = Script::new().held(A1, 0, 50).trace();
+        trace.latecomer = Some(Latecomer { host: CLIENT_2, came: None });
+        assert!(is_unknown(&INVARIANT, &trace));
+        trace.latecomer = Some(Latecomer { host: CLIENT_2, came: Some(at(60)) });
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! lost. And a renewal that says that it renewed although too few stores extended the record since the last word on it, or that
 //! the grant is lost although it has just extended it and the record is kept.
 //!
-//! An error that leaves open what became of the call is no lie: see `LockError::in_doubt`. Where an owner may acquire more than
+//! An error that leaves open what became of the call is no lie: see `LockError::in_doubt`. Where a store died or another member came
+//! to lead meanwhile, nobody is there to compare with. Where an owner may acquire more than
 //! once, a record that outlives a release is a matter of its count, which [`reentrancy`](super::reentrancy) judges. What a
 //! background task of the lock is told is not heard by anybody, and not judged.
 
@@ -37,7 +38,7 @@ fn check(history: &History<'_>) -> Outcome {
     for (section, grant) in history.grants() {
         let records: Vec<&Record<'_>> =
             history.records_of(section).filter(|record| record.on_store).collect();
-        if records.is_empty() {
+        if records.is_empty() || turned_over(history, &records) {
             continue;
         }
         let answers = Answers { history, section, records };
@@ -47,6 +48,20 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::Unknown("no release and no renewal returned".to_owned());
     }
     judged(history, findings)
+}
+
+/// True if another member came to lead in this run, or a store died after the section had its record there: what one store keeps is
+/// then not what clients are told of.
+fn turned_over(history: &History<'_>, records: &[&Record<'_>]) -> bool {
+    let first = records.iter().map(|record| record.created.at).min();
+    let upsets = |event: &&Event| match event.what {
+        What::Promoted | What::Demoted => true,
+        What::Crashed { .. } => {
+            records.iter().any(|record| record.created.host == event.host) && Some(event.at) >= first
+        }
+        _ => false,
+    };
+    history.upheavals.iter().copied().any(|event| upsets(&event))
 }
 
 /// What one section was told of its grant.
@@ -209,6 +224,15 @@ mod tests {
         assert!(finding(&INVARIANT, &trace).text.contains("just been extended"));
         let trace = held().expires(NODE_1).at(11).renewal_denied(A1).trace();
         assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_store_that_died_or_was_replaced_is_no_witness() {
+        let trace = held().crashes(NODE_1).at(11).releasing(A1).at(12).released(A1).trace();
+        assert!(is_unknown(&INVARIANT, &trace));
+        let trace =
+            held().event(REPLICA, None, What::Promoted).at(11).releasing(A1).at(12).released(A1).trace();
+        assert!(is_unknown(&INVARIANT, &trace));
     }
 
     #[test]

@@ -48,7 +48,7 @@ mod tests {
     use crate::base::ids::{EventId, GrantId, HostId};
 
     fn of(section: u32) -> Origin {
-        let grant = GrantId { client: HostId(1), section };
+        let grant = GrantId::new(HostId(1), section);
         Origin { cause: Some(EventId(section)), grant: Some(grant) }
     }
 

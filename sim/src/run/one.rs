@@ -116,7 +116,8 @@ fn execute(
     let bound = progress_bound(design, plan);
     let latecomer = plan.world.latecomer.then(|| HostId(hosts.len() as u16 - 1));
     if let Some(host) = latecomer {
-        world.state().expect_latecomer(host, KEYS_AT_THE_END as u32 * (asking(bound) + 4 * plan.world.ttl));
+        let keys = keys(plan).len().min(KEYS_AT_THE_END) as u32;
+        world.state().expect_latecomer(host, keys * (asking(bound) + 4 * plan.world.ttl));
     }
     let finished = catch_unwind(AssertUnwindSafe(|| match engine {
         Engine::Event => engine::event::run(&world, &boots),
@@ -243,12 +244,18 @@ fn asking(bound: Duration) -> Duration {
     bound + bound / 5
 }
 
+/// The keys that the plan's sections ask for.
+fn keys(plan: &Plan) -> Vec<Key> {
+    let sections = plan.clients.iter().flat_map(|client| &client.sections);
+    let mut keys: Vec<Key> = sections.map(|section| section.key.clone()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
 fn latecomer_program(design: &Design, plan: &Plan, workload: &Workload) -> Boot {
     let enter = entrance(design, plan, workload, asking(progress_bound(design, plan)));
-    let sections = plan.clients.iter().flat_map(|client| &client.sections);
-    let mut all: Vec<Key> = sections.map(|section| section.key.clone()).collect();
-    all.sort_unstable();
-    all.dedup();
+    let all = keys(plan);
     Arc::new(move |host| {
         let (enter, all) = (Arc::clone(&enter), all.clone());
         Box::pin(async move {
@@ -280,8 +287,18 @@ fn entrance(design: &Design, plan: &Plan, workload: &Workload, wait: Duration) -
                 }
             };
             let resource = Resource::new(host.clone(), 2 * ttl);
-            workload(ClientSeat { host, client, resource, plan, wait, belief, fences_reads, habits, own_data })
-                .await;
+            workload(ClientSeat {
+                host,
+                client,
+                resource,
+                plan,
+                wait,
+                belief,
+                fences_reads,
+                habits,
+                own_data,
+            })
+            .await;
         })
     })
 }
