@@ -63,7 +63,7 @@ fn grants_in(trace: &Trace, text: &str) -> Vec<GrantId> {
         let client = text[..at].rsplit(|c: char| c.is_whitespace() || c == '(').next()?;
         let number = text[at + found.len()..].split(')').next()?;
         let host = trace.hosts.iter().position(|host| host.name == client && host.role == Role::Client)?;
-        Some(GrantId { client: HostId(host as u16), section: number.parse().ok()? })
+        Some(GrantId::new(HostId(host as u16), number.parse().ok()?))
     };
     sections.filter_map(grant).collect()
 }

@@ -183,6 +183,13 @@ impl<'t> History<'t> {
         self.named.get(&id).copied()
     }
 
+    /// Whether requests are known by the section that sent them. Tasks of one client may share a connection whose own task
+    /// writes for all of them: then what a store did cannot be told to be the doing of one section.
+    #[must_use]
+    pub fn knows_origins(&self) -> bool {
+        self.sections.iter().all(|section| section.id.task == 0)
+    }
+
     /// The sections of one task of a client from this one to that one, in their order.
     pub fn sections_between(&self, from: GrantId, to: GrantId) -> impl Iterator<Item = &Section<'t>> {
         let named = self.named.range(from..=to).filter(move |(id, _)| id.task == from.task);

@@ -29,7 +29,7 @@ pub const INVARIANT: Invariant = Invariant {
 type Held<'h, 't> = (&'h Section<'t>, &'h Granted<'t>);
 
 fn check(history: &History<'_>) -> Outcome {
-    if history.trace.exclusion != Exclusion::Mutual {
+    if history.trace.exclusion != Exclusion::Mutual || !history.knows_origins() {
         return Outcome::NotApplicable;
     }
     let mut renewals: Vec<(usize, &Event)> = history

@@ -27,7 +27,7 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn check(history: &History<'_>) -> Outcome {
-    if history.trace.exclusion != Exclusion::Mutual {
+    if history.trace.exclusion != Exclusion::Mutual || !history.knows_origins() {
         return Outcome::NotApplicable;
     }
     let advertised =

@@ -30,6 +30,9 @@ fn check(history: &History<'_>) -> Outcome {
     if !history.trace.reentrant && !history.trace.events.iter().any(nests) {
         return Outcome::NotApplicable;
     }
+    if !history.knows_origins() {
+        return Outcome::Unknown("the requests of several tasks cannot be told apart".to_owned());
+    }
     if history.granted.is_empty() {
         return Outcome::Unknown("nobody was granted anything".to_owned());
     }

@@ -30,7 +30,11 @@ pub const INVARIANT: Invariant = Invariant {
 
 fn check(history: &History<'_>) -> Outcome {
     let stores = history.trace.hosts.iter().any(|host| host.role == Role::Store);
-    if !stores || history.trace.quorum == 0 || history.trace.exclusion != Exclusion::Mutual {
+    if !stores
+        || history.trace.quorum == 0
+        || history.trace.exclusion != Exclusion::Mutual
+        || !history.knows_origins()
+    {
         return Outcome::NotApplicable;
     }
     let mut findings = Vec::new();

@@ -1,0 +1,130 @@
+//! What a plan can say beyond one fault at a time: several tasks of a client, faults tied to others, how many stores forget,
+//! grants that exclude each other by number or mode, and the questions asked at the end.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+use picklock::scenarios::check::{self, Checked};
+use picklock::scenarios::scenario::Scenario;
+use picklock::scenarios::suite;
+use picklock::sim::design::spell;
+use picklock::sim::engine::Engine;
+use picklock::sim::seed::Seed;
+use picklock::sim::trace::What;
+
+/// So many runs of a design under a scenario of the suite, with settings.
+fn runs(design: &str, scenario: &str, settings: &[&str], seeds: u64) -> Vec<Checked> {
+    let scenario = suite::named(scenario, &picklock_impls::stores()).unwrap();
+    of(design, scenario, settings, seeds)
+}
+
+fn of(design: &str, mut scenario: Scenario, settings: &[&str], seeds: u64) -> Vec<Checked> {
+    scenario.set_all(settings).unwrap();
+    let design = scenario.applies(&spell(picklock::impls::families(), design).unwrap()).unwrap();
+    (0..seeds).map(|seed| check::seed(Engine::Event, &design, &scenario, Seed(seed)).unwrap()).collect()
+}
+
+fn violating(runs: &[Checked], invariant: &str) -> usize {
+    runs.iter().filter(|run| run.violates(invariant)).count()
+}
+
+fn clean(runs: &[Checked]) -> bool {
+    runs.iter().all(|run| run.violated().is_empty())
+}
+
+#[test]
+fn what_impatient_clients_leave_behind_is_found_by_the_one_who_comes_last() {
+    let runs = runs("setnx", "lost-reply", &["wait=0.1 x ttl"], 60);
+    let blocked = runs.iter().find(|run| run.violates("progress")).unwrap();
+    let (_, findings) = blocked.violations().find(|(invariant, _)| invariant.name == "progress").unwrap();
+    let text = &findings[0].text;
+    assert!(text.contains("latecomer waited") && text.contains("in the way: the record on node-1"), "{text}");
+    for run in &runs {
+        let latecomer = run.trace.latecomer.unwrap();
+        assert!(latecomer.came.is_some(), "seed {}: nobody was asked", run.plan.seed.0);
+    }
+}
+
+#[test]
+fn two_tasks_under_one_owner_are_both_let_in_and_two_owners_are_not() {
+    let settings = ["clients=1", "tasks=2"];
+    assert_eq!(violating(&runs("reentrant", "calm", &settings, 20), "mutual-exclusion"), 20);
+    assert!(clean(&runs("single", "calm", &settings, 60)));
+    assert!(clean(&runs("watchdog", "calm", &["clients=2", "tasks=3"], 20)));
+}
+
+#[test]
+fn a_pause_that_must_fall_into_a_partition_does() {
+    let text = "summary = 'tied'\n[[fault]]\nkind = 'partition'\nfor = '1 x ttl'\n\
+                [[fault]]\nkind = 'pause'\nfor = '0.2 x ttl'\nduring = 'partition'";
+    let scenario = Scenario::parse("tied.toml", text, &picklock_impls::stores()).unwrap();
+    for run in of("single", scenario, &[], 60) {
+        let at = |wanted: &dyn Fn(&What) -> bool| {
+            run.trace.events.iter().find(|event| wanted(&event.what)).map(|event| event.at)
+        };
+        let cut = at(&|what| matches!(what, What::Injected { injection: 0, .. })).unwrap();
+        let healed = at(&|what| matches!(what, What::Healed { injection: 0 })).unwrap();
+        let paused = at(&|what| matches!(what, What::Paused { .. })).unwrap();
+        assert!(cut <= paused && paused < healed, "seed {}", run.plan.seed.0);
+    }
+}
+
+#[test]
+fn forgetting_stores_break_redlock_exactly_where_the_rest_is_no_majority() {
+    for nodes in [3, 5, 7] {
+        let quorum = nodes / 2 + 1;
+        for held in quorum..=nodes {
+            for forgetting in 1..=held {
+                let settings = [
+                    &*format!("held={held}"),
+                    &*format!("forgetting={forgetting}"),
+                    "head_start=0.55 x ttl",
+                    "first_work=0.85 x ttl",
+                    "node-restart.after=0.34 x ttl..0.38 x ttl",
+                ];
+                let runs = runs(&format!("redlock{{nodes={nodes}}}"), "node-restart", &settings, 2);
+                let breaks = forgetting >= held - (nodes - quorum);
+                let expected = if breaks { 2 } else { 0 };
+                assert_eq!(
+                    violating(&runs, "mutual-exclusion"),
+                    expected,
+                    "{forgetting} of {held} held of {nodes}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_semaphore_that_counts_wrongly_is_caught_and_readers_share() {
+    assert_eq!(violating(&runs("permits{extra=1}", "calm", &[], 20), "mutual-exclusion"), 20);
+    assert!(clean(&runs("permits", "calm", &[], 60)));
+    assert!(clean(&runs("permits{permits=3}", "calm", &["clients=6"], 20)));
+    let shared = runs("read-write", "calm", &["shared=60", "clients=5"], 40);
+    assert!(clean(&shared));
+    let readers =
+        |run: &&Checked| run.trace.events.iter().any(|event| matches!(event.what, What::Shares { .. }));
+    assert!(shared.iter().filter(readers).count() > 30);
+}
+
+#[test]
+fn fencing_the_writes_alone_is_not_enough() {
+    let stale = |design| violating(&runs(design, "pause", &[], 60), "effective-exclusion");
+    assert_eq!(stale("single-fenced"), 0);
+    assert!(stale("single-fenced{fence=writes}") > 0);
+}
+
+#[test]
+fn lost_requests_and_errors_leave_what_has_no_lease() {
+    let under = |kind: &str| {
+        let text = format!("summary = 'one fault'\n[[fault]]\nkind = '{kind}'");
+        Scenario::parse("one.toml", &text, &picklock_impls::stores()).unwrap()
+    };
+    for kind in ["lost-request", "error-reply", "cancel"] {
+        assert!(violating(&of("setnx", under(kind), &[], 40), "progress") > 0, "{kind}");
+        assert_eq!(violating(&of("single", under(kind), &[], 40), "progress"), 0, "{kind}");
+    }
+    assert!(
+        violating(&of("single", under("eviction"), &["work=0.2 x ttl..0.5 x ttl"], 20), "mutual-exclusion")
+            > 0
+    );
+}
