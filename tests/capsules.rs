@@ -11,6 +11,14 @@ use std::path::Path;
 use picklock_scenarios::check;
 use picklock_sim::capsule::{Capsule, FORMAT};
 
+/// Violations of invariants that are judged as they were then. That answers must be true is asked since; and an owner that may
+/// acquire more than once and takes up its own record is no foreigner any more: its count is wrong instead.
+fn judged_then(reentrant: bool, violations: &[String]) -> Vec<String> {
+    let changed =
+        |name: &str| name == "truthful-answers" || (reentrant && ["ownership", "reentrancy"].contains(&name));
+    violations.iter().filter(|name| !changed(name)).cloned().collect()
+}
+
 #[test]
 fn capsules_of_form_1_show_the_same_violations() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/capsules-form-1");
@@ -26,7 +34,8 @@ fn capsules_of_form_1_show_the_same_violations() {
         design.admits(&capsule.plan).unwrap();
         let engine = capsule.engine.parse().unwrap();
         let run = check::check(engine, &design, capsule.plan.clone()).unwrap();
-        assert_eq!(run.violated(), capsule.violations, "{}", file.display());
+        let then = |violations: &[String]| judged_then(design.reentrant, violations);
+        assert_eq!(then(&run.violated()), then(&capsule.violations), "{}", file.display());
         assert_eq!(run.trace.digest, capsule.digest, "{}", file.display());
 
         let again = Capsule { capsule: FORMAT, ..capsule.clone() };
@@ -34,6 +43,8 @@ fn capsules_of_form_1_show_the_same_violations() {
         designs.insert(capsule.design);
     }
     assert!(files.len() >= 40, "{} capsules are left", files.len());
+    // Those that came later.
+    designs.extend(["permits", "read-write"].map(str::to_owned));
     for family in picklock_impls::families().iter().chain(picklock_impls::bugs()) {
         assert!(designs.iter().any(|design| design.starts_with(family.name)), "{} has none", family.name);
     }

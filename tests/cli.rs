@@ -372,6 +372,7 @@ mod reports {
                 "engine",
                 "runs",
                 "unknown",
+                "decided",
                 "skipped",
                 "not_applicable",
                 "violations",

@@ -199,7 +199,7 @@ mod arguments {
             ("clients=0", &["a whole number from 1 to 1000"]),
             ("clients=NaN", &["a whole number from 1 to 1000"]),
             ("clients=99999999999999999999", &["a whole number from 1 to 1000"]),
-            ("client=3", &["did you mean `clients`?"]),
+            ("thinks=3ms", &["did you mean `think`?"]),
             ("stall.for=1s", &["no parameter `stall.for`", "pause.for"]),
             ("pause.pause.for=1s", &["no parameter"]),
             ("store=cloud", &["one of single, replicated"]),

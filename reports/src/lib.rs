@@ -10,7 +10,7 @@
 //! use picklock_reports::{Style, find};
 //! use picklock_scenarios::summary::{Cell, SCHEMA, Summary};
 //!
-//! let cell = Cell { design: "single".into(), scenario: "calm".into(), runs: 200, ..Cell::default() };
+//! let cell = Cell { design: "single".into(), scenario: "calm".into(), runs: 200, decided: 200, ..Cell::default() };
 //! let summary =
 //!     Summary { schema: SCHEMA, command: "picklock run".into(), partial: false, cells: vec![cell] };
 //! let text = find("text").expect("the text format exists");

@@ -237,7 +237,7 @@ mod tests {
             may: vec!["no-lost-update".into()],
             within: 2_000,
         };
-        let mut cell = Cell { runs: 100, expected: Some(expected), ..Cell::default() };
+        let mut cell = Cell { runs: 100, decided: 100, expected: Some(expected), ..Cell::default() };
         assert_eq!(mark(&cell), "· (I1 I4 I7)");
         cell.violations.insert("mutual-exclusion".into(), Violation::default());
         assert_eq!(mark(&cell), "✗ I1 (I4 I7)");

@@ -283,14 +283,17 @@ mod tests {
         let cell = Cell { runs: 10, unknown: 10, ..Cell::default() };
         assert_eq!(Mark::of(&cell), Mark::Unknown);
         assert_eq!(found(&cell), "nothing was exercised");
-        let some = Cell { runs: 10, unknown: 9, ..Cell::default() };
+        let some = Cell { runs: 10, unknown: 9, decided: 1, ..Cell::default() };
         assert_eq!(found(&some), "0 in 1 run, below 95% at 95%");
+        let beside = Cell { runs: 100, decided: 4, ..Cell::default() };
+        assert_eq!(Mark::of(&beside), Mark::Unknown);
+        assert!(found(&beside).contains("in only 4 of 100 runs"), "{}", found(&beside));
     }
 
     #[test]
     fn an_unmet_expectation_is_marked_whatever_was_found() {
         assert_eq!(symbols(&violated(Some(Expected::default()), Some(false))), "✗!");
-        let missing = Cell { runs: 10, met: Some(false), ..Cell::default() };
+        let missing = Cell { runs: 10, decided: 10, met: Some(false), ..Cell::default() };
         assert_eq!(symbols(&missing), "·!");
         assert_eq!(ink(&missing), Ink::Bad);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
 use picklock_sim::plan::Settings;
-use picklock_sim::store::{Member, ServerSeat, StoreKind, StoreParams, Topology};
+use picklock_sim::store::{Member, OwnLever, ServerSeat, StoreKind, StoreParams, Topology};
 use picklock_sim::trace::Role;
 
 pub(crate) struct MadeUp;
@@ -64,5 +64,9 @@ impl StoreKind for MadeUp {
 
     fn port(&self, _: Role) -> u16 {
         1
+    }
+
+    fn levers(&self) -> &'static [OwnLever] {
+        &[OwnLever { name: "error-reply", doc: "made up" }, OwnLever { name: "evict", doc: "made up" }]
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn counted(design: &Design, scenario: &str, engine: Engine, tally: &T
         engine: engine.to_string(),
         runs: tally.runs,
         unknown: tally.unknown,
+        decided: tally.decided,
         not_applicable: if tally.runs == 0 { Vec::new() } else { tally.not_applicable() },
         bit: tally.bit.clone(),
         metrics: tally.metrics.clone(),

@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_run_that_was_over_before_a_fresh_client_could_ask_is_unknown() {
-        let mut trace = Script::new().held(A1, 0, 50).trace();
+        let mut trace = Script::new().held(A1, 5, 50).trace();
         trace.latecomer = Some(Latecomer { host: CLIENT_2, came: None });
         assert!(is_unknown(&INVARIANT, &trace));
         trace.latecomer = Some(Latecomer { host: CLIENT_2, came: Some(at(60)) });
