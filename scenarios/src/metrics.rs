@@ -147,7 +147,7 @@ fn acquire_messages(history: &History<'_>) -> u64 {
     for event in &trace.events {
         let Some(asks) = asking.get_mut(usize::from(event.host.0)) else { continue };
         match event.what {
-            What::Waiting { .. } => *asks = true,
+            What::Waiting { .. } => *asks = !trace.is_latecomer(event.host),
             What::Acquired { .. } | What::NotAcquired { .. } | What::Crashed { .. } => *asks = false,
             What::Sent { peer, .. } if *asks && trace.role(peer) == Some(Role::Store) => messages += 1,
             _ => {}

@@ -155,7 +155,7 @@ impl<'t> Answers<'_, 't> {
                 && event.grant == Some(self.section.id)
                 && (from..=until).contains(&event.at)
         };
-        self.records.iter().filter_map(|record| record.ended).filter(own).last()
+        self.records.iter().rev().filter_map(|record| record.ended).find(own)
     }
 
     /// How many stores extended the record, or created it anew, in the service of the grant.

@@ -24,7 +24,7 @@ pub struct Grant {
     pub token: Option<Token>,
     /// Until when the holder may rely on the grant; `None` if the design advertises nothing.
     pub deadline: Option<Deadline>,
-    /// Whether others that share it may hold the key at the same time; see [`Exclusion`](super::design::Exclusion).
+    /// Whether others that share it may hold the key at the same time; see [`Exclusion`].
     pub shared: bool,
 }
 
