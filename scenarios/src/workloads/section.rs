@@ -37,6 +37,9 @@ pub(super) fn sell_program() -> Workload {
     Arc::new(|seat| Box::pin(client(seat, Kind::Sell)))
 }
 
+/// No release is tried more often.
+const RELEASES_MAX: u32 = 10;
+
 /// What sections do between acquire and release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -138,7 +141,8 @@ impl<'s> Worker<'s> {
     async fn release(&mut self, lock: &dyn ErasedLock, grant: Grant, section: &SectionPlan, pending: bool) {
         let key = &section.key;
         self.witness.releasing(section.ordinal, key);
-        let mut left = self.seat.habits.releases.max(1);
+        // A plan may come from a file, and a release that fails at once takes no time.
+        let mut left = self.seat.habits.releases.clamp(1, RELEASES_MAX);
         loop {
             left -= 1;
             let Some(outcome) = self.host.unless_cancelled(lock.release(grant.clone())).await else {
