@@ -3,7 +3,6 @@
 //! Nothing flows back: the plan never sees the verdict. Search, shrinking and confirming are loops around this.
 
 use std::collections::BTreeSet;
-use std::mem::discriminant;
 
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -151,15 +150,7 @@ fn bitten(plan: &Plan, trace: &Trace) -> BTreeSet<String> {
         _ => None,
     });
     let bites: Vec<&Injection> = bites.collect();
-    let has_bitten = |part: &Injection| {
-        bites
-            .iter()
-            .any(|bite| bite.fault == part.fault && discriminant(&bite.lever) == discriminant(&part.lever))
-    };
-    let missed: BTreeSet<&str> =
-        plan.injections.iter().filter(|part| !has_bitten(part)).map(|part| part.fault.as_str()).collect();
-    let whole = bites.iter().map(|bite| bite.fault.clone()).filter(|fault| !missed.contains(fault.as_str()));
-    whole.collect()
+    decided::whole(plan, &bites)
 }
 
 /// A run without a violation proves nothing if no scheduled fault made a difference, or, where none is scheduled, if

@@ -23,14 +23,19 @@ pub(super) fn decisive(plan: &Plan, history: &History<'_>) -> BTreeSet<String> {
             decides(history, strike, &injection.lever).then_some(injection)
         })
         .collect();
-    let has_part = |part: &Injection| {
-        decisive
+    whole(plan, &decisive)
+}
+
+/// The faults that struck with each kind of lever that they have, by the injections that did.
+pub(super) fn whole(plan: &Plan, struck: &[&Injection]) -> BTreeSet<String> {
+    let has = |part: &Injection| {
+        struck
             .iter()
             .any(|other| other.fault == part.fault && discriminant(&other.lever) == discriminant(&part.lever))
     };
     let missed: BTreeSet<&str> =
-        plan.injections.iter().filter(|part| !has_part(part)).map(|part| part.fault.as_str()).collect();
-    let whole = decisive.iter().map(|part| part.fault.clone());
+        plan.injections.iter().filter(|part| !has(part)).map(|part| part.fault.as_str()).collect();
+    let whole = struck.iter().map(|part| part.fault.clone());
     whole.filter(|fault| !missed.contains(fault.as_str())).collect()
 }
 
