@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use mlua::{
     Either, Function, HookTriggers, IntoLua, Lua, LuaOptions, LuaString, MultiValue, StdLib, Table, Value,
-    VmState,
+    Variadic, VmState,
 };
 
 use super::convert::{reply, text_field};
@@ -18,6 +18,8 @@ use crate::version::Version;
 
 /// How many instructions a script may take: about as many as 10 ms allow.
 const INSTRUCTIONS_MAX: u32 = 2_000_000;
+/// So many arguments go to Lua one by one; a list is made of more.
+const FEW: usize = 16;
 /// How many compiled scripts a thread keeps.
 const COMPILED_MAX: usize = 1_000;
 
@@ -134,6 +136,8 @@ struct Engine {
     globals: Table,
     /// Calls a compiled script with KEYS and ARGV: true and its result, or false and a table of the error.
     runner: Function,
+    /// As `runner`, with one key and its arguments as they are: for the few that most scripts have.
+    short_runner: Function,
     /// Says to scripts what version of Redis this is, and which it said last.
     become_version: Function,
     version: Option<Version>,
@@ -152,9 +156,10 @@ impl Engine {
         api::define(&lua, &natives)?;
         natives.raw_set("libraries", libs::all(&lua)?)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
-        let (globals, runner, become_version) = prelude.call((&natives,))?;
+        let (globals, runner, short_runner, become_version) = prelude.call((&natives,))?;
         api::define_loaders(&lua, &natives, &globals)?;
-        Ok(Engine { lua, globals, runner, become_version, version: None, compiled: BTreeMap::new() })
+        let compiled = BTreeMap::new();
+        Ok(Engine { lua, globals, runner, short_runner, become_version, version: None, compiled })
     }
 
     fn compiled(&mut self, script: &Script) -> Result<Function, Reply> {
@@ -191,6 +196,12 @@ impl Engine {
             self.become_version.call::<()>((version.text(), version.number()))?;
             self.version = Some(version);
             self.limit()?;
+        }
+        if let [key] = keys
+            && args.len() <= FEW
+        {
+            let args: Variadic<_> = args.iter().map(|arg| string(arg)).collect();
+            return self.short_runner.call((function, string(key), args));
         }
         let list = |items: &[&[u8]]| self.lua.create_sequence_from(items.iter().map(|item| string(item)));
         self.runner.call((function, list(keys)?, list(args)?))

@@ -188,11 +188,19 @@ local function located(failure)
     return failure
 end
 
+-- A script's instructions are counted from the first of the function that runs it, and one that does not end is to be stopped
+-- where it always was: seven instructions to no effect stand in the place of those that once told the version here, and of
+-- those that make the tables.
 local function run(script, keys, argv)
     globals.KEYS, globals.ARGV = keys, argv
-    -- Seven instructions to no effect, in the place of those that once told the version here: a script's instructions are
-    -- counted from the first of this function, and one that does not end is to be stopped where it always was.
     local _, _, _, _, _, _, _ = 1, 1, 1, 1, 1, 1, 1
+    return xpcall(script, located)
+end
+
+-- As run, with one key and few arguments: nearly all scripts are called so, and tables are made soonest here.
+local function run_short(script, key, ...)
+    globals.KEYS, globals.ARGV = { key }, { ... }
+    local _ = 1
     return xpcall(script, located)
 end
 
@@ -200,4 +208,4 @@ local function become(version, number)
     redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = version, number
 end
 
-return environment, run, become
+return environment, run, run_short, become

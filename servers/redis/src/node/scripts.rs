@@ -15,6 +15,21 @@ pub(crate) struct Script {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sha([u8; 20]);
 
+/// What stands for a byte that is no hexadecimal digit: no value of digits has all these bits.
+const NO_DIGIT: u8 = 0xff;
+
+/// The value of each byte as a hexadecimal digit: every call of a script reads forty of them.
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value as usize] as usize] = value;
+        digits[b"0123456789ABCDEF"[value as usize] as usize] = value;
+        value += 1;
+    }
+    digits
+};
+
 impl Sha {
     pub(crate) fn of(bytes: &[u8]) -> Sha {
         Sha(sha1_smol::Sha1::from(bytes).digest().bytes())
@@ -26,11 +41,13 @@ impl Sha {
         if hex.len() != 2 * bytes.len() {
             return None;
         }
-        let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+        let mut seen = 0;
         for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+            let (high, low) = (DIGITS[usize::from(pair[0])], DIGITS[usize::from(pair[1])]);
+            *byte = high << 4 | low & 15;
+            seen |= high | low;
         }
-        Some(Sha(bytes))
+        (seen != NO_DIGIT).then_some(Sha(bytes))
     }
 
     pub(crate) fn hex(self) -> [u8; 40] {

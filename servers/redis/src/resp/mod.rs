@@ -88,19 +88,5 @@ fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Appends a number in decimal digits, without the detour over a string.
 pub(crate) fn decimal(out: &mut Vec<u8>, value: i64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    let mut left = value.unsigned_abs();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (left % 10) as u8;
-        left /= 10;
-        if left == 0 {
-            break;
-        }
-    }
-    if value < 0 {
-        out.push(b'-');
-    }
-    out.extend_from_slice(&digits[at..]);
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
