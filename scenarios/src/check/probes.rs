@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use picklock_sim::design::Design;
 use picklock_sim::plan::Plan;
-use picklock_sim::probe::Probe;
+use picklock_sim::probe::{Probe, Seeing};
 use picklock_sim::run;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::Trace;
@@ -49,7 +49,7 @@ impl<'a> Probes<'a> {
     /// # Errors
     /// As [`Probes::of`].
     pub fn make(&mut self, design: &'a Design, calm: Plan) -> Result<Trace, CheckError> {
-        let run = run::probe(design, &calm, &workload(&calm)?)?;
+        let run = run::probe(design, &calm, &workload(&calm)?, Seeing::Sections)?;
         let probe = run.probe.expect("a run that is made for its probe has one");
         self.made.push(Made { design, calm, probe });
         Ok(run.trace)

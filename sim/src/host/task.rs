@@ -29,6 +29,12 @@ impl Host {
         .await
     }
 
+    /// Which of its client's tasks this is, from 0.
+    #[must_use]
+    pub fn task(&self) -> u32 {
+        self.world.state().lane(self.id)
+    }
+
     /// Runs a call of a lock until it returns or a lever cancels it: then its future is dropped, and there is no outcome.
     pub async fn unless_cancelled<T>(&self, call: impl Future<Output = T>) -> Option<T> {
         let mut call = pin!(call);

@@ -15,7 +15,7 @@ pub enum When {
         /// The instant.
         at_ns: TrueTime,
     },
-    /// When a client comes to a point of its protocol.
+    /// When a process comes to a point of its protocol.
     Point {
         /// The point.
         point: Point,
@@ -33,13 +33,13 @@ pub enum When {
     },
 }
 
-/// A protocol point: a place in a client's life that has meaning on every engine and under every network.
+/// A protocol point: a place in a process's life that has meaning on every engine and, in a client's, under every network.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// The client's host name.
+    /// The host's name.
     pub host: String,
-    /// The ordinal of its section.
+    /// The ordinal of the client's section; 0 at a server.
     pub section: u32,
     /// Where in the section.
     pub phase: Phase,

@@ -13,7 +13,7 @@ use crate::controls::resource::{self, Resource};
 use crate::engine::boot::Boot;
 use crate::engine::{self, Engine};
 use crate::host::Host;
-use crate::plan::probe::Probe;
+use crate::plan::probe::{Probe, Seeing};
 use crate::plan::{ClientPlan, Habits, Plan, SectionPlan, Settings};
 use crate::trace::{HostInfo, Latecomer, Role, Trace};
 use crate::world::{Keeper, Wire, World};
@@ -86,19 +86,19 @@ pub fn run_keeping(
     execute(engine, design, plan, workload, Extras { wire: true, ..Extras::default() })
 }
 
-/// Runs a plan against a design and notes the protocol points that its clients pass.
+/// Runs a plan against a design and notes the protocol points that are passed.
 ///
 /// # Errors
 /// As [`run`].
-pub fn probe(design: &Design, plan: &Plan, workload: &Workload) -> Result<Run, Panicked> {
-    execute(Engine::Event, design, plan, workload, Extras { points: true, ..Extras::default() })
+pub fn probe(design: &Design, plan: &Plan, workload: &Workload, seeing: Seeing) -> Result<Run, Panicked> {
+    execute(Engine::Event, design, plan, workload, Extras { seeing, ..Extras::default() })
 }
 
 /// What is noted of a run besides what happens.
 #[derive(Clone, Copy, Default)]
 struct Extras {
-    /// The protocol points that clients pass.
-    points: bool,
+    /// The protocol points that are passed.
+    seeing: Seeing,
     /// What segments say.
     wire: bool,
 }
@@ -112,7 +112,7 @@ fn execute(
 ) -> Result<Run, Panicked> {
     let (hosts, boots): (Vec<HostInfo>, Vec<Boot>) = cast(design, plan, workload).into_iter().unzip();
     let keeper = design.kind.as_ref().filter(|_| extras.wire).map(keeper_of);
-    let world = Arc::new(World::new(plan, hosts.clone(), extras.points, keeper));
+    let world = Arc::new(World::new(plan, hosts.clone(), extras.seeing, keeper));
     let bound = progress_bound(design, plan);
     let latecomer = plan.world.latecomer.then(|| HostId(hosts.len() as u16 - 1));
     if let Some(host) = latecomer {
@@ -153,7 +153,8 @@ fn execute(
         strikes,
     };
     let wire = world.keeper.as_ref().map(Keeper::take).unwrap_or_default();
-    Ok(Run { trace, probe: extras.points.then_some(Probe { points, end: came.unwrap_or(end) }), wire })
+    let probed = extras.seeing != Seeing::Nothing;
+    Ok(Run { trace, probe: probed.then_some(Probe { points, end: came.unwrap_or(end) }), wire })
 }
 
 /// Whoever does not heed what it is told believes until it releases.

@@ -10,6 +10,7 @@ use super::wire::Keeper;
 use crate::base::ids::HostId;
 use crate::base::time::WallTime;
 use crate::plan::Plan;
+use crate::plan::probe::Seeing;
 use crate::trace::HostInfo;
 
 /// The world of one run, shared by its hosts.
@@ -45,8 +46,8 @@ pub(crate) enum Route {
 }
 
 impl World {
-    pub(crate) fn new(plan: &Plan, hosts: Vec<HostInfo>, probing: bool, keeper: Option<Keeper>) -> World {
-        World { keeper, ..World::around(State::new(plan, &hosts, probing), hosts, None) }
+    pub(crate) fn new(plan: &Plan, hosts: Vec<HostInfo>, seeing: Seeing, keeper: Option<Keeper>) -> World {
+        World { keeper, ..World::around(State::new(plan, &hosts, seeing), hosts, None) }
     }
 
     /// A world that runs beside the real one: its clocks show real time, and what happens is told to `sink` instead of
@@ -58,7 +59,7 @@ impl World {
         unix_ns: u64,
         sink: EventSink,
     ) -> World {
-        let mut state = State::new(plan, &hosts, false);
+        let mut state = State::new(plan, &hosts, Seeing::Nothing);
         state.log = Log::telling(sink);
         for process in &mut state.processes {
             process.clock.set_wall(WallTime(unix_ns));

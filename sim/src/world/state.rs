@@ -13,7 +13,7 @@ use super::process::{Life, Process};
 use super::timers::Timers;
 use crate::base::ids::{EventId, GrantId, HostId, Origin};
 use crate::base::time::{Monotonic, TrueTime};
-use crate::plan::probe::PointSeen;
+use crate::plan::probe::{PointSeen, Seeing};
 use crate::plan::{Injection, Plan};
 use crate::trace::{HostInfo, Role, Strike, What};
 
@@ -38,8 +38,9 @@ pub(crate) struct State {
     pub(crate) ending: Ending,
     /// Injections whose effect lasts at this moment.
     pub(super) unhealed: Vec<u32>,
-    /// Every protocol point passed, while probing.
-    pub(super) points_seen: Option<Vec<PointSeen>>,
+    /// Whose protocol points are noted, and those passed.
+    pub(super) seeing: Seeing,
+    pub(super) points_seen: Vec<PointSeen>,
     /// Hosts that died or were started anew since the engine last looked, in order.
     pub(super) turnover: Vec<Turnover>,
     /// True while `turnover` may hold something: shared with the [`World`], which reads it without its lock.
@@ -62,7 +63,7 @@ pub(crate) enum Turnover {
 }
 
 impl State {
-    pub(super) fn new(plan: &Plan, hosts: &[HostInfo], probing: bool) -> State {
+    pub(super) fn new(plan: &Plan, hosts: &[HostInfo], seeing: Seeing) -> State {
         let mut state = State {
             now: TrueTime(0),
             roles: hosts.iter().map(|host| host.role).collect(),
@@ -83,7 +84,8 @@ impl State {
             struck: false,
             ending: Ending::new(plan.world.horizon),
             unhealed: Vec::new(),
-            points_seen: probing.then(Vec::new),
+            seeing,
+            points_seen: Vec::new(),
             turnover: Vec::new(),
             turned_over: Arc::new(AtomicBool::new(false)),
             records: BTreeMap::new(),
@@ -215,7 +217,7 @@ impl State {
     }
 
     pub(crate) fn take_points(&mut self) -> Vec<PointSeen> {
-        self.points_seen.take().unwrap_or_default()
+        std::mem::take(&mut self.points_seen)
     }
 
     /// Takes out everything that refers to tasks. Their wakers lead back to the world, which would otherwise keep itself

@@ -1,7 +1,7 @@
 //! Injections wait for protocol points, and strike there.
 
 use crate::base::ids::HostId;
-use crate::plan::probe::PointSeen;
+use crate::plan::probe::{PointSeen, Seeing};
 use crate::plan::{Access, Edge, Point, When};
 use crate::trace::Role;
 use crate::world::agenda::Due;
@@ -50,13 +50,13 @@ impl State {
     /// The process has passed a point.
     #[inline]
     pub(crate) fn after(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
-        if self.points_seen.is_some() || !self.process(host).armed.is_empty() {
+        if self.seeing != Seeing::Nothing || !self.process(host).armed.is_empty() {
             self.count(host, access, peer);
         }
     }
 
     fn count(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
-        if self.points_seen.is_some() {
+        if self.seeing != Seeing::Nothing {
             self.see(host, access, peer);
         }
         self.strike(host, access, peer, Edge::After);
@@ -95,14 +95,15 @@ impl State {
     }
 
     fn see(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
-        if self.role(host) != Role::Client || self.is_latecomer(usize::from(host.0)) {
+        let client = self.role(host) == Role::Client;
+        if self.is_latecomer(usize::from(host.0)) || !(client || self.seeing == Seeing::Everything) {
             return;
         }
         let name = |host: HostId| self.names[usize::from(host.0)].clone();
         let at = self.local_now(host);
         let (host_name, peer_name) = (name(host), peer.map(name).unwrap_or_default());
         let process = &mut self.processes[usize::from(host.0)];
-        if process.section == 0 {
+        if client && process.section == 0 {
             return;
         }
         let point = Point {
@@ -114,8 +115,6 @@ impl State {
             nth: *process.passed.count(access, peer),
             edge: Edge::Before,
         };
-        if let Some(seen) = &mut self.points_seen {
-            seen.push(PointSeen { point, at });
-        }
+        self.points_seen.push(PointSeen { point, at });
     }
 }

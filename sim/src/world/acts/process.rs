@@ -7,6 +7,7 @@ use crate::base::deadline::Deadline;
 use crate::base::ids::Origin;
 use crate::base::ids::{EventId, HostId, Key};
 use crate::base::time::TrueTime;
+use crate::plan::probe::Seeing;
 use crate::plan::{Access, Phase};
 use crate::trace::{Halt, Role, What};
 use crate::world::agenda::Due;
@@ -25,7 +26,7 @@ impl State {
     /// A task of the host is about to be polled. `worker` tells the critical section's task from background tasks.
     #[inline]
     pub(crate) fn admit(&mut self, host: HostId, worker: bool, lane: u32, waker: &Waker) -> Admission {
-        let probing = self.points_seen.is_some();
+        let probing = self.seeing != Seeing::Nothing;
         let process = self.process(host);
         process.turn_to(lane);
         // So it is nearly always: nothing stops the process, and nothing waits for it to pass here.
