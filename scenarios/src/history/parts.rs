@@ -210,6 +210,16 @@ impl<'t> History<'t> {
         section.records.iter().map(|at| &self.records[*at])
     }
 
+    /// True if the record's host died, or ceased to take writes, between its creation and this instant.
+    #[must_use]
+    pub fn is_upset(&self, record: &Record<'_>, until: TrueTime) -> bool {
+        self.upheavals.iter().any(|event| {
+            event.host == record.created.host
+                && (record.created.at..=until).contains(&event.at)
+                && matches!(event.what, What::Crashed { .. } | What::Demoted)
+        })
+    }
+
     /// When the host of a section's client died first, at this instant or after it.
     #[must_use]
     pub fn death_of(&self, section: &Section<'t>, from: TrueTime) -> Option<&'t Event> {

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, What};
+use picklock_sim::trace::Event;
 
 use super::findings::{cite, judged, ms, who};
 use super::invariant::Invariant;
@@ -41,9 +41,9 @@ fn check(history: &History<'_>) -> Outcome {
         let Some(last) = section.delivered else { continue };
         let due = last.at + history.trace.ttl + SLACK;
         judged_some |= due < history.trace.end;
-        for record in history.records_of(section).filter(left).filter(|record| !died(history, record)) {
+        for record in history.records_of(section).filter(left) {
             let until = record.ended.map_or(history.trace.end, |event| event.at);
-            if until > due {
+            if until > due && !history.is_upset(record, until) {
                 findings.push(leftover(history, section, record, last, until));
             }
         }
@@ -52,16 +52,6 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::Unknown("no acquire failed a lease before the end".to_owned());
     }
     judged(history, findings)
-}
-
-/// True if the record's store died while it kept it.
-fn died(history: &History<'_>, record: &Record<'_>) -> bool {
-    let until = record.ended.map_or(history.trace.end, |event| event.at);
-    history.upheavals.iter().any(|event| {
-        event.host == record.created.host
-            && (record.created.at..=until).contains(&event.at)
-            && matches!(event.what, What::Crashed { .. } | What::Demoted)
-    })
 }
 
 fn leftover(

@@ -4,7 +4,8 @@
 //! find what an earlier request of theirs left behind. A holder whose record a majority of stores still
 //! keeps is not refused. The record is not deleted in the service of its own grant before the last release begins. And
 //! when the last release has returned without an error, as all before it, the record is gone: a count that is still
-//! above zero blocks everybody. The count itself is not looked at, so no store need have one.
+//! above zero blocks everybody. The count itself is not looked at, so no store need have one; what a store keeps that has died or
+//! been demoted since counts no more, nor what a section left whose release failed.
 //!
 //! Not applicable where nobody acquires twice and nobody could.
 
@@ -68,10 +69,23 @@ fn records<'h, 't>(history: &'h History<'t>, section: &Section<'t>) -> Vec<&'h R
     let first = GrantId { section: 0, ..section.id };
     let earlier = history.sections_between(first, section.id);
     let of_key = |other: &&Section<'_>| {
-        other.id == section.id || (history.trace.reentrant && other.key == section.key)
+        other.id == section.id || (history.trace.reentrant && other.key == section.key && !gave_up(other))
     };
     let records = earlier.filter(of_key).flat_map(|other| history.records_of(other));
     records.filter(|record| record.on_store && record.key == section.key).collect()
+}
+
+/// True if a release of the section failed: what it left is left to its lease.
+fn gave_up(section: &Section<'_>) -> bool {
+    section.steps.iter().any(|event| failed(event))
+}
+
+fn failed(event: &Event) -> bool {
+    match &event.what {
+        What::NotReentered { .. } => true,
+        What::Left { error, .. } | What::Released { error, .. } => error.is_some(),
+        _ => false,
+    }
 }
 
 impl<'h, 't> Life<'h, 't> {
@@ -97,10 +111,18 @@ impl<'h, 't> Life<'h, 't> {
         life
     }
 
-    fn kept(&self, at: TrueTime) -> usize {
-        let live =
-            |record: &&&Record<'_>| record.created.at <= at && record.ended.is_none_or(|event| event.at > at);
-        self.records.iter().filter(live).count()
+    /// The records that stores keep at an instant and answer by.
+    fn kept(&self, at: TrueTime) -> impl Iterator<Item = &'h Record<'t>> {
+        let live = move |record: &&Record<'_>| {
+            record.created.at <= at
+                && record.over_at.is_none_or(|over| over > at)
+                && !self.history.is_upset(record, at)
+        };
+        self.records.iter().copied().filter(live)
+    }
+
+    fn is_kept(&self, at: TrueTime) -> bool {
+        self.kept(at).count() >= self.quorum()
     }
 
     fn quorum(&self) -> usize {
@@ -109,7 +131,7 @@ impl<'h, 't> Life<'h, 't> {
 
     fn refused(&self, findings: &mut Vec<Finding>) {
         for event in &self.nested {
-            if matches!(event.what, What::NotReentered { .. }) && self.kept(event.at) >= self.quorum() {
+            if matches!(event.what, What::NotReentered { .. }) && self.is_kept(event.at) {
                 findings.push(self.breach("was refused", "although it holds it", [Some(event), None]));
             }
         }
@@ -123,7 +145,7 @@ impl<'h, 't> Life<'h, 't> {
         let nested = |event: &&Event| self.nested.first().is_some_and(|first| event.at >= first.at);
         let ended = self.records.iter().filter_map(|record| record.ended);
         for event in ended.filter(by_itself).filter(before).filter(nested) {
-            if self.kept(event.at) < self.quorum() {
+            if !self.is_kept(event.at) {
                 findings.push(self.breach(
                     "lost",
                     "with a release that was not its last",
@@ -135,11 +157,6 @@ impl<'h, 't> Life<'h, 't> {
     }
 
     fn still_there(&self, findings: &mut Vec<Finding>) {
-        let failed = |event: &&Event| match &event.what {
-            What::NotReentered { .. } => true,
-            What::Left { error, .. } | What::Released { error, .. } => error.is_some(),
-            _ => false,
-        };
         let Some(released) = self.released else { return };
         let balanced = {
             let count =
@@ -147,13 +164,16 @@ impl<'h, 't> Life<'h, 't> {
             count(|what| matches!(what, What::Reentered { .. }))
                 == count(|what| matches!(what, What::Left { .. }))
         };
-        if !balanced || failed(&released) || self.nested.iter().copied().any(|event| failed(&event)) {
+        if !balanced || failed(released) || self.nested.iter().any(|event| failed(event)) {
             return;
         }
-        let left = self.records.iter().find(|record| record.ended.is_none_or(|event| event.at > released.at));
-        if let Some(record) = left.filter(|_| self.kept(released.at) >= self.quorum()) {
+        if let Some(record) = self.kept(released.at).next().filter(|_| self.is_kept(released.at)) {
+            let why = format!(
+                "on {}, though released as often as acquired",
+                self.history.trace.host_name(record.created.host)
+            );
             let events = [Some(record.created), Some(released)];
-            findings.push(self.breach("still has", "although it was released as often as acquired", events));
+            findings.push(self.breach("still has", &why, events));
         }
     }
 
