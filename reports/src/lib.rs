@@ -23,6 +23,7 @@ mod aftermath;
 mod cause;
 pub mod compare;
 mod exchanges;
+pub mod explored;
 mod format;
 pub mod json;
 pub mod junit;

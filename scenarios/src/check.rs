@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::plan::{Injection, Plan};
+use picklock_sim::probe::{PointSeen, Seeing};
 use picklock_sim::run::{self, Run, Wire};
 use picklock_sim::seed::Seed;
 use picklock_sim::trace::{Trace, What};
@@ -112,6 +113,16 @@ pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, Che
 pub fn check_keeping(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
     let Run { trace, wire, .. } = run::run_keeping(engine, design, &plan, &workload(&plan)?)?;
     Ok(Checked { wire, ..judge(plan, trace) })
+}
+
+/// As [`check`], with the same result, and with the protocol points that are passed.
+///
+/// # Errors
+/// As [`check`].
+pub fn points(design: &Design, plan: &Plan, seeing: Seeing) -> Result<(Checked, Vec<PointSeen>), CheckError> {
+    let run = run::probe(design, plan, &workload(plan)?, seeing)?;
+    let points = run.probe.map(|probe| probe.points).unwrap_or_default();
+    Ok((judge(plan.clone(), run.trace), points))
 }
 
 /// What the invariants and the measures say of a run.

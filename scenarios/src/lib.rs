@@ -52,6 +52,7 @@
 //! - *What is said of a run*: [`history`] (a trace sorted by section, record and operation), [`invariants`], [`outcome`],
 //!   [`metrics`].
 //! - *What is told of one*: [`story`], [`trials`] (what it depends on, found out by runs).
+//! - *What is tried everywhere*: [`explore`].
 //! - *What is said of many*: [`tally`], [`summary`] (what every report reads), [`expect`] (what is known of the built-in
 //!   designs), [`bugs`] (how those of the collection are found).
 //!
@@ -62,6 +63,7 @@ pub mod bugs;
 pub mod campaign;
 pub mod check;
 pub mod expect;
+pub mod explore;
 pub mod faults;
 pub mod history;
 pub mod invariants;

@@ -11,6 +11,7 @@ use picklock_redis::version::Version;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
 
+use super::explore::ExploreArgs;
 use super::serve::LOOPBACK;
 use super::serve::topology::Topology;
 
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Run designs against scenarios and lay their figures side by side
     Compare(CompareArgs),
+    /// Strike at every step that a run takes, one run for each, and report in which ways it breaks
+    Explore(ExploreArgs),
     /// Test a statement about locks, or all of them
     Experiment(ExperimentArgs),
     /// Serve the simulated Redis on real sockets, for clients in any language
@@ -305,7 +308,7 @@ fn latency(text: &str) -> Result<Range<Duration>, String> {
     }
 }
 
-fn seeds(text: &str) -> Result<Range<u64>, String> {
+pub(super) fn seeds(text: &str) -> Result<Range<u64>, String> {
     let number =
         |part: &str| part.parse::<u64>().map_err(|_| format!("`{part}` is not a whole number from 0 up"));
     let range = match text.split_once("..") {
@@ -315,7 +318,7 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
     if range.is_empty() { Err(format!("`{text}` holds no seed; A..B needs A below B")) } else { Ok(range) }
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+pub(super) fn time(text: &str) -> Result<Duration, String> {
     match text.parse::<Span>() {
         Ok(Span::Fixed(time)) => Ok(time),
         Ok(Span::Leases { .. }) => Err("there is no lease here: write a time like 60s or 5m".to_owned()),

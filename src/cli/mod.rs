@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod exit;
 mod experiment;
+mod explore;
 mod list;
 mod progress;
 mod replay;
@@ -36,6 +37,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Explore(args) => explore::explore(&args),
         Command::Experiment(args) => experiment::experiment(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Completions { shell } => completions::print(shell),

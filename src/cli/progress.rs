@@ -23,6 +23,12 @@ impl Bar {
         Bar(bar)
     }
 
+    /// So many of all are done.
+    pub(crate) fn at(&self, done: usize, all: usize) {
+        self.0.set_length(all as u64);
+        self.0.set_position(done as u64);
+    }
+
     pub(crate) fn clear(&self) {
         self.0.finish_and_clear();
     }

@@ -92,7 +92,9 @@ impl Scenario {
             .collect()
     }
 
-    pub(super) fn ttl(&self) -> Duration {
+    /// The lease time that clients ask for.
+    #[must_use]
+    pub fn ttl(&self) -> Duration {
         world::ttl(&self.world)
     }
 

@@ -67,8 +67,13 @@ impl Scenario {
     pub fn plan(&self, design: &Design, seed: Seed, probe: Option<&Probe>) -> Plan {
         let mut plan = self.calm_plan(design, seed);
         plan.injections = self.injections(design, &plan, probe);
-        workloads::add_rivals(&self.load, &mut plan);
+        self.add_rivals(&mut plan);
         plan
+    }
+
+    /// Has clients that are done stay rivals while the faults of the plan last, for what the first of them strikes at.
+    pub(crate) fn add_rivals(&self, plan: &mut Plan) {
+        workloads::add_rivals(&self.load, plan);
     }
 
     /// The plan of the same run without anything going wrong.

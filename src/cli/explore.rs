@@ -1,0 +1,251 @@
+//! `picklock explore`: every place at which a fault can strike, one run for each.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use picklock_reports::{explored, timeline};
+use picklock_scenarios::campaign::quoted;
+use picklock_scenarios::explore::strikes::{self, Strike};
+use picklock_scenarios::explore::{self, Explored, Request};
+use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::{tell, trials};
+use picklock_sim::engine::Engine;
+use picklock_sim::seed::Seed;
+use picklock_sim::span::Span;
+use picklock_sim::text::nearest;
+
+use super::args::{Look, seeds, time};
+use super::exit::{Exit, Failure};
+use super::{choose, progress, screen};
+
+#[derive(Args)]
+#[command(after_help = "\
+A run without faults is made first, and every step is noted that a process takes in it: clients, servers, the resource. Then
+each kind of fault strikes at each of these steps, one run for each. What breaks is sorted by what strikes whom at which step.
+
+Faults: pause, suspend, stall, crash, restart, delay, lost-request, lost-reply, error-reply, cut, cancel, clock-step.
+The exit code is 1 if something breaks that does not break without a fault.
+
+Examples:
+  picklock explore --design single --scenario calm --fault pause
+  picklock explore --design single --scenario calm --place pause:137
+  picklock explore --design redlock --fault restart,clock-step --held 4 --pairs --budget 60s")]
+pub(crate) struct ExploreArgs {
+    /// Designs, separated by commas
+    #[arg(long, value_name = "A,B", required = true)]
+    design: Vec<String>,
+    /// A scenario by name, or a scenario file: its world and its workload; its own faults are left out
+    #[arg(long, value_name = "X", default_value = "calm")]
+    scenario: String,
+    /// A directory of scenario files instead of the built-in suite
+    #[arg(long, value_name = "DIR")]
+    suite: Option<PathBuf>,
+    /// Kinds of faults, separated by commas; all if absent
+    #[arg(long, value_name = "F,G", value_delimiter = ',')]
+    fault: Vec<String>,
+    /// How long a fault lasts that does, and how far a clock jumps: a time, or a multiple of the lease
+    #[arg(long, value_name = "TIME", default_value = "1.5 x ttl")]
+    lasts: Span,
+    /// Set a parameter of the scenario, as in ttl=2s; may be repeated
+    #[arg(long, value_name = "K=V")]
+    set: Vec<String>,
+    /// How many workloads, by seeds from 0 on, or a half-open range A..B
+    #[arg(long, value_name = "N|A..B", default_value = "1", value_parser = seeds)]
+    seeds: Range<u64>,
+    /// On how many stores client-1 may hold; it asks first then, and is cut off from the others
+    #[arg(long, value_name = "K")]
+    held: Option<u32>,
+    /// Go on with pairs of strikes that are harmless alone
+    #[arg(long)]
+    pairs: bool,
+    /// How long to go on with pairs
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time, requires = "pairs")]
+    budget: Duration,
+    /// Tell the run with this strike, as in pause:137; twice for a pair
+    #[arg(long, value_name = "FAULT:N", conflicts_with_all = ["pairs", "fault"])]
+    place: Vec<String>,
+    /// Threads; one for each core if absent
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+    /// text, markdown or json
+    #[arg(long, default_value = "text")]
+    format: String,
+    /// Name every placement that breaks something
+    #[arg(long)]
+    verbose: bool,
+    #[command(flatten)]
+    look: Look,
+}
+
+/// What lets client-1 hold while the others ask, unless it is set otherwise: alone at first, and for most of its lease.
+const HELD: [&str; 2] = ["head_start=0.55 x ttl", "first_work=0.85 x ttl"];
+
+pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
+    if !["text", "markdown", "json"].contains(&args.format.as_str()) {
+        return Err(Failure::Input(format!(
+            "there is no format `{}` for explorations; there are text, markdown, json",
+            args.format
+        )));
+    }
+    let scenario = scenario(args)?;
+    let designs = choose::designs(&args.design)?;
+    if !args.place.is_empty() {
+        let [design] = designs.as_slice() else {
+            return Err(Failure::Input("--place goes with one design".to_owned()));
+        };
+        return tell_one(args, design, &scenario);
+    }
+    let stop = progress::stop_on_interrupt()?;
+    let mut pages = Vec::new();
+    for design in &designs {
+        let design = applied(&scenario, design)?;
+        let request = request(args, &design, &scenario, strikes_of(&args.fault)?);
+        let bar = progress::Bar::new(0);
+        let explored = explore::explore(&request, &stop, &|done, all| bar.at(done, all));
+        bar.clear();
+        pages.push(explored.map_err(Failure::internal)?);
+    }
+    let page = match args.format.as_str() {
+        "json" => explored::json(&pages).map_err(Failure::internal)?,
+        "markdown" => explored::markdown(&pages),
+        _ => explored::text(&pages, &screen::style(args.look), args.verbose, &replay_args(args)),
+    };
+    screen::print(&page)?;
+    let breaks = |page: &Explored| {
+        page.violating() > 0 || page.pairs.as_ref().is_some_and(|pairs| pairs.violating > 0)
+    };
+    Ok(if pages.iter().any(|page| page.partial) {
+        Exit::Interrupted
+    } else if pages.iter().any(breaks) {
+        Exit::Violation
+    } else {
+        Exit::Expected
+    })
+}
+
+fn scenario(args: &ExploreArgs) -> Result<Scenario, Failure> {
+    let mut scenarios = [choose::named(&choose::suite(args.suite.as_deref())?, &args.scenario)?];
+    if args.held.is_some() {
+        choose::set(&mut scenarios, &HELD.map(str::to_owned))?;
+    }
+    choose::set(&mut scenarios, &args.set)?;
+    let [scenario] = scenarios;
+    Ok(scenario)
+}
+
+fn applied(
+    scenario: &Scenario,
+    design: &picklock_sim::design::Design,
+) -> Result<picklock_sim::design::Design, Failure> {
+    scenario.applies(design).map_err(|why| {
+        Failure::Input(format!(
+            "scenario `{}` says nothing of design `{}`: {why}",
+            scenario.name(),
+            design.name
+        ))
+    })
+}
+
+fn request<'a>(
+    args: &ExploreArgs,
+    design: &'a picklock_sim::design::Design,
+    scenario: &'a Scenario,
+    strikes: Vec<&'static Strike>,
+) -> Request<'a> {
+    let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    Request {
+        design,
+        scenario,
+        seeds: args.seeds.clone().map(Seed).collect(),
+        strikes,
+        lasts: args.lasts.resolve(scenario.ttl()),
+        held: args.held,
+        jobs: args.jobs.unwrap_or(cores),
+        pairs: args.pairs.then_some(args.budget),
+    }
+}
+
+/// The kinds of strikes asked for; all if none is named.
+fn strikes_of(names: &[String]) -> Result<Vec<&'static Strike>, Failure> {
+    if names.is_empty() {
+        return Ok(strikes::ALL.iter().collect());
+    }
+    names.iter().map(|name| strike(name)).collect()
+}
+
+fn strike(name: &str) -> Result<&'static Strike, Failure> {
+    strikes::named(name).ok_or_else(|| {
+        let names = || strikes::ALL.iter().map(|strike| strike.name);
+        let near = nearest(name, names());
+        let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        let names: Vec<&str> = names().collect();
+        Failure::Input(format!("`{name}` cannot be explored{hint}; there are {}", names.join(", ")))
+    })
+}
+
+/// Tells the run with the strikes that were named.
+fn tell_one(
+    args: &ExploreArgs,
+    design: &picklock_sim::design::Design,
+    scenario: &Scenario,
+) -> Result<Exit, Failure> {
+    let mut places = Vec::new();
+    for place in &args.place {
+        let (name, number) = place.split_once(':').unwrap_or((place, ""));
+        let number = number.parse::<usize>().map_err(|_| {
+            Failure::Input(format!("`{place}` is no placement: write a fault and a number, as in pause:137"))
+        })?;
+        places.push((strike(name)?, number));
+    }
+    let mut kinds: Vec<&'static Strike> = Vec::new();
+    for (strike, _) in &places {
+        if kinds.iter().all(|kind| kind.name != strike.name) {
+            kinds.push(strike);
+        }
+    }
+    let design = applied(scenario, design)?;
+    let request = request(args, &design, scenario, kinds);
+    let seed = Seed(args.seeds.start);
+    let run = explore::again(&request, seed, &places).map_err(Failure::internal)?;
+    let run = run.map_err(|(strike, count)| {
+        Failure::Input(format!("there are {count} placements of {strike}, numbered from 0"))
+    })?;
+    let mut line = format!(
+        "picklock explore --design {} --scenario {}{}",
+        quoted(&design.name),
+        quoted(&args.scenario),
+        replay_args(args)
+    );
+    if seed.0 > 0 {
+        line.push_str(&format!(" --seeds {}..{}", seed.0, seed.0 + 1));
+    }
+    args.place.iter().for_each(|place| line.push_str(&format!(" --place {place}")));
+    let violated = run.violated();
+    let mut story = tell::story(&design, scenario.name(), &run, line);
+    if !violated.is_empty() {
+        story.trials = Some(trials::of(Engine::Event, &design, &run, &choose::defaults()));
+    }
+    let mut text = timeline::tell(&story, &screen::style(args.look), timeline::Detail::Relevant);
+    let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
+    text.push_str(&format!("violations: {violations}\ndigest: {}\n", run.trace.digest));
+    screen::print(&text)?;
+    Ok(if violated.is_empty() { Exit::Expected } else { Exit::Violation })
+}
+
+/// What a line needs besides design, scenario and place so that it makes the same placements.
+fn replay_args(args: &ExploreArgs) -> String {
+    let mut line = String::new();
+    if let Some(suite) = &args.suite {
+        line.push_str(&format!(" --suite {}", quoted(&suite.display().to_string())));
+    }
+    args.set.iter().for_each(|setting| line.push_str(&format!(" --set {}", quoted(setting))));
+    let lasts = args.lasts.to_string();
+    if lasts != "1.5 x ttl" {
+        line.push_str(&format!(" --lasts {}", quoted(&lasts)));
+    }
+    args.held.iter().for_each(|held| line.push_str(&format!(" --held {held}")));
+    line
+}
