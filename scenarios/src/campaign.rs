@@ -29,7 +29,7 @@ pub(crate) mod request;
 #[cfg(test)]
 mod tests;
 
-pub use self::observer::{Observer, Silent};
+pub use self::observer::{Judged, Observer, Silent};
 pub use self::request::{Campaign, quoted};
 
 /// Why a campaign has no results.
@@ -121,6 +121,12 @@ impl Campaign<'_> {
                 })?;
             let tally = tallies.entry(cell).or_default();
             tally.add(&checked);
+            observer.judged(&Judged {
+                design: &pairing.name,
+                scenario: pairing.scenario.name(),
+                seed: Seed(seed),
+                run: &checked,
+            });
             observer.ran(1);
             if self.fail_fast && self.is_failure(pairing, tally) {
                 over.set();

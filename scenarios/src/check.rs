@@ -183,6 +183,13 @@ impl Checked {
         })
     }
 
+    /// True unless the run is unknown: nothing was violated, and nothing was exercised either.
+    #[must_use]
+    pub fn is_exercised(&self) -> bool {
+        let kept = self.outcomes.iter().any(|(_, outcome)| matches!(outcome, Outcome::Holds));
+        self.violations().next().is_some() || (self.idle.is_none() && kept)
+    }
+
     /// True if this invariant is violated.
     #[must_use]
     pub fn violates(&self, invariant: &str) -> bool {

@@ -40,22 +40,14 @@ impl Tally {
     pub fn add(&mut self, run: &Checked) {
         let seed = run.plan.seed.0;
         self.runs += 1;
-        let mut violated = false;
-        let mut kept = false;
         for (invariant, outcome) in &run.outcomes {
             match outcome {
-                Outcome::Violated(_) => {
-                    violated = true;
-                    self.see(invariant.name, Seen { runs: 1, first_seed: seed });
-                }
+                Outcome::Violated(_) => self.see(invariant.name, Seen { runs: 1, first_seed: seed }),
                 Outcome::NotApplicable => *self.silent.entry(invariant.name).or_default() += 1,
-                Outcome::Holds => kept = true,
-                Outcome::Unknown(_) => {}
+                Outcome::Holds | Outcome::Unknown(_) => {}
             }
         }
-        if !violated && (run.idle.is_some() || !kept) {
-            self.unknown += 1;
-        }
+        self.unknown += u64::from(!run.is_exercised());
         self.decided += u64::from(run.decided);
         for fault in &run.bit {
             *self.bit.entry(fault.clone()).or_default() += 1;

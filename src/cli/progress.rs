@@ -1,26 +1,40 @@
-//! A progress bar on a terminal, and what Ctrl-C does.
+//! How a campaign goes on: a bar on a terminal, a line now and then elsewhere; and what Ctrl-C does.
 
-use std::io::{self, IsTerminal as _};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use picklock_scenarios::campaign::Observer;
+use picklock_scenarios::campaign::{Judged, Observer};
 
 use super::exit::Failure;
 
-/// Shows how a campaign goes on; nothing unless standard error is a terminal.
-pub(crate) struct Bar(ProgressBar);
+/// How often a line is printed where there is no terminal: often enough that nobody thinks that it hangs, and a log of an
+/// hour stays readable.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// Shows on standard error how a campaign goes on.
+pub(crate) struct Bar {
+    /// Hidden without a terminal; counts and knows the time all the same.
+    bar: ProgressBar,
+    /// Runs that violated something.
+    violating: AtomicU64,
+    /// Whether the runs are over and violations are told.
+    telling: AtomicBool,
+    /// When the next line is due; absent on a terminal.
+    lines: Option<Mutex<Due>>,
+}
 
 impl Bar {
     pub(crate) fn new(runs: u64) -> Bar {
-        let bar = ProgressBar::with_draw_target(Some(runs), ProgressDrawTarget::stderr_with_hz(10));
-        if !io::stderr().is_terminal() {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
+        let terminal = io::stderr().is_terminal();
+        let target =
+            if terminal { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(runs), target);
         bar.set_style(style("{bar:30} {human_pos}/{human_len} runs, {per_sec}, {eta} left"));
-        Bar(bar)
+        let lines = (!terminal).then(|| Mutex::new(Due::default()));
+        Bar { bar, violating: AtomicU64::new(0), telling: AtomicBool::new(false), lines }
     }
 
     /// So many of all are done.
@@ -30,8 +44,52 @@ impl Bar {
     }
 
     pub(crate) fn clear(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
+
+    /// So many more are done. Prints a line if one is due.
+    fn more(&self, count: u64) {
+        self.bar.inc(count);
+        let Some(due) = &self.lines else { return };
+        let elapsed = self.bar.elapsed();
+        if !due.lock().unwrap_or_else(PoisonError::into_inner).is_due(elapsed) {
+            return;
+        }
+        let (done, of) = (self.bar.position(), self.bar.length());
+        let line = if self.telling.load(Ordering::Relaxed) {
+            telling_line(done, of.unwrap_or(done), elapsed)
+        } else {
+            runs_line(done, of, self.violating.load(Ordering::Relaxed), elapsed)
+        };
+        // Who does not listen on standard error is not told, and the runs go on.
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    }
+}
+
+/// When the next line is due.
+#[derive(Debug, Default)]
+struct Due {
+    last: Duration,
+}
+
+impl Due {
+    fn is_due(&mut self, elapsed: Duration) -> bool {
+        let due = elapsed >= self.last + EVERY;
+        if due {
+            self.last = elapsed;
+        }
+        due
+    }
+}
+
+/// A budget alone means as many runs as it has room for: then the total is no help.
+fn runs_line(done: u64, of: Option<u64>, violating: u64, elapsed: Duration) -> String {
+    let of = of.filter(|of| *of < u64::from(u32::MAX)).map(|of| format!(" of {of}")).unwrap_or_default();
+    format!("{done}{of} runs, {violating} with a violation, {}s", elapsed.as_secs())
+}
+
+fn telling_line(done: u64, of: u64, elapsed: Duration) -> String {
+    format!("{done} of {of} violations reduced and confirmed, {}s", elapsed.as_secs())
 }
 
 /// Says what is being worked on; nothing unless standard error is a terminal.
@@ -60,17 +118,23 @@ fn style(template: &str) -> ProgressStyle {
 
 impl Observer for Bar {
     fn ran(&self, runs: u64) {
-        self.0.inc(runs);
+        self.more(runs);
+    }
+
+    fn judged(&self, judged: &Judged<'_>) {
+        let violates = judged.run.violations().next().is_some();
+        self.violating.fetch_add(u64::from(violates), Ordering::Relaxed);
     }
 
     fn telling(&self, violations: u64) {
-        self.0.set_length(violations);
-        self.0.set_position(0);
-        self.0.set_style(style("{bar:30} {pos}/{len} violations reduced and confirmed"));
+        self.telling.store(true, Ordering::Relaxed);
+        self.bar.set_length(violations);
+        self.bar.set_position(0);
+        self.bar.set_style(style("{bar:30} {pos}/{len} violations reduced and confirmed"));
     }
 
     fn told(&self) {
-        self.0.inc(1);
+        self.more(1);
     }
 }
 
@@ -85,4 +149,36 @@ pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     })
     .map_err(Failure::internal)?;
     Ok(stop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_due_every_ten_seconds_and_a_long_silence_is_not_made_up_for() {
+        let mut due = Due::default();
+        let at = |seconds| Duration::from_secs(seconds);
+        let said: Vec<u64> = [0, 1, 9, 10, 11, 19, 20, 47, 48, 56, 57]
+            .into_iter()
+            .filter(|now| due.is_due(at(*now)))
+            .collect();
+        assert_eq!(said, [10, 20, 47, 57]);
+    }
+
+    #[test]
+    fn a_line_says_what_is_done_of_how_much_and_what_was_found() {
+        assert_eq!(
+            runs_line(1_200, Some(5_400), 31, Duration::from_millis(10_250)),
+            "1200 of 5400 runs, 31 with a violation, 10s"
+        );
+        assert_eq!(
+            runs_line(1_200, Some(u64::MAX), 0, Duration::from_secs(20)),
+            "1200 runs, 0 with a violation, 20s"
+        );
+        assert_eq!(
+            telling_line(3, 9, Duration::from_secs(30)),
+            "3 of 9 violations reduced and confirmed, 30s"
+        );
+    }
 }

@@ -1,9 +1,27 @@
 //! Who is told how a campaign goes on.
 
+use picklock_sim::seed::Seed;
+
+use crate::check::Checked;
+
+/// One run of a campaign, as it was judged: what is needed to set it beside the run of another design with the same seed.
+pub struct Judged<'a> {
+    /// The design's spelling.
+    pub design: &'a str,
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// The seed.
+    pub seed: Seed,
+    /// The run.
+    pub run: &'a Checked,
+}
+
 /// Is told how a campaign goes on; called from several threads.
 pub trait Observer: Sync {
     /// So many more runs are done.
     fn ran(&self, runs: u64);
+    /// One of them was judged so. It is dropped afterwards.
+    fn judged(&self, _: &Judged<'_>) {}
     /// The runs are over and so many violations are about to be reduced and confirmed.
     fn telling(&self, violations: u64);
     /// One of them is done.

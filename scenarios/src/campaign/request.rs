@@ -85,7 +85,7 @@ impl<'a> Campaign<'a> {
     #[must_use]
     pub fn size(&self) -> u64 {
         let cells = self.pairings().iter().filter(|pairing| pairing.design.is_ok()).count() as u64;
-        cells * (self.seeds.end - self.seeds.start)
+        cells.saturating_mul(self.seeds.end - self.seeds.start)
     }
 
     /// Every design under every scenario, design by design.
