@@ -431,8 +431,14 @@ mod reports {
     #[test]
     fn every_format_is_written_and_what_is_printed_is_the_text() {
         let here = directory();
-        let args = and(&VIOLATING, &["--out", "deep/er", "--format", "text,json,junit,markdown"]);
-        let ended = run_in(here.path(), &args);
+        let args =
+            and(&VIOLATING, &["--out", "deep/er", "--format", "text,json,junit,markdown", "--verbose"]);
+        let mut command = picklock(here.path());
+        // As wide as a file.
+        let ended = end({
+            command.args(args).env("COLUMNS", "110");
+            command
+        });
         assert_eq!(ended.code, Some(1), "{}", ended.stderr);
         let file = |name: &str| text_of(&here.path().join("deep/er").join(name));
         assert_eq!(file("results.txt"), ended.stdout);
@@ -444,6 +450,31 @@ mod reports {
         let junit = file("junit.xml");
         assert!(junit.starts_with("<?xml") && junit.trim_end().ends_with("</testsuites>"), "{junit}");
         assert!(junit.contains("failures=\"1\"") && junit.contains("<failure"), "{junit}");
+    }
+
+    #[test]
+    fn all_designs_under_the_suite_fit_a_screen_and_verbose_shows_each_cell() {
+        let here = directory();
+        let args = ["run", "--seeds", "1", "--no-confirm"];
+        let ended = run_in(here.path(), &args);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert!(ended.stdout.lines().count() <= 50, "{}", ended.stdout);
+        let wide = ended.stdout.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "{}", ended.stdout);
+        assert!(ended.stdout.lines().nth(1).unwrap().starts_with("as expected in "), "{}", ended.stdout);
+        let next = ended.stdout.lines().last().unwrap().strip_prefix("next: ").unwrap();
+        assert_eq!(shell(here.path(), next).code, Some(1), "{next}");
+
+        let verbose = run_in(here.path(), &and(&args, &["--verbose"])).stdout;
+        assert!(verbose.lines().count() > 400, "{verbose}");
+        assert!(replay_lines(&verbose).contains(&next), "{next}");
+
+        let args = ["run", "--seeds", "1", "--no-confirm", "--expect", "none", "--scenario", "calm,pause"];
+        let ended = run_in(here.path(), &args);
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stdout.lines().nth(1).unwrap().starts_with("violated: "), "{}", ended.stdout);
+        assert!(ended.stdout.lines().count() <= 160, "{}", ended.stdout);
+        assert!(!replay_lines(&ended.stdout).is_empty(), "{}", ended.stdout);
     }
 
     #[test]

@@ -83,6 +83,21 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// The items with commas between them, in lines that break between items where they can.
+#[must_use]
+pub fn enumerated(items: &[String], columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let comma = if at + 1 < items.len() { "," } else { "" };
+        let item = format!("{item}{comma}");
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(&item) <= columns => line.push_str(&format!(" {item}")),
+            _ => lines.extend(wrap(&item, columns)),
+        }
+    }
+    lines
+}
+
 /// The text in wrapped lines, each with this many spaces before it and a line end after it.
 pub(crate) fn paragraph(text: &str, indent: usize, columns: usize) -> String {
     wrap(text, columns.saturating_sub(indent))
@@ -113,6 +128,14 @@ mod tests {
         assert_eq!(wrap("the lease ran out", 9), ["the lease", "ran out"]);
         assert_eq!(wrap("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
         assert_eq!(wrap("", 10), [""]);
+    }
+
+    #[test]
+    fn a_list_breaks_between_its_items() {
+        let items = ["1 calm", "2 long work", "3 pause"].map(str::to_owned);
+        assert_eq!(enumerated(&items, 14), ["1 calm,", "2 long work,", "3 pause"]);
+        assert_eq!(enumerated(&items, 20), ["1 calm, 2 long work,", "3 pause"]);
+        assert_eq!(enumerated(&[], 20), Vec::<String>::new());
     }
 
     #[test]

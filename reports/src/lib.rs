@@ -4,6 +4,7 @@
 //! and the same [`Style`] give the same bytes. Whoever prints decides whether there is colour and how wide it is.
 //!
 //! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_scenarios::summary::Summary); [`compare::ALL`] lay the same results out as a comparison.
+//! - [`brief::page`] shows them on one screen.
 //! - [`timeline::tell`] tells one run as a story, [`json::run_json`] gives it as data.
 //!
 //! ```
@@ -20,10 +21,12 @@
 //! ```
 
 mod aftermath;
+pub mod brief;
 mod cause;
 pub mod compare;
 mod exchanges;
 pub mod explored;
+mod folded;
 mod format;
 pub mod json;
 pub mod junit;

@@ -61,6 +61,26 @@ pub(crate) fn full(story: &Story) -> Vec<Row> {
     story.trace.events.iter().enumerate().map(row).collect()
 }
 
+/// At most `most` of the lines, in their order, and how many are left out: first those that prove a finding, then those of what
+/// interrupts, then from the beginning on.
+pub(crate) fn shortened_to(
+    most: usize,
+    rows: Vec<Row>,
+    story: &Story,
+    cited: &BTreeSet<EventId>,
+) -> (Vec<Row>, usize) {
+    let rank = |row: &Row| {
+        let event = &story.trace.events[row.position];
+        (!cited.contains(&event.id), !interrupts(&event.what))
+    };
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|at| rank(&rows[*at]));
+    let kept: BTreeSet<usize> = order.into_iter().take(most).collect();
+    let left_out = rows.len() - kept.len();
+    let rows = rows.into_iter().enumerate().filter(|(at, _)| kept.contains(at)).map(|(_, row)| row).collect();
+    (rows, left_out)
+}
+
 /// Where each injection struck first. What a fault did later is an event of nobody's, and is told there.
 pub(crate) fn struck(story: &Story) -> BTreeMap<u32, HostId> {
     let mut struck = BTreeMap::new();

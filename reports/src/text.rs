@@ -36,16 +36,21 @@ const FOUND_COLUMNS: usize = 28;
 const STORIES: usize = 3;
 
 fn render(summary: &Summary, style: &Style) -> Result<String, ReportError> {
+    Ok(page(summary, style, timeline::Detail::Relevant))
+}
+
+/// The whole page, its stories told in this detail.
+pub(crate) fn page(summary: &Summary, style: &Style, detail: timeline::Detail) -> String {
     let mut page = String::new();
     title(&mut page, summary, style);
     matrix(&mut page, summary, style);
     legend(&mut page, style);
     cells(&mut page, summary, style);
     violations(&mut page, summary, style);
-    stories(&mut page, summary, style);
+    stories(&mut page, summary.cells.iter(), style, detail);
     unmet(&mut page, summary, style);
     totals(&mut page, summary, style);
-    Ok(page)
+    page
 }
 
 fn title(page: &mut String, summary: &Summary, style: &Style) {
@@ -262,8 +267,13 @@ pub(crate) fn headline(cell: &Cell, invariant: &str, violation: &Violation) -> S
 }
 
 /// Tells the first few violations that count: those are what somebody reads this page for.
-fn stories(page: &mut String, summary: &Summary, style: &Style) {
-    let told = summary.cells.iter().flat_map(|cell| {
+pub(crate) fn stories<'a>(
+    page: &mut String,
+    cells: impl Iterator<Item = &'a Cell>,
+    style: &Style,
+    detail: timeline::Detail,
+) {
+    let told = cells.flat_map(|cell| {
         cell.violations.iter().filter(|(invariant, _)| verdict::counts(cell, invariant)).map(|(_, it)| it)
     });
     // What one run violates is told together, once.
@@ -276,15 +286,17 @@ fn stories(page: &mut String, summary: &Summary, style: &Style) {
     if stories.is_empty() {
         return;
     }
+    // A page in short tells all of few, or else one.
+    let most = if detail == timeline::Detail::Short && stories.len() > STORIES { 1 } else { STORIES };
     section(page, "how it happened, in the reduced run", style);
-    for (at, story) in stories.iter().take(STORIES).enumerate() {
+    for (at, story) in stories.iter().take(most).enumerate() {
         if at > 0 {
             page.push('\n');
         }
-        page.push_str(&timeline::tell(story, style, timeline::Detail::Relevant));
+        page.push_str(&timeline::tell(story, style, detail));
     }
-    if let Some(more) = stories.len().checked_sub(STORIES).filter(|more| *more > 0) {
-        page.push_str(&format!("\n{more} more can be told by the lines above that replay them.\n"));
+    if let Some(more) = stories.len().checked_sub(most).filter(|more| *more > 0) {
+        page.push_str(&format!("\n{more} more can be told by the lines that replay them.\n"));
     }
 }
 
@@ -336,7 +348,7 @@ fn section(page: &mut String, title: &str, style: &Style) {
     inked(page, Ink::Head, title, 0, style);
 }
 
-fn inked(page: &mut String, ink: Ink, text: &str, indent: usize, style: &Style) {
+pub(crate) fn inked(page: &mut String, ink: Ink, text: &str, indent: usize, style: &Style) {
     for line in paragraph(&printable(text), indent, style.columns()).lines() {
         page.push_str(&style.paint(ink, line));
         page.push('\n');
@@ -344,7 +356,7 @@ fn inked(page: &mut String, ink: Ink, text: &str, indent: usize, style: &Style) 
 }
 
 /// The cell of a design under a scenario.
-fn find<'a>(summary: &'a Summary, design: &str, scenario: &str) -> Option<&'a Cell> {
+pub(crate) fn find<'a>(summary: &'a Summary, design: &str, scenario: &str) -> Option<&'a Cell> {
     summary.cells.iter().find(|cell| cell.design == design && cell.scenario == scenario)
 }
 

@@ -14,10 +14,14 @@ use picklock_sim::ids::{EventId, GrantId, HostId};
 use picklock_sim::trace::{Event, Role, Trace, What};
 
 use crate::layout::{cut, left, paragraph, printable, right, staircase, width, wrap};
+use crate::numbers::plural;
 use crate::paint::{Ink, Style};
 use crate::rows::{self, Row};
 use crate::spans::{self, Span, State};
 use crate::{aftermath, exchanges, relevance, tale};
+
+/// At most so many lines of the timeline of a short story.
+const SHORT: usize = 24;
 
 /// How much of a run is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +29,8 @@ pub enum Detail {
     /// What belongs to the story.
     #[default]
     Relevant,
+    /// Of that so many lines as a screen holds: all that proves a finding and all that a fault did, then from the beginning on.
+    Short,
     /// Every event.
     Full,
 }
@@ -36,13 +42,17 @@ pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
     let spans = spans::of(&story.trace);
     let cited = relevance::cited(story);
     let (rows, shown) = match detail {
-        Detail::Relevant => {
+        Detail::Relevant | Detail::Short => {
             let (positions, window) = relevance::positions(story, &spans);
             let exchanges = exchanges::of(story);
             let told: Vec<_> = exchanges.iter().filter(|one| window.tells(one)).collect();
             rows::relevant(story, &positions, &told, &cited)
         }
         Detail::Full => (rows::full(story), story.trace.events.len()),
+    };
+    let (rows, left_out) = match detail {
+        Detail::Short => rows::shortened_to(SHORT, rows, story, &cited),
+        Detail::Relevant | Detail::Full => (rows, 0),
     };
     let mut page = head(story, shown, style);
     page.push('\n');
@@ -56,6 +66,13 @@ pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
         }
     }
     Table::of(story, &spans, &cited, &rows, style).write(&mut page);
+    if left_out > 0 {
+        let words = format!(
+            "{left_out} more {} of it: see the line below that replays it",
+            plural(left_out as u64, "line")
+        );
+        page.push_str(&paragraph(&words, 0, style.columns()));
+    }
     page.push_str(&aftermath::tell(story, style));
     page.push_str(&format!("\nreplay: {}\n", style.paint(Ink::First, &printable(&story.replay))));
     page

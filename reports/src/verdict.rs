@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use picklock_scenarios::invariants::{effective_exclusion, no_lost_update};
 use picklock_scenarios::summary::{Cell, Metrics, Summary, Violation};
 
 use crate::numbers;
@@ -104,6 +105,20 @@ pub(crate) fn ink(cell: &Cell) -> Ink {
         (_, Mark::Holds) => Ink::Good,
         (_, Mark::NotApplicable) => Ink::Dim,
     }
+}
+
+/// The invariants that judge what became of the data: that no stale change was applied, and that none was lost. The others judge
+/// how the lock behaved, which harms nobody as long as the resource refuses what comes late.
+pub(crate) const OF_DATA: [&str; 2] = [effective_exclusion::INVARIANT.name, no_lost_update::INVARIANT.name];
+
+/// Whether an invariant judges the data.
+pub(crate) fn is_of_data(invariant: &str) -> bool {
+    OF_DATA.contains(&invariant)
+}
+
+/// Whether some run of the cell harmed the data.
+pub(crate) fn harms_data(cell: &Cell) -> bool {
+    cell.violations.keys().any(|invariant| is_of_data(invariant))
 }
 
 /// Whether a violation of this invariant counts against the cell: nothing allows it.

@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{Detail, tell};
-use picklock_reports::{ALL, Style, compare, find};
+use picklock_reports::{ALL, Style, brief, compare, find};
 use picklock_scenarios::story::Story;
-use picklock_scenarios::summary::Summary;
+use picklock_scenarios::summary::{Expected, Summary};
 use picklock_sim::ids::{EventId, Key};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, What};
@@ -55,6 +56,82 @@ fn text_of_a_small_campaign_on_a_narrow_terminal() {
 #[test]
 fn text_of_the_whole_suite_at_80_columns() {
     insta::assert_snapshot!(render("text", &suite(), &plain(80)));
+}
+
+#[test]
+fn the_short_page_of_a_small_campaign_at_80_columns() {
+    insta::assert_snapshot!(brief::page(&campaign(), &plain(80), None));
+}
+
+#[test]
+fn the_short_page_of_the_whole_suite_at_80_columns() {
+    let mut suite = as_expected(suite());
+    insta::assert_snapshot!(brief::page(&suite, &plain(80), Some(Path::new("out"))));
+    suite.cells[3].met = Some(false);
+    let page = brief::page(&suite, &plain(80), None);
+    assert!(page.contains("NOT as expected: 1 of 168 cells"), "{page}");
+}
+
+/// The same results, as if all had been expected.
+fn as_expected(mut summary: Summary) -> Summary {
+    for cell in &mut summary.cells {
+        let violated = cell.violations.keys().cloned().collect();
+        cell.expected = Some(Expected { violated, ..Expected::default() });
+        cell.met = Some(true);
+    }
+    summary
+}
+
+#[test]
+fn the_short_page_fits_a_screen_whatever_was_run() {
+    let mut many = as_expected(suite());
+    for nth in 0..40 {
+        for mut cell in as_expected(suite()).cells {
+            // Rows that differ, so that they cannot be folded.
+            if nth as usize % 14 == cell.scenario.len() % 14 {
+                cell.violations.clear();
+            }
+            cell.design = format!("{}-{nth}", cell.design);
+            many.cells.push(cell);
+        }
+    }
+    for summary in [as_expected(campaign()), as_expected(suite()), many] {
+        for columns in [72, 80, 110, 160] {
+            for out in [None, Some(Path::new("out"))] {
+                let page = brief::page(&summary, &plain(columns), out);
+                let lines = page.lines().count();
+                assert!(lines <= brief::LINES, "{lines} lines at {columns} columns:\n{page}");
+                assert_fits(&page, columns);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_few_cells_are_shown_in_full_with_their_stories_in_short() {
+    let mut summary = campaign();
+    summary.cells.retain(|cell| cell.design == "single");
+    let page = brief::page(&summary, &plain(80), None);
+    assert_eq!(page, render("text", &summary, &plain(80)), "the story is short anyway");
+}
+
+#[test]
+fn a_short_story_keeps_what_proves_its_findings_and_says_how_much_is_left_out() {
+    let mut story = paused_holder();
+    let written = story.trace.events.iter().find(|event| matches!(event.what, What::ResourceWritten { .. }));
+    let written = written.unwrap().clone();
+    story.trace.events.extend((0..200).map(|nth| Event {
+        id: EventId(400 + nth),
+        at: TrueTime(1_160_000_000 + u64::from(nth)),
+        ..written.clone()
+    }));
+    story.trace.events.sort_by_key(|event| event.at);
+    let [whole, short] = [Detail::Relevant, Detail::Short].map(|detail| tell(&story, &plain(80), detail));
+    assert!(whole.lines().count() > 200, "{whole}");
+    assert!(short.lines().count() < 90, "{short}");
+    assert!(short.contains("more lines of it: see the line below that replays it"), "{short}");
+    let proofs = |page: &str| page.matches('◀').count();
+    assert_eq!(proofs(&short), proofs(&whole));
 }
 
 #[test]
@@ -245,6 +322,7 @@ fn every_page_keeps_to_its_width() {
     for columns in [40, 56, 72, 80, 100, 110, 160] {
         for summary in [campaign(), suite()] {
             assert_fits(&render("text", &summary, &plain(columns)), columns);
+            assert_fits(&brief::page(&summary, &plain(columns), None), columns);
             assert_fits(&compared("text", &summary, &plain(columns)), columns);
         }
         for detail in [Detail::Relevant, Detail::Full] {
@@ -258,7 +336,8 @@ fn colour_adds_escape_codes_and_changes_nothing_else() {
     let coloured = Style { colour: true, width: 80 };
     let pages = |style: &Style| {
         let told = tell(&paused_holder(), style, Detail::Relevant);
-        [render("text", &campaign(), style), compared("text", &campaign(), style), told]
+        let short = brief::page(&campaign(), style, None);
+        [render("text", &campaign(), style), short, compared("text", &campaign(), style), told]
     };
     for (with, without) in pages(&coloured).iter().zip(pages(&plain(80))) {
         assert!(with.contains('\u{1b}'));

@@ -150,6 +150,9 @@ Example: picklock run --design single,redlock --scenario pause --seeds 2000 --ou
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
+    /// Print every cell, every violation with the line that replays it, and whole stories; else what fits on a screen
+    #[arg(long)]
+    pub(crate) verbose: bool,
     /// Stop at the first violation that is not expected
     #[arg(long)]
     pub(crate) fail_fast: bool,

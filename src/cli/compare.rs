@@ -10,7 +10,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let selection = &args.selection;
     let formats = run::formats(selection, picklock_reports::compare::ALL)?;
     let summary = run::make(&Campaign { tell: selection.out.is_some(), ..run::campaign(selection)? })?;
-    run::report(&summary, selection, &formats, picklock_reports::compare::ALL)?;
+    run::report(&summary, selection, &formats, picklock_reports::compare::ALL, |summary, format, style| {
+        run::render(format, summary, style)
+    })?;
     let runs: u64 = summary.cells.iter().map(|cell| cell.runs).sum();
     let unknown: u64 = summary.cells.iter().map(|cell| cell.unknown).sum();
     Ok(if summary.partial {

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::ops::Range;
 use std::path::Path;
 
-use picklock_reports::{Format, Style};
+use picklock_reports::{Format, Style, brief};
 use picklock_scenarios::campaign::{Campaign, quoted};
 use picklock_scenarios::expect::Expectations;
 use picklock_scenarios::summary::{Cell, Summary};
@@ -31,7 +31,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         ..campaign(selection)?
     };
     let summary = make(&campaign)?;
-    report(&summary, selection, &formats, picklock_reports::ALL)?;
+    report(&summary, selection, &formats, picklock_reports::ALL, |summary, format, style| {
+        if format.name == "text" && !args.verbose {
+            Ok(brief::page(summary, style, selection.out.as_deref()))
+        } else {
+            render(format, summary, style)
+        }
+    })?;
     Ok(exit(&summary))
 }
 
@@ -101,21 +107,23 @@ pub(crate) fn formats(
     Ok(formats)
 }
 
-/// Prints the one format asked for. With a directory, writes all formats and the JSON there and prints the text.
+/// Prints the one format asked for, as `page` has it. With a directory, writes all formats and the JSON there in full and
+/// prints the text.
 pub(crate) fn report(
     summary: &Summary,
     selection: &Selection,
     formats: &[&Format],
     all: &[Format],
+    page: impl Fn(&Summary, &Format, &Style) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
-    let printed = screen::style(selection.look);
+    let style = screen::style(selection.look);
     let Some(out) = selection.out.as_deref() else {
-        return formats.iter().try_for_each(|format| screen::print(&render(format, summary, &printed)?));
+        return formats.iter().try_for_each(|format| screen::print(&page(summary, format, &style)?));
     };
     for format in formats {
         write(out, format, summary)?;
         if format.name == "text" {
-            screen::print(&render(format, summary, &printed)?)?;
+            screen::print(&page(summary, format, &style)?)?;
         }
     }
     match all.iter().find(|format| format.name == "json") {
@@ -124,7 +132,7 @@ pub(crate) fn report(
     }
 }
 
-fn render(format: &Format, summary: &Summary, style: &Style) -> Result<String, Failure> {
+pub(crate) fn render(format: &Format, summary: &Summary, style: &Style) -> Result<String, Failure> {
     (format.render)(summary, style).map_err(Failure::internal)
 }
 

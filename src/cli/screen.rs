@@ -7,15 +7,17 @@ use picklock_reports::Style;
 use super::args::{Colour, Look};
 use super::exit::Failure;
 
-/// The width of a page that goes to a file or a pipe.
+/// The width of a page that goes to a file.
 const PAGE: usize = 110;
+/// The width of a page that goes to a pipe, whose reader is most often a terminal or a log.
+const PIPE: usize = 80;
 
-/// The style of what is printed on standard output.
+/// The style of what is printed on standard output: as wide as `COLUMNS` says, or else as the terminal is.
 pub(crate) fn style(look: Look) -> Style {
     let terminal = io::stdout().is_terminal();
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let size = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    let width = columns.or_else(|| if terminal { size() } else { None }).unwrap_or(PAGE);
+    let width = columns.or_else(|| if terminal { size() } else { None }).unwrap_or(PIPE);
     Style { colour: colour(look.color, terminal), width }
 }
 
