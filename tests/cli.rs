@@ -92,15 +92,79 @@ fn replay_lines(text: &str) -> Vec<&str> {
 mod list {
     use super::*;
 
+    const KINDS: [&str; 6] = ["designs", "bugs", "scenarios", "faults", "invariants", "formats"];
+
+    /// The names of a kind.
+    fn names(kind: &str) -> Vec<String> {
+        let all = json(&run(&["list", kind, "--json"]).stdout);
+        let names =
+            all[kind].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap().to_owned());
+        names.collect()
+    }
+
+    fn assert_fits(page: &str) {
+        let wide = page.lines().find(|line| line.chars().count() > 80 && !line.contains("picklock "));
+        assert_eq!(wide, None, "{page}");
+    }
+
     #[test]
-    fn list_shows_everything_and_each_kind_alone() {
+    fn list_shows_the_names_of_everything_on_a_screen() {
         let all = run(&["list"]);
-        assert_eq!(all.code, Some(0));
-        for kind in ["designs", "bugs", "scenarios", "faults", "invariants", "formats"] {
+        assert_eq!((all.code, all.stderr.as_str()), (Some(0), ""));
+        assert!(all.stdout.lines().count() <= 40, "{}", all.stdout);
+        assert_fits(&all.stdout);
+        for kind in KINDS {
+            let names = names(kind);
+            assert!(all.stdout.contains(&format!("{kind} ({})", names.len())), "{}", all.stdout);
+        }
+        assert!(all.stdout.contains("single-fenced"), "{}", all.stdout);
+    }
+
+    #[test]
+    fn list_shows_a_kind_a_line_for_each() {
+        for kind in KINDS {
             let one = run(&["list", kind]);
             assert_eq!(one.code, Some(0));
             assert!(one.stdout.starts_with(&format!("{kind}:\n")), "{}", one.stdout);
-            assert!(all.stdout.contains(&one.stdout), "{kind} looks different alone");
+            assert_fits(&one.stdout);
+            let lines: Vec<&str> = one.stdout.lines().skip(1).take_while(|line| !line.is_empty()).collect();
+            let named: Vec<&str> = lines.iter().map(|line| line.split_whitespace().next().unwrap()).collect();
+            assert_eq!(named, names(kind));
+        }
+    }
+
+    #[test]
+    fn list_shows_one_thing_whole() {
+        for kind in KINDS {
+            for name in names(kind) {
+                let one = run(&["list", kind, &name]);
+                assert_eq!(one.code, Some(0), "{kind} {name}: {}", one.stderr);
+                assert!(one.stdout.starts_with(&name), "{}", one.stdout);
+                assert_fits(&one.stdout);
+            }
+        }
+        let said = |args: &[&str]| run(&and(&["list"], args)).stdout;
+        let single = said(&["designs", "single"]);
+        assert!(single.contains("weakness: ") && single.contains("belief="), "{single}");
+        assert!(said(&["scenarios", "pause"]).contains("pause.for="), "{}", said(&["scenarios", "pause"]));
+        assert!(said(&["invariants", "i1"]).starts_with("mutual-exclusion (I1)\n"));
+        assert_eq!(said(&["design", "single{belief=honest}"]), single);
+        let only = json(&said(&["faults", "pause", "--json"]));
+        assert_eq!(only["faults"].as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_name_that_there_is_not_is_wrong_usage_and_the_nearest_are_named() {
+        for (args, hint) in [
+            (["designs", "singel"], "no design `singel` (did you mean `single`?)"),
+            (["scenarios", "paus"], "no scenario `paus` (did you mean `pause`"),
+            (["invariants", "I99"], "no invariant `I99`"),
+            (["designs", "fenced"], "`single-fenced`, `redlock-fenced`"),
+            (["faults", "xyzzy"], "no fault `xyzzy`; `picklock list faults` shows them all"),
+        ] {
+            let ended = run(&and(&["list"], &args));
+            assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{args:?}");
+            assert!(ended.stderr.contains(hint), "{}", ended.stderr);
         }
     }
 
@@ -824,8 +888,8 @@ mod terminal {
             let stderr = String::from_utf8_lossy(&output.stderr);
             assert_eq!((output.status.code(), stderr.as_ref()), (Some(code), ""), "{args:?}");
         }
-        let head = shell(here.path(), "picklock list | head -n 1");
-        assert_eq!((head.code, head.stdout.as_str(), head.stderr.as_str()), (Some(0), "designs:\n", ""));
+        let head = shell(here.path(), "picklock list formats | head -n 1");
+        assert_eq!((head.code, head.stdout.as_str(), head.stderr.as_str()), (Some(0), "formats:\n", ""));
     }
 }
 

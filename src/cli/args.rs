@@ -34,7 +34,8 @@ Examples:
   picklock replay single pause 17                       tell one run
   picklock compare --design single,redlock --seeds 2000
   picklock experiment redlock-example                   a claim and what was measured of it
-  picklock list designs                                 what there is
+  picklock list                                         what there is
+  picklock list designs single                          one thing, whole
   picklock serve --topology sentinel --port 7001        the simulated servers, for your own client
 
 Exit codes: 0 as expected, 1 violation or an expected one not found, 2 usage or bad input, 3 nothing was
@@ -64,10 +65,18 @@ pub(crate) enum Command {
 }
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  picklock list
+  picklock list scenarios
+  picklock list scenarios pause
+  picklock list invariants I2")]
 pub(crate) struct ListArgs {
-    /// What to list; everything if absent
+    /// What to list, a line for each; the names of everything if absent
     #[arg(value_enum)]
     pub(crate) what: Option<Listing>,
+    /// One of them by its name (or number), shown whole
+    pub(crate) name: Option<String>,
     /// As one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -76,16 +85,22 @@ pub(crate) struct ListArgs {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Listing {
     /// Lock designs with their parameters
+    #[value(alias = "design")]
     Designs,
     /// Locks of real libraries that had a bug, with the scenario that finds it
+    #[value(alias = "bug")]
     Bugs,
     /// Scenarios of the built-in suite with what can be set
+    #[value(alias = "scenario")]
     Scenarios,
     /// Faults with their parameters
+    #[value(alias = "fault")]
     Faults,
     /// What is judged
+    #[value(alias = "invariant")]
     Invariants,
     /// Report formats
+    #[value(alias = "format")]
     Formats,
 }
 

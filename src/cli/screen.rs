@@ -12,13 +12,17 @@ const PAGE: usize = 110;
 /// The width of a page that goes to a pipe, whose reader is most often a terminal or a log.
 const PIPE: usize = 80;
 
-/// The style of what is printed on standard output: as wide as `COLUMNS` says, or else as the terminal is.
+/// The style of what is printed on standard output.
 pub(crate) fn style(look: Look) -> Style {
+    Style { colour: colour(look.color, io::stdout().is_terminal()), width: columns() }
+}
+
+/// How wide standard output is: as `COLUMNS` says, or else as the terminal is.
+pub(crate) fn columns() -> usize {
     let terminal = io::stdout().is_terminal();
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let size = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    let width = columns.or_else(|| if terminal { size() } else { None }).unwrap_or(PIPE);
-    Style { colour: colour(look.color, terminal), width }
+    columns.or_else(|| if terminal { size() } else { None }).unwrap_or(PIPE)
 }
 
 /// The style of what is written to files.

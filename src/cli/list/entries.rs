@@ -1,0 +1,114 @@
+//! What there is, as entries for people.
+
+use picklock_impls::{bugs, families};
+use picklock_scenarios::bugs::Bug;
+use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::{faults, invariants, suite};
+use picklock_sim::design::Family;
+
+use crate::cli::args::Listing;
+
+/// One entry: its name, what it is, and all that is known of it.
+pub(super) struct Entry {
+    pub(super) name: String,
+    /// The number of an invariant or a fault.
+    pub(super) number: Option<&'static str>,
+    pub(super) claim: String,
+    pub(super) lines: Vec<String>,
+}
+
+/// The entries of a kind.
+pub(super) fn entries(listing: Listing) -> Vec<Entry> {
+    match listing {
+        Listing::Designs => families().iter().map(|family| design(family)).collect(),
+        Listing::Bugs => collected().map(|(family, bug)| of_bug(family, &bug)).collect(),
+        Listing::Scenarios => suite::builtin(&picklock_impls::stores()).iter().map(scenario).collect(),
+        Listing::Faults => faults::ALL
+            .iter()
+            .map(|fault| Entry {
+                name: fault.name.to_owned(),
+                number: Some(fault.number),
+                claim: fault.doc.to_owned(),
+                lines: (fault.params.iter())
+                    .map(|param| {
+                        format!("{}={}: {} ({})", param.name, param.default, param.doc, param.domain)
+                    })
+                    .collect(),
+            })
+            .collect(),
+        Listing::Invariants => invariants::ALL
+            .iter()
+            .map(|invariant| Entry {
+                name: invariant.name.to_owned(),
+                number: Some(invariant.number),
+                claim: invariant.claim.to_owned(),
+                lines: Vec::new(),
+            })
+            .collect(),
+        Listing::Formats => picklock_reports::ALL
+            .iter()
+            .map(|format| Entry {
+                name: format.name.to_owned(),
+                number: None,
+                claim: format.doc.to_owned(),
+                lines: vec![format!("{} under --out", format.file)],
+            })
+            .collect(),
+    }
+}
+
+/// Entries that are not listed and can be run all the same: the scenarios of bugs and of experiments.
+pub(super) fn unlisted(listing: Listing) -> Vec<Entry> {
+    if listing != Listing::Scenarios {
+        return Vec::new();
+    }
+    let stores = picklock_impls::stores();
+    suite::of_bugs(&stores).iter().chain(&suite::of_experiments(&stores)).map(scenario).collect()
+}
+
+fn design(family: &Family) -> Entry {
+    let mut lines = vec![format!("weakness: {}", family.weakness), format!("source: {}", family.source)];
+    lines.extend(params(family));
+    Entry { name: family.name.to_owned(), number: None, claim: family.claim.to_owned(), lines }
+}
+
+fn of_bug(family: &Family, bug: &Bug) -> Entry {
+    let mut lines = vec![
+        format!("source: {}", family.source),
+        format!("twin: {}", bug.twin),
+        format!("violates: {} under {}", bug.invariant, bug.scenario),
+        bug.replay(),
+    ];
+    lines.extend(params(family));
+    let claim = format!("{}: {}", family.claim, family.weakness);
+    Entry { name: bug.name.clone(), number: None, claim, lines }
+}
+
+fn scenario(scenario: &Scenario) -> Entry {
+    let settable = scenario.settable();
+    let lines = settable
+        .iter()
+        .map(|set| format!("{}.{}={}: {}", set.group, set.param.name, set.value, set.param.doc));
+    Entry {
+        name: scenario.name().to_owned(),
+        number: None,
+        claim: scenario.summary().to_owned(),
+        lines: lines.collect(),
+    }
+}
+
+/// The bugs of the collection, with the locks that have them.
+pub(super) fn collected() -> impl Iterator<Item = (&'static Family, Bug)> {
+    picklock_scenarios::bugs::builtin().into_iter().filter_map(|bug| {
+        let family = bugs().iter().find(|family| family.name == bug.name)?;
+        Some((*family, bug))
+    })
+}
+
+/// The parameters of a design.
+fn params(family: &Family) -> impl Iterator<Item = String> {
+    family
+        .params
+        .iter()
+        .map(|param| format!("{}={}: {} ({})", param.name, param.default, param.doc, param.domain))
+}
