@@ -387,6 +387,51 @@ mod exit_codes {
     }
 
     #[test]
+    fn compare_ranks_a_fenced_lock_first_for_the_data_and_says_why() {
+        let here = directory();
+        let args = ["compare", "--design", "single,watchdog,redlock,single-fenced", "--scenario", "pause"];
+        let ended = run_in(here.path(), &and(&args, &["--seeds", "60", "--out", "out"]));
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let ranked = |place: &str| {
+            let lines: Vec<&str> = ended.stdout.lines().map(str::trim).collect();
+            let at = lines.iter().position(|line| line.starts_with(place)).unwrap();
+            lines[at..].join(" ")
+        };
+        assert!(ranked("1. ").starts_with("1. single-fenced: yes, in these runs: "), "{}", ended.stdout);
+        assert!(
+            ranked("1. ").contains("the resource refused what came late by its token"),
+            "{}",
+            ended.stdout
+        );
+        assert!(ranked("4. ").contains(": no: effective-exclusion broken in "), "{}", ended.stdout);
+        assert!(ended.stdout.contains("single less single-fenced, "), "{}", ended.stdout);
+        assert!(ended.stdout.contains("0 (<4.9%)"), "{}", ended.stdout);
+        assert!(ended.stdout.contains("% of the time, for up to "), "{}", ended.stdout);
+        let wide = ended.stdout.lines().skip(1).find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "{}", ended.stdout);
+
+        let compared = json(&text_of(&here.path().join("out/comparison.json")));
+        assert_eq!(keys(&compared["ranking"][0]), ["design", "protects_data", "why"].into());
+        assert_eq!(compared["ranking"][0]["protects_data"], true);
+        assert_eq!(compared["ranking"][3]["protects_data"], false);
+        let differences = compared["differences"].as_array().unwrap();
+        let fields = ["scenario", "invariant", "design", "against", "seeds", "difference", "low", "high"];
+        for difference in differences {
+            assert_eq!(keys(difference), fields.into());
+            assert_eq!(difference["against"], "single-fenced");
+            // Paired: what is said of both is counted over the seeds that both exercised.
+            assert!((1..=60).contains(&difference["seeds"].as_u64().unwrap()), "{difference}");
+        }
+        let of = |design: &str| {
+            differences
+                .iter()
+                .find(|it| it["design"] == design && it["invariant"] == "no-lost-update")
+                .unwrap()
+        };
+        assert!(of("single")["low"].as_f64().unwrap() > 0.0, "{}", of("single"));
+    }
+
+    #[test]
     fn replay_is_1_if_the_run_violates_and_0_if_not() {
         let found = json(&run(&and(&VIOLATING, &["--format", "json"])).stdout);
         let violations = &found["cells"][0]["violations"];

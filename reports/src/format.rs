@@ -4,9 +4,9 @@ use picklock_scenarios::summary::Summary;
 
 use crate::paint::Style;
 
-/// One way to write down results.
+/// One way to write down results: those of a campaign, if nothing else is said.
 #[derive(Clone, Copy, Debug)]
-pub struct Format {
+pub struct Format<Results = Summary> {
     /// Its name on the command line.
     pub name: &'static str,
     /// The file it is written to in the output directory.
@@ -14,7 +14,7 @@ pub struct Format {
     /// What it is for, in one line.
     pub doc: &'static str,
     /// Writes the results down.
-    pub render: fn(&Summary, &Style) -> Result<String, ReportError>,
+    pub render: fn(&Results, &Style) -> Result<String, ReportError>,
 }
 
 /// Why results could not be written down.

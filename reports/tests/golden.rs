@@ -17,7 +17,7 @@ use serde_json::Value;
 
 mod fixtures;
 
-use fixtures::{campaign, paused_holder, suite};
+use fixtures::{campaign, comparison, paused_holder, suite};
 
 fn plain(width: usize) -> Style {
     Style { colour: false, width }
@@ -28,7 +28,14 @@ fn render(name: &str, summary: &Summary, style: &Style) -> String {
 }
 
 fn compared(name: &str, summary: &Summary, style: &Style) -> String {
-    (compare::find(name).unwrap().render)(summary, style).unwrap()
+    (compare::find(name).unwrap().render)(&comparison(summary.clone()), style).unwrap()
+}
+
+/// A page of every format, with the name of its file.
+fn every_page(summary: &Summary, style: &Style) -> Vec<(&'static str, String)> {
+    let campaigns = ALL.iter().map(|format| (format.file, render(format.name, summary, style)));
+    let compared = compare::ALL.iter().map(|format| (format.file, compared(format.name, summary, style)));
+    campaigns.chain(compared).chain([("brief", brief::page(summary, style, None))]).collect()
 }
 
 /// Lines that are meant to be copied, and are therefore never broken.
@@ -379,9 +386,8 @@ fn an_interrupted_campaign_says_so_in_every_format_for_people() {
 
 #[test]
 fn zero_violations_are_a_bound_and_never_called_safe() {
-    for format in ALL.iter().chain(compare::ALL) {
-        let page = (format.render)(&campaign(), &plain(80)).unwrap();
-        assert!(!page.to_lowercase().contains("safe"), "{} {}", format.name, format.file);
+    for (file, page) in every_page(&campaign(), &plain(80)) {
+        assert!(!page.to_lowercase().contains("safe"), "{file}");
     }
     assert!(render("text", &campaign(), &plain(80)).contains("0 in 200 runs, below 1.5% at 95%"));
 }
@@ -456,10 +462,9 @@ fn control_characters_in_names_reach_no_page() {
     let mut summary = campaign();
     summary.cells[4].design = "si\u{1b}[31mng\u{0}le\u{ffff}".into();
     summary.cells[4].unmet_because = Some("a\u{7}b\r\nc".into());
-    for format in ALL.iter().chain(compare::ALL).filter(|format| format.name != "json") {
-        let page = (format.render)(&summary, &plain(80)).unwrap();
+    for (file, page) in every_page(&summary, &plain(80)).iter().filter(|(file, _)| !file.ends_with(".json")) {
         let stray = page.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{ffff}');
-        assert_eq!(stray, None, "{}: {page}", format.file);
+        assert_eq!(stray, None, "{file}: {page}");
     }
     let junit = render("junit", &summary, &plain(80));
     assert!(quick_junit::Report::deserialize_from_str(&junit).is_ok());

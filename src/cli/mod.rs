@@ -8,6 +8,7 @@ mod exit;
 mod experiment;
 mod explore;
 mod list;
+mod pairing;
 mod progress;
 mod replay;
 mod run;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use picklock_reports::{Format, Style, brief};
-use picklock_scenarios::campaign::{Campaign, quoted};
+use picklock_scenarios::campaign::{Campaign, CampaignError, quoted};
 use picklock_scenarios::expect::Expectations;
 use picklock_scenarios::summary::{Cell, Summary};
 use picklock_scenarios::tell::write_whole;
@@ -30,8 +31,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         expectations: expectations.as_ref(),
         ..campaign(selection)?
     };
-    let summary = make(&campaign)?;
-    report(&summary, selection, &formats, picklock_reports::ALL, |summary, format, style| {
+    let summary = make_with(&campaign, |stop, bar| campaign.run(stop, bar))?;
+    report(&summary, selection, &formats, picklock_reports::ALL, |format, summary, style| {
         if format.name == "text" && !args.verbose {
             Ok(brief::page(summary, style, selection.out.as_deref()))
         } else {
@@ -74,21 +75,24 @@ fn seeds(selection: &Selection) -> Range<u64> {
     }
 }
 
-/// Makes the runs with a progress bar; Ctrl-C ends them early.
-pub(crate) fn make(campaign: &Campaign<'_>) -> Result<Summary, Failure> {
+/// Makes the runs and says how they go on; Ctrl-C ends them early.
+pub(crate) fn make_with<Results>(
+    campaign: &Campaign<'_>,
+    make: impl FnOnce(&AtomicBool, &progress::Bar) -> Result<Results, CampaignError>,
+) -> Result<Results, Failure> {
     let stop = progress::stop_on_interrupt()?;
     let bar = progress::Bar::new(campaign.size());
-    let summary = campaign.run(&stop, &bar);
+    let results = make(&stop, &bar);
     bar.clear();
-    Ok(summary?)
+    Ok(results?)
 }
 
 /// The formats asked for. Several need a directory to go to.
-pub(crate) fn formats(
+pub(crate) fn formats<Results>(
     selection: &Selection,
-    all: &'static [Format],
-) -> Result<Vec<&'static Format>, Failure> {
-    let mut formats: Vec<&'static Format> = Vec::new();
+    all: &'static [Format<Results>],
+) -> Result<Vec<&'static Format<Results>>, Failure> {
+    let mut formats: Vec<&'static Format<Results>> = Vec::new();
     for name in &selection.format {
         let found = all.iter().find(|format| format.name == name).ok_or_else(|| {
             let near = nearest(name, all.iter().map(|format| format.name));
@@ -109,36 +113,41 @@ pub(crate) fn formats(
 
 /// Prints the one format asked for, as `page` has it. With a directory, writes all formats and the JSON there in full and
 /// prints the text.
-pub(crate) fn report(
-    summary: &Summary,
+pub(crate) fn report<Results>(
+    results: &Results,
     selection: &Selection,
-    formats: &[&Format],
-    all: &[Format],
-    page: impl Fn(&Summary, &Format, &Style) -> Result<String, Failure>,
+    formats: &[&Format<Results>],
+    all: &[Format<Results>],
+    page: impl Fn(&Format<Results>, &Results, &Style) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     let style = screen::style(selection.look);
     let Some(out) = selection.out.as_deref() else {
-        return formats.iter().try_for_each(|format| screen::print(&page(summary, format, &style)?));
+        return formats.iter().try_for_each(|format| screen::print(&page(format, results, &style)?));
     };
     for format in formats {
-        write(out, format, summary)?;
+        write(out, format, results)?;
         if format.name == "text" {
-            screen::print(&page(summary, format, &style)?)?;
+            screen::print(&page(format, results, &style)?)?;
         }
     }
     match all.iter().find(|format| format.name == "json") {
-        Some(json) => write(out, json, summary),
+        Some(json) => write(out, json, results),
         None => Ok(()),
     }
 }
 
-pub(crate) fn render(format: &Format, summary: &Summary, style: &Style) -> Result<String, Failure> {
-    (format.render)(summary, style).map_err(Failure::internal)
+/// The page of a format as it is.
+pub(crate) fn render<Results>(
+    format: &Format<Results>,
+    results: &Results,
+    style: &Style,
+) -> Result<String, Failure> {
+    (format.render)(results, style).map_err(Failure::internal)
 }
 
-fn write(out: &Path, format: &Format, summary: &Summary) -> Result<(), Failure> {
+fn write<Results>(out: &Path, format: &Format<Results>, results: &Results) -> Result<(), Failure> {
     let path = out.join(format.file);
-    let text = render(format, summary, &screen::file_style())?;
+    let text = render(format, results, &screen::file_style())?;
     write_whole(&path, &text)
         .map_err(|error| Failure::Input(format!("failed to write {}: {error}", path.display())))
 }

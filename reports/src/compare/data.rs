@@ -1,0 +1,141 @@
+//! A comparison as data. The schema is described in `docs/guide/json.md`.
+
+use picklock_scenarios::summary::Cell;
+use serde::Serialize;
+
+use super::comparison::Comparison;
+use super::differences::{self, Against};
+use super::measures::{availability, messages_per_acquire};
+use super::ranking::{Protects, Ranked, ranking};
+use crate::format::ReportError;
+use crate::json::MetricsJson;
+use crate::numbers::{self, Difference};
+use crate::paint::Style;
+use crate::verdict::{self, Mark};
+
+/// The comparison as one JSON object.
+pub(super) fn render(comparison: &Comparison, _style: &Style) -> Result<String, ReportError> {
+    let summary = &comparison.summary;
+    let cells = summary.cells.iter().map(CellJson::of).collect();
+    let ranking = ranking(summary);
+    let page = Json {
+        schema: summary.schema,
+        command: &summary.command,
+        partial: summary.partial,
+        paired: comparison.is_paired(),
+        ranking: ranking.iter().map(RankedJson::of).collect(),
+        differences: differences::all(comparison).iter().flat_map(DifferenceJson::of).collect(),
+        cells,
+    };
+    Ok(serde_json::to_string_pretty(&page)? + "\n")
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    schema: u32,
+    command: &'a str,
+    partial: bool,
+    paired: bool,
+    ranking: Vec<RankedJson<'a>>,
+    differences: Vec<DifferenceJson<'a>>,
+    cells: Vec<CellJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct RankedJson<'a> {
+    design: &'a str,
+    protects_data: Option<bool>,
+    why: &'a str,
+}
+
+impl<'a> RankedJson<'a> {
+    fn of(ranked: &'a Ranked<'a>) -> RankedJson<'a> {
+        let protects_data = match ranked.protects {
+            Protects::InTheseRuns => Some(true),
+            Protects::No => Some(false),
+            Protects::Untested => None,
+        };
+        RankedJson { design: ranked.design, protects_data, why: &ranked.why }
+    }
+}
+
+#[derive(Serialize)]
+struct DifferenceJson<'a> {
+    scenario: &'a str,
+    invariant: &'a str,
+    design: &'a str,
+    against: &'a str,
+    seeds: u64,
+    difference: f64,
+    low: f64,
+    high: f64,
+}
+
+impl<'a> DifferenceJson<'a> {
+    fn of(against: &Against<'a>) -> Vec<DifferenceJson<'a>> {
+        let Against { scenario, design, against, seeds, ref differences } = *against;
+        let each = differences.iter().map(|(invariant, Difference { by, low, high })| DifferenceJson {
+            scenario,
+            invariant: invariant.name,
+            design,
+            against,
+            seeds,
+            difference: *by,
+            low: *low,
+            high: *high,
+        });
+        each.collect()
+    }
+}
+
+#[derive(Serialize)]
+struct CellJson<'a> {
+    design: &'a str,
+    scenario: &'a str,
+    engine: &'a str,
+    runs: u64,
+    unknown: u64,
+    exercised: u64,
+    skipped: Option<&'a str>,
+    not_applicable: &'a [String],
+    rates: Vec<RateJson<'a>>,
+    clean_below: Option<f64>,
+    availability: Option<f64>,
+    messages_per_acquire: Option<f64>,
+    metrics: MetricsJson<'a>,
+}
+
+#[derive(Serialize)]
+struct RateJson<'a> {
+    invariant: &'a str,
+    runs: u64,
+    rate: f64,
+    low: f64,
+    high: f64,
+}
+
+impl<'a> CellJson<'a> {
+    fn of(cell: &'a Cell) -> CellJson<'a> {
+        let exercised = verdict::exercised(cell);
+        let rates = cell.violations.iter().filter_map(|(invariant, violation)| {
+            let (low, high) = numbers::wilson(violation.runs, exercised)?;
+            let rate = violation.runs as f64 / exercised as f64;
+            Some(RateJson { invariant, runs: violation.runs, rate, low, high })
+        });
+        CellJson {
+            design: &cell.design,
+            scenario: &cell.scenario,
+            engine: &cell.engine,
+            runs: cell.runs,
+            unknown: cell.unknown,
+            exercised,
+            skipped: cell.skipped.as_deref(),
+            not_applicable: &cell.not_applicable,
+            rates: rates.collect(),
+            clean_below: numbers::clean_bound(exercised).filter(|_| Mark::of(cell) == Mark::Holds),
+            availability: availability(&cell.metrics),
+            messages_per_acquire: messages_per_acquire(&cell.metrics),
+            metrics: MetricsJson::of(&cell.metrics),
+        }
+    }
+}

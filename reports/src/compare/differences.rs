@@ -1,0 +1,71 @@
+//! How much more often a design violates an invariant than the best one does, under the same seeds.
+
+use picklock_scenarios::invariants::Invariant;
+use picklock_scenarios::summary::Cell;
+
+use super::comparison::Comparison;
+use super::ranking::{Ranked, applies, ranking};
+use super::rates;
+use crate::numbers::{Difference, TwoByTwo, paired_difference, plural};
+
+/// One design beside another under one scenario.
+pub(crate) struct Against<'a> {
+    pub(crate) scenario: &'a str,
+    pub(crate) design: &'a str,
+    pub(crate) against: &'a str,
+    /// Seeds that both exercised.
+    pub(crate) seeds: u64,
+    /// For each invariant that either violated, how much more often the design did.
+    pub(crate) differences: Vec<(&'static Invariant, Difference)>,
+}
+
+/// The designs beside the best, under each scenario.
+pub(crate) fn all(comparison: &Comparison) -> Vec<Against<'_>> {
+    let (columns, ranking) = (rates::columns(&comparison.summary), ranking(&comparison.summary));
+    let of = |scenario| under(comparison, &comparison.cells(scenario), &columns, &ranking);
+    comparison.scenarios().into_iter().flat_map(of).collect()
+}
+
+/// The designs of a scenario beside the best of the ranking that was run under it.
+fn under<'a>(
+    comparison: &'a Comparison,
+    cells: &[&'a Cell],
+    columns: &[&'static Invariant],
+    ranking: &[Ranked<'a>],
+) -> Vec<Against<'a>> {
+    let of = |design: &str| cells.iter().copied().find(|cell| cell.design == design && cell.runs > 0);
+    let Some(best) = ranking.iter().find_map(|ranked| of(ranked.design)) else { return Vec::new() };
+    let others = cells.iter().filter(|cell| cell.design != best.design && cell.runs > 0);
+    let against = |cell: &&'a Cell| {
+        let counts = |invariant: &Invariant| -> Option<TwoByTwo> {
+            comparison.pairs.of(&cell.scenario, invariant.name, &cell.design, &best.design)
+        };
+        let of_both = columns.iter().filter(|it| applies(cell, it.name) && applies(best, it.name));
+        let counted: Vec<(&'static Invariant, TwoByTwo)> =
+            of_both.filter_map(|invariant| Some((*invariant, counts(invariant)?))).collect();
+        let seeds = counted.first().map_or(0, |(_, it)| it.both + it.first + it.second + it.neither);
+        let differing = counted.into_iter().filter(|(_, it)| it.both + it.first + it.second > 0);
+        let differences =
+            differing.filter_map(|(invariant, it)| Some((invariant, paired_difference(it)?))).collect();
+        Against { scenario: &cell.scenario, design: &cell.design, against: &best.design, seeds, differences }
+    };
+    others.map(against).filter(|against| against.seeds > 0).collect()
+}
+
+impl Against<'_> {
+    /// "I2 +30.0 (+21.0 to +40.2)" for each invariant; or that there is nothing to tell.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let Against { design, against, seeds, .. } = self;
+        let head = format!("{design} less {against}, {seeds} {}:", plural(*seeds, "seed"));
+        if self.differences.is_empty() {
+            return vec![format!("{head} neither violated anything")];
+        }
+        let points = |share: f64| format!("{:+.1}", share * 100.0);
+        let each = self.differences.iter().zip(0..).map(|((invariant, difference), at)| {
+            let Difference { by, low, high } = *difference;
+            let words = format!("{} {} ({} to {})", invariant.number, points(by), points(low), points(high));
+            if at == 0 { format!("{head} {words}") } else { words }
+        });
+        each.collect()
+    }
+}

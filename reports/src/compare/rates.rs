@@ -1,0 +1,91 @@
+//! How often each design violated each invariant, in columns that are the same for every scenario: what was never violated is
+//! shown with its bound, because that is what decides.
+
+use picklock_scenarios::invariants::{self, Invariant};
+use picklock_scenarios::summary::{Cell, Summary};
+
+use super::measures;
+use super::ranking::applies;
+use crate::layout::{left, paragraph, printable, width};
+use crate::numbers::{self, percent, percent_up};
+use crate::paint::{Ink, Style};
+use crate::verdict::{self, Mark};
+
+/// Columns of one invariant, with the gap before it.
+const COLUMN: usize = 13;
+
+/// The invariants that say something of any of the designs, by number.
+pub(crate) fn columns(summary: &Summary) -> Vec<&'static Invariant> {
+    let of_any = |invariant: &&Invariant| summary.cells.iter().any(|cell| applies(cell, invariant.name));
+    invariants::ALL.iter().filter(of_any).collect()
+}
+
+/// A rate, and its interval if there is one.
+pub(crate) fn rate(cell: &Cell, invariant: &Invariant) -> (String, Option<String>) {
+    let exercised = verdict::exercised(cell);
+    if !applies(cell, invariant.name) {
+        return ("-".to_owned(), None);
+    }
+    match cell.violations.get(invariant.name) {
+        Some(violation) => {
+            let interval = numbers::wilson(violation.runs, exercised)
+                .map(|(low, high)| format!("{}-{}", percent(low).trim_end_matches('%'), percent(high)));
+            (percent(violation.runs as f64 / exercised.max(1) as f64), interval)
+        }
+        None if Mark::of(cell) == Mark::Unknown => ("?".to_owned(), None),
+        None => match numbers::clean_bound(exercised) {
+            Some(bound) => (format!("0 (<{})", percent_up(bound)), None),
+            None => ("?".to_owned(), None),
+        },
+    }
+}
+
+/// The table of one scenario, in as many bands of columns as the page is too narrow for.
+pub(crate) fn table(cells: &[&Cell], columns: &[&'static Invariant], name: usize, style: &Style) -> String {
+    let band = (style.columns().saturating_sub(2 + name) / COLUMN).max(1);
+    let mut page = String::new();
+    for invariants in columns.chunks(band) {
+        let head: String = invariants.iter().map(|it| format!("  {}", left(it.number, COLUMN - 2))).collect();
+        let head = format!("  {}{}", left(if name > 0 { "design" } else { "" }, name), head.trim_end());
+        page.push_str(&format!("{}\n", style.paint(Ink::Dim, &head)));
+        for cell in cells.iter().filter(|cell| cell.skipped.is_none()) {
+            row(&mut page, cell, invariants, name, style);
+        }
+    }
+    for cell in cells.iter().filter(|cell| cell.skipped.is_some()) {
+        let words = format!("{}: {}", printable(&cell.design), verdict::found(cell));
+        page.push_str(&paragraph(&printable(&words), 2, style.columns()));
+    }
+    page
+}
+
+fn row(page: &mut String, cell: &Cell, invariants: &[&'static Invariant], name: usize, style: &Style) {
+    let label = measures::label(page, cell, name, style);
+    let rates: Vec<(Ink, String, Option<String>)> = (invariants.iter())
+        .map(|invariant| {
+            let (rate, interval) = rate(cell, invariant);
+            let ink = match interval {
+                Some(_) if verdict::is_of_data(invariant.name) => Ink::Bad,
+                Some(_) => Ink::Warn,
+                None => Ink::Plain,
+            };
+            (ink, rate, interval)
+        })
+        .collect();
+    let line: String = (rates.iter())
+        .map(|(ink, rate, _)| style.paint(*ink, rate) + &" ".repeat((COLUMN - 2).saturating_sub(width(rate))))
+        .map(|rate| format!("  {rate}"))
+        .collect();
+    page.push_str(&format!("{}\n", format!("  {label}{line}").trim_end()));
+    if rates.iter().any(|(_, _, interval)| interval.is_some()) {
+        let interval = |interval: &Option<String>| left(interval.as_deref().unwrap_or(""), COLUMN - 2);
+        let line: String = rates.iter().map(|(_, _, it)| format!("  {}", interval(it))).collect();
+        let line = format!("  {}{}", left("", name), line.trim_end());
+        page.push_str(&format!("{}\n", style.paint(Ink::Dim, &line)));
+    }
+}
+
+/// What the numbers above the columns stand for.
+pub(crate) fn legend(columns: &[&'static Invariant]) -> Vec<String> {
+    columns.iter().map(|invariant| format!("{} {}", invariant.number, invariant.name)).collect()
+}
