@@ -59,7 +59,8 @@ fn verdict(summary: &Summary) -> (Ink, String) {
     } else if summary.cells.iter().all(|cell| verdict::exercised(cell) == 0) {
         (Ink::Warn, format!("nothing was exercised in {made}"))
     } else if too_few > 0 {
-        (Ink::Good, format!("as expected in {made}, too few to tell of {too_few} cells"))
+        let met = totals.met;
+        (Ink::Good, format!("as expected in {met} of {made}; {too_few} need more runs to tell"))
     } else if totals.met > 0 {
         (Ink::Good, format!("as expected in {made}: {counted}"))
     } else {
