@@ -897,6 +897,20 @@ mod terminal {
     }
 
     #[test]
+    fn without_a_terminal_a_line_every_ten_seconds_says_how_it_goes_on() {
+        let args =
+            ["run", "--design", "single", "--scenario", "pause", "--budget", "11s", "--expect", "none"];
+        let ended = run(&and(&args, &["--no-confirm"]));
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        let lines: Vec<&str> = ended.stderr.lines().collect();
+        let line = lines.first().copied().unwrap_or_default();
+        assert!(line.contains(" runs, ") && line.contains(" with a violation, 1"), "{lines:?}");
+        assert!(!ended.stderr.contains(ESCAPE), "{lines:?}");
+        // What is over at once is silent.
+        assert_eq!(run(&and(&VIOLATING, &["--no-confirm"])).stderr, "");
+    }
+
+    #[test]
     fn nonsense_in_the_environment_is_ignored() {
         for columns in ["", "0", "1", "-5", "many", "99999999999999999999"] {
             let ended = with(&[("COLUMNS", columns)], &["replay", "single", "long-work", "1"]);
