@@ -3,7 +3,7 @@
 //!
 //! As long as everything is as expected the page has at most [`LINES`] lines, however many designs were run. What is not as
 //! expected comes on top of that, and is bounded too: the first cells with the line that replays each, and the first
-//! stories in short. A handful of cells is not worth a summary: they are shown as [`text`](crate::text) shows them, the
+//! stories in short. A handful of cells is not worth a summary: they are shown as [`text`] shows them, the
 //! stories in short.
 
 use std::path::Path;
