@@ -68,8 +68,8 @@ struct Links<'a> {
     places: BTreeMap<EventId, usize>,
     /// The arrival of what was sent.
     arrivals: BTreeMap<EventId, usize>,
-    /// The first reply to what arrived.
-    replies: BTreeMap<usize, usize>,
+    /// The replies to what arrived: as many as it had commands.
+    replies: BTreeMap<usize, Vec<usize>>,
     /// The arrivals that led to the extension of a lease.
     extending: BTreeMap<usize, usize>,
 }
@@ -94,7 +94,7 @@ impl<'a> Links<'a> {
                 }
                 What::Sent { .. } if !links.is_client(event.host) => {
                     if let Some(request) = links.arrival_behind(event, |arrival| arrival.conn == event.conn) {
-                        links.replies.entry(request).or_insert(position);
+                        links.replies.entry(request).or_default().push(position);
                     }
                 }
                 What::Extended { .. } => {
@@ -134,10 +134,12 @@ impl<'a> Links<'a> {
         let asked = shortened(self.story.wire.get(&event.id)?);
         let events = &self.story.trace.events;
         let arrived = self.arrivals.get(&event.id).copied();
-        let reply = arrived.and_then(|arrived| self.replies.get(&arrived)).copied();
+        let replies = arrived.and_then(|arrived| self.replies.get(&arrived)).map_or(&[][..], Vec::as_slice);
+        let reply = replies.last().copied();
         let answered = reply.and_then(|reply| self.arrivals.get(&events[reply].id)).copied();
-        let said = reply.and_then(|reply| self.story.wire.get(&events[reply].id));
-        let said = said.map_or_else(|| "an answer".to_owned(), |said| shortened(said));
+        let said = |reply: &usize| self.story.wire.get(&events[*reply].id).map(|said| shortened(said));
+        let said: Vec<String> = replies.iter().filter_map(said).collect();
+        let said = if said.is_empty() { "an answer".to_owned() } else { said.join("; ") };
         let outcome = match (arrived, reply, answered) {
             (None, ..) => Outcome::NeverArrived,
             (_, None, _) => Outcome::Unanswered,
@@ -145,6 +147,13 @@ impl<'a> Links<'a> {
             (.., Some(_)) => Outcome::Answered(said),
         };
         let took = answered.map(|answered| events[answered].at.since(event.at));
+        let arrivals = replies.iter().filter_map(|reply| self.arrivals.get(&events[*reply].id));
+        let mut positions: Vec<usize> = std::iter::once(position)
+            .chain(arrived)
+            .chain(replies.iter().copied())
+            .chain(arrivals.copied())
+            .collect();
+        positions.sort_unstable();
         Some(Exchange {
             late: took.filter(|took| *took > 2 * self.story.plan.world.latency.max),
             sent: position,
@@ -153,7 +162,7 @@ impl<'a> Links<'a> {
             grant,
             asked,
             outcome,
-            positions: [Some(position), arrived, reply, answered].into_iter().flatten().collect(),
+            positions,
             extended: arrived.is_some_and(|arrived| self.extending.contains_key(&arrived)),
         })
     }

@@ -70,8 +70,9 @@ impl Teller<'_> {
         let end = self.end();
         let mut course = self.faults(end);
         course.extend(self.promotions(end));
-        if let [first, second, ..] = self.finding.grants[..] {
-            course.extend(self.clash(first, second));
+        if let [first, between @ .., last] = &self.finding.grants[..] {
+            course.extend(between.iter().filter_map(|grant| self.joined(*grant)));
+            course.extend(self.clash(*first, *last));
         }
         course.sort_by_key(|(position, _)| *position);
         let mut course: Vec<String> = course.into_iter().map(|(_, words)| words).collect();
@@ -123,6 +124,14 @@ impl Teller<'_> {
 
     fn events_until(&self, end: usize) -> impl Iterator<Item = (usize, &Event)> {
         self.trace.events.iter().enumerate().take(end.saturating_add(1))
+    }
+
+    /// Where more than one may hold: one of those who do so rightly.
+    fn joined(&self, grant: GrantId) -> Option<(usize, String)> {
+        let belief = spans::belief(self.spans, grant)?;
+        let got = self.trace.events.get(belief.first)?;
+        let what = key(&got.what).map(|key| format!("`{key}`")).unwrap_or_default();
+        Some((belief.first, format!("At {} {} got {what} too.", got.at, self.names.grant(grant))))
     }
 
     fn clash(&self, first: GrantId, second: GrantId) -> Vec<(usize, String)> {

@@ -1,7 +1,7 @@
 //! F9, replication lag: the primary acknowledges what its replicas do not have yet, and dies.
 //!
-//! Everything that the primary sends to its replicas is late, for as long as the sections take when nothing goes wrong;
-//! meanwhile it crashes while a section works. Whether the lock survives depends on whether its record was on the way (Redis documentation,
+//! Once the replicas have their first copy, everything that the primary sends to them is late, for as long as the sections take
+//! when nothing goes wrong; meanwhile it crashes while a section works. Whether the lock survives depends on whether its record was on the way (Redis documentation,
 //! "Distributed locks": why failover-based implementations are not enough).
 
 use picklock_sim::plan::{Injection, Lever, Target, When};
@@ -48,6 +48,9 @@ pub(super) const FAULT: Fault = Fault {
     schedule,
 };
 
+/// A first copy takes a dozen messages one after another; after so many of the slowest it is there.
+const COPYING: u32 = 20;
+
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let by = draw.span("by");
     let mut injections = crash(draw);
@@ -63,8 +66,9 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
         let with = injections[0].clone();
         injections.push(Injection { target: Target::Hosts(prompt), ..with });
     }
-    let lasts = draw.calm_end().since(TrueTime(0));
+    let copied = TrueTime(0) + draw.world().latency.max * COPYING;
+    let lasts = draw.calm_end().since(copied);
     let lag = Lever::Delay { to: Target::Hosts(late), by, lasts, messages: None };
-    injections.insert(0, draw.inject(When::At { at_ns: TrueTime(0) }, Target::Leader, lag));
+    injections.insert(0, draw.inject(When::At { at_ns: copied }, Target::Leader, lag));
     injections
 }
