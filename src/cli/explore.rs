@@ -104,7 +104,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
         let design = applied(&scenario, design)?;
         let request = request(args, &design, &scenario, strikes_of(&args.fault)?);
         let bar = progress::Bar::new(0);
-        let explored = explore::explore(&request, &stop, &|done, all| bar.at(done, all));
+        let explored = explore::explore(&request, &stop, &|all, violates| bar.one_of(all, violates));
         bar.clear();
         pages.push(explored.map_err(Failure::internal)?);
     }

@@ -37,10 +37,11 @@ impl Bar {
         Bar { bar, violating: AtomicU64::new(0), telling: AtomicBool::new(false), lines }
     }
 
-    /// So many of all are done.
-    pub(crate) fn at(&self, done: usize, all: usize) {
-        self.0.set_length(all as u64);
-        self.0.set_position(done as u64);
+    /// One more of so many is done.
+    pub(crate) fn one_of(&self, all: usize, violates: bool) {
+        self.bar.set_length(all as u64);
+        self.violating.fetch_add(u64::from(violates), Ordering::Relaxed);
+        self.more(1);
     }
 
     pub(crate) fn clear(&self) {

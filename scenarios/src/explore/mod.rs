@@ -135,15 +135,15 @@ struct Verdict {
     bit: bool,
 }
 
-/// Explores every single placement, and pairs if asked. When `stop` becomes true, the rest is left out; `progress` is told how
-/// many runs are done, and of how many.
+/// Explores every single placement, and pairs if asked. When `stop` becomes true, the rest is left out; `progress` is told of
+/// each run how many there are, and whether it violates something.
 ///
 /// # Errors
 /// When the design's code panics.
 pub fn explore(
     request: &Request<'_>,
     stop: &AtomicBool,
-    progress: &(dyn Fn(usize, usize) + Sync),
+    progress: &(dyn Fn(usize, bool) + Sync),
 ) -> Result<Explored, CheckError> {
     let grounds: Vec<Ground<'_>> =
         request.seeds.iter().map(|seed| Ground::new(request, *seed)).collect::<Result<_, _>>()?;
@@ -151,9 +151,11 @@ pub fn explore(
         .iter()
         .flat_map(|ground| ground.placements.iter().map(move |(place, strike)| (ground, place, strike)))
         .collect();
-    let verdicts = run_all(request.jobs, all.len(), stop, progress, |at| {
+    let verdicts = run_all(request.jobs, all.len(), stop, |at| {
         let (ground, _, injection) = all[at];
-        ground.judge([injection.clone()])
+        let verdict = ground.judge([injection.clone()])?;
+        progress(all.len(), !verdict.violated.is_empty());
+        Ok(verdict)
     })?;
     let mut calm: Vec<String> = grounds.iter().flat_map(|ground| ground.calm.clone()).collect();
     calm.sort_unstable();
@@ -290,10 +292,9 @@ fn run_all<T: Send>(
     jobs: NonZero<usize>,
     count: usize,
     stop: &AtomicBool,
-    progress: &(dyn Fn(usize, usize) + Sync),
     run: impl Fn(usize) -> Result<T, CheckError> + Sync,
 ) -> Result<Vec<Option<T>>, CheckError> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let next = AtomicUsize::new(0);
     let made = Mutex::new(((0..count).map(|_| None).collect::<Vec<Option<T>>>(), None));
     in_parallel(jobs, || {
         while !stop.load(Ordering::Relaxed) {
@@ -310,8 +311,6 @@ fn run_all<T: Send>(
                     return;
                 }
             }
-            drop(made);
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1, count);
         }
     });
     let (made, error) = made.into_inner().unwrap_or_else(PoisonError::into_inner);
