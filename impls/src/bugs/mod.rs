@@ -13,6 +13,7 @@ mod version;
 // The list begins: a file a line, in order of their names.
 mod node_redlock_296;
 mod redis_py_1031;
+mod redis_py_2624;
 mod redis_py_3847;
 mod redis_py_818;
 mod redisson_2172;
