@@ -9,6 +9,7 @@
 
 mod at_checkpoints;
 mod version;
+mod watching;
 
 // The list begins: a file a line, in order of their names.
 mod node_redlock_296;
@@ -16,7 +17,10 @@ mod redis_py_1031;
 mod redis_py_2624;
 mod redis_py_3847;
 mod redis_py_818;
+mod redisson_1602;
 mod redisson_2172;
+mod redisson_2515;
+mod redisson_2714;
 mod redisson_597;
 mod redlock_py_3;
 mod redlock_rb_36;

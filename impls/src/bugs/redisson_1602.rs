@@ -1,0 +1,62 @@
+//! Redisson #1602: a release that fails leaves the watchdog running, which keeps the lock for ever.
+//!
+//! *Claim:* a lock that nobody releases ends with its lease.
+//! *Mechanism:* `unlock` asks the store first and stops the renewal when the store has said yes. If the request fails, it
+//! throws, and the renewal goes on although its caller believes that it is done with the lock.
+//! *Versions:* Redisson before 3.8.1 and 2.13.1. Since then the renewal ends whatever comes of the request, and so does the
+//! lock with its lease.
+//! *Source:* <https://github.com/redisson/redisson/issues/1602>
+
+use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Grant, Lock, LockError};
+
+use super::version::{FIXED, fixed};
+use super::watching::Watchdog;
+use crate::locks::common::{OneStore, on_stores, store_of};
+use crate::locks::counted::{enter, leave, owner};
+use crate::locks::policy::STORE;
+
+/// The lock that is renewed after its release has failed.
+pub(super) static FAMILY: Family = Family {
+    name: "redisson-1602",
+    claim: "Redisson's RLock, renewed by its watchdog until it is released",
+    weakness: "a release that fails does not stop the renewal: the lock is kept for as long as the process runs",
+    source: "Redisson before 3.8.1, https://github.com/redisson/redisson/issues/1602",
+    params: &[FIXED, STORE],
+    build,
+};
+
+fn build(args: &Args) -> Design {
+    let fixed = fixed(args);
+    on_stores(args, store_of(args), move |seat, policy| async move {
+        let store = OneStore::connect(&seat, policy).await?;
+        Ok(Rlock { owner: owner(&seat), watchdog: Watchdog::new(store.clone()), store, fixed })
+    })
+    .reentrant()
+}
+
+struct Rlock {
+    store: OneStore,
+    owner: String,
+    watchdog: Watchdog,
+    fixed: bool,
+}
+
+impl Lock for Rlock {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        if !enter(&self.store.redis, key, &self.owner, self.store.ttl).await? {
+            return Ok(None);
+        }
+        self.watchdog.begin(key, &self.owner);
+        Ok(Some(Grant::new(key, self.owner.as_str())))
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        let left = leave(&self.store.redis, &grant.key, &grant.owner, self.store.ttl).await;
+        if left.is_ok() || self.fixed {
+            self.watchdog.end(&grant.key, &grant.owner);
+        }
+        left?.map(drop).ok_or_else(|| LockError::new("the lease was lost before the release"))
+    }
+}
