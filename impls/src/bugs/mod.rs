@@ -8,6 +8,7 @@
 //! write its file, add its line to the list below.
 
 mod at_checkpoints;
+mod reading;
 mod version;
 mod watching;
 
@@ -18,10 +19,12 @@ mod redis_py_2624;
 mod redis_py_3847;
 mod redis_py_818;
 mod redisson_1602;
+mod redisson_1604;
 mod redisson_2172;
 mod redisson_2515;
 mod redisson_2714;
 mod redisson_597;
+mod redisson_891;
 mod redlock_py_3;
 mod redlock_rb_36;
 mod redlock_rb_44;
