@@ -18,6 +18,8 @@ mod redis_py_1031;
 mod redis_py_2624;
 mod redis_py_3847;
 mod redis_py_818;
+mod redis_semaphore_10;
+mod redis_semaphore_23;
 mod redisson_1602;
 mod redisson_1604;
 mod redisson_2172;
