@@ -30,6 +30,8 @@ mod redisson_891;
 mod redlock_py_3;
 mod redlock_rb_36;
 mod redlock_rb_44;
+mod redsync_61;
+mod redsync_71;
 mod rslock_extend;
 mod shedlock_2583;
 mod spring_8699;

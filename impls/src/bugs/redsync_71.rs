@@ -1,0 +1,65 @@
+//! redsync #71: an extension counts from when it is told, however long ago the stores carried it out.
+//!
+//! *Claim:* a worker whose extension succeeded has the lock for one more lease.
+//! *Mechanism:* `Extend` returned true when a majority of the stores had extended, without a look at its clock, although all of
+//! the lease may have passed between the requests and the last answer. Taking the lock has looked at it from the start.
+//! *Versions:* redsync before 4.4.0. Since then the validity is the lease less the time that asking took and the drift, and an
+//! extension that leaves none has failed.
+//! *Source:* <https://github.com/go-redsync/redsync/pull/71>
+//!
+//! A worker extends at its checkpoints, every third of the lease, and relies on its lock for as long as the last extension
+//! says: in the old version for a lease from its return. Three stores.
+
+use std::time::Duration;
+
+use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::host::Host;
+use picklock_sim::lock::{Belief, Grant, LockError};
+
+use super::at_checkpoints::{Extension, PARAMS, design};
+use super::version::fixed;
+use crate::locks::policy::Policy;
+use crate::locks::redlock::Redlock;
+
+/// The lock whose extension takes no time.
+pub(super) static FAMILY: Family = Family {
+    name: "redsync-71",
+    claim: "redsync's Redlock, extended by its worker at checkpoints, who relies on it for a lease from then on",
+    weakness: "the time that an extension took is not subtracted, and not even looked at",
+    source: "redsync before 4.4.0, https://github.com/go-redsync/redsync/pull/71",
+    params: PARAMS,
+    build,
+};
+
+fn build(args: &Args) -> Design {
+    let fixed = fixed(args);
+    let design = design(args, move |seat, policy| Extend { host: seat.host.clone(), policy, fixed });
+    design.believing(Belief::Honest)
+}
+
+struct Extend {
+    host: Host,
+    policy: Policy,
+    fixed: bool,
+}
+
+impl Extension for Extend {
+    async fn everywhere(
+        &self,
+        redlock: &Redlock,
+        grant: &mut Grant,
+        ttl: Duration,
+    ) -> Result<bool, LockError> {
+        let start = self.policy.clock.read(&self.host);
+        if self.count(redlock, grant, ttl).await < redlock.quorum() {
+            return Ok(false);
+        }
+        let now = self.policy.clock.read(&self.host);
+        let until = if self.fixed { self.policy.lease_end(start, ttl) } else { now.plus(ttl) };
+        if now >= until {
+            return Err(LockError::new("the extension took too long"));
+        }
+        grant.deadline = Some(until.deadline());
+        Ok(true)
+    }
+}
