@@ -13,6 +13,7 @@ mod version;
 mod watching;
 
 // The list begins: a file a line, in order of their names.
+mod aredis_119;
 mod node_redlock_296;
 mod redis_py_1031;
 mod redis_py_2624;
@@ -34,6 +35,7 @@ mod redsync_61;
 mod redsync_71;
 mod rslock_extend;
 mod shedlock_2583;
+mod spring_1888;
 mod spring_8699;
 mod yii_redis_18;
 // The list ends.
