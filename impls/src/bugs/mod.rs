@@ -14,6 +14,7 @@ mod watching;
 
 // The list begins: a file a line, in order of their names.
 mod aredis_119;
+mod laravel_36337;
 mod node_redlock_296;
 mod redis_py_1031;
 mod redis_py_2624;
