@@ -47,6 +47,9 @@ impl Disk {
 
     fn with(&self, name: &str, act: impl FnOnce(&mut crate::world::File)) {
         let mut state = self.host.world.state();
+        if state.is_dead(self.host.id()) {
+            return;
+        }
         let disk = &mut state.process(self.host.id()).disk;
         if !disk.contains_key(name) {
             disk.insert(name.to_owned(), crate::world::File::default());

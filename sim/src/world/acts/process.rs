@@ -23,6 +23,11 @@ impl State {
         process.life == Life::Alive && process.halted.is_none()
     }
 
+    /// True if the host's process has died: what is left of the step in which it did does not happen.
+    pub(crate) fn is_dead(&self, host: HostId) -> bool {
+        self.processes[usize::from(host.0)].life == Life::Dead
+    }
+
     /// A task of the host is about to be polled. `worker` tells the critical section's task from background tasks.
     #[inline]
     pub(crate) fn admit(&mut self, host: HostId, worker: bool, lane: u32, waker: &Waker) -> Admission {
