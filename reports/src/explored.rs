@@ -13,7 +13,7 @@ use crate::numbers::{plural, span};
 use crate::paint::{Ink, Style};
 
 /// So many placements of a way are named, unless all are asked for.
-const NAMED: usize = 4;
+const NAMED: usize = 2;
 
 /// For people. `args` is what a line needs besides design, scenario and placement to make the same run.
 #[must_use]
@@ -53,7 +53,14 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     }
     if !page.ways.is_empty() {
         let _ = writeln!(out, "\n{}", style.paint(Ink::Head, "what breaks"));
-        page.ways.iter().for_each(|way| out.push_str(&tell(way, page, style, verbose, args)));
+        let mut groups: Vec<Vec<Way>> = Vec::new();
+        for way in &page.ways {
+            match groups.iter_mut().find(|group| alike(&group[0], way)) {
+                Some(group) => group.push(way.clone()),
+                None => groups.push(vec![way.clone()]),
+            }
+        }
+        groups.iter().for_each(|group| out.push_str(&tell(group, page, style, verbose, args)));
     }
     if let Some(pairs) = &page.pairs {
         out.push_str(&tell_pairs(pairs, page, style, args));
@@ -77,22 +84,29 @@ fn claim(page: &Explored) -> String {
     )
 }
 
-fn tell(way: &Way, page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
+/// Ways that differ in the step alone stand together: one line for each step, under what strikes whom.
+fn tell(ways: &[Way], page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     let columns = style.columns();
-    let mut out = paragraph(&style.paint(Ink::Plain, &words(&way.shape)), 2, columns);
-    out.push_str(&paragraph(&format!("violates {}", way.violated.join(", ")), 4, columns));
-    let count = if verbose { way.places.len() } else { NAMED };
-    let named: Vec<String> = way.places.iter().take(count).map(|place| name(place, page)).collect();
-    let more = match way.places.len().saturating_sub(count) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
-    out.push_str(&paragraph(&format!("{}{more}", named.join(", ")), 4, columns));
-    if let Some(first) = way.places.first() {
+    let Some(first) = ways.first() else { return String::new() };
+    let mut out = paragraph(&format!("{}: {}", whom(&first.shape), first.violated.join(", ")), 2, columns);
+    for way in ways {
+        let count = if verbose { way.places.len() } else { NAMED };
+        let named: Vec<String> = way.places.iter().take(count).map(|place| name(place, page)).collect();
+        let more = match way.places.len().saturating_sub(count) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        out.push_str(&paragraph(&format!("{}: {}{more}", step(&way.shape), named.join(", ")), 4, columns));
+    }
+    if let Some(place) = first.places.first() {
         let _ =
-            writeln!(out, "    {}", style.paint(Ink::First, &line(page, std::slice::from_ref(first), args)));
+            writeln!(out, "    {}", style.paint(Ink::First, &line(page, std::slice::from_ref(place), args)));
     }
     out
+}
+
+fn alike(one: &Way, other: &Way) -> bool {
+    whom(&one.shape) == whom(&other.shape) && one.violated == other.violated
 }
 
 fn tell_pairs(pairs: &Pairs, page: &Explored, style: &Style, args: &str) -> String {
@@ -154,8 +168,13 @@ fn line(page: &Explored, places: &[Place], args: &str) -> String {
     line
 }
 
-/// A shape in words: "pause of a client while it writes, before it sends to the resource".
+/// A shape in words: "pause of a client while it writes the resource, before it sends to the resource".
 fn words(shape: &Shape) -> String {
+    format!("{}, {}", whom(shape), step(shape))
+}
+
+/// What strikes whom, and in which phase.
+fn whom(shape: &Shape) -> String {
     let whom = match shape.role {
         Role::Client => "a client",
         Role::Resource => "the resource",
@@ -176,6 +195,11 @@ fn words(shape: &Shape) -> String {
         Phase::Write => " while it writes the resource",
         Phase::Release => " while it releases",
     };
+    format!("{}{way} of {whom}{phase}", shape.strike)
+}
+
+/// At which step.
+fn step(shape: &Shape) -> String {
     let peer = match shape.peer {
         None => "",
         Some(Role::Client) => "a client",
@@ -185,7 +209,7 @@ fn words(shape: &Shape) -> String {
         Some(Role::Watcher) => "a watcher",
     };
     let before = shape.edge == Edge::Before;
-    let step = match (shape.access, before) {
+    match (shape.access, before) {
         (Access::Enter, true) => "as it begins".to_owned(),
         (Access::Enter, false) => "when it has begun".to_owned(),
         (Access::Write, true) => format!("before it sends to {peer}"),
@@ -196,8 +220,7 @@ fn words(shape: &Shape) -> String {
         (Access::Clock, false) => "after it has read a clock".to_owned(),
         (Access::Poll, true) => "before one of its tasks runs".to_owned(),
         (Access::Poll, false) => "as one of its tasks runs".to_owned(),
-    };
-    format!("{}{way} of {whom}{phase}, {step}", shape.strike)
+    }
 }
 
 /// As a table, for the published page: by design, how many of how many placements violate something.
@@ -283,6 +306,7 @@ fn page_json(page: &Explored) -> Value {
         "lasts_ns": page.lasts.as_nanos() as u64,
         "partial": page.partial,
         "calm": page.calm,
+        "holds": page.holds,
         "placements": page.placements(),
         "explored": page.explored(),
         "violating": page.violating(),

@@ -5,7 +5,9 @@
 //! each, and what is violated is sorted into ways. What violates nothing here was tried everywhere, for this seed's workload
 //! and network, one strike at a time, each for one length of time: that is the claim, and no more.
 
+mod ground;
 mod pairs;
+mod request;
 pub mod strikes;
 mod ways;
 
@@ -14,53 +16,19 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::{Injection, Lever, Plan, Point, Target, When};
-use picklock_sim::probe::{PointSeen, Seeing};
+use picklock_sim::plan::Injection;
 use picklock_sim::seed::Seed;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::Role;
 
+pub use self::ground::Place;
+use self::ground::{Ground, Verdict};
 pub use self::pairs::{PairWay, Pairs};
-use self::strikes::{Stage, Strike};
+pub use self::request::Request;
+use self::strikes::Strike;
 pub use self::ways::{Shape, Way};
 use crate::campaign::parallel::in_parallel;
 use crate::check::{self, CheckError, Checked};
-use crate::scenario::Scenario;
-
-/// What is to be explored.
-pub struct Request<'a> {
-    /// As [`Scenario::applies`] returned it.
-    pub design: &'a Design,
-    /// The world and the workload; its faults are left out.
-    pub scenario: &'a Scenario,
-    /// The workloads.
-    pub seeds: Vec<Seed>,
-    /// The kinds of strikes.
-    pub strikes: Vec<&'static Strike>,
-    /// How long strikes last that do.
-    pub lasts: Duration,
-    /// On how many stores client-1 may hold, if not on all: it is cut off from the others for a lease.
-    pub held: Option<u32>,
-    /// Threads.
-    pub jobs: NonZero<usize>,
-    /// Whether pairs follow, and for how long.
-    pub pairs: Option<Duration>,
-}
-
-/// One placement: its kind, and its number among those of its kind, by which it is asked for again.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The workload.
-    pub seed: Seed,
-    /// The kind of strike.
-    pub strike: &'static str,
-    /// Its number among the placements of this kind and seed.
-    pub number: usize,
-    /// Where.
-    pub point: Point,
-}
+use crate::invariants;
 
 /// What was found for one kind of strike.
 #[derive(Clone, Debug)]
@@ -90,6 +58,8 @@ pub struct Explored {
     pub lasts: Duration,
     /// What is violated when nothing strikes.
     pub calm: Vec<String>,
+    /// What was judged in some of the runs, and violated in none.
+    pub holds: Vec<String>,
     /// By kind of strike.
     pub kinds: Vec<Kind>,
     /// In which ways.
@@ -120,21 +90,6 @@ impl Explored {
     }
 }
 
-/// One workload, made ready: the plan without a strike, and every placement on it.
-struct Ground<'a> {
-    request: &'a Request<'a>,
-    base: Plan,
-    calm: Vec<String>,
-    stage: Stage,
-    placements: Vec<(Place, Injection)>,
-}
-
-/// What one run with strikes says.
-struct Verdict {
-    violated: Vec<String>,
-    bit: bool,
-}
-
 /// Explores every single placement, and pairs if asked. When `stop` becomes true, the rest is left out; `progress` is told of
 /// each run how many there are, and whether it violates something.
 ///
@@ -160,6 +115,7 @@ pub fn explore(
     let mut calm: Vec<String> = grounds.iter().flat_map(|ground| ground.calm.clone()).collect();
     calm.sort_unstable();
     calm.dedup();
+    let holds = holds(&verdicts, &calm);
     let kinds = request.strikes.iter().map(|strike| kind_of(strike, &all, &verdicts)).collect();
     let violating = all.iter().zip(&verdicts).filter_map(|((ground, place, injection), verdict)| {
         let violated = verdict.as_ref()?.violated.clone();
@@ -186,6 +142,7 @@ pub fn explore(
         seeds: request.seeds.clone(),
         lasts: request.lasts,
         calm,
+        holds,
         kinds,
         ways,
         pairs,
@@ -215,64 +172,16 @@ pub fn again(
     check::check_keeping(Engine::Event, request.design, ground.with(injections)).map(Ok)
 }
 
-impl<'a> Ground<'a> {
-    fn new(request: &'a Request<'a>, seed: Seed) -> Result<Ground<'a>, CheckError> {
-        let mut base = request.scenario.calm_plan(request.design, seed);
-        base.injections.extend(request.held.and_then(|held| hold(request.design, &base, held)));
-        let (run, points) = check::points(request.design, &base, Seeing::Everything)?;
-        let stage = Stage::new(request.design, &base, request.lasts, &run.trace.hosts);
-        let placements = placements(request, seed, &stage, &points);
-        Ok(Ground { request, base, calm: run.violated(), stage, placements })
-    }
-
-    /// The plan with strikes, and with rivals who want what they strike at.
-    fn with(&self, injections: impl IntoIterator<Item = Injection>) -> Plan {
-        let mut plan = self.base.clone();
-        plan.injections.splice(0..0, injections);
-        self.request.scenario.add_rivals(&mut plan);
-        plan
-    }
-
-    fn judge(&self, injections: impl IntoIterator<Item = Injection>) -> Result<Verdict, CheckError> {
-        let run = check::check(Engine::Event, self.request.design, self.with(injections))?;
-        let mut violated = run.violated();
-        violated.retain(|name| !self.calm.contains(name));
-        Ok(Verdict { violated, bit: !run.bit.is_empty() })
-    }
-}
-
-/// Every placement of every kind on one workload.
-fn placements(
-    request: &Request<'_>,
-    seed: Seed,
-    stage: &Stage,
-    points: &[PointSeen],
-) -> Vec<(Place, Injection)> {
-    let mut placements = Vec::new();
-    for strike in &request.strikes {
-        for (number, injection) in strike.placements(stage, points).into_iter().enumerate() {
-            if let When::Point { point, .. } = &injection.when {
-                let place = Place { seed, strike: strike.name, number, point: point.clone() };
-                placements.push((place, injection));
-            }
-        }
-    }
-    placements
-}
-
-/// Lets client-1 hold on so many stores only: it is cut off from the others for a lease, from the start.
-fn hold(design: &Design, base: &Plan, held: u32) -> Option<Injection> {
-    let members = design.members(&base.world);
-    let stores = members.iter().filter(|member| member.role == Role::Store);
-    let others: Vec<String> = stores.skip(held as usize).map(|member| member.name.clone()).collect();
-    let lever = Lever::Cut { to: Target::Hosts(others.clone()), both: true, lasts: base.world.ttl };
-    let when = When::At { at_ns: TrueTime(0) };
-    (!others.is_empty()).then(|| Injection {
-        fault: "held".to_owned(),
-        when,
-        target: Target::host("client-1"),
-        lever,
-    })
+/// What was judged in some of the runs and violated in none, in the order of the invariants.
+fn holds(verdicts: &[Option<Verdict>], calm: &[String]) -> Vec<String> {
+    let made = || verdicts.iter().flatten();
+    let names = invariants::ALL.iter().map(|invariant| invariant.name);
+    let holds = names.filter(|name| {
+        !calm.iter().any(|violated| violated == name)
+            && made().any(|verdict| verdict.holds.contains(name))
+            && !made().any(|verdict| verdict.violated.iter().any(|violated| violated == name))
+    });
+    holds.map(str::to_owned).collect()
 }
 
 fn kind_of(strike: &Strike, all: &[(&Ground<'_>, &Place, &Injection)], verdicts: &[Option<Verdict>]) -> Kind {

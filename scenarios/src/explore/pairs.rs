@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use picklock_sim::plan::Injection;
 
-use super::{Ground, Place, Request};
+use super::ground::{Ground, Place};
+use super::request::Request;
 use crate::campaign::parallel::in_parallel;
 use crate::check::CheckError;
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use picklock_sim::plan::{Access, Edge, Injection, Lever, Phase, When};
 use picklock_sim::trace::Role;
 
+use super::ground::Place;
 use super::strikes::Stage;
 
 /// The shape of one strike, without its ordinals: a pause of a client in its write phase, before it writes to the resource.
@@ -51,12 +52,12 @@ pub struct Way {
     /// The names of the invariants.
     pub violated: Vec<String>,
     /// The placements, in order.
-    pub places: Vec<super::Place>,
+    pub places: Vec<Place>,
 }
 
 /// Sorts violating placements into ways, in the order of strikes and of steps.
-pub(super) fn sort(found: impl Iterator<Item = (Shape, super::Place, Vec<String>)>) -> Vec<Way> {
-    let mut ways: BTreeMap<(Shape, Vec<String>), Vec<super::Place>> = BTreeMap::new();
+pub(super) fn sort(found: impl Iterator<Item = (Shape, Place, Vec<String>)>) -> Vec<Way> {
+    let mut ways: BTreeMap<(Shape, Vec<String>), Vec<Place>> = BTreeMap::new();
     for (shape, place, violated) in found {
         ways.entry((shape, violated)).or_default().push(place);
     }

@@ -1,0 +1,110 @@
+//! One workload made ready: the run without a strike, every placement on it, and what a run with strikes says.
+
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::plan::{Injection, Lever, Plan, Point, Target, When};
+use picklock_sim::probe::{PointSeen, Seeing};
+use picklock_sim::seed::Seed;
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::Role;
+
+use super::request::Request;
+use super::strikes::Stage;
+use crate::check::{self, CheckError};
+use crate::outcome::Outcome;
+
+/// One placement: its kind, and its number among those of its kind, by which it is asked for again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The workload.
+    pub seed: Seed,
+    /// The kind of strike.
+    pub strike: &'static str,
+    /// Its number among the placements of this kind and seed.
+    pub number: usize,
+    /// Where.
+    pub point: Point,
+}
+
+/// One workload, made ready: the plan without a strike, and every placement on it.
+pub(super) struct Ground<'a> {
+    request: &'a Request<'a>,
+    base: Plan,
+    pub(super) calm: Vec<String>,
+    pub(super) stage: Stage,
+    pub(super) placements: Vec<(Place, Injection)>,
+}
+
+/// What one run with strikes says.
+pub(super) struct Verdict {
+    pub(super) violated: Vec<String>,
+    /// What was judged and holds.
+    pub(super) holds: Vec<&'static str>,
+    pub(super) bit: bool,
+}
+
+impl<'a> Ground<'a> {
+    pub(super) fn new(request: &'a Request<'a>, seed: Seed) -> Result<Ground<'a>, CheckError> {
+        let mut base = request.scenario.calm_plan(request.design, seed);
+        base.injections.extend(request.held.and_then(|held| hold(request.design, &base, held)));
+        let (run, points) = check::points(request.design, &base, Seeing::Everything)?;
+        let stage = Stage::new(request.design, &base, request.lasts, &run.trace.hosts);
+        let placements = placements(request, seed, &stage, &points);
+        Ok(Ground { request, base, calm: run.violated(), stage, placements })
+    }
+
+    /// The plan with strikes, and with rivals who want what they strike at.
+    pub(super) fn with(&self, injections: impl IntoIterator<Item = Injection>) -> Plan {
+        let mut plan = self.base.clone();
+        plan.injections.splice(0..0, injections);
+        self.request.scenario.add_rivals(&mut plan);
+        plan
+    }
+
+    pub(super) fn judge(
+        &self,
+        injections: impl IntoIterator<Item = Injection>,
+    ) -> Result<Verdict, CheckError> {
+        let run = check::check(Engine::Event, self.request.design, self.with(injections))?;
+        let mut violated = run.violated();
+        violated.retain(|name| !self.calm.contains(name));
+        let held = |outcome: &Outcome| matches!(outcome, Outcome::Holds);
+        let holds =
+            run.outcomes.iter().filter(|(_, outcome)| held(outcome)).map(|(invariant, _)| invariant.name);
+        Ok(Verdict { violated, holds: holds.collect(), bit: !run.bit.is_empty() })
+    }
+}
+
+/// Every placement of every kind on one workload.
+fn placements(
+    request: &Request<'_>,
+    seed: Seed,
+    stage: &Stage,
+    points: &[PointSeen],
+) -> Vec<(Place, Injection)> {
+    let mut placements = Vec::new();
+    for strike in &request.strikes {
+        for (number, injection) in strike.placements(stage, points).into_iter().enumerate() {
+            if let When::Point { point, .. } = &injection.when {
+                let place = Place { seed, strike: strike.name, number, point: point.clone() };
+                placements.push((place, injection));
+            }
+        }
+    }
+    placements
+}
+
+/// Lets client-1 hold on so many stores only: it is cut off from the others for a lease, from the start.
+fn hold(design: &Design, base: &Plan, held: u32) -> Option<Injection> {
+    let members = design.members(&base.world);
+    let stores = members.iter().filter(|member| member.role == Role::Store);
+    let others: Vec<String> = stores.skip(held as usize).map(|member| member.name.clone()).collect();
+    let lever = Lever::Cut { to: Target::Hosts(others.clone()), both: true, lasts: base.world.ttl };
+    let when = When::At { at_ns: TrueTime(0) };
+    (!others.is_empty()).then(|| Injection {
+        fault: "held".to_owned(),
+        when,
+        target: Target::host("client-1"),
+        lever,
+    })
+}

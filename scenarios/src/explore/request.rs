@@ -1,0 +1,30 @@
+//! What is to be explored.
+
+use std::num::NonZero;
+use std::time::Duration;
+
+use picklock_sim::design::Design;
+use picklock_sim::seed::Seed;
+
+use super::strikes::Strike;
+use crate::scenario::Scenario;
+
+/// What is to be explored.
+pub struct Request<'a> {
+    /// As [`Scenario::applies`] returned it.
+    pub design: &'a Design,
+    /// The world and the workload; its faults are left out.
+    pub scenario: &'a Scenario,
+    /// The workloads.
+    pub seeds: Vec<Seed>,
+    /// The kinds of strikes.
+    pub strikes: Vec<&'static Strike>,
+    /// How long strikes last that do.
+    pub lasts: Duration,
+    /// On how many stores client-1 may hold, if not on all: it is cut off from the others for a lease.
+    pub held: Option<u32>,
+    /// Threads.
+    pub jobs: NonZero<usize>,
+    /// Whether pairs follow, and for how long.
+    pub pairs: Option<Duration>,
+}
