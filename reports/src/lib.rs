@@ -24,6 +24,7 @@ mod aftermath;
 pub mod brief;
 mod cause;
 pub mod compare;
+pub mod examined;
 mod exchanges;
 pub mod explored;
 mod folded;

@@ -17,6 +17,7 @@ use self::over::Over;
 use self::parallel::in_parallel;
 use self::request::Pairing;
 use crate::check::{self, CheckError, Probes};
+use crate::doctor::{self, Cause};
 use crate::summary::{Cell, SCHEMA, Summary};
 use crate::tally::Tally;
 use crate::tell::{self, TellError};
@@ -32,6 +33,9 @@ mod tests;
 pub use self::observer::{Judged, Observer, Silent};
 pub use self::request::{Campaign, quoted};
 
+/// Of so many seeds the runs of one are made twice: what is not the same then cannot be replayed.
+const DOUBLED: u64 = 64;
+
 /// Why a campaign has no results.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
@@ -44,6 +48,18 @@ pub enum CampaignError {
         scenario: String,
         /// Why.
         source: CheckError,
+    },
+    /// A run was made twice, and was another one.
+    #[error("{design} under {scenario}, seed {seed}, is not the same run twice; likely cause: {cause}; instead: {}", cause.remedy())]
+    NotTheSame {
+        /// The design's spelling.
+        design: String,
+        /// The scenario's name.
+        scenario: String,
+        /// The seed.
+        seed: u64,
+        /// What probably makes the difference.
+        cause: Cause,
     },
     /// A violation could not be told.
     #[error(transparent)]
@@ -113,12 +129,19 @@ impl Campaign<'_> {
             if over.interrupted() {
                 return Ok(());
             }
+            let failed = |source| CampaignError::Check {
+                design: pairing.name.clone(),
+                scenario: pairing.scenario.name().into(),
+                source,
+            };
             let checked = check::seed_sharing(self.engine, design, pairing.scenario, Seed(seed), &mut probes)
-                .map_err(|source| CampaignError::Check {
-                    design: pairing.name.clone(),
-                    scenario: pairing.scenario.name().into(),
-                    source,
-                })?;
+                .map_err(failed)?;
+            if seed.is_multiple_of(DOUBLED)
+                && let Some(cause) = doctor::made_again(self.engine, design, &checked).map_err(failed)?
+            {
+                let (design, scenario) = (pairing.name.clone(), pairing.scenario.name().into());
+                return Err(CampaignError::NotTheSame { design, scenario, seed, cause });
+            }
             let tally = tallies.entry(cell).or_default();
             tally.add(&checked);
             observer.judged(&Judged {

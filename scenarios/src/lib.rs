@@ -53,6 +53,7 @@
 //!   [`metrics`].
 //! - *What is told of one*: [`story`], [`trials`] (what it depends on, found out by runs).
 //! - *What is tried everywhere*: [`explore`].
+//! - *Whether runs can be made again*: [`doctor`].
 //! - *What is said of many*: [`tally`], [`summary`] (what every report reads), [`expect`] (what is known of the built-in
 //!   designs), [`bugs`] (how those of the collection are found).
 //!
@@ -62,6 +63,7 @@
 pub mod bugs;
 pub mod campaign;
 pub mod check;
+pub mod doctor;
 pub mod expect;
 pub mod explore;
 pub mod faults;

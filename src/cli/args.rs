@@ -11,6 +11,7 @@ use picklock_redis::version::Version;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
 
+use super::doctor::DoctorArgs;
 use super::explore::ExploreArgs;
 use super::serve::LOOPBACK;
 use super::serve::topology::Topology;
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Strike at every step that a run takes, one run for each, and report in which ways it breaks
     Explore(ExploreArgs),
+    /// Make runs twice, and say where they differ and why
+    Doctor(DoctorArgs),
     /// Test a statement about locks, or all of them
     Experiment(ExperimentArgs),
     /// Serve the simulated Redis on real sockets, for clients in any language

@@ -51,12 +51,21 @@ fn split(list: &str) -> Vec<&str> {
 
 /// The scenarios asked for, with what is set from outside; the whole suite if none is named.
 pub(crate) fn scenarios(selection: &Selection) -> Result<Vec<Scenario>, Failure> {
-    let suite = suite(selection.suite.as_deref())?;
-    let mut scenarios = if selection.scenario.is_empty() {
+    chosen(&selection.scenario, selection.suite.as_deref(), &selection.set)
+}
+
+/// Scenarios by name, of a suite; the whole of it if none is named.
+pub(crate) fn chosen(
+    names: &[String],
+    directory: Option<&Path>,
+    settings: &[String],
+) -> Result<Vec<Scenario>, Failure> {
+    let suite = suite(directory)?;
+    let mut scenarios = if names.is_empty() {
         suite
     } else {
         let mut chosen: Vec<(Scenario, &String)> = Vec::new();
-        for name in &selection.scenario {
+        for name in names {
             let scenario = named(&suite, name)?;
             match chosen.iter().find(|other| other.0.name() == scenario.name()) {
                 None => chosen.push((scenario, name)),
@@ -71,7 +80,7 @@ pub(crate) fn scenarios(selection: &Selection) -> Result<Vec<Scenario>, Failure>
         }
         chosen.into_iter().map(|(scenario, _)| scenario).collect()
     };
-    set(&mut scenarios, &selection.set)?;
+    set(&mut scenarios, settings)?;
     Ok(scenarios)
 }
 

@@ -65,7 +65,7 @@ impl Failure {
 impl From<CampaignError> for Failure {
     fn from(error: CampaignError) -> Failure {
         match error {
-            CampaignError::Check { .. } => Failure::internal(error),
+            CampaignError::Check { .. } | CampaignError::NotTheSame { .. } => Failure::internal(error),
             // A directory that cannot be written to is the caller's to mend.
             CampaignError::Tell(picklock_scenarios::tell::TellError::Write { .. }) => Failure::input(error),
             CampaignError::Tell(_) => Failure::internal(error),

@@ -4,6 +4,7 @@ mod args;
 mod choose;
 mod compare;
 mod completions;
+mod doctor;
 mod exit;
 mod experiment;
 mod explore;
@@ -39,6 +40,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Replay(args) => replay::replay(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Explore(args) => explore::explore(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
         Command::Experiment(args) => experiment::experiment(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Completions { shell } => completions::print(shell),

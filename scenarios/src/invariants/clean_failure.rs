@@ -80,6 +80,8 @@ fn leftover(
 
 #[cfg(test)]
 mod tests {
+    use picklock_sim::trace::What;
+
     use super::*;
     use crate::invariants::testing::*;
 

@@ -1,0 +1,52 @@
+//! Why a run is not the same twice.
+
+use std::fmt::Write as _;
+
+use picklock_scenarios::doctor::{Cause, Difference, Examined};
+
+use crate::layout::paragraph;
+use crate::paint::{Ink, Style};
+use crate::words::Names;
+
+/// For people: where two runs part, what each of them has there, and the likely cause. `elsewhere` is what another process has.
+#[must_use]
+pub fn text(title: &str, examined: &Examined, elsewhere: Option<&str>, style: &Style) -> String {
+    let mut out = format!("{}\n", style.paint(Ink::Head, title));
+    if let Some(difference) = &examined.difference {
+        out.push_str(&parts(difference, style));
+    }
+    let causes =
+        examined.difference.iter().map(|difference| difference.cause).chain(examined.noticed.iter().copied());
+    let mut told: Vec<Cause> = Vec::new();
+    for cause in causes {
+        if !told.contains(&cause) {
+            told.push(cause);
+            out.push_str(&paragraph(&format!("likely cause: {cause}"), 2, style.columns()));
+            out.push_str(&paragraph(&format!("instead: {}", cause.remedy()), 2, style.columns()));
+        }
+    }
+    if let Some(elsewhere) = elsewhere {
+        out.push_str("  another process does something else:\n");
+        for line in elsewhere.lines() {
+            let _ = writeln!(out, "    {line}");
+        }
+    }
+    out.push('\n');
+    out
+}
+
+fn parts(difference: &Difference, style: &Style) -> String {
+    let mut out = format!("  two runs of it part at event {}:\n", difference.position);
+    for (nth, run) in ["first ", "second"].iter().zip(&difference.runs) {
+        let names = Names::of(&run.trace);
+        let line = match run.trace.events.get(difference.position) {
+            None => "has ended".to_owned(),
+            Some(event) => {
+                let said = run.wire.get(&event.id).map(|said| format!(": {said}")).unwrap_or_default();
+                format!("{} {} {}{said}", event.at, names.host(event.host), names.say(event))
+            }
+        };
+        out.push_str(&paragraph(&format!("{nth}: {line}"), 4, style.columns()));
+    }
+    out
+}

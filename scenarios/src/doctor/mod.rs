@@ -1,0 +1,174 @@
+//! Whether a design's runs can be made again: each plan is run twice, and the first event that differs is named with its
+//! likely cause.
+//!
+//! A lock that reads the machine's clock, walks through a hash map in whatever order it has, opens a socket or spawns a thread
+//! does something else in every run. Then no seed replays and no counterexample can be believed. What made the difference is guessed
+//! from what differs: a number that is the time of day, the same steps in another order, a text that was drawn. Threads and
+//! sockets of the process are counted while it runs, where the system tells (Linux).
+
+mod cause;
+mod watch;
+
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::plan::Plan;
+use picklock_sim::trace::{Digest, Trace};
+
+pub use self::cause::Cause;
+use self::watch::Watch;
+use crate::check::{self, CheckError, Checked};
+
+/// What was found out about one plan.
+pub struct Examined {
+    /// The digest of the first run.
+    pub digest: Digest,
+    /// Where two runs of it part.
+    pub difference: Option<Difference>,
+    /// What the process did meanwhile that no run may do: threads and sockets of the machine.
+    pub noticed: Vec<Cause>,
+}
+
+/// Two runs of one plan that are not the same.
+pub struct Difference {
+    /// The runs.
+    pub runs: [Checked; 2],
+    /// The position of the first event that differs, or that only one of them has.
+    pub position: usize,
+    /// What probably made it differ.
+    pub cause: Cause,
+}
+
+/// Runs a plan twice and compares.
+///
+/// # Errors
+/// When the design's code panics.
+pub fn examine(engine: Engine, design: &Design, plan: &Plan) -> Result<Examined, CheckError> {
+    let watch = Watch::start();
+    let run = || check::check_keeping(engine, design, plan.clone());
+    let runs = [run()?, run()?];
+    let noticed = watch.stop();
+    let digest = runs[0].trace.digest;
+    let difference = differ(runs.each_ref().map(|run| &run.trace)).map(|position| {
+        let guess = || cause::guess(runs.each_ref(), position);
+        let cause = noticed.first().copied().unwrap_or_else(guess);
+        Difference { runs, position, cause }
+    });
+    Ok(Examined { digest, difference, noticed })
+}
+
+/// Makes a run again: what probably made it differ, if it does.
+///
+/// # Errors
+/// When the design's code panics.
+pub fn made_again(engine: Engine, design: &Design, run: &Checked) -> Result<Option<Cause>, CheckError> {
+    let again = check::check(engine, design, run.plan.clone())?;
+    let parts = differ([&run.trace, &again.trace]);
+    Ok(parts.map(|position| cause::guess([run, &again], position)))
+}
+
+/// Where two runs part. Equal digests are equal runs.
+fn differ([one, other]: [&Trace; 2]) -> Option<usize> {
+    if one.digest == other.digest {
+        return None;
+    }
+    let parts = one.events.iter().zip(&other.events).position(|(one, other)| one != other);
+    Some(parts.unwrap_or_else(|| one.events.len().min(other.events.len())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::time::{Duration, SystemTime};
+
+    use picklock_sim::host::Host;
+    use picklock_sim::ids::Key;
+    use picklock_sim::lock::{Client, Grant, Lock, LockError};
+    use picklock_sim::seed::Seed;
+
+    use super::*;
+    use crate::scenario::Scenario;
+
+    /// Grants everything, after something that a lock must not do.
+    struct Careless(Host, fn(&Host) -> Deed);
+
+    /// What comes of it: the owner's name, and how long it takes.
+    struct Deed(String, Duration);
+
+    impl Lock for Careless {
+        async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+            let Deed(owner, takes) = (self.1)(&self.0);
+            self.0.sleep(takes).await;
+            Ok(Some(Grant::new(key, owner)))
+        }
+
+        async fn release(&self, _: Grant) -> Result<(), LockError> {
+            Ok(())
+        }
+    }
+
+    fn examined(deed: fn(&Host) -> Deed) -> Examined {
+        let design =
+            Design::new("careless", move |seat| async move { Ok(Client::lock(Careless(seat.host, deed))) });
+        let scenario = Scenario::parse("calm.toml", "summary = 'calm'", crate::testing::STORES).unwrap();
+        let plan = scenario.plan(&scenario.applies(&design).unwrap(), Seed(1), None);
+        examine(Engine::Event, &design, &plan).unwrap()
+    }
+
+    fn cause(deed: fn(&Host) -> Deed) -> Option<Cause> {
+        examined(deed).difference.map(|difference| difference.cause)
+    }
+
+    fn since_the_epoch() -> Duration {
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap()
+    }
+
+    #[test]
+    fn a_lock_that_does_none_of_this_is_the_same_twice() {
+        assert_eq!(cause(|host| Deed(host.rng().owner_id(), Duration::from_millis(3))), None);
+    }
+
+    #[test]
+    fn the_machine_s_clock_is_known_by_the_time_of_day() {
+        let in_a_name = |_: &Host| Deed(format!("owner-{}", since_the_epoch().as_nanos()), Duration::ZERO);
+        assert_eq!(cause(in_a_name), Some(Cause::Clock));
+    }
+
+    #[test]
+    fn a_time_that_is_not_the_host_s_is_known_by_nothing_but_time_that_differs() {
+        let in_a_wait = |_: &Host| {
+            let nanos = since_the_epoch().subsec_nanos();
+            Deed("owner".to_owned(), Duration::from_nanos(u64::from(nanos % 1_000_000)))
+        };
+        assert_eq!(cause(in_a_wait), Some(Cause::Timing));
+    }
+
+    #[test]
+    fn a_hash_map_is_known_by_another_order() {
+        let walks = |_: &Host| {
+            let map: HashMap<u32, u32> = (0..40).map(|n| (n, n)).collect();
+            let order: Vec<String> = map.keys().map(u32::to_string).collect();
+            Deed(order.join(" "), Duration::ZERO)
+        };
+        assert_eq!(cause(walks), Some(Cause::Order));
+    }
+
+    #[test]
+    fn a_name_that_was_drawn_elsewhere_is_known_by_its_letters() {
+        let draws = |_: &Host| {
+            use std::hash::{BuildHasher as _, RandomState};
+            Deed(format!("{:016x}", RandomState::new().hash_one(1)), Duration::ZERO)
+        };
+        assert_eq!(cause(draws), Some(Cause::Randomness));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_is_seen() {
+        let spawns = |_: &Host| {
+            let thread = std::thread::spawn(|| std::thread::sleep(Duration::from_millis(20)));
+            thread.join().unwrap();
+            Deed("owner".to_owned(), Duration::ZERO)
+        };
+        assert_eq!(examined(spawns).noticed, [Cause::Thread]);
+    }
+}

@@ -1,0 +1,178 @@
+//! `picklock doctor`: every run twice here and once in another process, and where they part.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use picklock_reports::examined;
+use picklock_scenarios::check;
+use picklock_scenarios::doctor::{self, Examined};
+use picklock_scenarios::scenario::Scenario;
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::seed::Seed;
+use serde_json::Value;
+
+use super::args::{Look, seeds};
+use super::exit::{Exit, Failure};
+use super::{choose, progress, screen};
+
+#[derive(Args)]
+#[command(after_help = "\
+A run that is not the same twice cannot be replayed, and a counterexample from it proves nothing. Each run is made twice in this
+process and once in another one; the first event that differs is named with its likely cause. For a lock of your own, see
+`Gate` and docs/guide/own-lock.md. The exit code is 1 if any run differs.
+
+Examples:
+  picklock doctor
+  picklock doctor --design single,redlock --scenario pause,failover --seeds 20")]
+pub(crate) struct DoctorArgs {
+    /// Designs, separated by commas; all if absent
+    #[arg(long, value_name = "A,B")]
+    design: Vec<String>,
+    /// Scenarios by name, or scenario files (*.toml), separated by commas; all of the suite if absent
+    #[arg(long, value_name = "X,Y", value_delimiter = ',')]
+    scenario: Vec<String>,
+    /// A directory of scenario files instead of the built-in suite
+    #[arg(long, value_name = "DIR")]
+    suite: Option<PathBuf>,
+    /// Set a parameter of the scenarios, as in ttl=2s; may be repeated
+    #[arg(long, value_name = "K=V")]
+    set: Vec<String>,
+    /// How many seeds from 0 on, or a half-open range A..B
+    #[arg(long, value_name = "N|A..B", default_value = "2", value_parser = seeds)]
+    seeds: Range<u64>,
+    /// Print the digest of each run and nothing else
+    #[arg(long, hide = true)]
+    digests: bool,
+    #[command(flatten)]
+    look: Look,
+}
+
+/// One run to look at.
+struct Case<'a> {
+    design: Design,
+    name: &'a str,
+    scenario: &'a Scenario,
+    seed: u64,
+}
+
+pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
+    let designs = choose::designs(&args.design)?;
+    let scenarios = choose::chosen(&args.scenario, args.suite.as_deref(), &args.set)?;
+    let cases = cases(&designs, &scenarios, &args.seeds);
+    if args.digests {
+        let lines = cases.iter().map(digest).collect::<Result<String, Failure>>()?;
+        screen::print(&lines)?;
+        return Ok(Exit::Expected);
+    }
+    let stop = progress::stop_on_interrupt()?;
+    let elsewhere = std::thread::scope(|scope| {
+        // It works while this one does; what is examined here stays on one thread.
+        let child = Command::new(std::env::current_exe().map_err(Failure::internal)?)
+            .args(std::env::args_os().skip(1))
+            .arg("--digests")
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(Failure::internal)?;
+        let waiting = scope.spawn(|| child.wait_with_output());
+        let output =
+            waiting.join().map_err(|_| Failure::internal("the other process could not be waited for"))?;
+        output.map_err(Failure::internal)
+    })?;
+    let elsewhere = String::from_utf8_lossy(&elsewhere.stdout).into_owned();
+    let bar = progress::Bar::new(cases.len() as u64);
+    let (mut page, mut differing, mut examined) = (String::new(), 0_u64, 0_u64);
+    for case in &cases {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let found = examine(case)?;
+        let there = if elsewhere.contains(&digest_line(case, &found.1)) {
+            None
+        } else {
+            elsewhere_differs(args, case)?
+        };
+        let differs = found.0.difference.is_some() || !found.0.noticed.is_empty() || there.is_some();
+        if differs {
+            differing += 1;
+            let title = format!("{} under {}, seed {}", case.name, case.scenario.name(), case.seed);
+            page.push_str(&examined::text(&title, &found.0, there.as_deref(), &screen::style(args.look)));
+        }
+        examined += 1;
+        bar.one_of(cases.len(), differs);
+    }
+    bar.clear();
+    let verdict = if differing == 0 { "no difference".to_owned() } else { format!("{differing} differ") };
+    let _ = writeln!(page, "{examined} runs, each twice here and once in another process: {verdict}");
+    screen::print(&page)?;
+    Ok(if examined < cases.len() as u64 {
+        Exit::Interrupted
+    } else if differing > 0 {
+        Exit::Violation
+    } else {
+        Exit::Expected
+    })
+}
+
+fn cases<'a>(designs: &'a [Design], scenarios: &'a [Scenario], seeds: &Range<u64>) -> Vec<Case<'a>> {
+    let mut cases = Vec::new();
+    for design in designs {
+        for scenario in scenarios {
+            let Ok(applied) = scenario.applies(design) else { continue };
+            cases.extend(seeds.clone().map(|seed| Case {
+                design: applied.clone(),
+                name: &design.name,
+                scenario,
+                seed,
+            }));
+        }
+    }
+    cases
+}
+
+/// What is found of a run, and its digest.
+fn examine(case: &Case<'_>) -> Result<(Examined, String), Failure> {
+    let plan = check::draw(&case.design, case.scenario, Seed(case.seed)).map_err(Failure::internal)?;
+    let found = doctor::examine(Engine::Event, &case.design, &plan).map_err(Failure::internal)?;
+    let digest = found.digest.to_string();
+    Ok((found, digest))
+}
+
+fn digest(case: &Case<'_>) -> Result<String, Failure> {
+    let run = check::seed(Engine::Event, &case.design, case.scenario, Seed(case.seed))
+        .map_err(Failure::internal)?;
+    Ok(digest_line(case, &run.trace.digest.to_string()))
+}
+
+fn digest_line(case: &Case<'_>, digest: &str) -> String {
+    format!("{}\t{}\t{}\t{digest}\n", case.name, case.scenario.name(), case.seed)
+}
+
+/// The first event that differs from that of another process, as both have it; nothing if it can no longer be seen.
+fn elsewhere_differs(args: &DoctorArgs, case: &Case<'_>) -> Result<Option<String>, Failure> {
+    let events = || -> Result<Vec<Value>, Failure> {
+        let mut replay = Command::new(std::env::current_exe().map_err(Failure::internal)?);
+        replay.args(["replay", case.name, case.scenario.name(), &case.seed.to_string(), "--format", "json"]);
+        if let Some(suite) = &args.suite {
+            replay.arg("--suite").arg(suite);
+        }
+        for setting in &args.set {
+            replay.args(["--set", setting]);
+        }
+        let output = replay.stdin(Stdio::null()).output().map_err(Failure::internal)?;
+        let run: Value = serde_json::from_slice(&output.stdout).map_err(Failure::internal)?;
+        Ok(run["events"].as_array().cloned().unwrap_or_default())
+    };
+    let (one, other) = (events()?, events()?);
+    let parts = one.iter().zip(&other).find(|(one, other)| one != other);
+    Ok(Some(match parts {
+        Some((one, other)) => format!("{one}\n{other}"),
+        None => "the digests of two processes differ, and two more were the same".to_owned(),
+    }))
+}
