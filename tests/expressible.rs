@@ -128,3 +128,46 @@ fn lost_requests_and_errors_leave_what_has_no_lease() {
             > 0
     );
 }
+
+#[test]
+fn two_tasks_that_are_owners_of_their_own_exclude_each_other() {
+    let settings = ["clients=1", "tasks=2"];
+    assert!(clean(&runs("reentrant{owner=task}", "calm", &settings, 60)));
+    assert!(clean(&runs("reentrant{owner=task,wait=pubsub}", "calm", &settings, 20)));
+}
+
+/// The prompt replica acknowledges and dies with the primary, so that the late one takes over. It comes back soon, but is told
+/// whom to follow only after a while: the lease must outlast that.
+#[test]
+fn waiting_for_one_of_two_replicas_is_not_enough_and_waiting_for_both_is() {
+    let settings = [
+        "ttl=60s",
+        "redis.replicas=2",
+        "redis.down_after=500ms",
+        "replication-lag.replicas=2",
+        "replication-lag.dies=prompt",
+        "replication-lag.by=0.1 x ttl..0.5 x ttl",
+        "replication-lag.return_after=0.05 x ttl",
+    ];
+    let one = runs("replicated-wait{wait=1}", "replication-lag", &settings, 10);
+    assert!(violating(&one, "mutual-exclusion") >= 5, "{}", violating(&one, "mutual-exclusion"));
+    let both = runs("replicated-wait{wait=2}", "replication-lag", &settings, 10);
+    assert_eq!(violating(&both, "mutual-exclusion"), 0);
+}
+
+#[test]
+fn a_timer_that_stops_at_the_first_error_loses_the_lock() {
+    let text = "summary = 'a renewal fails'\n[contend]\nwork = '1.5 x ttl..2 x ttl'\n\
+                [[fault]]\nkind = 'error-reply'\nphase = 'work'\ntimes = 1";
+    let scenario = || Scenario::parse("renewals.toml", text, &picklock_impls::stores()).unwrap();
+    assert_eq!(violating(&of("watchdog", scenario(), &[], 40), "mutual-exclusion"), 0);
+    assert!(violating(&of("watchdog{renewal=stopping}", scenario(), &[], 40), "mutual-exclusion") > 0);
+}
+
+#[test]
+fn several_locks_on_one_server_are_gone_with_it() {
+    let settings = ["held=all", "forgetting=1", "head_start=0.55 x ttl", "first_work=0.85 x ttl"];
+    let broken = |design| violating(&runs(design, "node-restart", &settings, 20), "mutual-exclusion");
+    assert_eq!(broken("redlock-multi"), 0, "one of five");
+    assert!(broken("redlock-multi{servers=one}") > 0, "the one that has them all");
+}

@@ -18,7 +18,8 @@ use crate::connection::Connection;
 /// A client of the `reentrant` design.
 pub(super) struct Reentrant {
     pub(super) store: OneStore,
-    owner: String,
+    client: String,
+    per_task: bool,
     simple: bool,
 }
 
@@ -32,14 +33,25 @@ pub(super) enum Answer {
 impl Reentrant {
     pub(super) async fn connect(seat: &Seat, policy: Policy, simple: bool) -> Result<Reentrant, LockError> {
         let store = OneStore::connect(seat, policy).await?;
-        Ok(Reentrant { store, owner: owner(seat), simple })
+        Ok(Reentrant { store, client: seat.host.rng().owner_id(), per_task: false, simple })
+    }
+
+    /// The same, each task of the client an owner of its own.
+    pub(super) fn by_task(self) -> Reentrant {
+        Reentrant { per_task: true, ..self }
+    }
+
+    /// Who asks: the client and, as Redisson has it, its thread.
+    fn owner(&self) -> String {
+        let task = if self.per_task { self.store.host.task() } else { 0 };
+        format!("{}:{}", self.client, task + 1)
     }
 
     /// Asks once, with Redisson's script.
     pub(super) async fn ask(&self, key: &Key) -> Result<Answer, LockError> {
-        let (store, owner) = (&self.store, self.owner.as_str());
+        let (store, owner) = (&self.store, self.owner());
         let began = store.begin();
-        let time_left = enter_or_time_left(&store.redis, key, owner, store.ttl).await?;
+        let time_left = enter_or_time_left(&store.redis, key, &owner, store.ttl).await?;
         Ok(match time_left {
             None => Answer::Granted(store.grant(key, owner, began)),
             Some(ms) => Answer::Held(u64::try_from(ms).ok().map(Duration::from_millis)),
@@ -55,9 +67,9 @@ impl Lock for Reentrant {
                 Answer::Held(_) => None,
             });
         }
-        let began = self.store.begin();
-        let granted = enter_simply(&self.store.redis, key, &self.owner, self.store.ttl).await?;
-        Ok(granted.then(|| self.store.grant(key, self.owner.as_str(), began)))
+        let (began, owner) = (self.store.begin(), self.owner());
+        let granted = enter_simply(&self.store.redis, key, &owner, self.store.ttl).await?;
+        Ok(granted.then(|| self.store.grant(key, owner, began)))
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {

@@ -72,10 +72,10 @@ pub(crate) const NODE_TIMEOUT: Param = Param { default: "5", ..TIMEOUT };
 /// Whether and how grants are renewed in the background; not unless given.
 pub(crate) const RENEWAL: Param = Param {
     name: "renewal",
-    domain: Domain::Word(&["off", "on", "jittered", "shared"]),
+    domain: Domain::Word(&["off", "on", "jittered", "shared", "stopping"]),
     default: "off",
     doc: "renewal in the background: none, every third of the lease, after a sixth to a third of it drawn at random, \
-          or by one timer for all grants of a client",
+          by one timer for all grants of a client, or every third until the first error, which stops the timer",
 };
 
 /// As [`RENEWAL`], on unless given.
@@ -153,6 +153,8 @@ pub(crate) enum Renewal {
     Jittered,
     /// All of a client by one task, every third of the lease.
     Shared,
+    /// As `On`, until one fails: then no more.
+    Stopping,
 }
 
 /// When a fencing token is taken.
@@ -186,6 +188,7 @@ impl Policy {
                 "on" => Renewal::On,
                 "jittered" => Renewal::Jittered,
                 "shared" => Renewal::Shared,
+                "stopping" => Renewal::Stopping,
                 _ => Renewal::Off,
             },
             token: if word(TOKEN) == "after" { TokenTaken::Afterwards } else { TokenTaken::WithGrant },

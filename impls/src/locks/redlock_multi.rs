@@ -14,10 +14,12 @@
 //! An attempt may wait half of the lease, shared equally among the stores; a store that does not answer in its share
 //! counts as lost and is released at once. Left out on purpose: waiting on a store's release channel; a store that
 //! refuses is asked again until its share is spent.
+//!
+//! `servers=one` makes what it is sometimes mistaken for: locks of several names on one server. Then all are gone with it.
 
 use std::time::Duration;
 
-use picklock_sim::design::{Args, Design, Family, Seat};
+use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat, StoreAddress, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
@@ -36,35 +38,67 @@ pub(super) static FAMILY: Family = Family {
     claim: "Redisson's RedLock: reentrant locks on a majority of independent stores, taken within a wait time",
     weakness: "no validity, and its lease is set at last without a look at whose lock it is by then",
     source: "Redisson 3.16.8, RedissonMultiLock and RedissonRedLock",
-    params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, RENEWAL],
+    params: &[NODES, SERVERS, BELIEF, CLOCK, DRIFT, RETRY, RENEWAL],
     build,
 };
 
+const SERVERS: Param = Param {
+    name: "servers",
+    domain: Domain::Word(&["own", "one"]),
+    default: "own",
+    doc: "where the locks are that a majority of is needed: each on a server of its own, or all on one, under several names",
+};
+
 fn build(args: &Args) -> Design {
-    on_stores_renewed(args, nodes(args), move |seat, policy| async move {
-        Ok(RedlockMulti::connect(seat, policy).await)
+    let locks = nodes(args).stores as usize;
+    let one = args.word(SERVERS.name) == "one";
+    let topology = if one { Topology::independent(1) } else { nodes(args) };
+    on_stores_renewed(args, topology, move |seat, policy| async move {
+        Ok(RedlockMulti::connect(seat, policy, locks).await)
     })
     .reentrant()
+}
+
+/// One of the locks that a majority of is needed.
+struct Part {
+    redis: Connection,
+    /// What its name has after the key's; nothing on a server of its own.
+    suffix: String,
+}
+
+impl Part {
+    fn key(&self, key: &Key) -> Key {
+        if self.suffix.is_empty() {
+            key.clone()
+        } else {
+            Key::new(&format!("{}{}", key.as_str(), self.suffix))
+        }
+    }
 }
 
 struct RedlockMulti {
     host: Host,
     ttl: Duration,
-    nodes: Vec<Connection>,
+    parts: Vec<Part>,
     owner: String,
     policy: Policy,
 }
 
 impl RedlockMulti {
-    async fn connect(seat: Seat, policy: Policy) -> RedlockMulti {
+    async fn connect(seat: Seat, policy: Policy, locks: usize) -> RedlockMulti {
         let owner = owner(&seat);
-        let share = seat.ttl / 2 / u32::try_from(seat.stores.len()).unwrap_or(u32::MAX).max(1);
-        let nodes: Vec<Connection> =
-            seat.stores.into_iter().map(|address| Connection::new(&seat.host, address, share)).collect();
-        for node in &nodes {
-            connect_if_possible(node).await;
+        let share = seat.ttl / 2 / u32::try_from(locks).unwrap_or(u32::MAX).max(1);
+        let one = seat.stores.len() < locks;
+        let addresses = seat.stores.iter().cycle().take(locks);
+        let part = |(nth, address): (usize, &StoreAddress)| Part {
+            redis: Connection::new(&seat.host, address.clone(), share),
+            suffix: if one { format!(":{}", nth + 1) } else { String::new() },
+        };
+        let parts: Vec<Part> = addresses.enumerate().map(part).collect();
+        for part in &parts {
+            connect_if_possible(&part.redis).await;
         }
-        RedlockMulti { host: seat.host, ttl: seat.ttl, nodes, owner, policy }
+        RedlockMulti { host: seat.host, ttl: seat.ttl, parts, owner, policy }
     }
 
     /// How long one attempt may wait for all stores together.
@@ -74,18 +108,18 @@ impl RedlockMulti {
 
     /// How many stores may be missing.
     fn spare(&self) -> usize {
-        self.nodes.len() - (self.nodes.len() / 2 + 1)
+        self.parts.len() - (self.parts.len() / 2 + 1)
     }
 
     /// Takes the lock of one store, asking again while it is refused, until the share of the wait is spent.
-    async fn enter_one(&self, node: &Connection, key: &Key, give_up: Monotonic) -> bool {
+    async fn enter_one(&self, part: &Part, key: &Key, give_up: Monotonic) -> bool {
         loop {
-            match enter(node, key, &self.owner, 2 * self.wait()).await {
+            match enter(&part.redis, &part.key(key), &self.owner, 2 * self.wait()).await {
                 Ok(true) => return true,
                 Ok(false) => {}
                 Err(_) => {
                     // Perhaps it was executed. If this is not, the lease ends it.
-                    let _ = leave(node, key, &self.owner, self.ttl).await;
+                    let _ = leave(&part.redis, &part.key(key), &self.owner, self.ttl).await;
                     return false;
                 }
             }
@@ -98,10 +132,10 @@ impl RedlockMulti {
         }
     }
 
-    async fn leave_all(&self, nodes: &[&Connection], key: &Key) -> usize {
+    async fn leave_all(&self, parts: &[&Part], key: &Key) -> usize {
         let mut answered = 0;
-        for node in nodes {
-            answered += usize::from(leave(node, key, &self.owner, self.ttl).await.is_ok());
+        for part in parts {
+            answered += usize::from(leave(&part.redis, &part.key(key), &self.owner, self.ttl).await.is_ok());
         }
         answered
     }
@@ -111,11 +145,11 @@ impl Lock for RedlockMulti {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
         let start = self.policy.clock.read(&self.host);
         let began = self.host.monotonic();
-        let share = self.wait() / u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-        let (mut taken, mut missing) = (Vec::with_capacity(self.nodes.len()), 0);
-        for node in &self.nodes {
-            if self.enter_one(node, key, self.host.monotonic() + share).await {
-                taken.push(node);
+        let share = self.wait() / u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
+        let (mut taken, mut missing) = (Vec::with_capacity(self.parts.len()), 0);
+        for part in &self.parts {
+            if self.enter_one(part, key, self.host.monotonic() + share).await {
+                taken.push(part);
             } else {
                 missing += 1;
             }
@@ -126,8 +160,8 @@ impl Lock for RedlockMulti {
         }
         // The lease proper, on each store that was taken, one after another. Redisson does not look at what the store
         // answers; where none comes it throws, and leaves what was taken to its lease.
-        for node in taken {
-            expire(node, key, self.ttl).await?;
+        for part in taken {
+            expire(&part.redis, &part.key(key), self.ttl).await?;
         }
         let grant = Grant::new(key, self.owner.as_str());
         Ok(Some(match self.policy.belief {
@@ -140,12 +174,12 @@ impl Lock for RedlockMulti {
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        let nodes: Vec<&Connection> = self.nodes.iter().collect();
-        let answered = self.leave_all(&nodes, &grant.key).await;
-        if answered + self.spare() < self.nodes.len() {
+        let parts: Vec<&Part> = self.parts.iter().collect();
+        let answered = self.leave_all(&parts, &grant.key).await;
+        if answered + self.spare() < self.parts.len() {
             return Err(LockError::in_doubt(format!(
                 "only {answered} of {} stores answered",
-                self.nodes.len()
+                self.parts.len()
             )));
         }
         Ok(())
@@ -156,8 +190,10 @@ impl Renew for RedlockMulti {
     /// Extends it wherever it is; lost when a majority cannot have it any more.
     async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
         let mut gone = 0;
-        for node in &self.nodes {
-            gone += usize::from(matches!(extend_if_inside(node, key, owner, self.ttl).await, Ok(false)));
+        for part in &self.parts {
+            let key = part.key(key);
+            gone +=
+                usize::from(matches!(extend_if_inside(&part.redis, &key, owner, self.ttl).await, Ok(false)));
         }
         Ok(gone <= self.spare())
     }

@@ -27,7 +27,7 @@ pub(crate) static FAMILY: Family = Family {
     claim: "a count for each owner, changed by scripts: the holder may acquire once more what it holds",
     weakness: "a lost reply leaves the count too high until the lease ends; and all that is said of watchdog",
     source: "Redisson, RLock",
-    params: &[FORM, WAIT, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
+    params: &[FORM, OWNER, WAIT, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
     build,
 };
 
@@ -38,6 +38,13 @@ const FORM: Param = Param {
     doc: "the scripts of Redisson's RLock, or the simpler pair of tutorials",
 };
 
+const OWNER: Param = Param {
+    name: "owner",
+    domain: Domain::Word(&["client", "task"]),
+    default: "client",
+    doc: "who counts as one owner: the client with all its tasks, or each task, as with Redisson's threads",
+};
+
 const WAIT: Param = Param {
     name: "wait",
     domain: Domain::Word(&["poll", "pubsub"]),
@@ -46,16 +53,17 @@ const WAIT: Param = Param {
 };
 
 fn build(args: &Args) -> Design {
-    let simple = args.word("form") == "simple";
+    let (simple, by_task) = (args.word("form") == "simple", args.word("owner") == "task");
+    let owned = move |lock: Reentrant| if by_task { lock.by_task() } else { lock };
     let design = if args.word("wait") == "pubsub" {
-        on_stores_waiting(args, store_of(args), |seat, policy| async move {
+        on_stores_waiting(args, store_of(args), move |seat, policy| async move {
             let (host, ttl) = (seat.host.clone(), seat.ttl);
-            let lock = ByChannel { lock: Reentrant::connect(&seat, policy, false).await? };
+            let lock = ByChannel { lock: owned(Reentrant::connect(&seat, policy, false).await?) };
             Ok(Renewed::new(lock, host, ttl, policy.renewal))
         })
     } else {
         on_stores_renewed(args, store_of(args), move |seat, policy| async move {
-            Reentrant::connect(&seat, policy, simple).await
+            Reentrant::connect(&seat, policy, simple).await.map(owned)
         })
     };
     design.reentrant()

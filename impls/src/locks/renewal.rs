@@ -3,7 +3,8 @@
 //!
 //! A renewal that finds that the lock is no longer its own stops without a word, as Redisson's does: the holder is not
 //! told. One that fails otherwise is tried again when the next one is due, which stands for the retries of Redisson's
-//! command layer; each has until then, so that three tries fit into a lease. The deadline that a grant advertises is that
+//! command layer; each has until then, so that three tries fit into a lease; with `renewal=stopping` it is the last, as
+//! with a timer whose task ends with its first error. The deadline that a grant advertises is that
 //! of its first lease and does not move with renewals, because a grant is not told of them: `belief=honest` makes
 //! renewal pointless, and shows what it costs to rely on nothing else.
 
@@ -74,6 +75,7 @@ impl<L: Renew> Renewed<L> {
                 host: self.host.clone(),
                 ttl: self.ttl,
                 jittered: self.renewal == Renewal::Jittered,
+                stops: self.renewal == Renewal::Stopping,
             };
             self.host.spawn(tender.tend(key.clone(), owner.clone()))
         });
@@ -85,6 +87,7 @@ impl<L: Renew> Renewed<L> {
                 host: self.host.clone(),
                 ttl: self.ttl,
                 jittered: false,
+                stops: false,
             };
             // Nobody aborts it: it ends by itself when nothing is left to renew.
             self.host.spawn(tender.tend_all(Arc::clone(&self.watches)));
@@ -149,6 +152,8 @@ struct Tender<L> {
     host: Host,
     ttl: Duration,
     jittered: bool,
+    /// True if one renewal that fails is the last.
+    stops: bool,
 }
 
 impl<L: Renew> Tender<L> {
@@ -195,8 +200,12 @@ impl<L: Renew> Tender<L> {
         }
     }
 
-    /// Renews once. True if the store says that the grant is gone; not if it says nothing.
+    /// Renews once. True if that was the last time: the store says that the grant is gone, or it says nothing and the timer stops
+    /// then.
     async fn lost(&self, key: &Key, owner: &str) -> bool {
-        matches!(self.host.timeout(self.ttl / 3, self.lock.extend(key, owner)).await, Ok(Ok(false)))
+        match self.host.timeout(self.ttl / 3, self.lock.extend(key, owner)).await {
+            Ok(Ok(extended)) => !extended,
+            Ok(Err(_)) | Err(_) => self.stops,
+        }
     }
 }
