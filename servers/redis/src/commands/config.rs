@@ -17,8 +17,8 @@ pub(crate) fn config(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
         () if is(b"SET") => set(node, &args[2..]).map(Answer::from),
         () if is(b"REWRITE") => Ok(Answer { next: Next::RewriteConfig, ..Answer::from(Reply::OK) }),
         () if is(b"RESETSTAT") => {
-            let Stats { started_ms, saved_ms, .. } = node.stats;
-            node.stats = Stats { started_ms, saved_ms, ..Stats::default() };
+            let Stats { started_ms, saved_ms, .. } = *node.stats;
+            *node.stats = Stats { started_ms, saved_ms, ..Stats::default() };
             node.store.counts = Counts::default();
             Ok(Reply::OK.into())
         }

@@ -17,7 +17,7 @@ use super::stats::Stats;
 use crate::resp::{Limits, Reply};
 use crate::store::Store;
 
-/// The state of a node.
+/// The state of a node. It moves when a script begins and when it ends, so what is large and seldom used is boxed.
 #[derive(Debug, Default)]
 pub struct Node {
     /// The dataset.
@@ -25,7 +25,7 @@ pub struct Node {
     /// The scripts that it was given.
     pub(crate) scripts: BTreeMap<Sha, Arc<Script>>,
     /// Its place among the nodes of a replicated store.
-    pub(crate) replication: Replication,
+    pub(crate) replication: Box<Replication>,
     /// The connections that there are.
     pub(crate) sessions: BTreeMap<SessionId, Session>,
     /// The number of the last connection.
@@ -37,11 +37,11 @@ pub struct Node {
     /// What goes to other sessions.
     pub(crate) deliveries: Vec<Delivery>,
     /// Who waits for what.
-    pub(super) queues: Queues,
+    pub(super) queues: Box<Queues>,
     /// Who watches which key of a database.
     pub(super) watchers: BTreeMap<(usize, Vec<u8>), Vec<SessionId>>,
     /// Who listens to what.
-    pub(crate) channels: Channels,
+    pub(crate) channels: Box<Channels>,
     /// Who is shown all commands.
     pub(crate) monitors: Vec<SessionId>,
     /// CLIENT PAUSE.
@@ -62,9 +62,9 @@ pub struct Node {
     pub(crate) refusals: u64,
     /// DEBUG SET-DISABLE-DENY-SCRIPTS 1.
     pub(crate) scripts_inspect: bool,
-    pub(crate) config: Config,
-    pub(crate) stats: Stats,
-    pub(crate) slow: SlowLog,
+    pub(crate) config: Box<Config>,
+    pub(crate) stats: Box<Stats>,
+    pub(crate) slow: Box<SlowLog>,
 }
 
 /// A time in which commands are kept instead of executed.

@@ -41,7 +41,7 @@ pub enum Access {
 /// The dataset, and what the command at hand needs around it.
 #[derive(Debug, Default)]
 pub struct Store {
-    pub(super) databases: [Entries; DATABASES],
+    pub(super) databases: Box<[Entries; DATABASES]>,
     /// How many entries of all databases have an expiry.
     pub(super) volatile: usize,
     /// The database of the command at hand, below [`DATABASES`].
@@ -382,7 +382,7 @@ impl Store {
             entry.encode(&self.thresholds);
         }
         let differs = |a: &Entry, b: Option<&Entry>| b.is_none_or(|b| a.value != b.value);
-        for (old, new) in old.iter().zip(&self.databases) {
+        for (old, new) in old.iter().zip(self.databases.iter()) {
             for (key, entry) in old {
                 if entry.record && differs(entry, new.get(key)) {
                     self.effects.events.push(What::Lost { key: name(key) });
