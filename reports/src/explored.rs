@@ -223,11 +223,21 @@ fn step(shape: &Shape) -> String {
     }
 }
 
-/// As a table, for the published page: by design, how many of how many placements violate something.
+/// As a page: by design, how many of how many placements violate something, and what.
 #[must_use]
-pub fn markdown(pages: &[Explored]) -> String {
-    let mut out = String::new();
-    let Some(first) = pages.first() else { return out };
+pub fn markdown(pages: &[Explored], args: &str) -> String {
+    let Some(first) = pages.first() else { return String::new() };
+    let mut out = format!(
+        "# Explored placements\n\nEvery step of every process in a run under `{}` without faults, and each kind of fault placed at each \
+         of them, one run for each, at {} {}; what lasts does so for {}. A figure is how many of how many placements violate something: \
+         `0/53` says that all 53 were tried, and none does. It says nothing of two faults at once, of other workloads, or of other \
+         lengths. A row is told by\n\n```sh\npicklock explore --design DESIGN --scenario {}{args}\n```\n\n",
+        first.scenario,
+        first.seeds.len(),
+        plural(first.seeds.len() as u64, "workload"),
+        span(first.lasts),
+        quoted(&first.scenario),
+    );
     let kinds: Vec<&str> = first.kinds.iter().map(|kind| kind.strike).collect();
     let _ = writeln!(out, "| design | {} | all | ways | violates |", kinds.join(" | "));
     let _ = writeln!(out, "|---|{}---:|---:|---|", "---:|".repeat(kinds.len()));

@@ -12,6 +12,7 @@ use picklock_scenarios::explore::strikes::{self, Strike};
 use picklock_scenarios::explore::{self, Explored, Request};
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::{tell, trials};
+use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::seed::Seed;
 use picklock_sim::span::Span;
@@ -34,8 +35,8 @@ Examples:
   picklock explore --design single --scenario calm --place pause:137
   picklock explore --design redlock --fault restart,clock-step --held 4 --pairs --budget 60s")]
 pub(crate) struct ExploreArgs {
-    /// Designs, separated by commas
-    #[arg(long, value_name = "A,B", required = true)]
+    /// Designs, separated by commas; all if absent
+    #[arg(long, value_name = "A,B")]
     design: Vec<String>,
     /// A scenario by name, or a scenario file: its world and its workload; its own faults are left out
     #[arg(long, value_name = "X", default_value = "calm")]
@@ -101,7 +102,12 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     let stop = progress::stop_on_interrupt()?;
     let mut pages = Vec::new();
     for design in &designs {
-        let design = applied(&scenario, design)?;
+        let design = match scenario.applies(design) {
+            Ok(design) => design,
+            // Of all designs, those that the scenario says something of.
+            Err(_) if args.design.is_empty() => continue,
+            Err(why) => return Err(says_nothing(&scenario, design, &why)),
+        };
         let request = request(args, &design, &scenario, strikes_of(&args.fault)?);
         let bar = progress::Bar::new(0);
         let explored = explore::explore(&request, &stop, &|all, violates| bar.one_of(all, violates));
@@ -110,7 +116,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     }
     let page = match args.format.as_str() {
         "json" => explored::json(&pages).map_err(Failure::internal)?,
-        "markdown" => explored::markdown(&pages),
+        "markdown" => explored::markdown(&pages, &replay_args(args)),
         _ => explored::text(&pages, &screen::style(args.look), args.verbose, &replay_args(args)),
     };
     screen::print(&page)?;
@@ -136,22 +142,13 @@ fn scenario(args: &ExploreArgs) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-fn applied(
-    scenario: &Scenario,
-    design: &picklock_sim::design::Design,
-) -> Result<picklock_sim::design::Design, Failure> {
-    scenario.applies(design).map_err(|why| {
-        Failure::Input(format!(
-            "scenario `{}` says nothing of design `{}`: {why}",
-            scenario.name(),
-            design.name
-        ))
-    })
+fn says_nothing(scenario: &Scenario, design: &Design, why: &str) -> Failure {
+    Failure::Input(format!("scenario `{}` says nothing of design `{}`: {why}", scenario.name(), design.name))
 }
 
 fn request<'a>(
     args: &ExploreArgs,
-    design: &'a picklock_sim::design::Design,
+    design: &'a Design,
     scenario: &'a Scenario,
     strikes: Vec<&'static Strike>,
 ) -> Request<'a> {
@@ -187,11 +184,7 @@ fn strike(name: &str) -> Result<&'static Strike, Failure> {
 }
 
 /// Tells the run with the strikes that were named.
-fn tell_one(
-    args: &ExploreArgs,
-    design: &picklock_sim::design::Design,
-    scenario: &Scenario,
-) -> Result<Exit, Failure> {
+fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<Exit, Failure> {
     let mut places = Vec::new();
     for place in &args.place {
         let (name, number) = place.split_once(':').unwrap_or((place, ""));
@@ -206,7 +199,7 @@ fn tell_one(
             kinds.push(strike);
         }
     }
-    let design = applied(scenario, design)?;
+    let design = scenario.applies(design).map_err(|why| says_nothing(scenario, design, &why))?;
     let request = request(args, &design, scenario, kinds);
     let seed = Seed(args.seeds.start);
     let run = explore::again(&request, seed, &places).map_err(Failure::internal)?;
