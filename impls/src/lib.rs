@@ -73,7 +73,7 @@ use picklock_sim::design::{Design, Family, SpellingError, spell};
 use picklock_sim::store::StoreParams;
 
 pub use connection::Connection;
-pub use own::on_redis;
+pub use own::{on_redis, on_redis_with};
 
 /// Every design that comes with picklock: the controls first, then from the simplest to the most careful.
 #[must_use]

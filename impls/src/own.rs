@@ -26,3 +26,58 @@ where
     };
     Design::new(name, client).on_stores(Topology::independent(nodes), Redis::default())
 }
+
+/// As [`on_redis`], for a lock with parameters: each client gets a clone of them.
+///
+/// Use it where a closure would capture them. A closure that makes a future of its own for every call cannot lend it what it has
+/// captured, and the compiler says so at length.
+///
+/// ```
+/// use picklock_impls::{Connection, on_redis_with};
+/// use picklock_sim::design::Seat;
+/// use picklock_sim::ids::Key;
+/// use picklock_sim::lock::{Grant, Lock, LockError};
+/// use redis::cmd;
+///
+/// #[derive(Clone)]
+/// struct Options {
+///     prefix: String,
+/// }
+///
+/// struct Mine {
+///     redis: Connection,
+///     options: Options,
+/// }
+///
+/// impl Mine {
+///     async fn connect(seat: Seat, options: Options) -> Result<Mine, LockError> {
+///         Ok(Mine { redis: Connection::to(&seat, 0)?, options })
+///     }
+/// }
+///
+/// impl Lock for Mine {
+///     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+///         let name = format!("{}:{key}", self.options.prefix);
+///         let granted: bool = cmd("SETNX").arg(name).arg(1).query_async(&mut self.redis.clone()).await?;
+///         Ok(granted.then(|| Grant::new(key, "1")))
+///     }
+///
+///     async fn release(&self, grant: Grant) -> Result<(), LockError> {
+///         let name = format!("{}:{}", self.options.prefix, grant.key);
+///         Ok(cmd("DEL").arg(name).query_async(&mut self.redis.clone()).await?)
+///     }
+/// }
+///
+/// let options = Options { prefix: "locks".to_owned() };
+/// let design = on_redis_with("mine", 1, options, Mine::connect);
+/// # assert_eq!(design.topology.stores, 1);
+/// ```
+pub fn on_redis_with<P, L, F, Fut>(name: &str, nodes: u32, params: P, connect: F) -> Design
+where
+    P: Clone + Send + Sync + 'static,
+    L: Lock,
+    F: Fn(Seat, P) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<L, LockError>> + Send + 'static,
+{
+    on_redis(name, nodes, move |seat| connect(seat, params.clone()))
+}
