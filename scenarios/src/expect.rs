@@ -74,6 +74,17 @@ impl Expectations {
     }
 }
 
+impl FromIterator<(String, String, Expected)> for Expectations {
+    /// What is expected of each design under each scenario.
+    fn from_iter<I: IntoIterator<Item = (String, String, Expected)>>(cells: I) -> Expectations {
+        let mut all = Expectations::default();
+        for (design, scenario, expected) in cells {
+            all.cells.entry(design).or_default().insert(scenario, expected);
+        }
+        all
+    }
+}
+
 fn read(text: &str) -> Result<Expectations, Spot> {
     let root = table(text)?;
     let mut cells = BTreeMap::new();

@@ -55,11 +55,12 @@
 //! - *What is tried everywhere*: [`explore`].
 //! - *Whether runs can be made again*: [`doctor`].
 //! - *What is said of many*: [`tally`], [`summary`] (what every report reads), [`expect`] (what is known of the built-in
-//!   designs), [`bugs`] (how those of the collection are found).
+//!   designs), [`allow`] (what the author of a lock lets it violate), [`bugs`] (how those of the collection are found).
 //!
 //! To add a fault, a workload or an invariant takes a file and a line in the list beside it; a scenario of the built-in
 //! suite takes the file alone.
 
+pub mod allow;
 pub mod bugs;
 pub mod campaign;
 pub mod check;
