@@ -5,8 +5,11 @@
 //! itself away by the difference, and is told so instead of being judged. A scenario in which no run exercised
 //! anything fails, too.
 //!
-//! Left out on purpose: expectations in a file and budgets of time. A test says in its own code what it expects, and
-//! makes the same runs on every machine.
+//! What no lock of its kind can keep is [allowed](Gate::allow) by name; everything else fails. What was found once and kept
+//! is run first. A gate with a [budget](Gate::budget) makes as many runs as there is time for; every other one makes the same
+//! runs on every machine.
+//!
+//! Left out on purpose: expectations in a file. A test says in its own code what it expects.
 //!
 //! [`Host`]: crate::Host
 
@@ -15,17 +18,22 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use picklock_scenarios::summary::Cell;
-use picklock_scenarios::tally::Tally;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
 
+mod budget;
 mod choose;
 mod error;
+mod explore;
+mod heart;
+mod judge;
+mod kept;
+mod panics;
 mod replay;
 mod runs;
 mod tell;
+mod unmade;
 mod verdict;
 
 pub use error::GateError;
@@ -41,11 +49,16 @@ pub fn gate(design: Design) -> Gate {
         design,
         asked: Vec::new(),
         settings: Vec::new(),
-        seeds: SEEDS,
+        seeds: None,
         engine: Engine::Event,
         jobs: std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN),
         out: None,
         confirm: true,
+        allowed: Vec::new(),
+        no_worse_than: None,
+        strikes: None,
+        budget: None,
+        regressions: None,
     }
 }
 
@@ -67,6 +80,14 @@ pub fn gate(design: Design) -> Gate {
 ///     .set("clients=4")
 ///     .seeds(20)
 ///     .assert_holds();
+///
+/// // A lease with a naive holder: no test of it can be green under pauses that does not say what it lets pass.
+/// let lease = spell(picklock::impls::families(), "single")?;
+/// picklock::gate(lease)
+///     .scenarios(["calm", "pause"])
+///     .allow("pause", ["mutual-exclusion", "effective-exclusion", "no-lost-update"])
+///     .seeds(20)
+///     .assert_holds();
 /// # Ok::<(), picklock::sim::design::SpellingError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -76,12 +97,22 @@ pub struct Gate {
     /// Empty: the built-in suite.
     asked: Vec<Asked>,
     settings: Vec<String>,
-    seeds: Range<u64>,
+    /// `None`: as many as usual, or as the budget has room for.
+    seeds: Option<Range<u64>>,
     engine: Engine,
     jobs: NonZero<usize>,
     /// `None`: `picklock` in the build's target directory.
     out: Option<PathBuf>,
     confirm: bool,
+    /// Scenarios, and what may be violated under each.
+    allowed: Vec<(String, Vec<String>)>,
+    /// A design that comes with picklock.
+    no_worse_than: Option<String>,
+    /// The kinds of strikes to place one by one, all if empty; `None`: nothing is explored.
+    strikes: Option<Vec<String>>,
+    budget: Option<Duration>,
+    /// `None`: `tests/regressions` of the crate under test, if it is there.
+    regressions: Option<PathBuf>,
 }
 
 /// A scenario asked for.
@@ -129,7 +160,7 @@ impl Gate {
 
     /// Which seeds are run of every scenario: `.seeds(1_000)`, or `.seeds(17..18)`. 200 if not said.
     pub fn seeds(mut self, seeds: impl Into<Seeds>) -> Gate {
-        self.seeds = seeds.into().0;
+        self.seeds = Some(seeds.into().0);
         self
     }
 
@@ -180,30 +211,62 @@ impl Gate {
         self
     }
 
-    /// Makes the runs.
+    /// Allows these invariants to be violated under a scenario, because no lock of this kind can keep them there: under
+    /// `pause`, a lease ends while its holder sleeps. May be repeated. Every other violation fails the gate, as before, and what
+    /// was allowed and is never needed is noted on the page.
+    pub fn allow<S: Into<String>>(
+        mut self,
+        scenario: impl Into<String>,
+        invariants: impl IntoIterator<Item = S>,
+    ) -> Gate {
+        self.allowed.push((scenario.into(), invariants.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Allows what a design that comes with picklock is known to violate, under each scenario of the built-in suite:
+    /// `.no_worse_than("watchdog")`. What that design keeps, this one has to keep. The last one counts.
+    pub fn no_worse_than(mut self, design: impl Into<String>) -> Gate {
+        self.no_worse_than = Some(design.into());
+        self
+    }
+
+    /// Besides the scenarios, strikes once at every step that a calm run takes, with every kind of fault, one run for each.
+    ///
+    /// What a strike may violate is what is allowed under the scenario of the same fault: `crash` is that of `client-crash`,
+    /// `cut` that of `client-partition`, `restart` that of `node-restart`, and each other one has its own name. An allowance may
+    /// name a strike as well, such as `cancel`, which no scenario has.
+    pub fn explore(self) -> Gate {
+        self.explore_only::<String>([])
+    }
+
+    /// As [`explore`](Gate::explore), with these kinds of strikes: `pause`, `suspend`, `stall`, `crash`, `restart`, `delay`,
+    /// `lost-request`, `lost-reply`, `error-reply`, `cut`, `cancel`, `clock-step`. None means all.
+    pub fn explore_only<S: Into<String>>(mut self, strikes: impl IntoIterator<Item = S>) -> Gate {
+        let strikes = strikes.into_iter().map(Into::into);
+        self.strikes.get_or_insert_default().extend(strikes);
+        self
+    }
+
+    /// Begins no further runs after this long, shared among the scenarios. Without [`seeds`](Gate::seeds) it makes as many runs
+    /// as there is time for. What was violated is reduced and told after that.
+    pub fn budget(mut self, budget: Duration) -> Gate {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Where runs are kept that this lock once failed in: every capsule there, a file that ends in `.json`, is run first.
+    /// `tests/regressions` of the crate under test if not said.
+    pub fn regressions(mut self, directory: impl Into<PathBuf>) -> Gate {
+        self.regressions = Some(directory.into());
+        self
+    }
+
+    /// Makes the runs: the kept ones, those of the scenarios, and those of an exploration.
     ///
     /// # Errors
     /// When there is nothing to judge: see [`GateError`]. A violation is a result, not an error.
     pub fn try_run(&self) -> Result<Verdict, GateError> {
-        if self.seeds.is_empty() {
-            return Err(GateError::NoSeeds { from: self.seeds.start, until: self.seeds.end });
-        }
-        let scenarios = choose::scenarios(&self.design, &self.asked, &self.settings)?;
-        let mut verdict = Verdict::new(self.said(), !self.asked.is_empty());
-        for scenario in &scenarios {
-            verdict.add(match scenario.applies(&self.design) {
-                Ok(design) => tell::cell(self, scenario, &runs::all(self, &design, scenario)?)?,
-                Err(why) => Cell { skipped: Some(why), ..tell::cell(self, scenario, &Tally::default())? },
-            });
-        }
-        Ok(verdict)
-    }
-
-    /// What is run, for the head of the page.
-    fn said(&self) -> String {
-        let Range { start, end } = self.seeds;
-        let settings: String = self.settings.iter().map(|setting| format!(", {setting}")).collect();
-        format!("picklock::gate({}) on {}, seeds {start}..{end}{settings}", self.design.name, self.engine)
+        judge::judge(self, judge::Extent::Everything)
     }
 
     /// As [`try_run`](Gate::try_run), for tests.
@@ -212,17 +275,18 @@ impl Gate {
     /// With the error, when there is nothing to judge.
     #[track_caller]
     pub fn run(&self) -> Verdict {
-        self.try_run().unwrap_or_else(|error| panic!("{error}"))
+        self.try_run().unwrap_or_else(|error| panics::fail(&error))
     }
 
-    /// Makes the runs and fails if anything is violated, or a scenario exercised nothing; see
-    /// [`Verdict::assert_holds`].
+    /// Makes the runs and fails if anything is violated that is not allowed, or a scenario exercised nothing; see
+    /// [`Verdict::assert_holds`]. As long as a kept run still violates something, no other is made.
     ///
     /// # Panics
     /// With what happened, when it fails.
     #[track_caller]
     pub fn assert_holds(&self) -> Verdict {
-        self.run().assert_holds()
+        let verdict = judge::judge(self, judge::Extent::UnlessKeptFail);
+        verdict.unwrap_or_else(|error| panics::fail(&error)).assert_holds()
     }
 
     /// Makes the runs and fails unless this invariant is violated in one of them; see [`Verdict::assert_violates`].
@@ -232,5 +296,24 @@ impl Gate {
     #[track_caller]
     pub fn assert_violates(&self, invariant: &str) -> Verdict {
         self.run().assert_violates(invariant)
+    }
+}
+
+impl Gate {
+    /// The seeds of every scenario.
+    fn range(&self) -> Range<u64> {
+        let usual = if self.budget.is_some() { 0..u64::MAX } else { SEEDS };
+        self.seeds.clone().unwrap_or(usual)
+    }
+
+    /// What is run, for the head of the page.
+    fn said(&self) -> String {
+        let seeds = match self.range() {
+            Range { start, end: u64::MAX } => format!("seeds from {start} on"),
+            Range { start, end } => format!("seeds {start}..{end}"),
+        };
+        let settings: String = self.settings.iter().map(|setting| format!(", {setting}")).collect();
+        let budget = self.budget.map(|budget| format!(", for {}", Span::Fixed(budget))).unwrap_or_default();
+        format!("picklock::gate({}) on {}, {seeds}{budget}{settings}", self.design.name, self.engine)
     }
 }

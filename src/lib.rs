@@ -66,6 +66,8 @@
 
 pub mod experiments;
 mod gate;
+#[cfg(doctest)]
+mod guide;
 
 pub use picklock_impls as impls;
 pub use picklock_reports as reports;
@@ -73,12 +75,12 @@ pub use picklock_scenarios as scenarios;
 pub use picklock_sim as sim;
 
 pub use gate::{Gate, GateError, Seeds, Verdict, gate, replay};
-pub use impls::{Connection, on_redis};
+pub use impls::{Connection, on_redis, on_redis_with};
 pub use sim::design::{Design, Seat, StoreAddress, Topology};
 pub use sim::engine::Engine;
 pub use sim::host::{Elapsed, Host};
 pub use sim::ids::{Key, Token};
-pub use sim::lock::{Belief, Client, Deadline, Direct, Grant, Lock, LockError, Retry};
+pub use sim::lock::{Belief, Client, Deadline, Direct, Exclusion, Grant, Lock, LockError, Retry};
 pub use sim::store::{Member, ServerSeat, StoreKind};
 pub use sim::task::Task;
 pub use sim::time::{Monotonic, WallTime};

@@ -329,5 +329,38 @@ impl AsyncBefore for TokioSocket {
 #[test]
 fn a_lock_that_leaves_the_simulated_network_is_told_what_to_use() {
     let text = message(|| gate(design("truant", TokioSocket)).scenarios(["calm"]).seeds(1).assert_holds());
-    assert!(text.contains("socket of tokio") && text.contains("Host::connect"), "{text}");
+    assert!(text.contains("opens a socket of the machine") && text.contains("Host::connect"), "{text}");
+}
+
+/// Connects by the redis crate's own client, which sets a timer before it opens its socket.
+#[derive(Clone)]
+struct OwnClient;
+
+impl AsyncBefore for OwnClient {
+    async fn owner(&self, host: &Host) -> String {
+        let client = redis::Client::open("redis://127.0.0.1:1").unwrap();
+        let _ = client.get_multiplexed_async_connection().await;
+        host.rng().owner_id()
+    }
+}
+
+#[test]
+fn a_lock_that_connects_by_a_client_of_its_own_is_told_of_the_socket_and_not_of_a_timer() {
+    let text = message(|| gate(design("own", OwnClient)).scenarios(["calm"]).seeds(1).assert_holds());
+    assert!(text.contains("opens a socket of the machine") && text.contains("Connection::to"), "{text}");
+    assert!(!text.contains("waits on tokio::time"), "{text}");
+}
+
+#[test]
+fn a_lock_whose_clients_cannot_be_made_is_told_why() {
+    let none = on_redis("none", 1, |_: Seat| async {
+        let refused = std::net::TcpStream::connect(("127.0.0.1", 1)).map(drop);
+        refused?;
+        Err::<Plain<FromHost>, LockError>(LockError::new("port 1 is open"))
+    });
+    let text = message(|| gate(none).scenarios(["calm"]).seeds(2).assert_holds());
+    assert!(
+        text.contains("No client could be made") && text.contains("opens a socket of the machine"),
+        "{text}"
+    );
 }

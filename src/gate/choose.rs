@@ -1,12 +1,14 @@
 //! From what a test asks for to scenarios.
 
+use picklock_scenarios::allow::Allowances;
+use picklock_scenarios::explore::strikes::{self, Strike};
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::store::StoreParams;
 use picklock_sim::text::nearest;
 
-use super::{Asked, GateError};
+use super::{Asked, Gate, GateError};
 
 /// The scenarios asked for, or the built-in suite, with everything set.
 pub(super) fn scenarios(
@@ -22,6 +24,56 @@ pub(super) fn scenarios(
     };
     set(&mut scenarios, settings)?;
     Ok(scenarios)
+}
+
+/// The scenario whose runs are explored, with what is set of it.
+pub(super) fn calm(gate: &Gate) -> Result<Scenario, GateError> {
+    let mut scenario = one(&[], &Asked::Named("calm".to_owned()), &stores(&gate.design))?;
+    // What it does not have was found at one of the others, or told as a mistake.
+    let known: Vec<&String> = gate.settings.iter().filter(|setting| knows(&scenario, setting)).collect();
+    scenario.set_all(&known)?;
+    Ok(scenario)
+}
+
+/// The kinds of strikes that are to be explored; `None` if nothing is.
+pub(super) fn strikes(gate: &Gate) -> Result<Option<Vec<&'static Strike>>, GateError> {
+    let strike = |name: &String| {
+        let names = || strikes::ALL.iter().map(|strike| strike.name);
+        strikes::named(name).ok_or_else(|| GateError::NoStrike {
+            name: name.clone(),
+            nearest: nearest(name, names()).map(str::to_owned),
+            known: names().map(str::to_owned).collect(),
+        })
+    };
+    match gate.strikes.as_deref() {
+        None => Ok(None),
+        Some([]) => Ok(Some(strikes::ALL.iter().collect())),
+        Some(named) => named.iter().map(strike).collect::<Result<_, _>>().map(Some),
+    }
+}
+
+/// What may be violated; `None` if nothing was said of that.
+pub(super) fn allowances(gate: &Gate, scenarios: &[Scenario]) -> Result<Option<Allowances>, GateError> {
+    if gate.allowed.is_empty() && gate.no_worse_than.is_none() {
+        return Ok(None);
+    }
+    let suite = suite::builtin(&stores(&gate.design));
+    let mut known: Vec<&str> = scenarios.iter().chain(&suite).map(Scenario::name).collect();
+    known.extend(gate.strikes.iter().flat_map(|_| strikes::ALL).map(|strike| strike.name));
+    known.sort_unstable();
+    known.dedup();
+    let mut allowances = Allowances::default();
+    if let Some(design) = &gate.no_worse_than {
+        let call = || format!(".no_worse_than({design:?})");
+        let known = allowances.no_worse_than(design);
+        known.map_err(|problem| GateError::Allowance { call: call(), problem: Box::new(problem) })?;
+    }
+    for (scenario, invariants) in &gate.allowed {
+        let call = || format!(".allow({scenario:?}, {invariants:?})");
+        let known = allowances.allow(scenario, invariants, &known);
+        known.map_err(|problem| GateError::Allowance { call: call(), problem: Box::new(problem) })?;
+    }
+    Ok(Some(allowances))
 }
 
 /// The kinds of stores that scenarios may speak of: those that come with picklock, and the design's own.

@@ -4,10 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use picklock_scenarios::check::CheckError;
-use picklock_scenarios::scenario::ScenarioError;
+use picklock_scenarios::scenario::{Problem, ScenarioError};
 use picklock_scenarios::tell::TellError;
 use picklock_sim::capsule::CapsuleError;
 use picklock_sim::run::Panicked;
+
+use super::panics::{self, Seen};
 
 /// Why a gate has no verdict.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,32 @@ pub enum GateError {
     /// A scenario file or a setting is wrong.
     #[error("{}", setting(.0))]
     Scenario(#[from] ScenarioError),
+    /// There is no kind of strike of this name.
+    #[error("`{name}` cannot be explored{}; there are {}", hint(.nearest), .known.join(", "))]
+    NoStrike {
+        /// What was asked for.
+        name: String,
+        /// The most similar name, if one is near.
+        nearest: Option<String>,
+        /// The names of all.
+        known: Vec<String>,
+    },
+    /// What is allowed names something that there is not.
+    #[error("{call}: {problem}")]
+    Allowance {
+        /// The call that names it.
+        call: String,
+        /// What is wrong.
+        problem: Box<Problem>,
+    },
+    /// Exploring strikes at a calm run, and the design has none.
+    #[error("`{design}` cannot be explored: scenario `calm` says nothing of it: {why}")]
+    Unexplored {
+        /// The design's name.
+        design: String,
+        /// Why.
+        why: String,
+    },
     /// The range of seeds is empty.
     #[error("there are no seeds in {from}..{until}: nothing would be run")]
     NoSeeds {
@@ -38,7 +66,7 @@ pub enum GateError {
         until: u64,
     },
     /// The code of the lock panicked.
-    #[error("the lock `{design}` panicked under scenario `{scenario}`, seed {seed}: {message}{}", remedy(.message))]
+    #[error("the lock `{design}` panicked under scenario `{scenario}`, seed {seed}: {message}{}\n{remedy}", at(.place))]
     Panicked {
         /// The design's name.
         design: String,
@@ -48,6 +76,10 @@ pub enum GateError {
         seed: u64,
         /// What it said.
         message: String,
+        /// Where in its own code, if that can be told: file, line and column.
+        place: Option<Box<str>>,
+        /// What it did and what to do instead, or where to look.
+        remedy: &'static str,
     },
     /// The same seed gave two different runs.
     #[error(
@@ -65,7 +97,7 @@ pub enum GateError {
         difference: String,
     },
     /// A file cannot be read or is no capsule.
-    #[error("{}: {why}", path.display())]
+    #[error("{}: {why}{}", path.display(), mend(.why))]
     File {
         /// The file.
         path: PathBuf,
@@ -86,6 +118,18 @@ pub enum FileError {
     /// It is not a capsule.
     #[error(transparent)]
     Capsule(#[from] CapsuleError),
+    /// One of its fields is wrong.
+    #[error("its field `{field}`, in line {line}, column {column}: {message}")]
+    Field {
+        /// The field, as the capsule spells it.
+        field: String,
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
     /// It is larger than any capsule.
     #[error("{bytes} bytes are too many: a capsule has at most {limit}")]
     TooLarge {
@@ -112,16 +156,21 @@ const STRAY: &str = "Something reached it past its Host: a clock of the machine 
                      function shares). Take time from Host::monotonic and Host::wall, waiting from Host::sleep and \
                      Host::timeout, randomness from Host::rng, tasks from Host::spawn, and keep state in the client.";
 
+/// What to do about a panic that picklock does not know.
+const LOOK: &str =
+    "What it said, and from where with RUST_BACKTRACE=1, stands in the output of the test, above this.";
+
 impl GateError {
     /// An error of a run of `scenario`.
     pub(super) fn of(error: CheckError, design: &str, scenario: &str) -> GateError {
         match error {
-            CheckError::Panicked(Panicked { seed, message, .. }) => GateError::Panicked {
-                design: design.to_owned(),
-                scenario: scenario.to_owned(),
-                seed,
-                message,
-            },
+            CheckError::Panicked(Panicked { seed, message, .. }) => {
+                let Seen { place, kind } = panics::last(&message);
+                let (place, remedy) =
+                    (place.map(String::into_boxed_str), kind.map_or(LOOK, |kind| kind.remedy));
+                let (design, scenario) = (design.to_owned(), scenario.to_owned());
+                GateError::Panicked { design, scenario, seed, message, place, remedy }
+            }
             source => GateError::Tell(TellError::Check {
                 design: design.to_owned(),
                 scenario: scenario.to_owned(),
@@ -145,14 +194,16 @@ fn setting(error: &ScenarioError) -> String {
     }
 }
 
-/// What to do about a panic that picklock knows: the simulated world has no timers and sockets of tokio.
-fn remedy(message: &str) -> &'static str {
-    if message.contains("timers are disabled") {
-        "\nIt waits on tokio::time, which does not follow its host's clock and has no place in a simulated world: use \
-         Host::sleep, Host::sleep_until and Host::timeout."
-    } else if message.contains("IO is disabled") || message.contains("is not running") {
-        "\nIt opens a socket of tokio, which leads out of the simulated world: use Connection::to or Host::connect."
-    } else {
-        "\nWhere it panicked stands in the output of the test, above this."
+fn at(place: &Option<Box<str>>) -> String {
+    place.as_ref().map(|place| format!("\nThat was at {place}.")).unwrap_or_default()
+}
+
+/// What a file that cannot be used as a capsule needs.
+fn mend(why: &FileError) -> &'static str {
+    match why {
+        FileError::Capsule(_) | FileError::Field { .. } | FileError::TooLarge { .. } => {
+            "; copy it anew from where the gate wrote it, or from your version control, or delete it"
+        }
+        FileError::Read(_) | FileError::OtherDesign { .. } | FileError::Unknown(_) => "",
     }
 }

@@ -3,18 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use picklock_scenarios::allow::Allowances;
 use picklock_scenarios::check::{self, CheckError, Checked};
 use picklock_scenarios::story::Story;
-use picklock_scenarios::summary::Violation;
+use picklock_scenarios::summary::{Cell, Violation};
 use picklock_scenarios::tally::Tally;
 use picklock_scenarios::{tell, trials};
-use picklock_sim::capsule::{Capsule, SIZE_MAX};
+use picklock_sim::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
 use super::error::FileError;
 use super::tell::{counted, replay_line};
-use super::{GateError, Verdict, runs};
+use super::{GateError, Verdict, panics, runs};
 
 /// Makes the run in a capsule again, the file that a [`Gate`](crate::Gate) wrote about a violation. Printed, the verdict
 /// tells the run; a lock that was mended since can be held to it with [`Verdict::assert_holds`], which fails as well
@@ -25,71 +26,134 @@ use super::{GateError, Verdict, runs};
 #[track_caller]
 #[must_use]
 pub fn replay(design: Design, file: impl AsRef<Path>) -> Verdict {
-    try_replay(design, file.as_ref()).unwrap_or_else(|error| panic!("{error}"))
+    panics::install();
+    try_replay(&design, file.as_ref()).unwrap_or_else(|error| panics::fail(&error))
 }
 
-fn try_replay(mut design: Design, file: &Path) -> Result<Verdict, GateError> {
+fn try_replay(design: &Design, file: &Path) -> Result<Verdict, GateError> {
+    let again = again(design, file)?;
+    let mut verdict = Verdict::new(replay_line(file), true);
+    verdict.note(again.compared());
+    verdict.add(again.cell(file, &again.capsule.scenario, None));
+    Ok(verdict)
+}
+
+/// The results of a kept run, under the name of its file. What its scenario is allowed, it is.
+pub(super) fn kept(design: &Design, file: &Path, allowances: Option<&Allowances>) -> Result<Cell, GateError> {
+    let again = again(design, file)?;
+    Ok(again.cell(file, &file.display().to_string(), allowances))
+}
+
+/// A run that was kept, and what became of it.
+struct Again {
+    capsule: Capsule,
+    /// As the capsule's scenario put it.
+    design: Design,
+    engine: Engine,
+    run: Checked,
+}
+
+fn again(design: &Design, file: &Path) -> Result<Again, GateError> {
     let bad = |why: FileError| GateError::File { path: file.to_owned(), why };
     let capsule = read(file).map_err(bad)?;
     if *capsule.design != *design.name {
         return Err(bad(FileError::OtherDesign { kept: capsule.design, given: design.name.to_string() }));
     }
     let engine: Engine = capsule.engine.parse().map_err(|why| bad(FileError::Unknown(why)))?;
+    let mut design = design.clone();
     design.topology.replicated |= capsule.replicated;
     design.admits(&capsule.plan).map_err(|error| bad(FileError::Capsule(error.into())))?;
     let run = || {
-        check::check_keeping(engine, &design, capsule.plan.clone()).map_err(|error| match error {
-            CheckError::Workload(_) => bad(FileError::Unknown(error.to_string())),
-            error @ CheckError::Panicked(_) => GateError::of(error, &design.name, &capsule.scenario),
+        panics::watched(|| check::check_keeping(engine, &design, capsule.plan.clone())).map_err(|error| {
+            match error {
+                CheckError::Workload(_) => bad(FileError::Unknown(error.to_string())),
+                error @ CheckError::Panicked(_) => GateError::of(error, &design.name, &capsule.scenario),
+            }
         })
     };
     let first = run()?;
     runs::same(&design, &capsule.scenario, &first, &run()?)?;
-    let note = compare(&capsule, &first);
-    Ok(verdict(&design, &capsule.scenario, engine, first, file).noting(note))
+    Ok(Again { capsule, design, engine, run: first })
 }
 
+/// Reads a capsule, which may be any file.
 fn read(file: &Path) -> Result<Capsule, FileError> {
-    let bytes = std::fs::metadata(file)?.len();
-    if bytes > SIZE_MAX {
-        return Err(FileError::TooLarge { bytes, limit: SIZE_MAX });
+    let about = std::fs::metadata(file)?;
+    if !about.is_file() {
+        return Err(FileError::Unknown("it is not a file".to_owned()));
     }
-    Ok(Capsule::from_text(&std::fs::read_to_string(file)?)?)
+    if about.len() > SIZE_MAX {
+        return Err(FileError::TooLarge { bytes: about.len(), limit: SIZE_MAX });
+    }
+    let text = std::fs::read_to_string(file)?;
+    Capsule::from_text(&text).map_err(|error| match error {
+        CapsuleError::Form { line, column, message } => {
+            FileError::Field { field: field(&text, line), line, column, message }
+        }
+        error => FileError::Capsule(error),
+    })
 }
 
-/// The verdict on a single run. Its story is told about the first invariant that it violates, by number.
-fn verdict(design: &Design, scenario: &str, engine: Engine, run: Checked, file: &Path) -> Verdict {
-    let mut tally = Tally::default();
-    tally.add(&run);
-    let mut cell = counted(design, scenario, engine, &tally);
-    for name in run.violated() {
-        let replay = replay_line(file);
-        cell.violations
-            .insert(name, Violation { runs: 1, first_seed: run.plan.seed.0, replay, ..Violation::default() });
-    }
-    let first = run.violations().next().map(|(invariant, _)| invariant.name);
-    let trials = Some(trials::of(engine, design, &run, &[]));
-    let story = Story { trials, ..tell::story(design, scenario, &run, replay_line(file)) };
-    if let Some(name) = first
-        && let Some(violation) = cell.violations.get_mut(name)
-    {
-        violation.story = Some(Arc::new(story));
-    }
-    let mut verdict = Verdict::new(replay_line(file), true);
-    verdict.add(cell);
-    verdict
+/// The field that a line of a capsule stands in: the last one that is named at or before it.
+fn field(text: &str, line: usize) -> String {
+    let named = |line: &str| {
+        let (name, _) = line.trim_start().strip_prefix('"')?.split_once("\":")?;
+        Some(name.chars().take(40).collect())
+    };
+    let before: Vec<&str> = text.lines().take(line).collect();
+    before.into_iter().rev().find_map(named).unwrap_or_else(|| "capsule".to_owned())
 }
 
-/// What the capsule says of the run that it kept, compared with this one.
-fn compare(capsule: &Capsule, run: &Checked) -> String {
-    if capsule.digest == run.trace.digest {
-        return "compared with the capsule: the same run to the last event".to_owned();
+impl Again {
+    /// The results under this name. The story is told about the first violation that is not allowed, by number.
+    fn cell(&self, file: &Path, name: &str, allowances: Option<&Allowances>) -> Cell {
+        let (design, run) = (&self.design, &self.run);
+        let mut tally = Tally::default();
+        tally.add(run);
+        let expected =
+            allowances.map(|allowances| super::explore::allowed(allowances, &self.capsule.scenario));
+        let mut cell = counted(design, name, self.engine, &tally, expected);
+        for violated in run.violated() {
+            let replay = replay_line(file);
+            let violation =
+                Violation { runs: 1, first_seed: run.plan.seed.0, replay, ..Violation::default() };
+            cell.violations.insert(violated, violation);
+        }
+        let first = run.violations().map(|(invariant, _)| invariant.name).find(|name| !cell.allows(name));
+        if let Some(violation) = first.and_then(|first| cell.violations.get_mut(first)) {
+            let trials = Some(trials::of(self.engine, design, run, &[]));
+            let story = tell::story(design, &self.capsule.scenario, run, replay_line(file));
+            violation.story = Some(Arc::new(Story { trials, ..story }));
+        }
+        cell
     }
-    let violations =
-        if capsule.violations == run.violated() { "the same violations" } else { "other violations" };
-    let (then, here) = (&capsule.picklock, env!("CARGO_PKG_VERSION"));
-    format!(
-        "compared with the capsule: another run, {violations}; the lock has changed since, or picklock has \
-         ({then} then, {here} now)"
-    )
+
+    /// What the capsule says of the run that it kept, compared with this one.
+    fn compared(&self) -> String {
+        let Again { capsule, run, .. } = self;
+        if capsule.digest == run.trace.digest {
+            return "compared with the capsule: the same run to the last event".to_owned();
+        }
+        let violations =
+            if capsule.violations == run.violated() { "the same violations" } else { "other violations" };
+        let (then, here) = (&capsule.picklock, env!("CARGO_PKG_VERSION"));
+        format!(
+            "compared with the capsule: another run, {violations}; the lock has changed since, or picklock has \
+             ({then} then, {here} now)"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::field;
+
+    #[test]
+    fn the_field_of_a_line_is_the_last_one_named_before_it() {
+        let text = "{\n  \"capsule\": 2,\n  \"violations\": [\n    \"a\",\n    3\n  ]\n}";
+        assert_eq!(field(text, 2), "capsule");
+        assert_eq!(field(text, 5), "violations");
+        assert_eq!(field(text, 0), "capsule");
+        assert_eq!(field("\u{7f}\"x\":", 9), "capsule");
+    }
 }

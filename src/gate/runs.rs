@@ -10,14 +10,23 @@ use picklock_scenarios::tally::Tally;
 use picklock_sim::design::Design;
 use picklock_sim::seed::Seed;
 
-use super::{Gate, GateError};
+use super::budget::Share;
+use super::heart::Heart;
+use super::{Gate, GateError, panics};
 
 /// So many runs of each scenario are made twice even if nothing is violated in them.
 const TWICE: u64 = 4;
 
 /// Runs every seed. If several fail, the error is that of the lowest.
-pub(super) fn all(gate: &Gate, design: &Design, scenario: &Scenario) -> Result<Tally, GateError> {
-    let next = AtomicU64::new(gate.seeds.start);
+pub(super) fn all(
+    gate: &Gate,
+    design: &Design,
+    scenario: &Scenario,
+    heart: &Heart,
+    share: Share,
+) -> Result<Tally, GateError> {
+    let seeds = gate.range();
+    let next = AtomicU64::new(seeds.start);
     let results: Mutex<(Tally, Option<(u64, GateError)>)> = Mutex::default();
     let results_now = || results.lock().unwrap_or_else(PoisonError::into_inner);
     in_parallel(gate.jobs, || {
@@ -25,11 +34,14 @@ pub(super) fn all(gate: &Gate, design: &Design, scenario: &Scenario) -> Result<T
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             // Seeds are handed out in order: when one has failed, all lower ones are under way or done.
-            if seed >= gate.seeds.end || results_now().1.is_some() {
+            if seed >= seeds.end || share.is_over() || results_now().1.is_some() {
                 break;
             }
             match one(gate, design, scenario, seed) {
-                Ok(run) => tally.add(&run),
+                Ok(run) => {
+                    heart.ran(run.violations().next().is_some());
+                    tally.add(&run);
+                }
                 Err(error) => {
                     let failed = &mut results_now().1;
                     if failed.as_ref().is_none_or(|(lowest, _)| seed < *lowest) {
@@ -49,11 +61,11 @@ pub(super) fn all(gate: &Gate, design: &Design, scenario: &Scenario) -> Result<T
 /// Runs one seed; twice if it violates something, or is one of the first.
 fn one(gate: &Gate, design: &Design, scenario: &Scenario, seed: u64) -> Result<Checked, GateError> {
     let run = || {
-        check::seed(gate.engine, design, scenario, Seed(seed))
+        panics::watched(|| check::seed(gate.engine, design, scenario, Seed(seed)))
             .map_err(|error| GateError::of(error, &design.name, scenario.name()))
     };
     let first = run()?;
-    if seed - gate.seeds.start < TWICE || first.violations().next().is_some() {
+    if seed - gate.range().start < TWICE || first.violations().next().is_some() {
         same(design, scenario.name(), &first, &run()?)?;
     }
     Ok(first)

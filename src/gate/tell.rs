@@ -8,24 +8,37 @@ use std::sync::atomic::AtomicBool;
 
 use picklock_scenarios::campaign::{Campaign, CampaignError, Silent};
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::summary::{Cell, Violation};
+use picklock_scenarios::summary::{Cell, Expected, Violation};
 use picklock_scenarios::tally::Tally;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
 use super::{Gate, GateError};
 
-/// The results of one scenario, its violations told.
-pub(super) fn cell(gate: &Gate, scenario: &Scenario, tally: &Tally) -> Result<Cell, GateError> {
-    let mut cell = counted(&gate.design, scenario.name(), gate.engine, tally);
-    let seeds: BTreeSet<u64> = tally.violations.values().map(|seen| seen.first_seed).collect();
+/// The results of one scenario, its violations told; those that are allowed are only counted.
+pub(super) fn cell(
+    gate: &Gate,
+    scenario: &Scenario,
+    tally: &Tally,
+    expected: Option<Expected>,
+) -> Result<Cell, GateError> {
+    let mut cell = counted(&gate.design, scenario.name(), gate.engine, tally, expected);
+    let mut seeds = BTreeSet::new();
+    for (name, seen) in &tally.violations {
+        if !cell.allows(name) {
+            seeds.insert(seen.first_seed);
+        }
+        let (runs, first_seed) = (seen.runs, seen.first_seed);
+        let violation = Violation { runs, first_seed, replay: seed_line(first_seed), ..Violation::default() };
+        cell.violations.insert((*name).to_owned(), violation);
+    }
     // What a later seed violates besides was first seen under an earlier one: the file of that must stay.
     for seed in seeds.into_iter().rev() {
         let mut told = told(gate, scenario, seed)?;
         for (name, seen) in tally.violations.iter().filter(|(_, seen)| seen.first_seed == seed) {
             let mut violation = told.remove(*name).unwrap_or_default();
             violation.runs = seen.runs;
-            violation.replay = format!(".seeds({seed}..{})", seed.saturating_add(1));
+            violation.replay = seed_line(seed);
             if let Some(capsule) = &violation.capsule {
                 violation.replay = format!("{}; the whole run: {}", replay_line(capsule), violation.replay);
             }
@@ -38,8 +51,15 @@ pub(super) fn cell(gate: &Gate, scenario: &Scenario, tally: &Tally) -> Result<Ce
     Ok(cell)
 }
 
-/// The results of one scenario without its violations.
-pub(super) fn counted(design: &Design, scenario: &str, engine: Engine, tally: &Tally) -> Cell {
+/// The results of one scenario, its violations held against what is expected but not listed.
+pub(super) fn counted(
+    design: &Design,
+    scenario: &str,
+    engine: Engine,
+    tally: &Tally,
+    expected: Option<Expected>,
+) -> Cell {
+    let met = expected.as_ref().and_then(|expected| tally.met(expected));
     Cell {
         design: design.name.to_string(),
         scenario: scenario.to_owned(),
@@ -50,8 +70,16 @@ pub(super) fn counted(design: &Design, scenario: &str, engine: Engine, tally: &T
         not_applicable: if tally.runs == 0 { Vec::new() } else { tally.not_applicable() },
         bit: tally.bit.clone(),
         metrics: tally.metrics.clone(),
+        met: met.as_ref().map(Result::is_ok),
+        unmet_because: met.and_then(Result::err),
+        expected,
         ..Cell::default()
     }
+}
+
+/// What makes the run of a seed again.
+fn seed_line(seed: u64) -> String {
+    format!(".seeds({seed}..{})", seed.saturating_add(1))
 }
 
 /// The line that makes the run in a file again.
@@ -61,7 +89,7 @@ pub(super) fn replay_line(capsule: &Path) -> String {
 
 /// All that one seed violates.
 fn told(gate: &Gate, scenario: &Scenario, seed: u64) -> Result<BTreeMap<String, Violation>, GateError> {
-    let out = gate.out.clone().unwrap_or_else(default_out);
+    let out = out(gate);
     let seeds = seed..seed.saturating_add(1);
     let campaign = Campaign {
         engine: gate.engine,
@@ -79,6 +107,11 @@ fn told(gate: &Gate, scenario: &Scenario, seed: u64) -> Result<BTreeMap<String, 
         CampaignError::Tell(error) => GateError::Tell(error),
     })?;
     Ok(summary.cells.into_iter().flat_map(|cell| cell.violations).collect())
+}
+
+/// Where violating runs are written.
+pub(super) fn out(gate: &Gate) -> PathBuf {
+    gate.out.clone().unwrap_or_else(default_out)
 }
 
 /// `picklock` in the target directory that the test was built in, which is the directory above it that cargo has

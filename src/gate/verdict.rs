@@ -1,12 +1,17 @@
 //! What a gate found, as a page to read and as assertions.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use picklock_reports::timeline::{self, Detail};
 use picklock_reports::{Style, text};
+use picklock_scenarios::campaign::quoted;
 use picklock_scenarios::invariants;
-use picklock_scenarios::summary::{Cell, SCHEMA, Summary};
+use picklock_scenarios::summary::{Cell, SCHEMA, Summary, Violation};
 use picklock_sim::text::nearest;
+
+use super::panics;
 
 /// What a [`Gate`](crate::Gate) found. Printed, it is a page: what was run and violated, and for each scenario with
 /// violations the timeline of one of them, in the smallest run found.
@@ -15,27 +20,41 @@ pub struct Verdict {
     summary: Summary,
     /// True if every scenario was asked for by name: then each must apply.
     asked: bool,
-    /// What else is to be said.
-    note: Option<String>,
+    /// What else is to be said, a line or more each.
+    notes: Vec<String>,
+    /// The names of the cells that are kept runs: those have only to violate nothing.
+    kept: BTreeSet<String>,
+    /// Where violating runs can be kept, if this is a gate's verdict.
+    regressions: Option<PathBuf>,
 }
 
 impl Verdict {
     /// A verdict on nothing yet. `made_by` says how its numbers are made again.
     pub(super) fn new(made_by: String, asked: bool) -> Verdict {
         let summary = Summary { schema: SCHEMA, command: made_by, partial: false, cells: Vec::new() };
-        Verdict { summary, asked, note: None }
+        Verdict { summary, asked, notes: Vec::new(), kept: BTreeSet::new(), regressions: None }
     }
 
     pub(super) fn add(&mut self, cell: Cell) {
         self.summary.cells.push(cell);
     }
 
-    pub(super) fn noting(mut self, note: String) -> Verdict {
-        self.note = Some(note);
-        self
+    /// Adds the results of a kept run.
+    pub(super) fn add_kept(&mut self, cell: Cell) {
+        self.kept.insert(cell.scenario.clone());
+        self.add(cell);
     }
 
-    /// True if nothing is violated, every scenario asked for applies, and each was exercised by some run.
+    /// Violating runs are kept in this directory.
+    pub(super) fn keeping(&mut self, directory: PathBuf) {
+        self.regressions = Some(directory);
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// True if nothing is violated that is not allowed, every scenario asked for applies, and each was exercised by some run.
     ///
     /// It means that none of so many runs found anything, and no more.
     #[must_use]
@@ -43,17 +62,18 @@ impl Verdict {
         self.failures().is_empty()
     }
 
-    /// True if this invariant is violated in some run.
+    /// True if this invariant is violated in some run, be it allowed or not.
     #[must_use]
     pub fn violates(&self, invariant: &str) -> bool {
         self.summary.cells.iter().any(|cell| cell.violations.contains_key(invariant))
     }
 
-    /// How this invariant came to be violated, in the smallest run found; of the first scenario in which it is.
+    /// How this invariant came to be violated, in the smallest run found; of the first scenario in which it is. What is
+    /// [allowed](crate::Gate::allow) is counted and not told.
     #[must_use]
     pub fn timeline(&self, invariant: &str) -> Option<String> {
-        let violation = self.summary.cells.iter().find_map(|cell| cell.violations.get(invariant))?;
-        let story = violation.story.as_deref()?;
+        let mut violations = self.summary.cells.iter().filter_map(|cell| cell.violations.get(invariant));
+        let story = violations.find_map(|violation| violation.story.as_deref())?;
         Some(timeline::tell(story, &Style::default(), Detail::Relevant))
     }
 
@@ -70,7 +90,9 @@ impl Verdict {
     #[track_caller]
     pub fn assert_holds(self) -> Verdict {
         let failures = self.failures();
-        assert!(failures.is_empty(), "{}\n\n{self}", failures.join("\n"));
+        if !failures.is_empty() {
+            panics::fail(&format_args!("{}\n\n{self}{}", failures.join("\n"), self.how_to_keep()));
+        }
         self
     }
 
@@ -84,10 +106,13 @@ impl Verdict {
         if !names.contains(&invariant) {
             let near = nearest(invariant, names.iter().copied());
             let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-            panic!("there is no invariant `{invariant}`{hint}; there are {}", names.join(", "));
+            let known = names.join(", ");
+            panics::fail(&format_args!("there is no invariant `{invariant}`{hint}; there are {known}"));
         }
-        let found = self.violates(invariant);
-        assert!(found, "no run violates {invariant}: the fault may be too rare for so few runs\n\n{self}");
+        if !self.violates(invariant) {
+            let rare = "the fault may be too rare for so few runs";
+            panics::fail(&format_args!("no run violates {invariant}: {rare}\n\n{self}"));
+        }
         self
     }
 
@@ -101,12 +126,19 @@ impl Verdict {
         if let Some(why) = &cell.skipped {
             return self.asked.then(|| format!("scenario `{scenario}` says nothing of `{design}`: {why}"));
         }
-        if !violations.is_empty() {
-            let names: Vec<&str> = violations.keys().map(String::as_str).collect();
-            return Some(format!(
-                "`{design}` does not hold under scenario `{scenario}`: {} violated",
-                names.join(", ")
-            ));
+        let names: Vec<&str> =
+            violations.keys().map(String::as_str).filter(|name| !cell.allows(name)).collect();
+        let is_kept = self.kept.contains(scenario);
+        if !names.is_empty() {
+            let besides = if names.len() < violations.len() { ", which is not allowed" } else { "" };
+            let what = if is_kept { "still fails in the kept run" } else { "does not hold under scenario" };
+            return Some(format!("`{design}` {what} `{scenario}`: {} violated{besides}", names.join(", ")));
+        }
+        if is_kept || !violations.is_empty() {
+            return None;
+        }
+        if *runs == 0 {
+            return Some(format!("the budget was over before scenario `{scenario}` was run: give it more"));
         }
         (unknown == runs).then(|| {
             format!(
@@ -116,15 +148,32 @@ impl Verdict {
         })
     }
 
-    /// The summary with one story for each scenario: that of the first invariant violated, by number. The others are
-    /// mostly its consequences.
+    /// The lines that keep what was found, one for each scenario: that of the first invariant, by number.
+    fn how_to_keep(&self) -> String {
+        let Some(directory) = &self.regressions else { return String::new() };
+        let full =
+            |path: &Path| quoted(&std::path::absolute(path).unwrap_or(path.to_owned()).display().to_string());
+        let mut lines = String::new();
+        for cell in &self.summary.cells {
+            let violation = leading(cell).and_then(|name| cell.violations.get(name));
+            let Some(Violation { first_seed, capsule: Some(capsule), .. }) = violation else { continue };
+            let name = capsule.file_stem().unwrap_or_default().to_string_lossy();
+            let kept = directory.join(format!("{name}.{first_seed}.json"));
+            lines.push_str(&format!("  cp {} {}\n", full(capsule), full(&kept)));
+        }
+        if lines.is_empty() {
+            return lines;
+        }
+        let head = "To have these runs made first, until the lock is mended and ever after, keep them:";
+        format!("\n{head}\n  mkdir -p {}\n{lines}", full(directory))
+    }
+
+    /// The summary with one story for each scenario: that of the first invariant violated, by number, that is not allowed. The
+    /// others are mostly its consequences.
     fn brief(&self) -> Summary {
         let mut brief = self.summary.clone();
         for cell in &mut brief.cells {
-            let leading = invariants::ALL
-                .iter()
-                .map(|known| known.name)
-                .find(|name| cell.violations.contains_key(*name));
+            let leading = leading(cell);
             for (name, violation) in &mut cell.violations {
                 if Some(name.as_str()) != leading {
                     violation.story = None;
@@ -135,10 +184,16 @@ impl Verdict {
     }
 }
 
+/// The first invariant that is violated and not allowed, by number.
+fn leading(cell: &Cell) -> Option<&'static str> {
+    let mut names = invariants::ALL.iter().map(|known| known.name);
+    names.find(|name| cell.violations.contains_key(*name) && !cell.allows(name))
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let page = (text::FORMAT.render)(&self.brief(), &Style::default()).map_err(|_| fmt::Error)?;
         f.write_str(&page)?;
-        self.note.iter().try_for_each(|note| writeln!(f, "{note}"))
+        self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))
     }
 }

@@ -1,0 +1,223 @@
+//! Every single placement of a strike on a calm run, as cells of the verdict: one for each kind of strike.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use picklock_scenarios::allow::Allowances;
+use picklock_scenarios::explore::strikes::{self, Strike};
+use picklock_scenarios::explore::{self, Explored, Kind, Place, Request};
+use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::story::Story;
+use picklock_scenarios::summary::{Cell, Expected, Violation};
+use picklock_scenarios::{shrink, tell, trials};
+use picklock_sim::capsule::Capsule;
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::seed::Seed;
+
+use super::budget::Share;
+use super::heart::Heart;
+use super::tell::{out, replay_line};
+use super::{Gate, GateError, Verdict, choose};
+
+/// What the cells are called: this, and the kind of strike.
+const PREFIX: &str = "explore-";
+
+/// The scenarios of faults that strikes place one by one, where their names differ.
+const SAME: [(&str, &str); 3] =
+    [("crash", "client-crash"), ("restart", "node-restart"), ("cut", "client-partition")];
+
+/// What an exploration needs, and what it found.
+pub(super) struct Placed {
+    design: Design,
+    scenario: Scenario,
+    strikes: Vec<&'static Strike>,
+    found: Explored,
+}
+
+impl Placed {
+    fn request<'a>(&'a self, gate: &Gate) -> Request<'a> {
+        request(gate, &self.design, &self.scenario, &self.strikes)
+    }
+}
+
+fn request<'a>(
+    gate: &Gate,
+    design: &'a Design,
+    scenario: &'a Scenario,
+    kinds: &[&'static Strike],
+) -> Request<'a> {
+    Request {
+        design,
+        scenario,
+        seeds: vec![Seed(gate.range().start)],
+        strikes: kinds.to_vec(),
+        lasts: scenario.ttl() * 3 / 2,
+        held: None,
+        jobs: gate.jobs,
+        pairs: None,
+    }
+}
+
+/// The scenario whose allowances apply to a cell or to a kept run.
+pub(super) fn scenario_of(cell: &str) -> &str {
+    let Some(strike) = cell.strip_prefix(PREFIX) else { return cell };
+    SAME.iter().find(|(name, _)| *name == strike).map_or(strike, |(_, scenario)| *scenario)
+}
+
+/// What may be violated in a cell of this name: what its scenario is allowed, and its strike by its own name.
+pub(super) fn allowed(allowances: &Allowances, cell: &str) -> Expected {
+    let mut expected = allowances.under(scenario_of(cell));
+    if let Some(strike) = cell.strip_prefix(PREFIX) {
+        expected.may.extend(allowances.under(strike).may);
+        expected.may.sort_unstable();
+        expected.may.dedup();
+    }
+    expected
+}
+
+/// Makes a run for each placement.
+pub(super) fn all(
+    gate: &Gate,
+    strikes: &[&'static Strike],
+    heart: &Heart,
+    share: Share,
+) -> Result<Placed, GateError> {
+    heart.at("single placements");
+    let scenario = choose::calm(gate)?;
+    let design = scenario
+        .applies(&gate.design)
+        .map_err(|why| GateError::Unexplored { design: gate.design.name.to_string(), why })?;
+    let stop = AtomicBool::new(false);
+    let progress = |_, violates| {
+        heart.ran(violates);
+        if share.is_over() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let found = explore::explore(&request(gate, &design, &scenario, strikes), &stop, &progress)
+        .map_err(|error| GateError::of(error, &design.name, "calm, explored"))?;
+    Ok(Placed { design, scenario, strikes: strikes.to_vec(), found })
+}
+
+/// Adds what was found to the verdict, and tells what is not allowed.
+pub(super) fn tell(
+    gate: &Gate,
+    placed: &Placed,
+    allowances: Option<&Allowances>,
+    verdict: &mut Verdict,
+) -> Result<(), GateError> {
+    let found = &placed.found;
+    verdict.note(format!(
+        "Explored {} of {} single placements on a calm run of seed {}, strikes of {} ms; {} violate something.",
+        found.explored(),
+        found.placements(),
+        gate.range().start,
+        found.lasts.as_millis(),
+        found.violating(),
+    ));
+    if !found.calm.is_empty() {
+        verdict.add(without_a_strike(gate, placed, allowances));
+    }
+    for kind in found.kinds.iter().filter(|kind| kind.placements > 0) {
+        verdict.add(of_kind(gate, placed, kind, allowances)?);
+    }
+    Ok(())
+}
+
+/// What is violated when nothing strikes.
+fn without_a_strike(gate: &Gate, placed: &Placed, allowances: Option<&Allowances>) -> Cell {
+    let seed = gate.range().start;
+    let replay = format!(".scenarios([\"calm\"]).seeds({seed}..{})", seed.saturating_add(1));
+    let violation = Violation { runs: 1, first_seed: seed, replay, ..Violation::default() };
+    let violations = placed.found.calm.iter().map(|name| (name.clone(), violation.clone())).collect();
+    let cell = Cell { runs: 1, decided: 1, violations, ..empty(gate, "calm") };
+    judged(cell, allowances)
+}
+
+fn of_kind(
+    gate: &Gate,
+    placed: &Placed,
+    kind: &Kind,
+    allowances: Option<&Allowances>,
+) -> Result<Cell, GateError> {
+    let (explored, bit) = (kind.explored as u64, kind.bit as u64);
+    let mut cell = Cell { runs: explored, decided: bit, ..empty(gate, kind.strike) };
+    cell.bit.insert(kind.strike.to_owned(), bit);
+    // A strike may violate something and be no longer there to be seen; what it broke counts more than that.
+    cell.unknown = explored.saturating_sub(bit.max(kind.violating as u64));
+    let mut first: BTreeMap<&str, (&Place, u64)> = BTreeMap::new();
+    for way in placed.found.ways.iter().filter(|way| way.shape.strike == kind.strike) {
+        for name in &way.violated {
+            for place in &way.places {
+                let (earliest, runs) = first.entry(name).or_insert((place, 0));
+                *earliest = (*earliest).min(place);
+                *runs += 1;
+            }
+        }
+    }
+    for (name, (place, runs)) in &first {
+        let replay = format!("the placement {}:{} of `picklock explore`", kind.strike, place.number);
+        let violation = Violation { runs: *runs, first_seed: place.seed.0, replay, ..Violation::default() };
+        cell.violations.insert((*name).to_owned(), violation);
+    }
+    let mut cell = judged(cell, allowances);
+    for (name, (place, _)) in first {
+        if !cell.allows(name) {
+            let told = told(gate, placed, place, name)?;
+            if let Some(violation) = cell.violations.get_mut(name) {
+                *violation = Violation { runs: violation.runs, first_seed: violation.first_seed, ..told };
+            }
+        }
+    }
+    Ok(cell)
+}
+
+/// The run of one placement, reduced, confirmed and kept.
+fn told(gate: &Gate, placed: &Placed, place: &Place, invariant: &str) -> Result<Violation, GateError> {
+    let name = format!("{PREFIX}{}", place.strike);
+    let failed = |error| GateError::of(error, &gate.design.name, &name);
+    let strike = strikes::named(place.strike).map(|strike| (strike, place.number));
+    let places: Vec<(&'static Strike, usize)> = strike.into_iter().collect();
+    let Ok(whole) = explore::again(&placed.request(gate), place.seed, &places).map_err(failed)? else {
+        return Ok(Violation::default());
+    };
+    let design = &placed.design;
+    let small = shrink::shrink(Engine::Event, design, &whole.plan, invariant);
+    let run = picklock_scenarios::check::check_keeping(Engine::Event, design, small).map_err(failed)?;
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let file: String = gate.design.name.chars().map(plain).collect();
+    let file = out(gate).join("capsules").join(format!("{file}.{name}.{invariant}.json"));
+    let kept: Capsule = tell::capsule(design, &name, Engine::Event, &run);
+    tell::write_whole(&file, &kept.to_text())
+        .map_err(|source| GateError::Tell(tell::TellError::Write { path: file.clone(), source }))?;
+    let confirmed = gate.confirm.then(|| tell::confirm(design, &run.plan, &[invariant.to_owned()]));
+    let replay = replay_line(&file);
+    let trials = Some(trials::of(Engine::Event, design, &run, &[]));
+    let story = Story { trials, ..tell::story(design, &name, &run, replay.clone()) };
+    Ok(Violation {
+        replay,
+        capsule: Some(file),
+        confirmed: confirmed.and_then(|counts| counts.first().copied()),
+        story: Some(Arc::new(story)),
+        ..Violation::default()
+    })
+}
+
+fn empty(gate: &Gate, strike: &str) -> Cell {
+    Cell {
+        design: gate.design.name.to_string(),
+        scenario: format!("{PREFIX}{strike}"),
+        engine: Engine::Event.to_string(),
+        ..Cell::default()
+    }
+}
+
+fn judged(cell: Cell, allowances: Option<&Allowances>) -> Cell {
+    let Some(allowances) = allowances else { return cell };
+    let cell = Cell { expected: Some(allowed(allowances, &cell.scenario)), ..cell };
+    let more = cell.violations.keys().filter(|name| !cell.allows(name)).cloned().collect::<Vec<_>>();
+    let unmet_because = (!more.is_empty()).then(|| format!("unexpected violation of {}", more.join(", ")));
+    Cell { met: Some(more.is_empty()), unmet_because, ..cell }
+}

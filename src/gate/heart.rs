@@ -1,0 +1,102 @@
+//! A line on standard error every ten seconds while a gate runs, so that nobody thinks that it hangs.
+//!
+//! It goes past what captures the output of tests: a line that is shown when the test is over is of no use.
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// As often as `picklock run` prints one where there is no terminal.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// How far a gate is.
+#[derive(Default)]
+pub(super) struct Heart {
+    design: String,
+    at: Mutex<String>,
+    runs: AtomicU64,
+    violating: AtomicU64,
+}
+
+impl Heart {
+    /// What is worked on from now on: `scenario `pause``.
+    pub(super) fn at(&self, what: impl Into<String>) {
+        *self.at.lock().unwrap_or_else(PoisonError::into_inner) = what.into();
+    }
+
+    /// One more run is made.
+    pub(super) fn ran(&self, violates: bool) {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.violating.fetch_add(u64::from(violates), Ordering::Relaxed);
+    }
+
+    fn line(&self, elapsed: Duration) -> String {
+        let at = self.at.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (runs, violating) = (self.runs.load(Ordering::Relaxed), self.violating.load(Ordering::Relaxed));
+        format!(
+            "picklock: `{}`, {at}: {runs} runs, {violating} with a violation, {}s",
+            self.design,
+            elapsed.as_secs()
+        )
+    }
+}
+
+/// Does some work on this design and says every ten seconds how far it is.
+pub(super) fn beating<T>(design: &str, work: impl FnOnce(&Heart) -> T) -> T {
+    // Who does not listen on standard error is not told, and the runs go on.
+    beating_every(EVERY, design, work, |line| _ = writeln!(std::io::stderr().lock(), "{line}"))
+}
+
+fn beating_every<T>(
+    every: Duration,
+    design: &str,
+    work: impl FnOnce(&Heart) -> T,
+    say: impl Fn(&str) + Send,
+) -> T {
+    let heart = Heart { design: design.to_owned(), ..Heart::default() };
+    let (end, ended) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let heart = &heart;
+        scope.spawn(move || {
+            let mut elapsed = Duration::ZERO;
+            while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                elapsed += every;
+                say(&heart.line(elapsed));
+            }
+        });
+        // The other end is dropped when the work is over, or panics: then no more lines come.
+        let _end = end;
+        work(heart)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_while_it_works_and_say_what_is_worked_on() {
+        let (say, said) = mpsc::channel::<String>();
+        let first = beating_every(
+            Duration::from_millis(5),
+            "mine",
+            |heart| {
+                heart.at("scenario `pause`");
+                heart.ran(true);
+                heart.ran(false);
+                // A line of before may be under way.
+                let mut lines = (0..1_000).map_while(|_| said.recv_timeout(Duration::from_secs(10)).ok());
+                lines.find(|line| line.contains("2 runs"))
+            },
+            move |line| _ = say.send(line.to_owned()),
+        );
+        let line = first.unwrap_or_default();
+        assert!(
+            line.starts_with("picklock: `mine`, scenario `pause`: 2 runs, 1 with a violation, "),
+            "{line}"
+        );
+        assert!(said.try_iter().count() < 1_000, "none comes when it is over");
+    }
+}
