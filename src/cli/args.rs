@@ -162,7 +162,12 @@ pub(crate) enum Colour {
 #[derive(Args)]
 #[command(after_help = "\
 Without --expect, the built-in designs under the built-in suite are held against the expectations that come with
-picklock, as far as nothing is changed by --set, --suite or design parameters; any other violation counts.
+picklock, as far as nothing is changed by --set, --suite or design parameters; any other violation counts. With --allow
+every design may violate what the file allows, and nothing else:
+
+  no_worse_than = \"watchdog\"                     what that design is known to violate, under each scenario
+  [pause]                                          and under this one
+  allow = [\"mutual-exclusion\", \"no-lost-update\"]
 
 Example: picklock run --design single,redlock --scenario pause --seeds 2000 --out results --format text,junit")]
 pub(crate) struct RunArgs {
@@ -183,6 +188,9 @@ pub(crate) struct RunArgs {
     /// A file of expectations, or `none`: then every violation counts
     #[arg(long, value_name = "FILE|none")]
     pub(crate) expect: Option<String>,
+    /// A file of what the designs may violate, for locks and parameters of which nothing is expected
+    #[arg(long, value_name = "FILE", conflicts_with = "expect")]
+    pub(crate) allow: Option<PathBuf>,
 }
 
 #[derive(Args)]

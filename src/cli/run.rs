@@ -1,16 +1,20 @@
 //! `picklock run`: designs against scenarios, held against what is expected.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write as _};
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use picklock_reports::{Format, Style, brief};
+use picklock_scenarios::allow::Allowances;
 use picklock_scenarios::campaign::{Campaign, CampaignError, quoted};
 use picklock_scenarios::expect::Expectations;
+use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::summary::{Cell, Summary};
 use picklock_scenarios::tell::write_whole;
+use picklock_sim::design::Design;
 use picklock_sim::text::nearest;
 
 use super::args::{RunArgs, Selection};
@@ -24,13 +28,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let selection = &args.selection;
     let formats = formats(selection, picklock_reports::ALL)?;
     let expectations = expectations(args)?;
-    let campaign = Campaign {
-        fail_fast: args.fail_fast,
-        confirm: !args.no_confirm,
-        thorough: args.confirm_all || (!args.no_confirm && is_choice(selection)),
-        expectations: expectations.as_ref(),
-        ..campaign(selection)?
+    let mut campaign = campaign(selection)?;
+    let allowances = allowances(args, &campaign.scenarios)?;
+    let expectations = match &allowances {
+        Some(allowances) => Some(allowed(allowances, &campaign)),
+        None => expectations,
     };
+    campaign.fail_fast = args.fail_fast;
+    campaign.confirm = !args.no_confirm;
+    campaign.thorough = args.confirm_all || (!args.no_confirm && is_choice(selection));
+    campaign.expectations = expectations.as_ref();
     let summary = make_with(&campaign, |stop, bar| campaign.run(stop, bar))?;
     report(&summary, selection, &formats, picklock_reports::ALL, |format, summary, style| {
         if format.name == "text" && !args.verbose {
@@ -39,6 +46,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
             render(format, summary, style)
         }
     })?;
+    let cells = || summary.cells.iter().map(|cell| (cell.scenario.as_str(), cell));
+    for note in allowances.iter().flat_map(|allowances| allowances.not_needed(cells())) {
+        // Who does not listen on standard error misses a hint, and nothing of the results.
+        let _ = writeln!(io::stderr().lock(), "{note}");
+    }
     Ok(exit(&summary))
 }
 
@@ -164,6 +176,26 @@ fn expectations(args: &RunArgs) -> Result<Option<Expectations>, Failure> {
         None if changed => Ok(None),
         None => Ok(Some(Expectations::builtin())),
     }
+}
+
+/// What may be violated under the scenarios that there are.
+fn allowances(args: &RunArgs, scenarios: &[Scenario]) -> Result<Option<Allowances>, Failure> {
+    let Some(file) = &args.allow else { return Ok(None) };
+    let suite = choose::suite(args.selection.suite.as_deref())?;
+    let mut known: Vec<&str> = scenarios.iter().chain(&suite).map(Scenario::name).collect();
+    known.sort_unstable();
+    known.dedup();
+    Allowances::load(file, &known).map(Some).map_err(Failure::input)
+}
+
+/// What is allowed, as what is expected of every design that is run.
+fn allowed(allowances: &Allowances, campaign: &Campaign<'_>) -> Expectations {
+    let under = |scenario: &Scenario| (scenario.name().to_owned(), allowances.under(scenario.name()));
+    let each = |design: &Design| {
+        let name = design.name.to_string();
+        campaign.scenarios.iter().map(under).map(move |(scenario, may)| (name.clone(), scenario, may))
+    };
+    campaign.designs.iter().flat_map(each).collect()
 }
 
 /// What the results mean for whoever called.
