@@ -275,7 +275,11 @@ impl Gate {
     /// With the error, when there is nothing to judge.
     #[track_caller]
     pub fn run(&self) -> Verdict {
-        self.try_run().unwrap_or_else(|error| panics::fail(&error))
+        // A closure would hide the line of the test.
+        match self.try_run() {
+            Ok(verdict) => verdict,
+            Err(error) => panics::fail(&error),
+        }
     }
 
     /// Makes the runs and fails if anything is violated that is not allowed, or a scenario exercised nothing; see
@@ -285,8 +289,10 @@ impl Gate {
     /// With what happened, when it fails.
     #[track_caller]
     pub fn assert_holds(&self) -> Verdict {
-        let verdict = judge::judge(self, judge::Extent::UnlessKeptFail);
-        verdict.unwrap_or_else(|error| panics::fail(&error)).assert_holds()
+        match judge::judge(self, judge::Extent::UnlessKeptFail) {
+            Ok(verdict) => verdict.assert_holds(),
+            Err(error) => panics::fail(&error),
+        }
     }
 
     /// Makes the runs and fails unless this invariant is violated in one of them; see [`Verdict::assert_violates`].

@@ -66,7 +66,7 @@ pub enum GateError {
         until: u64,
     },
     /// The code of the lock panicked.
-    #[error("the lock `{design}` panicked under scenario `{scenario}`, seed {seed}: {message}{}\n{remedy}", at(.place))]
+    #[error("the lock `{design}` panicked under scenario `{scenario}`, seed {seed}{}{}\n{remedy}", said(.message, .remedy), at(.place))]
     Panicked {
         /// The design's name.
         design: String,
@@ -192,6 +192,11 @@ fn setting(error: &ScenarioError) -> String {
         }
         error => error.to_string(),
     }
+}
+
+/// What a panic said, unless picklock knows better: tokio's advice is to enable what has no place here.
+fn said(message: &str, remedy: &str) -> String {
+    if remedy == LOOK { format!(": {message}") } else { ".".to_owned() }
 }
 
 fn at(place: &Option<Box<str>>) -> String {

@@ -27,7 +27,10 @@ use super::{GateError, Verdict, panics, runs};
 #[must_use]
 pub fn replay(design: Design, file: impl AsRef<Path>) -> Verdict {
     panics::install();
-    try_replay(&design, file.as_ref()).unwrap_or_else(|error| panics::fail(&error))
+    match try_replay(&design, file.as_ref()) {
+        Ok(verdict) => verdict,
+        Err(error) => panics::fail(&error),
+    }
 }
 
 fn try_replay(design: &Design, file: &Path) -> Result<Verdict, GateError> {
