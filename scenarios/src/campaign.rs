@@ -24,7 +24,7 @@ use crate::tell::{self, TellError};
 
 mod blocks;
 pub(crate) mod observer;
-mod over;
+pub(crate) mod over;
 pub(crate) mod parallel;
 pub(crate) mod request;
 #[cfg(test)]

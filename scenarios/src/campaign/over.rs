@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Whether a campaign should make no more runs: interrupted, out of time, or satisfied.
-pub(super) struct Over<'a> {
+pub(crate) struct Over<'a> {
     #[expect(clippy::disallowed_types, reason = "a budget is time of the machine; no run reads it")]
     deadline: Option<std::time::Instant>,
     stop: &'a AtomicBool,
@@ -17,7 +17,7 @@ impl<'a> Over<'a> {
         clippy::disallowed_types,
         reason = "a budget is time of the machine"
     )]
-    pub(super) fn new(budget: Option<Duration>, stop: &'a AtomicBool) -> Over<'a> {
+    pub(crate) fn new(budget: Option<Duration>, stop: &'a AtomicBool) -> Over<'a> {
         let deadline = budget.and_then(|budget| std::time::Instant::now().checked_add(budget));
         Over { deadline, stop, satisfied: AtomicBool::new(false) }
     }
@@ -27,15 +27,15 @@ impl<'a> Over<'a> {
         clippy::disallowed_types,
         reason = "a budget is time of the machine"
     )]
-    pub(super) fn now(&self) -> bool {
+    pub(crate) fn now(&self) -> bool {
         self.interrupted() || self.deadline.is_some_and(|deadline| std::time::Instant::now() >= deadline)
     }
 
-    pub(super) fn interrupted(&self) -> bool {
+    pub(crate) fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.satisfied.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set(&self) {
+    pub(crate) fn set(&self) {
         self.satisfied.store(true, Ordering::Relaxed);
     }
 }

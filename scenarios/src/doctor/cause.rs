@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::mem::discriminant;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use picklock_sim::trace::Event;
 
@@ -104,7 +104,7 @@ fn is_anagram(one: &str, other: &str) -> bool {
 
 /// True if two texts differ in a number that is about the present time, in seconds or a fraction of them.
 fn is_time(one: &str, other: &str) -> bool {
-    let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return false };
+    let Some(now) = time_of_day() else { return false };
     let numbers = |text: &str| -> Vec<u128> {
         text.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
     };
@@ -118,4 +118,14 @@ fn is_time(one: &str, other: &str) -> bool {
     };
     let differ = numbers(one) != numbers(other);
     differ && numbers(one).into_iter().chain(numbers(other)).any(near)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "what a stray lock may have read is looked for"
+)]
+fn time_of_day() -> Option<Duration> {
+    use std::time::SystemTime;
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()
 }

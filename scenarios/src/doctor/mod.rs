@@ -76,6 +76,11 @@ fn differ([one, other]: [&Trace; 2]) -> Option<usize> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "what these locks do is what no lock may do"
+)]
 mod tests {
     use std::collections::HashMap;
     use std::time::{Duration, SystemTime};

@@ -14,7 +14,7 @@ mod ways;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use picklock_sim::engine::Engine;
 use picklock_sim::plan::Injection;
@@ -26,6 +26,7 @@ pub use self::pairs::{PairWay, Pairs};
 pub use self::request::Request;
 use self::strikes::Strike;
 pub use self::ways::{Shape, Way};
+use crate::campaign::over::Over;
 use crate::campaign::parallel::in_parallel;
 use crate::check::{self, CheckError, Checked};
 use crate::invariants;
@@ -131,7 +132,7 @@ pub fn explore(
                 .filter(|(_, verdict)| verdict.as_ref().is_some_and(|verdict| verdict.violated.is_empty()))
                 .map(|(placement, _)| *placement)
                 .collect();
-            Some(pairs::explore(request, &harmless, Instant::now() + budget, stop)?)
+            Some(pairs::explore(request, &harmless, &Over::new(Some(budget), stop))?)
         }
         _ => None,
     };

@@ -4,14 +4,14 @@
 //! next of each, from a place in the list that depends on nothing but its length. How far this comes, the budget decides.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use picklock_sim::plan::Injection;
 
 use super::ground::{Ground, Place};
 use super::request::Request;
+use crate::campaign::over::Over;
 use crate::campaign::parallel::in_parallel;
 use crate::check::CheckError;
 
@@ -102,8 +102,7 @@ struct Found {
 pub(super) fn explore(
     request: &Request<'_>,
     harmless: &[Placement<'_, '_>],
-    until: Instant,
-    stop: &AtomicBool,
+    over: &Over<'_>,
 ) -> Result<Pairs, CheckError> {
     let mut sides: BTreeMap<_, Side<'_, '_>> = BTreeMap::new();
     for placement in harmless {
@@ -123,7 +122,7 @@ pub(super) fn explore(
     let next = AtomicUsize::new(0);
     let found = Mutex::new((combinations.iter().map(|_| Found::default()).collect::<Vec<_>>(), None));
     in_parallel(request.jobs, || {
-        while !stop.load(Ordering::Relaxed) && Instant::now() < until {
+        while !over.now() {
             let turn = next.fetch_add(1, Ordering::Relaxed) as u64;
             if turn >= turns {
                 return;

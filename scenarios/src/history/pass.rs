@@ -38,6 +38,8 @@ struct Pass<'t> {
     live: BTreeMap<(usize, HostId), usize>,
     /// The creations of the grant at hand, kept to reuse the allocation.
     creations: Vec<Creation>,
+    /// The section that was last asked for: an event is mostly of the same one as the event before it.
+    last: Option<(GrantId, usize)>,
 }
 
 /// Whether a host takes writes, and whether it runs.
@@ -78,6 +80,7 @@ impl<'t> Pass<'t> {
             keys: BTreeMap::new(),
             live: BTreeMap::new(),
             creations: Vec::new(),
+            last: None,
         }
     }
 
@@ -190,8 +193,8 @@ impl<'t> Pass<'t> {
     /// The index of the section that an event belongs to, which is new if the event is its first.
     fn section_at(&mut self, event: &Event, key: &'t Key) -> Option<usize> {
         let id = event.grant?;
-        if let Some(known) = self.history.named.get(&id) {
-            return Some(*known);
+        if let Some(known) = self.known(id) {
+            return Some(known);
         }
         let key = self.key(key);
         let new = self.history.sections.len();
@@ -202,8 +205,17 @@ impl<'t> Pass<'t> {
 
     /// The section that an event belongs to, if one of its own events came before.
     fn known_section(&mut self, event: &Event) -> Option<&mut Section<'t>> {
-        let at = *self.history.named.get(&event.grant?)?;
+        let at = self.known(event.grant?)?;
         Some(&mut self.history.sections[at])
+    }
+
+    fn known(&mut self, id: GrantId) -> Option<usize> {
+        if let Some((_, at)) = self.last.filter(|(last, _)| *last == id) {
+            return Some(at);
+        }
+        let at = *self.history.named.get(&id)?;
+        self.last = Some((id, at));
+        Some(at)
     }
 
     fn section(&mut self, event: &Event, key: &'t Key) -> Option<&mut Section<'t>> {
