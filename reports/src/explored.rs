@@ -32,6 +32,10 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
             format!("Without a strike it violates {} already; that is left out.", page.calm.join(", "));
         out.push_str(&paragraph(&already, 0, columns));
     }
+    if !page.holds.is_empty() {
+        let never = format!("Violated at no placement: {}.", page.holds.join(", "));
+        out.push_str(&paragraph(&never, 0, columns));
+    }
     let _ = writeln!(
         out,
         "\n{}{}{}{}",

@@ -24,8 +24,9 @@ use super::{choose, progress, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
-A run without faults is made first, and every step is noted that a process takes in it: clients, servers, the resource. Then
-each kind of fault strikes at each of these steps, one run for each. What breaks is sorted by what strikes whom at which step.
+A run without faults is made first, and every step is noted that a process takes in it: clients, servers,
+the resource. Then each kind of fault strikes at each of these steps, one run for each. What breaks is sorted
+by what strikes whom at which step.
 
 Faults: pause, suspend, stall, crash, restart, delay, lost-request, lost-reply, error-reply, cut, cancel, clock-step.
 The exit code is 1 if something breaks that does not break without a fault.
