@@ -109,7 +109,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
             Err(_) if args.design.is_empty() => continue,
             Err(why) => return Err(says_nothing(&scenario, design, &why)),
         };
-        let request = request(args, &design, &scenario, strikes_of(&args.fault)?);
+        let request = request(args, &design, &scenario, strikes_of(&args.fault)?)?;
         let bar = progress::Bar::new(0);
         let explored = explore::explore(&request, &stop, &|all, violates| bar.one_of(all, violates));
         bar.clear();
@@ -152,9 +152,14 @@ fn request<'a>(
     design: &'a Design,
     scenario: &'a Scenario,
     strikes: Vec<&'static Strike>,
-) -> Request<'a> {
+) -> Result<Request<'a>, Failure> {
+    let stores = design.topology.stores;
+    if let Some(held) = args.held.filter(|held| *held > stores) {
+        let message = format!("--held is {held}, and the design `{}` has {stores} stores", design.name);
+        return Err(Failure::Input(message));
+    }
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    Request {
+    Ok(Request {
         design,
         scenario,
         seeds: args.seeds.clone().map(Seed).collect(),
@@ -163,7 +168,7 @@ fn request<'a>(
         held: args.held,
         jobs: args.jobs.unwrap_or(cores),
         pairs: args.pairs.then_some(args.budget),
-    }
+    })
 }
 
 /// The kinds of strikes asked for; all if none is named.
@@ -201,7 +206,7 @@ fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
         }
     }
     let design = scenario.applies(design).map_err(|why| says_nothing(scenario, design, &why))?;
-    let request = request(args, &design, scenario, kinds);
+    let request = request(args, &design, scenario, kinds)?;
     let seed = Seed(args.seeds.start);
     let run = explore::again(&request, seed, &places).map_err(Failure::internal)?;
     let run = run.map_err(|(strike, count)| {

@@ -56,9 +56,13 @@ pub const ALL: &[Strike] = &[
     },
     Strike {
         name: "crash",
-        doc: "a client or a server dies for good",
+        doc: "a client or a server dies for good; not the only server, without which there is no lock",
         at: Where::Process(no_resource),
-        pull: |_, point| vec![(here(point), Lever::Crash { power_loss: false, restart_after: None })],
+        pull: |stage, point| {
+            let lone = stage.lone_store && stage.role(&point.host) == Role::Store;
+            let dies = || (here(point), Lever::Crash { power_loss: false, restart_after: None });
+            (!lone).then(dies).into_iter().collect()
+        },
     },
     Strike {
         name: "restart",
@@ -142,6 +146,7 @@ pub struct Stage {
     ttl: Duration,
     lasts: Duration,
     answers_with_errors: bool,
+    lone_store: bool,
 }
 
 impl Stage {
@@ -151,7 +156,13 @@ impl Stage {
         let mut levers = design.kind.iter().flat_map(|kind| kind.levers());
         let answers_with_errors = levers.any(|lever| lever.name == "error-reply");
         let roles = hosts.iter().map(|host| (host.name.clone(), host.role)).collect();
-        Stage { roles, ttl: plan.world.ttl, lasts, answers_with_errors }
+        Stage {
+            roles,
+            ttl: plan.world.ttl,
+            lasts,
+            answers_with_errors,
+            lone_store: hosts.iter().filter(|host| servers(host.role)).count() == 1,
+        }
     }
 
     /// What a host is for.
