@@ -200,7 +200,7 @@ end
 -- As run, with one key and few arguments: nearly all scripts are called so, and tables are made soonest here.
 local function run_short(script, key, ...)
     globals.KEYS, globals.ARGV = { key }, { ... }
-    local _ = 1
+    local _, _ = 1, 1
     return xpcall(script, located)
 end
 
