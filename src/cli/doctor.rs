@@ -1,5 +1,6 @@
 //! `picklock doctor`: every run twice here and once in another process, and where they part.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -70,22 +71,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Expected);
     }
     let stop = progress::stop_on_interrupt()?;
-    let elsewhere = std::thread::scope(|scope| {
-        // It works while this one does; what is examined here stays on one thread.
-        let child = Command::new(std::env::current_exe().map_err(Failure::internal)?)
-            .args(std::env::args_os().skip(1))
-            .arg("--digests")
-            .stdin(Stdio::null())
-            .stderr(Stdio::inherit())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(Failure::internal)?;
-        let waiting = scope.spawn(|| child.wait_with_output());
-        let output =
-            waiting.join().map_err(|_| Failure::internal("the other process could not be waited for"))?;
-        output.map_err(Failure::internal)
-    })?;
-    let elsewhere = String::from_utf8_lossy(&elsewhere.stdout).into_owned();
+    let elsewhere = elsewhere()?;
     let bar = progress::Bar::new(cases.len() as u64);
     let (mut page, mut differing, mut examined) = (String::new(), 0_u64, 0_u64);
     for case in &cases {
@@ -93,10 +79,9 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
             break;
         }
         let found = examine(case)?;
-        let there = if elsewhere.contains(&digest_line(case, &found.1)) {
-            None
-        } else {
-            elsewhere_differs(args, case)?
+        let there = match elsewhere.contains(digest_line(case, &found.1).trim_end()) {
+            true => None,
+            false => Some(difference_elsewhere(args, case)?),
         };
         let differs = found.0.difference.is_some() || !found.0.noticed.is_empty() || there.is_some();
         if differs {
@@ -118,6 +103,27 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     } else {
         Exit::Expected
     })
+}
+
+/// What another process has for the same runs, a line for each.
+fn elsewhere() -> Result<BTreeSet<String>, Failure> {
+    let output = another()?.args(std::env::args_os().skip(1)).arg("--digests").output();
+    let output = output.map_err(Failure::internal)?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Failure::internal(format!(
+            "another process failed to make the same runs: {}",
+            said.trim()
+        )));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+}
+
+/// This program once more.
+fn another() -> Result<Command, Failure> {
+    let mut another = Command::new(std::env::current_exe().map_err(Failure::internal)?);
+    another.stdin(Stdio::null());
+    Ok(another)
 }
 
 fn cases<'a>(designs: &'a [Design], scenarios: &'a [Scenario], seeds: &Range<u64>) -> Vec<Case<'a>> {
@@ -154,10 +160,10 @@ fn digest_line(case: &Case<'_>, digest: &str) -> String {
     format!("{}\t{}\t{}\t{digest}\n", case.name, case.scenario.name(), case.seed)
 }
 
-/// The first event that differs from that of another process, as both have it; nothing if it can no longer be seen.
-fn elsewhere_differs(args: &DoctorArgs, case: &Case<'_>) -> Result<Option<String>, Failure> {
+/// The first event that differs between two more processes, as both have it, if it can still be seen.
+fn difference_elsewhere(args: &DoctorArgs, case: &Case<'_>) -> Result<String, Failure> {
     let events = || -> Result<Vec<Value>, Failure> {
-        let mut replay = Command::new(std::env::current_exe().map_err(Failure::internal)?);
+        let mut replay = another()?;
         replay.args(["replay", case.name, case.scenario.name(), &case.seed.to_string(), "--format", "json"]);
         if let Some(suite) = &args.suite {
             replay.arg("--suite").arg(suite);
@@ -165,14 +171,14 @@ fn elsewhere_differs(args: &DoctorArgs, case: &Case<'_>) -> Result<Option<String
         for setting in &args.set {
             replay.args(["--set", setting]);
         }
-        let output = replay.stdin(Stdio::null()).output().map_err(Failure::internal)?;
+        let output = replay.output().map_err(Failure::internal)?;
         let run: Value = serde_json::from_slice(&output.stdout).map_err(Failure::internal)?;
         Ok(run["events"].as_array().cloned().unwrap_or_default())
     };
     let (one, other) = (events()?, events()?);
     let parts = one.iter().zip(&other).find(|(one, other)| one != other);
-    Ok(Some(match parts {
+    Ok(match parts {
         Some((one, other)) => format!("{one}\n{other}"),
         None => "the digests of two processes differ, and two more were the same".to_owned(),
-    }))
+    })
 }

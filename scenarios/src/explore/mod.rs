@@ -204,10 +204,10 @@ fn run_all<T: Send>(
     stop: &AtomicBool,
     run: impl Fn(usize) -> Result<T, CheckError> + Sync,
 ) -> Result<Vec<Option<T>>, CheckError> {
-    let next = AtomicUsize::new(0);
+    let (next, over) = (AtomicUsize::new(0), Over::new(None, stop));
     let made = Mutex::new(((0..count).map(|_| None).collect::<Vec<Option<T>>>(), None));
     in_parallel(jobs, || {
-        while !stop.load(Ordering::Relaxed) {
+        while !over.now() {
             let at = next.fetch_add(1, Ordering::Relaxed);
             if at >= count {
                 return;
@@ -218,7 +218,7 @@ fn run_all<T: Send>(
                 Ok(outcome) => made.0[at] = Some(outcome),
                 Err(error) => {
                     made.1.get_or_insert(error);
-                    return;
+                    over.set();
                 }
             }
         }

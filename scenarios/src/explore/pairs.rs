@@ -138,7 +138,7 @@ pub(super) fn explore(
                 Ok(verdict) => found.0[at].note(round, pair.map(|(_, place, _)| place), verdict.violated),
                 Err(error) => {
                     found.1.get_or_insert(error);
-                    return;
+                    over.set();
                 }
             }
         }

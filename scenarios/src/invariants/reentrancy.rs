@@ -192,6 +192,7 @@ impl<'h, 't> Life<'h, 't> {
 #[cfg(test)]
 mod tests {
     use picklock_sim::ids::Key;
+    use picklock_sim::trace::Trace;
 
     use super::*;
     use crate::invariants::testing::*;
@@ -244,6 +245,39 @@ mod tests {
         assert!(finding(&INVARIANT, &trace).text.contains("still has"));
         let script = leaves(nested().at(20), Some("no reply")).at(30).releasing(A1).at(32).released(A1);
         assert_eq!(judge(&INVARIANT, &script.trace()), Outcome::Holds, "nobody knows what the count is");
+    }
+
+    /// A1 takes and releases, and its record stays, unless something happens to it in between.
+    fn left_behind(between: impl FnOnce(Script) -> Script) -> Trace {
+        let script = Script::new().reentrant().at(0).waits(A1).creates(A1, NODE_1).at(1).acquires(A1);
+        between(script.at(10)).at(30).releasing(A1).at(32).released(A1).trace()
+    }
+
+    #[test]
+    fn what_a_dead_store_keeps_is_not_held() {
+        assert_eq!(finding(&INVARIANT, &left_behind(|script| script)).grants, [A1]);
+        assert_eq!(judge(&INVARIANT, &left_behind(|script| script.crashes(NODE_1))), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_record_whose_lease_is_over_is_not_held_though_it_is_dropped_late() {
+        let expires = |overdue| {
+            let script = Script::new().reentrant().at(0).waits(A1).creates(A1, NODE_1).at(1).acquires(A1);
+            script.at(30).releasing(A1).at(32).released(A1).at(50).expires_late(NODE_1, overdue).trace()
+        };
+        assert_eq!(finding(&INVARIANT, &expires(5)).grants, [A1]);
+        assert_eq!(judge(&INVARIANT, &expires(25)), Outcome::Holds);
+    }
+
+    #[test]
+    fn what_an_earlier_section_left_counts_unless_its_release_failed() {
+        let first = || Script::new().reentrant().at(0).waits(A1).creates(A1, NODE_1);
+        let second = |script: Script| {
+            script.at(40).waits(A2).at(41).acquires(A2).at(50).releasing(A2).at(52).released(A2).trace()
+        };
+        assert_eq!(finding(&INVARIANT, &second(first().at(5).gives_up(A1))).grants, [A2]);
+        let failed = first().at(1).acquires(A1).at(5).releasing(A1).at(6).release_in_doubt(A1);
+        assert_eq!(judge(&INVARIANT, &second(failed)), Outcome::Holds);
     }
 
     #[test]
