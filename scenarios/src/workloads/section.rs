@@ -137,7 +137,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Releases, again if that fails, as often as it is this worker's habit. `pending`: with it the section's change is made.
+    /// Releases, again if that fails or is cancelled, as often as it is this worker's habit. `pending`: with it the section's change is made.
     async fn release(&mut self, lock: &dyn ErasedLock, grant: Grant, section: &SectionPlan, pending: bool) {
         let key = &section.key;
         self.witness.releasing(section.ordinal, key);
@@ -145,15 +145,15 @@ impl<'s> Worker<'s> {
         let mut left = self.seat.habits.releases.clamp(1, RELEASES_MAX);
         loop {
             left -= 1;
-            let Some(outcome) = self.host.unless_cancelled(lock.release(grant.clone())).await else {
-                if pending {
-                    self.witness.change(What::WriteUnknown { key: key.clone() });
+            match self.host.unless_cancelled(lock.release(grant.clone())).await {
+                None | Some(Err(_)) if left > 0 => {}
+                None => {
+                    if pending {
+                        self.witness.change(What::WriteUnknown { key: key.clone() });
+                    }
+                    return self.witness.release_cancelled(section.ordinal, key);
                 }
-                return self.witness.release_cancelled(section.ordinal, key);
-            };
-            match outcome {
-                Err(_) if left > 0 => {}
-                outcome => {
+                Some(outcome) => {
                     if pending {
                         self.witness.change(made_with(&outcome, key.clone()));
                     }
