@@ -349,7 +349,10 @@ fn a_lock_that_connects_by_a_client_of_its_own_is_told_of_the_socket_and_not_of_
     let text = message(|| gate(design("own", OwnClient)).scenarios(["calm"]).seeds(1).assert_holds());
     assert!(text.contains("opens a socket of the machine") && text.contains("Connection::to"), "{text}");
     assert!(!text.contains("tokio::time") && !text.contains("enable_time"), "{text}");
-    assert!(text.contains("That was at tests/gate.rs:"), "{text}");
+    // Without line tables no backtrace knows a line.
+    if std::backtrace::Backtrace::force_capture().to_string().contains("at ./tests/gate.rs:") {
+        assert!(text.contains("That was at tests/gate.rs:"), "{text}");
+    }
 }
 
 #[test]

@@ -24,7 +24,8 @@ pub(super) struct Kind {
     pub(super) remedy: &'static str,
     /// What the message holds, one of these.
     says: &'static [&'static str],
-    /// What the names of the functions hold that led there, one of these; anything if there are none.
+    /// What the names of the functions that led there hold, or the file that panicked, one of these; anything if there are none.
+    /// Without line tables a backtrace lacks all that was inlined, and the file is what is left.
     through: &'static [&'static str],
 }
 
@@ -54,10 +55,11 @@ static KINDS: [Kind; 8] = [
         through: &[],
     },
     Kind {
-        remedy: "A time limit of the redis crate waits on tokio::time, which does not follow its host's clock: use Connection::to, \
-                 or set_response_timeout(None) and set_connection_timeout(None), and put Host::timeout around the call.",
+        remedy: "A time limit of the redis crate is on the machine's time, which no host's clock follows, and its own Client opens \
+                 a socket of the machine: use Connection::to, or set_response_timeout(None) and set_connection_timeout(None), \
+                 and put Host::timeout around the call.",
         says: &[TIMERS],
-        through: &["redis::"],
+        through: &["redis::", "/redis-"],
     },
     Kind {
         remedy: "It waits on tokio::time, which does not follow its host's clock and has no place in a simulated world: use \
@@ -150,9 +152,11 @@ fn is_told(info: &PanicHookInfo<'_>) -> bool {
         return false;
     }
     let frames = std::cell::OnceCell::new();
-    let frames = || frames.get_or_init(|| Backtrace::force_capture().to_string()).clone();
+    let thrown = info.location().map(ToString::to_string);
+    let at = thrown.as_deref().unwrap_or_default();
+    let frames = || frames.get_or_init(|| format!("{at}\n{}", Backtrace::force_capture())).clone();
     let kind = kind(info.payload_as_str().unwrap_or_default(), frames);
-    let thrown = info.location().map(ToString::to_string).filter(|place| is_own(place));
+    let thrown = thrown.clone().filter(|place| is_own(place));
     // Only where tokio or a library panics does it take the frames to find whose call that was.
     let place = thrown.or_else(|| kind.and_then(|_| own_place(&frames())));
     LAST.set(Some(Seen { place, kind }));
@@ -175,7 +179,7 @@ fn is_own(place: &str) -> bool {
 }
 
 /// The innermost line of a backtrace that lies below the directory of the package under test, and not in picklock itself, which may
-/// lie there as well.
+/// lie there as well. A library that was built elsewhere can bear a relative name, too: the file must be there.
 fn own_place(frames: &str) -> Option<String> {
     let here = std::env::current_dir().unwrap_or_default();
     let house = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -183,7 +187,8 @@ fn own_place(frames: &str) -> Option<String> {
     let own = |line: &str| {
         let place = line.trim_start().strip_prefix("at ./")?;
         let is_ours = ours.iter().any(|room| here.join(place).starts_with(room));
-        (!is_ours).then(|| place.to_owned())
+        let file = place.split(':').next().unwrap_or_default();
+        (!is_ours && here.join(file).is_file()).then(|| place.to_owned())
     };
     frames.lines().find_map(own)
 }
@@ -203,6 +208,8 @@ mod tests {
         assert!(remedy(message, through).contains("opens a socket of the machine"));
         assert!(remedy(message, "mine::Lease::wait").contains("waits on tokio::time"));
         assert!(remedy(message, "redis::aio::multiplexed_connection").contains("set_response_timeout(None)"));
+        let inlined = "/root/.cargo/registry/src/x/redis-1.8.1/src/aio/runtime.rs:157:28";
+        assert!(remedy(message, inlined).contains("opens a socket of the machine"));
     }
 
     #[test]
@@ -224,8 +231,8 @@ mod tests {
 
     #[test]
     fn the_place_is_the_innermost_line_of_the_package() {
-        let frames = "  3: tokio::net\n     at /root/.cargo/registry/src/x/tokio/net.rs:1:2\n  4: mine\n     at ./src/gate/panics.rs:1:1\n  5: mine\n     at ./locks/lease.rs:20:9\n     at ./tests/all.rs:3:1";
-        assert_eq!(own_place(frames).as_deref(), Some("locks/lease.rs:20:9"));
+        let frames = "  3: tokio::net\n     at /root/.cargo/registry/src/x/tokio/net.rs:1:2\n  4: mine\n     at ./src/gate/panics.rs:1:1\n  5: start\n     at ./nptl/pthread_create.c:442:8\n  6: mine\n     at ./tests/gate.rs:20:9\n     at ./tests/allowed.rs:3:1";
+        assert_eq!(own_place(frames).as_deref(), Some("tests/gate.rs:20:9"));
         assert!(is_own("src/lease.rs:20:9") && !is_own("/root/.cargo/registry/src/x/tokio/net.rs:1:2"));
     }
 }
