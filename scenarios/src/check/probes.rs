@@ -37,7 +37,8 @@ impl<'a> Probes<'a> {
         let at = match self.made.iter().position(|made| made.serves(design, &calm)) {
             Some(at) => at,
             None => {
-                self.make(design, calm)?;
+                let probe = run::scout(design, &calm, &workload(&calm)?, Seeing::Sections)?;
+                self.made.push(Made { design, calm, probe });
                 self.made.len() - 1
             }
         };

@@ -3,6 +3,6 @@
 pub mod live;
 mod one;
 
-pub use one::{ClientSeat, Panicked, Run, Workload, probe, run, run_keeping};
+pub use one::{ClientSeat, Panicked, Run, Workload, probe, run, run_keeping, scout};
 
 pub use crate::world::Wire;

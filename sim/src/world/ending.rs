@@ -16,6 +16,8 @@ pub(crate) struct Ending {
     pub(super) latecomer: Option<(HostId, Duration)>,
     /// When it was let in.
     pub(crate) came: Option<TrueTime>,
+    /// The run is over when it would be let in.
+    pub(super) without_it: bool,
     /// It waits here to be let in.
     pub(super) waiting: Option<Waker>,
     /// Keys of sections that have begun and not been released without an error: the first to be asked for.
@@ -28,6 +30,7 @@ impl Ending {
             horizon: TrueTime(0) + horizon,
             latecomer: None,
             came: None,
+            without_it: false,
             waiting: None,
             open: BTreeMap::new(),
         }

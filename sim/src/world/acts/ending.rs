@@ -16,6 +16,11 @@ impl State {
         self.ending.latecomer = Some((host, span));
     }
 
+    /// The run is over when the fresh client would be let in.
+    pub(crate) fn end_without_latecomer(&mut self) {
+        self.ending.without_it = true;
+    }
+
     /// Whether the run is over; lets the fresh client in when all others are done.
     pub(crate) fn settled(&mut self) -> Progress {
         // This is asked at every step, and the client that was busy then mostly still is.
@@ -40,6 +45,9 @@ impl State {
             return Progress::Busy;
         }
         self.ending.came = Some(self.now);
+        if self.ending.without_it {
+            return Progress::Over;
+        }
         self.ending.horizon = self.now + span;
         self.ending.waiting.take().into_iter().for_each(Waker::wake);
         Progress::LetIn
