@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use picklock_scenarios::campaign::quoted;
-use picklock_scenarios::explore::{Explored, PairWay, Pairs, Place, Shape, Way};
+use picklock_scenarios::explore::{Explored, Kind, PairWay, Pairs, Place, Shape, Way};
 use picklock_sim::plan::{Access, Edge, Phase};
 use picklock_sim::trace::Role;
 use serde_json::{Value, json};
@@ -272,6 +272,16 @@ pub fn markdown(pages: &[Explored], args: &str) -> String {
     out
 }
 
+/// How many of how many, as data: what stands beside a matrix.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub fn figures(pages: &[Explored]) -> Result<String, crate::ReportError> {
+    let page = |page: &Explored| json!({ "design": page.design, "faults": kinds_json(page) });
+    let pages: Vec<Value> = pages.iter().map(page).collect();
+    Ok(serde_json::to_string_pretty(&json!({ "schema": 1, "explored": pages }))? + "\n")
+}
+
 /// As data.
 ///
 /// # Errors
@@ -281,8 +291,8 @@ pub fn json(pages: &[Explored]) -> Result<String, crate::ReportError> {
     Ok(serde_json::to_string_pretty(&json!({ "schema": 1, "explored": pages }))? + "\n")
 }
 
-fn page_json(page: &Explored) -> Value {
-    let kinds = page.kinds.iter().map(|kind| {
+fn kinds_json(page: &Explored) -> Vec<Value> {
+    let kind = |kind: &Kind| {
         json!({
             "fault": kind.strike,
             "placements": kind.placements,
@@ -290,7 +300,11 @@ fn page_json(page: &Explored) -> Value {
             "struck": kind.bit,
             "violating": kind.violating,
         })
-    });
+    };
+    page.kinds.iter().map(kind).collect()
+}
+
+fn page_json(page: &Explored) -> Value {
     let ways = page.ways.iter().map(|way| {
         json!({
             "way": words(&way.shape),
@@ -324,7 +338,7 @@ fn page_json(page: &Explored) -> Value {
         "placements": page.placements(),
         "explored": page.explored(),
         "violating": page.violating(),
-        "faults": kinds.collect::<Vec<_>>(),
+        "faults": kinds_json(page),
         "ways": ways.collect::<Vec<_>>(),
         "pairs": pairs,
     })

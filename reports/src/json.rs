@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::summary::{
-    Cell, Confirmed, Expected, Latencies, Metrics, SCHEMA, Summary, Violation,
+    Cell, Confirmed, Exhausted, Expected, Latencies, Metrics, SCHEMA, Summary, Violation,
 };
 use picklock_sim::ids::GrantId;
 use picklock_sim::seed::Seed;
@@ -51,6 +51,7 @@ struct CellJson<'a> {
     not_applicable: &'a [String],
     violations: BTreeMap<&'a str, ViolationJson<'a>>,
     bit: &'a BTreeMap<String, u64>,
+    exhausted: &'a [Exhausted],
     expected: Option<&'a Expected>,
     met: Option<bool>,
     unmet_because: Option<&'a str>,
@@ -71,6 +72,7 @@ impl<'a> CellJson<'a> {
             not_applicable,
             violations,
             bit,
+            exhausted,
             expected,
             met,
             unmet_because,
@@ -87,6 +89,7 @@ impl<'a> CellJson<'a> {
             not_applicable,
             violations: violations.iter().map(|(name, it)| (name.as_str(), ViolationJson::of(it))).collect(),
             bit,
+            exhausted,
             expected: expected.as_ref(),
             met: *met,
             unmet_because: unmet_because.as_deref(),

@@ -99,7 +99,7 @@ fn cells(summary: &Summary) -> String {
 }
 
 fn found(cell: &Cell) -> String {
-    let mut words = vec![verdict::found(cell), verdict::retries(&cell.metrics)];
+    let mut words = vec![verdict::found(cell), verdict::exhausted(cell), verdict::retries(&cell.metrics)];
     words.retain(|words| !words.is_empty());
     words.join("; ")
 }

@@ -230,6 +230,7 @@ fn notes(cell: &Cell) -> Vec<(Ink, String)> {
     };
     let mut notes = vec![
         (found, verdict::found(cell)),
+        (Ink::Plain, verdict::exhausted(cell)),
         (Ink::Plain, verdict::overlap(cell)),
         (Ink::Plain, verdict::retries(&cell.metrics)),
         (Ink::Dim, verdict::bites(cell)),

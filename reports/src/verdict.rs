@@ -170,6 +170,25 @@ pub(crate) fn bites(cell: &Cell) -> String {
     each.join(", ")
 }
 
+/// For a cell that holds, what was exhausted besides: each place at which its faults can strike.
+pub(crate) fn exhausted(cell: &Cell) -> String {
+    let holds = Mark::of(cell) == Mark::Holds;
+    let tried = cell.exhausted.iter().filter(|_| holds).map(|tried| {
+        let of = if tried.explored == tried.placements {
+            format!("each of {} single placements", tried.placements)
+        } else {
+            format!("{} of {} single placements", tried.explored, tried.placements)
+        };
+        let violate = match tried.violating {
+            0 => "none violates anything".to_owned(),
+            1 => "1 violates something".to_owned(),
+            many => format!("{many} violate something"),
+        };
+        format!("{of} of {} tried, at whichever step: {violate}", tried.fault)
+    });
+    tried.collect::<Vec<_>>().join("; ")
+}
+
 /// How long there were two holders, beside the fault that let them be; empty if there never were.
 pub(crate) fn overlap(cell: &Cell) -> String {
     let metrics = &cell.metrics;
@@ -277,7 +296,7 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
-    use picklock_scenarios::summary::{Confirmed, Expected};
+    use picklock_scenarios::summary::{Confirmed, Exhausted, Expected};
 
     use super::*;
 
@@ -303,6 +322,24 @@ mod tests {
         let beside = Cell { runs: 100, decided: 4, ..Cell::default() };
         assert_eq!(Mark::of(&beside), Mark::Unknown);
         assert!(found(&beside).contains("in only 4 of 100 runs"), "{}", found(&beside));
+    }
+
+    #[test]
+    fn a_cell_that_holds_says_what_was_exhausted() {
+        let tried =
+            |explored, violating| Exhausted { fault: "pause".into(), placements: 9, explored, violating };
+        let mut cell = Cell { runs: 100, decided: 100, exhausted: vec![tried(9, 0)], ..Cell::default() };
+        assert_eq!(
+            exhausted(&cell),
+            "each of 9 single placements of pause tried, at whichever step: none violates anything"
+        );
+        cell.exhausted = vec![tried(8, 1)];
+        assert_eq!(
+            exhausted(&cell),
+            "8 of 9 single placements of pause tried, at whichever step: 1 violates something"
+        );
+        cell.violations.insert("mutual-exclusion".into(), Violation::default());
+        assert_eq!(exhausted(&cell), "");
     }
 
     #[test]

@@ -188,6 +188,7 @@ impl Campaign<'_> {
                 .collect(),
             decided: tally.decided,
             bit: tally.bit.clone(),
+            exhausted: Vec::new(),
             expected,
             met: met.as_ref().map(Result::is_ok),
             unmet_because: met.and_then(Result::err),

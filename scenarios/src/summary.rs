@@ -50,6 +50,9 @@ pub struct Cell {
     pub decided: u64,
     /// For each fault, the runs in which it made a difference.
     pub bit: BTreeMap<String, u64>,
+    /// For faults that an exploration placed everywhere, what it tried and found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exhausted: Vec<Exhausted>,
     /// What the expectation file says of this cell; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
@@ -71,6 +74,19 @@ impl Cell {
             expected.violated.iter().chain(&expected.may).any(|allowed| allowed == invariant)
         })
     }
+}
+
+/// What an exploration tried of one fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Exhausted {
+    /// The fault.
+    pub fault: String,
+    /// At how many places it can strike.
+    pub placements: u64,
+    /// At how many of them it was tried.
+    pub explored: u64,
+    /// How many of these violate something.
+    pub violating: u64,
 }
 
 /// What the expectation file says of a cell.

@@ -191,6 +191,9 @@ pub(crate) struct RunArgs {
     /// A file of what the designs may violate, for locks and parameters of which nothing is expected
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]
     pub(crate) allow: Option<PathBuf>,
+    /// What `explore --format figures` wrote: a cell that holds then says what was exhausted, too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) explored: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -72,7 +72,7 @@ pub(crate) struct ExploreArgs {
     /// Threads; one for each core if absent
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
-    /// text, markdown or json
+    /// text, markdown, json, or figures: the counts alone, for `run --explored`
     #[arg(long, default_value = "text")]
     format: String,
     /// Name every placement that breaks something
@@ -85,11 +85,14 @@ pub(crate) struct ExploreArgs {
 /// What lets client-1 hold while the others ask, unless it is set otherwise: alone at first, and for most of its lease.
 const HELD: [&str; 2] = ["head_start=0.55 x ttl", "first_work=0.85 x ttl"];
 
+const FORMATS: [&str; 4] = ["text", "markdown", "json", "figures"];
+
 pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
-    if !["text", "markdown", "json"].contains(&args.format.as_str()) {
+    if !FORMATS.contains(&args.format.as_str()) {
         return Err(Failure::Input(format!(
-            "there is no format `{}` for explorations; there are text, markdown, json",
-            args.format
+            "there is no format `{}` for explorations; there are {}",
+            args.format,
+            FORMATS.join(", ")
         )));
     }
     let scenario = scenario(args)?;
@@ -116,6 +119,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
         pages.push(explored.map_err(Failure::internal)?);
     }
     let page = match args.format.as_str() {
+        "figures" => explored::figures(&pages).map_err(Failure::internal)?,
         "json" => explored::json(&pages).map_err(Failure::internal)?,
         "markdown" => explored::markdown(&pages, &replay_args(args)),
         _ => explored::text(&pages, &screen::style(args.look), args.verbose, &replay_args(args)),

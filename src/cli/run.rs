@@ -11,6 +11,7 @@ use picklock_reports::{Format, Style, brief};
 use picklock_scenarios::allow::Allowances;
 use picklock_scenarios::campaign::{Campaign, CampaignError, quoted};
 use picklock_scenarios::expect::Expectations;
+use picklock_scenarios::explore::exhausted::Figures;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::summary::{Cell, Summary};
 use picklock_scenarios::tell::write_whole;
@@ -38,7 +39,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     campaign.confirm = !args.no_confirm;
     campaign.thorough = args.confirm_all || (!args.no_confirm && is_choice(selection));
     campaign.expectations = expectations.as_ref();
-    let summary = make_with(&campaign, |stop, bar| campaign.run(stop, bar))?;
+    let figures = args.explored.as_deref().map(Figures::load).transpose().map_err(Failure::input)?;
+    let mut summary = make_with(&campaign, |stop, bar| campaign.run(stop, bar))?;
+    if let Some(figures) = figures {
+        summary.cells.iter_mut().for_each(|cell| figures.put_beside(cell));
+    }
     report(&summary, selection, &formats, picklock_reports::ALL, |format, summary, style| {
         if format.name == "text" && !args.verbose {
             Ok(brief::page(summary, style, selection.out.as_deref()))

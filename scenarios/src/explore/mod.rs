@@ -5,6 +5,7 @@
 //! each, and what is violated is sorted into ways. What violates nothing here was tried everywhere, for this seed's workload
 //! and network, one strike at a time, each for one length of time: that is the claim, and no more.
 
+pub mod exhausted;
 mod ground;
 mod pairs;
 mod request;

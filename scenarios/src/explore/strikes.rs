@@ -140,6 +140,17 @@ pub fn named(name: &str) -> Option<&'static Strike> {
     ALL.iter().find(|strike| strike.name == name)
 }
 
+/// The kind of strike that pulls the lever of a scenario's fault.
+#[must_use]
+pub fn like(fault: &str) -> Option<&'static Strike> {
+    named(match fault {
+        "client-crash" => "crash",
+        "node-restart" => "restart",
+        "partition" => "cut",
+        same => same,
+    })
+}
+
 /// What placements of one design and plan have in common.
 pub struct Stage {
     roles: BTreeMap<String, Role>,

@@ -71,6 +71,9 @@ pub enum Problem {
     /// The text is not TOML.
     #[error("not valid TOML: {0}")]
     Syntax(String),
+    /// The text holds no figures of explorations.
+    #[error("this is not what an exploration writes: {0}; write it with `picklock explore --format figures`")]
+    NoFigures(String),
     /// The file is larger than any scenario is.
     #[error("{bytes} bytes are too many: the limit is {limit}")]
     TooLarge {

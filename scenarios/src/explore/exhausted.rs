@@ -1,0 +1,106 @@
+//! What explorations tried, read back to stand beside the results of random runs.
+//!
+//! A cell that holds in a hundred random runs is bounded by a rate. Where each place of its fault was tried in turn, it can say
+//! that as well.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::strikes;
+use crate::scenario::{Problem, ScenarioError, Spot, read_text};
+use crate::summary::{Cell, Exhausted};
+
+/// The figures of explorations, as `explore --format figures` and `explore --format json` write them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Figures {
+    explored: Vec<Page>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Page {
+    design: String,
+    faults: Vec<Fault>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Fault {
+    fault: String,
+    placements: u64,
+    explored: u64,
+    violating: u64,
+}
+
+impl Figures {
+    /// Reads figures.
+    ///
+    /// # Errors
+    /// When the text is not what `explore` writes; the error names line and column.
+    pub fn parse(file: &str, text: &str) -> Result<Figures, ScenarioError> {
+        serde_json::from_str(text).map_err(|error| {
+            let before: usize =
+                text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+            let at = (before + error.column().saturating_sub(1)).min(text.len());
+            let message = error.to_string();
+            let why = message.split(" at line ").next().unwrap_or_default();
+            Spot::new(at..at, Problem::NoFigures(why.to_owned())).in_file(file, text)
+        })
+    }
+
+    /// Reads figures from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is larger than 1 MiB, or is not valid.
+    pub fn load(path: &Path) -> Result<Figures, ScenarioError> {
+        Figures::parse(&path.display().to_string(), &read_text(path)?)
+    }
+
+    /// Puts beside a cell what was tried of each of its faults.
+    pub fn put_beside(&self, cell: &mut Cell) {
+        let Some(page) = self.explored.iter().find(|page| page.design == cell.design) else { return };
+        let of = |fault: &String| {
+            let strike = strikes::like(fault)?;
+            let tried =
+                page.faults.iter().find(|tried| tried.fault == strike.name && tried.placements > 0)?;
+            Some(Exhausted {
+                fault: fault.clone(),
+                placements: tried.placements,
+                explored: tried.explored,
+                violating: tried.violating,
+            })
+        };
+        cell.exhausted = cell.bit.keys().filter_map(of).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"{ "schema": 1, "explored": [ { "design": "single", "faults": [
+        { "fault": "crash", "placements": 142, "explored": 142, "struck": 142, "violating": 0 },
+        { "fault": "cut", "placements": 0, "explored": 0, "struck": 0, "violating": 0 } ] } ] }"#;
+
+    #[test]
+    fn a_cell_gets_what_was_tried_of_its_own_faults() {
+        let figures = Figures::parse("made-up.json", TEXT).unwrap();
+        let bit = [("client-crash".to_owned(), 9), ("partition".to_owned(), 9), ("failover".to_owned(), 9)];
+        let mut cell = Cell { design: "single".into(), bit: bit.into(), ..Cell::default() };
+        figures.put_beside(&mut cell);
+        let tried = Exhausted { fault: "client-crash".into(), placements: 142, explored: 142, violating: 0 };
+        assert_eq!(cell.exhausted, [tried]);
+        let mut other = Cell { design: "watchdog".into(), ..cell.clone() };
+        other.exhausted.clear();
+        figures.put_beside(&mut other);
+        assert!(other.exhausted.is_empty());
+    }
+
+    #[test]
+    fn what_no_exploration_writes_is_refused_with_its_place() {
+        let broken = TEXT.replace("142, \"struck\"", "-1, \"struck\"");
+        let error = Figures::parse("made-up.json", &broken).unwrap_err().to_string();
+        assert!(error.contains("made-up.json:2:") && error.contains("--format figures"), "{error}");
+        let cut = Figures::parse("made-up.json", &TEXT[..40]).unwrap_err().to_string();
+        assert!(cut.contains("made-up.json:1:"), "{cut}");
+    }
+}
