@@ -1,0 +1,307 @@
+//! Threads and processes: how they come, become other programs, signal each other, and end.
+
+use rustix::io::Errno;
+use syscalls::Sysno;
+
+use super::{
+    clock_page::Image,
+    group::{Answer, Group, stream},
+    notify::Notice,
+    table::{Cause, Held, Late, Process, State, Thread, status_field},
+};
+use crate::Step;
+
+/// How often it is looked whether a thread that ends is gone; each look gives way to it.
+const LOOKS: u32 = 1_000_000;
+
+impl Group {
+    /// A thread made its first call.
+    pub(crate) fn born(&mut self, tid: u32) -> std::io::Result<usize> {
+        let status = std::fs::read_to_string(format!("/proc/{tid}/status"));
+        self.unborn = self.unborn.saturating_sub(1);
+        let status = status?;
+        let field = |name: &str| {
+            status_field(&status, name).ok_or_else(|| std::io::Error::other("a process without status"))
+        };
+        let pid = field("Tgid")?;
+        let known = self.processes.iter().position(|process| process.alive && process.pid == pid);
+        let process = match known {
+            Some(process) => process,
+            None => {
+                let parent_pid = field("PPid")?;
+                let parent =
+                    self.processes.iter().position(|process| process.alive && process.pid == parent_pid);
+                let image = parent.map_or(Image::default(), |parent| self.processes[parent].image);
+                self.processes.push(Process {
+                    pid,
+                    own_pid: field("NSpid")?,
+                    handle: Process::open(pid)?,
+                    parent,
+                    alive: true,
+                    unreaped: false,
+                    // The first one is about to become the program.
+                    fresh: parent.is_none(),
+                    image,
+                    random: stream(self.setup.seed, 1 + self.processes.len() as u64),
+                    used_ns: 0,
+                });
+                self.processes.len() - 1
+            }
+        };
+        self.threads.push(Thread { tid, process, state: State::Running, announced: false });
+        Ok(self.threads.len() - 1)
+    }
+
+    /// `clone`, `fork` and their kin.
+    pub(crate) fn birth(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let flags = match notice.call() {
+            Sysno::clone => notice.arg(0),
+            Sysno::clone3 => self.memory_of(thread).u64(notice.arg(0))?,
+            Sysno::vfork => (libc::CLONE_VFORK | libc::CLONE_VM) as u64,
+            _ => 0,
+        };
+        let namespaces = libc::CLONE_NEWUSER
+            | libc::CLONE_NEWPID
+            | libc::CLONE_NEWNS
+            | libc::CLONE_NEWNET
+            | libc::CLONE_NEWUTS
+            | libc::CLONE_NEWIPC
+            | libc::CLONE_NEWCGROUP;
+        if flags & namespaces as u64 != 0 {
+            self.events.push_back(Step::Refused("a namespace of its own".to_owned()));
+            return Err(Errno::PERM);
+        }
+        let living = self.threads.iter().filter(|thread| !matches!(thread.state, State::Dead)).count();
+        if living >= self.limits.threads {
+            self.events.push_back(Step::Refused(format!("more than {} threads", self.limits.threads)));
+            return Err(Errno::AGAIN);
+        }
+        self.unborn += 1;
+        if flags & libc::CLONE_VFORK as u64 == 0 {
+            return Ok(Answer::Go);
+        }
+        self.listener.go(notice);
+        self.threads[thread].state = State::Lends;
+        Ok(Answer::Done)
+    }
+
+    /// A process becomes another program, if the kernel finds one.
+    pub(crate) fn exec(&mut self, thread: usize) -> Result<Answer, Errno> {
+        let process = self.threads[thread].process;
+        self.processes[process].fresh = true;
+        Ok(Answer::Go)
+    }
+
+    /// A process runs a program of its own, or ended: whoever lent it its memory goes on.
+    pub(crate) fn unlent(&mut self, process: usize) {
+        let Some(parent) = self.processes[process].parent else { return };
+        for thread in &mut self.threads {
+            if thread.process == parent && matches!(thread.state, State::Lends) {
+                thread.state = State::Running;
+            }
+        }
+        // Its other threads ended when it became another program.
+        let pid = self.processes[process].pid;
+        for thread in self.threads.iter_mut().filter(|thread| thread.process == process && thread.tid != pid)
+        {
+            thread.state = State::Dead;
+        }
+    }
+
+    pub(crate) fn exit_thread(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let (tid, process) = (self.threads[thread].tid, self.threads[thread].process);
+        let others = (self.threads.iter().enumerate()).any(|(other, entry)| {
+            other != thread && entry.process == process && !matches!(entry.state, State::Dead)
+        });
+        if !others {
+            return self.exit_process(thread, notice);
+        }
+        self.listener.go(notice);
+        self.threads[thread].state = State::Dead;
+        let pid = self.processes[process].pid;
+        for _ in 0..LOOKS {
+            // SAFETY: asks whether the thread is there; no pointers.
+            let gone = unsafe { libc::syscall(libc::SYS_tgkill, pid, tid, 0) } < 0;
+            // The first thread stays, as a shell of its former self, until all are gone.
+            if gone || tid == pid && is_shell(pid) {
+                break;
+            }
+            rustix::thread::sched_yield();
+        }
+        self.wake_changed(process);
+        Ok(Answer::Done)
+    }
+
+    pub(crate) fn exit_process(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let process = self.threads[thread].process;
+        self.listener.go(notice);
+        for _ in 0..LOOKS {
+            if self.processes[process].ended() {
+                break;
+            }
+            rustix::thread::sched_yield();
+        }
+        self.buried(process);
+        Ok(Answer::Done)
+    }
+
+    /// A process ended, by itself or by a signal.
+    pub(crate) fn buried(&mut self, process: usize) {
+        for thread in self.threads.iter_mut().filter(|thread| thread.process == process) {
+            thread.state = State::Dead;
+        }
+        if process == 0 {
+            return self.end();
+        }
+        self.unlent(process);
+        self.processes[process].alive = false;
+        self.processes[process].unreaped = true;
+        if let Some(parent) = self.processes[process].parent {
+            self.interrupt(parent, libc::SIGCHLD);
+        }
+    }
+
+    pub(crate) fn has_dead_child(&self, process: usize, which: Option<u32>) -> bool {
+        let is_child =
+            |child: &&Process| child.parent == Some(process) && which.is_none_or(|pid| pid == child.own_pid);
+        let mut children = self.processes.iter().filter(is_child);
+        children.any(|child| child.unreaped)
+    }
+
+    /// `wait4` and `waitid`.
+    pub(crate) fn await_child(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let process = self.threads[thread].process;
+        let (which, options) = match notice.call() {
+            Sysno::wait4 => (u32::try_from(notice.int(0)).ok().filter(|&pid| pid > 0), notice.int(2)),
+            _ if notice.int(0) == libc::P_PID as i32 => (Some(notice.int(1) as u32), notice.int(3)),
+            // By a descriptor or a group of processes: rare, and with one child the same as any.
+            _ => (None, notice.int(3)),
+        };
+        let is_child = |child: &&mut Process| {
+            child.parent == Some(process) && which.is_none_or(|pid| pid == child.own_pid)
+        };
+        let mut children: Vec<_> = self.processes.iter_mut().filter(is_child).collect();
+        let has_living = children.iter().any(|child| child.alive);
+        if let Some(dead) = children.iter_mut().find(|child| child.unreaped) {
+            dead.unreaped = options & libc::WNOWAIT != 0 && notice.call() == Sysno::waitid;
+            return Ok(Answer::Go);
+        }
+        if options & libc::WNOHANG != 0 || !has_living {
+            return Ok(Answer::Go);
+        }
+        Ok(Answer::Hold(Held { until: None, cause: Cause::Child(which), late: Late::Again }))
+    }
+
+    /// `kill` and its kin: the kernel sends the signal, the supervisor sees to those who wait.
+    pub(crate) fn signal(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let own = self.threads[thread].process;
+        let number = match notice.call() {
+            Sysno::tgkill | Sysno::rt_tgsigqueueinfo => notice.int(2),
+            _ => notice.int(1),
+        };
+        if matches!(number, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
+            self.events.push_back(Step::Refused("stopping a process".to_owned()));
+            return Err(Errno::PERM);
+        }
+        let target = match notice.call() {
+            Sysno::kill | Sysno::rt_sigqueueinfo | Sysno::tgkill | Sysno::rt_tgsigqueueinfo => notice.int(0),
+            _ => return Ok(Answer::Go),
+        };
+        let is_target =
+            |process: &Process| process.alive && (target <= 0 || process.own_pid == target as u32);
+        let targets: Vec<usize> =
+            (0..self.processes.len()).filter(|&process| is_target(&self.processes[process])).collect();
+        let others: Vec<usize> = targets.iter().copied().filter(|&process| process != own).collect();
+        let wanted = match notice.call() {
+            Sysno::tgkill | Sysno::rt_tgsigqueueinfo => Some(notice.int(1) as u32),
+            _ => None,
+        };
+        self.listener.go(notice);
+        if number == 0 {
+            return Ok(Answer::Done);
+        }
+        // It is sent when the thread comes to its next call, or is gone.
+        self.threads[thread].state = State::Running;
+        for process in targets {
+            self.interrupt_soon(process, wanted, number);
+        }
+        for process in others {
+            self.look_after(process);
+        }
+        Ok(Answer::Done)
+    }
+
+    /// Sends a signal of the supervisor's own.
+    pub(crate) fn send_signal(&mut self, process: usize, number: i32) {
+        if !self.processes[process].alive {
+            return;
+        }
+        // SAFETY: a number of a process whose handle is held, and a signal; no pointers.
+        unsafe { libc::kill(self.processes[process].pid as i32, number) };
+        self.interrupt(process, number);
+        self.look_after(process);
+    }
+
+    /// Ends the wait of one thread that takes a signal now pending.
+    pub(crate) fn interrupt(&mut self, process: usize, number: i32) {
+        self.interrupt_soon(process, None, number);
+    }
+
+    fn interrupt_soon(&mut self, process: usize, wanted: Option<u32>, number: i32) {
+        let bit = 1u64 << ((number - 1) & 63);
+        for thread in 0..self.threads.len() {
+            let entry = &self.threads[thread];
+            if entry.process != process || !matches!(entry.state, State::Held(..)) {
+                continue;
+            }
+            let status = std::fs::read_to_string(format!("/proc/{}/status", entry.tid)).unwrap_or_default();
+            let mask = |name: &str| {
+                let line = status.lines().find_map(|line| line.strip_prefix(name));
+                line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0)
+            };
+            if wanted.is_some_and(|tid| status_field(&status, "NSpid") != Some(tid)) {
+                continue;
+            }
+            let is_default = mask("SigCgt:") & bit == 0;
+            let harmless = matches!(number, libc::SIGCHLD | libc::SIGURG | libc::SIGWINCH | libc::SIGCONT);
+            if mask("SigBlk:") & bit != 0 || mask("SigIgn:") & bit != 0 || is_default && harmless {
+                continue;
+            }
+            if let State::Held(notice, _) = std::mem::replace(&mut self.threads[thread].state, State::Running)
+            {
+                self.threads[thread].announced = false;
+                self.listener.interrupt(&notice);
+            }
+            return;
+        }
+    }
+
+    /// A signal may have ended a process that stands still.
+    fn look_after(&mut self, process: usize) {
+        // Ending takes the kernel a moment; whoever only handles the signal is not waited for.
+        for _ in 0..2_000 {
+            let pid = self.processes[process].pid;
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let dying = status.is_empty() || status.contains("\nState:\tZ") || status.contains("\nState:\tX");
+            if self.processes[process].ended() {
+                return self.buried(process);
+            }
+            let pending = |name: &str| {
+                let line = status.lines().find_map(|line| line.strip_prefix(name));
+                line.is_some_and(|text| {
+                    u64::from_str_radix(text.trim(), 16).unwrap_or(0) & 1 << (libc::SIGKILL - 1) != 0
+                })
+            };
+            if !dying && !pending("SigPnd:") && !pending("ShdPnd:") {
+                return;
+            }
+            rustix::thread::sched_yield();
+        }
+    }
+}
+
+/// Whether the first thread of a process ended before the others.
+fn is_shell(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_none_or(|rest| rest.starts_with(['Z', 'X']))
+}

@@ -1,0 +1,271 @@
+//! The program's looks at the clock.
+//!
+//! The C library and others read the clock without a call, by code that the kernel maps into each process (the vDSO).
+//! That code is overwritten: in the `Told` mode by the plain calls, in the `Page` mode by the code below, which reads a
+//! page that is shared with the supervisor. It counts the looks, so that a program which waits for time to pass is noticed.
+
+use std::{
+    arch::global_asm,
+    fs,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    ptr::NonNull,
+    sync::atomic::{AtomicI32, AtomicU64, Ordering},
+};
+
+use object::{Object, ObjectSymbol, read::elf::ElfFile64};
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use syscalls::Sysno;
+
+use super::memory::Memory;
+use crate::{Clock, Looks};
+
+/// Where the page lies in every process.
+const PAGE: u64 = 0x6f00_0000_0000;
+/// The descriptor by which the page is mapped; it is closed at once.
+pub(crate) const PAGE_FD: i32 = 990;
+/// Looks between two moves of the time.
+const LOOKS: i32 = 1_500;
+const SECOND: u64 = 1_000_000_000;
+
+// Read by the supervisor as bytes, and run by the program only. `pl_mapped` says, per process, that the page is there;
+// the supervisor sets it when it is told of the first look.
+global_asm!(
+    ".pushsection .rodata",
+    ".balign 16",
+    "pl_stub: .quad 0",
+    "pl_clock: cmp dword ptr [rip + pl_stub], 0",
+    "je 90f",
+    "movabs rax, {page}",
+    "dec dword ptr [rax + 32]",
+    "js 91f",
+    "test edi, edi", // CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI
+    "jz 2f",
+    "cmp edi, 5",
+    "je 2f",
+    "cmp edi, 11",
+    "je 2f",
+    "add rax, 16",
+    "2: mov rcx, [rax]",
+    "mov [rsi], rcx",
+    "mov rcx, [rax + 8]",
+    "mov [rsi + 8], rcx",
+    "xor eax, eax",
+    "ret",
+    "90: call 95f",
+    "91: mov eax, {clock_gettime}",
+    "syscall",
+    "ret",
+    "pl_day: cmp dword ptr [rip + pl_stub], 0",
+    "je 92f",
+    "movabs rax, {page}",
+    "dec dword ptr [rax + 32]",
+    "js 93f",
+    "test rdi, rdi",
+    "jz 3f",
+    "mov rcx, [rax]",
+    "mov [rdi], rcx",
+    "mov rcx, [rax + 40]",
+    "mov [rdi + 8], rcx",
+    "3: xor eax, eax",
+    "ret",
+    "92: call 95f",
+    "93: mov eax, {gettimeofday}",
+    "syscall",
+    "ret",
+    // Maps the page and closes its descriptor.
+    "95: push rdi",
+    "push rsi",
+    "movabs rdi, {page}",
+    "mov esi, 4096",
+    "mov edx, 3",
+    "mov r10d, 17", // MAP_SHARED | MAP_FIXED
+    "mov r8d, {fd}",
+    "xor r9d, r9d",
+    "mov eax, {mmap}",
+    "syscall",
+    "mov edi, {fd}",
+    "mov eax, {close}",
+    "syscall",
+    "pop rsi",
+    "pop rdi",
+    "ret",
+    "pl_end:",
+    ".popsection",
+    page = const PAGE,
+    fd = const PAGE_FD,
+    clock_gettime = const Sysno::clock_gettime as i32,
+    gettimeofday = const Sysno::gettimeofday as i32,
+    mmap = const Sysno::mmap as i32,
+    close = const Sysno::close as i32,
+);
+
+unsafe extern "C" {
+    #[link_name = "pl_stub"]
+    static STUB: u8;
+    #[link_name = "pl_clock"]
+    static STUB_CLOCK: u8;
+    #[link_name = "pl_day"]
+    static STUB_DAY: u8;
+    #[link_name = "pl_end"]
+    static STUB_END: u8;
+}
+
+/// The bytes of the code, and where in them the two functions begin.
+fn stub() -> (Vec<u8>, u64, u64) {
+    let start = &raw const STUB;
+    let at = |label: *const u8| label as usize - start as usize;
+    let (clock, day, end) = (at(&raw const STUB_CLOCK), at(&raw const STUB_DAY), at(&raw const STUB_END));
+    // SAFETY: the labels enclose constant bytes of this program's own read-only data.
+    let bytes = unsafe { std::slice::from_raw_parts(start, end) };
+    (bytes.to_vec(), clock as u64, day as u64)
+}
+
+/// The page, as the supervisor writes it.
+#[derive(Debug)]
+pub(crate) struct ClockPage {
+    words: NonNull<AtomicU64>,
+    file: OwnedFd,
+}
+
+impl Drop for ClockPage {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new` with this size, and nobody else has the pointer.
+        unsafe { libc::munmap(self.words.as_ptr().cast(), 4096) };
+    }
+}
+
+impl AsFd for ClockPage {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl ClockPage {
+    pub(crate) fn new() -> std::io::Result<Self> {
+        use std::os::fd::AsRawFd;
+        let file = memfd_create("clock", MemfdFlags::CLOEXEC)?;
+        ftruncate(&file, 4096)?;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping of a file of that size, anywhere.
+        let at =
+            unsafe { libc::mmap(std::ptr::null_mut(), 4096, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        let words = if at == libc::MAP_FAILED { None } else { NonNull::new(at.cast()) };
+        Ok(Self { words: words.ok_or_else(std::io::Error::last_os_error)?, file })
+    }
+
+    fn word(&self, n: usize) -> &AtomicU64 {
+        debug_assert!(n < 512);
+        // SAFETY: within the page, aligned, and mapped as long as `self` lives.
+        unsafe { &*self.words.as_ptr().add(n) }
+    }
+
+    /// Shows another time, and allows the looks anew.
+    pub(crate) fn show(&self, clock: Clock) {
+        let wall = clock.wall_ns;
+        let values = [wall / SECOND, wall % SECOND, clock.monotonic_ns / SECOND, clock.monotonic_ns % SECOND];
+        for (n, value) in values.into_iter().enumerate() {
+            self.word(n).store(value, Ordering::Relaxed);
+        }
+        self.word(5).store(wall % SECOND / 1000, Ordering::Relaxed);
+        self.allow();
+    }
+
+    /// Allows the looks anew.
+    pub(crate) fn allow(&self) {
+        // SAFETY: the lower half of word 4, which is aligned for it; the code of the program counts just this half.
+        let left = unsafe { &*self.words.as_ptr().add(4).cast::<AtomicI32>() };
+        left.store(LOOKS, Ordering::Relaxed);
+    }
+}
+
+/// What was found and overwritten in a new image of a process.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Image {
+    /// Where the code's flag lies, if the page is read.
+    pub(crate) flag: Option<u64>,
+    /// There was nothing to do: this is the same image as before.
+    pub(crate) known: bool,
+}
+
+impl Image {
+    /// Tells the code that the page is mapped, if it is.
+    pub(crate) fn mapped(self, memory: Memory) -> std::io::Result<()> {
+        match self.flag {
+            Some(flag) if memory.u64(PAGE).is_ok() => memory.patch(&[(flag, vec![1])]),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A plain call: `mov eax, number; syscall; ret`.
+fn plain(call: Sysno) -> Vec<u8> {
+    let mut code = vec![0xb8];
+    code.extend((call as u32).to_le_bytes());
+    code.extend([0x0f, 0x05, 0xc3]);
+    code
+}
+
+/// Overwrites the code that reads the clock, and the bytes at `AT_RANDOM`, in a process that was just given a new program.
+pub(crate) fn overwrite(memory: Memory, looks: Looks, random: [u8; 16]) -> std::io::Result<Image> {
+    let auxiliary = fs::read(format!("/proc/{}/auxv", memory.0))?;
+    let value = |key: u32| {
+        auxiliary.chunks_exact(16).find_map(|pair| {
+            let word = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("eight bytes"));
+            (word(0) == u64::from(key)).then(|| word(8))
+        })
+    };
+    let mut patches = Vec::new();
+    let mut image = Image::default();
+    if let Some(start) = value(linux_raw_sys::auxvec::AT_SYSINFO_EHDR) {
+        // Two pages at most; the second one may not be there.
+        let bytes = memory.read(start, 8192).or_else(|_| memory.read(start, 4096))?;
+        let file = ElfFile64::<object::Endianness>::parse(&*bytes).map_err(std::io::Error::other)?;
+        let symbols: Vec<_> = file
+            .dynamic_symbols()
+            .filter_map(|symbol| Some((symbol.name().ok()?, symbol.address(), symbol.size())))
+            .filter(|(name, ..)| name.starts_with("__vdso_"))
+            .collect();
+        let find =
+            |name: &str| symbols.iter().find(|(other, ..)| *other == name).map(|&(_, at, size)| (at, size));
+        let time = plain(Sysno::time);
+        if let Some((at, _)) = find("__vdso_time") {
+            image.known = bytes.get(at as usize..at as usize + time.len()) == Some(&time);
+        }
+        if image.known {
+            return Ok(image);
+        }
+        let calls = [
+            ("__vdso_clock_gettime", Sysno::clock_gettime),
+            ("__vdso_gettimeofday", Sysno::gettimeofday),
+            ("__vdso_time", Sysno::time),
+            ("__vdso_getcpu", Sysno::getcpu),
+        ];
+        for (name, call) in calls {
+            patches.extend(find(name).map(|(at, _)| (start + at, plain(call))));
+        }
+        // `mov rax, -ENOSYS; ret`: the C library then asks the kernel for randomness.
+        let absent = vec![0x48, 0xc7, 0xc0, 0xda, 0xff, 0xff, 0xff, 0xc3];
+        patches.extend(find("__vdso_getrandom").map(|(at, _)| (start + at, absent)));
+        let (code, clock, day) = stub();
+        // A function that is overwritten anyway and has room for the code behind its own eight bytes.
+        let room = calls.iter().map(|(name, _)| *name).chain(["__vdso_getrandom"]).filter_map(find);
+        let room = room.filter(|(_, size)| *size >= code.len() as u64 + 32).max_by_key(|&(_, size)| size);
+        if let (Looks::Page, Some((at, _))) = (looks, room) {
+            let base = (start + at + 8).next_multiple_of(16);
+            let mut lead = |name: &str, target: u64| {
+                let Some((at, _)) = find(name) else { return };
+                let from = start + at;
+                let mut jump = vec![0xe9];
+                jump.extend((target.wrapping_sub(from + 5) as i32).to_le_bytes());
+                patches.push((from, jump));
+            };
+            lead("__vdso_clock_gettime", base + clock);
+            lead("__vdso_gettimeofday", base + day);
+            patches.push((base, code));
+            image.flag = Some(base);
+        }
+    }
+    patches.extend(value(linux_raw_sys::auxvec::AT_RANDOM).map(|at| (at, random.to_vec())));
+    memory.patch(&patches)?;
+    Ok(image)
+}

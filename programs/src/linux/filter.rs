@@ -1,0 +1,257 @@
+//! Which calls are told to the supervisor: a seccomp filter.
+//!
+//! All others are the kernel's business: they neither wait, nor depend on time, nor leave the program's world.
+
+use std::mem::offset_of;
+
+use libc::{
+    BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, seccomp_data, sock_filter,
+};
+use syscalls::Sysno;
+
+use crate::Looks;
+
+/// The descriptor by which a new process sends its listener; never told.
+pub(crate) const START_FD: i32 = 1000;
+
+/// When a call is told.
+enum When {
+    Always,
+    /// An argument is this.
+    Is(usize, u32),
+    /// An argument is not this.
+    IsNot(usize, u32),
+    /// An argument has none of these bits.
+    Without(usize, u32),
+}
+
+/// Calls that are answered, watched, or made to wait.
+const TOLD: &[Sysno] = &[
+    Sysno::clock_gettime,
+    Sysno::gettimeofday,
+    Sysno::time,
+    Sysno::nanosleep,
+    Sysno::clock_nanosleep,
+    Sysno::clock_getres,
+    Sysno::ppoll,
+    Sysno::select,
+    Sysno::pselect6,
+    Sysno::epoll_pwait2,
+    Sysno::futex,
+    Sysno::futex_wait,
+    Sysno::futex_waitv,
+    Sysno::futex_wake,
+    Sysno::futex_requeue,
+    Sysno::getrandom,
+    Sysno::socket,
+    Sysno::connect,
+    Sysno::bind,
+    Sysno::listen,
+    Sysno::accept,
+    Sysno::accept4,
+    Sysno::getsockname,
+    Sysno::getpeername,
+    Sysno::setsockopt,
+    Sysno::getsockopt,
+    Sysno::read,
+    Sysno::readv,
+    Sysno::recvmsg,
+    Sysno::recvmmsg,
+    Sysno::clone,
+    Sysno::clone3,
+    Sysno::fork,
+    Sysno::vfork,
+    Sysno::exit,
+    Sysno::exit_group,
+    Sysno::wait4,
+    Sysno::waitid,
+    Sysno::execve,
+    Sysno::execveat,
+    Sysno::kill,
+    Sysno::tkill,
+    Sysno::tgkill,
+    Sysno::rt_sigqueueinfo,
+    Sysno::rt_tgsigqueueinfo,
+    Sysno::pidfd_send_signal,
+    Sysno::pause,
+    Sysno::rt_sigsuspend,
+    Sysno::rt_sigtimedwait,
+    Sysno::getrusage,
+    Sysno::times,
+    Sysno::sysinfo,
+    Sysno::sched_getaffinity,
+    Sysno::sched_setaffinity,
+    Sysno::getcpu,
+    Sysno::sched_yield,
+    Sysno::open,
+    Sysno::openat,
+    Sysno::openat2,
+    Sysno::alarm,
+    Sysno::setitimer,
+    Sysno::getitimer,
+    Sysno::timerfd_create,
+    Sysno::timerfd_settime,
+    Sysno::timerfd_gettime,
+    Sysno::flock,
+    // The first calls of a new program or thread: it is stopped there.
+    Sysno::arch_prctl,
+    Sysno::set_robust_list,
+    Sysno::sigaltstack,
+    Sysno::rt_sigprocmask,
+    Sysno::gettid,
+];
+
+/// Calls without a place in a simulated host: the program is told that they are forbidden, the driver that they were tried.
+pub(crate) const FORBIDDEN: &[Sysno] = &[
+    Sysno::ptrace,
+    Sysno::process_vm_readv,
+    Sysno::process_vm_writev,
+    Sysno::pidfd_getfd,
+    Sysno::mount,
+    Sysno::umount2,
+    Sysno::move_mount,
+    Sysno::fsopen,
+    Sysno::fsmount,
+    Sysno::open_tree,
+    Sysno::mount_setattr,
+    Sysno::pivot_root,
+    Sysno::chroot,
+    Sysno::bpf,
+    Sysno::setns,
+    Sysno::unshare,
+    Sysno::reboot,
+    Sysno::kexec_load,
+    Sysno::kexec_file_load,
+    Sysno::init_module,
+    Sysno::finit_module,
+    Sysno::delete_module,
+    Sysno::swapon,
+    Sysno::swapoff,
+    Sysno::settimeofday,
+    Sysno::clock_settime,
+    Sysno::clock_adjtime,
+    Sysno::adjtimex,
+    Sysno::sethostname,
+    Sysno::setdomainname,
+    Sysno::acct,
+    Sysno::quotactl,
+    Sysno::iopl,
+    Sysno::ioperm,
+    Sysno::syslog,
+    Sysno::vhangup,
+    Sysno::userfaultfd,
+    Sysno::perf_event_open,
+    Sysno::fanotify_init,
+    Sysno::open_by_handle_at,
+    Sysno::add_key,
+    Sysno::request_key,
+    Sysno::keyctl,
+    Sysno::lookup_dcookie,
+    Sysno::seccomp,
+    Sysno::timer_create,
+    Sysno::mq_timedsend,
+    Sysno::mq_timedreceive,
+    Sysno::semop,
+    Sysno::semtimedop,
+    Sysno::msgrcv,
+];
+
+/// Calls that look as if the kernel were older: programs fall back on others.
+const ABSENT: &[Sysno] = &[
+    Sysno::io_uring_setup,
+    Sysno::io_uring_enter,
+    Sysno::io_uring_register,
+    // Its area shows the number of the real processor.
+    Sysno::rseq,
+    Sysno::io_setup,
+];
+
+/// Sends, which are points in the `Told` mode.
+const SENDS: &[Sysno] =
+    &[Sysno::write, Sysno::writev, Sysno::sendto, Sysno::sendmsg, Sysno::sendmmsg, Sysno::sendfile];
+
+fn rules(looks: Looks) -> Vec<(Sysno, When)> {
+    let mut rules: Vec<_> = TOLD.iter().chain(FORBIDDEN).map(|&call| (call, When::Always)).collect();
+    match looks {
+        Looks::Page => {
+            // Those that cannot wait need no answer of ours.
+            rules.extend([
+                (Sysno::poll, When::IsNot(2, 0)),
+                (Sysno::epoll_wait, When::IsNot(3, 0)),
+                (Sysno::epoll_pwait, When::IsNot(3, 0)),
+                (Sysno::recvfrom, When::Without(3, libc::MSG_DONTWAIT as u32)),
+            ]);
+            // Output is told for its place among the steps.
+            rules.extend([1, 2].map(|fd| (Sysno::write, When::Is(0, fd))));
+            rules.extend([1, 2].map(|fd| (Sysno::writev, When::Is(0, fd))));
+        }
+        Looks::Told => {
+            let all = [Sysno::poll, Sysno::epoll_wait, Sysno::epoll_pwait, Sysno::recvfrom];
+            rules.extend(all.map(|call| (call, When::Always)));
+            rules.extend(SENDS.iter().map(|&call| (call, When::Always)));
+        }
+    }
+    rules
+}
+
+fn statement(code: u32, k: u32) -> sock_filter {
+    sock_filter { code: code as u16, jt: 0, jf: 0, k }
+}
+
+fn jump(test: u32, k: u32, yes: u8, no: u8) -> sock_filter {
+    sock_filter { code: (BPF_JMP | test | BPF_K) as u16, jt: yes, jf: no, k }
+}
+
+fn load(offset: usize) -> sock_filter {
+    statement(BPF_LD | BPF_W | BPF_ABS, offset as u32)
+}
+
+/// The lower half of an argument: all that are tested are `int`s.
+fn load_arg(n: usize) -> sock_filter {
+    load(offset_of!(seccomp_data, args) + 8 * n)
+}
+
+fn answer(action: u32) -> sock_filter {
+    statement(BPF_RET | BPF_K, action)
+}
+
+/// The filter as the kernel takes it.
+pub(crate) fn program(looks: Looks) -> Vec<sock_filter> {
+    /// `AUDIT_ARCH_X86_64`, which libc does not name: `EM_X86_64`, 64 bits, little endian.
+    const X86_64: u32 = libc::EM_X86_64 as u32 | 0x8000_0000 | 0x4000_0000;
+    /// Calls of the x32 interface begin here.
+    const X32: u32 = 0x4000_0000;
+    let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
+    let told = libc::SECCOMP_RET_USER_NOTIF;
+    let mut program = vec![
+        load(offset_of!(seccomp_data, arch)),
+        jump(BPF_JEQ, X86_64, 1, 0),
+        answer(absent),
+        load(offset_of!(seccomp_data, nr)),
+        jump(BPF_JGE, X32, 0, 1),
+        answer(absent),
+        jump(BPF_JEQ, Sysno::sendmsg as u32, 0, 4),
+        load_arg(0),
+        jump(BPF_JEQ, START_FD as u32, 0, 1),
+        answer(libc::SECCOMP_RET_ALLOW),
+        load(offset_of!(seccomp_data, nr)),
+    ];
+    for call in ABSENT {
+        program.extend([jump(BPF_JEQ, *call as u32, 0, 1), answer(absent)]);
+    }
+    for (call, when) in rules(looks) {
+        let (argument, test) = match when {
+            When::Always => {
+                program.extend([jump(BPF_JEQ, call as u32, 0, 1), answer(told)]);
+                continue;
+            }
+            When::Is(n, value) => (n, jump(BPF_JEQ, value, 0, 1)),
+            When::IsNot(n, value) => (n, jump(BPF_JEQ, value, 1, 0)),
+            When::Without(n, bits) => (n, jump(BPF_JSET, bits, 1, 0)),
+        };
+        let reload = load(offset_of!(seccomp_data, nr));
+        program.extend([jump(BPF_JEQ, call as u32, 0, 4), load_arg(argument), test, answer(told), reload]);
+    }
+    program.push(answer(libc::SECCOMP_RET_ALLOW));
+    program
+}

@@ -1,0 +1,566 @@
+//! The heart: which thread goes on, what its call is answered, and what the driver is told.
+//!
+//! One thread runs at a time. It runs until its next call; then the call is answered, made to wait, or left to the
+//! kernel, and the thread goes on. When it waits, another one is chosen by the seed; when all wait, the driver is told.
+
+use std::{
+    collections::VecDeque,
+    os::fd::{AsFd, OwnedFd},
+};
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::SendFlags,
+};
+use syscalls::Sysno;
+
+use super::{
+    clock_page::{self, ClockPage, Image, PAGE_FD},
+    filter::FORBIDDEN,
+    notify::{Listener, Notice},
+    output::Output,
+    sockets::Sockets,
+    spawn::{self, Child},
+    table::{Cause, Held, Late, Process, State, Thread},
+    time::Timers,
+};
+use crate::{Broken, Call, Clock, Limits, Looks, Setup, StartError, Step, What};
+
+/// Calls that a thread makes in a row before another one gets its turn.
+const STREAK: u32 = 400;
+/// Calls of all threads before a little time must pass.
+const CALLS: u32 = 20_000;
+/// Calls that do nothing but look whether something happened, before a little time must pass.
+pub(crate) const SPINS: u32 = 300;
+/// That little time; it doubles as long as nothing else happens.
+const LITTLE_NS: u64 = 50_000;
+/// The most that it becomes.
+const MOST_LITTLE_NS: u64 = 1_000_000;
+/// How long a poll waits before the supervisor looks what the silence is about.
+const SLICE_MS: i64 = 40;
+
+/// How a call is answered.
+pub(crate) enum Answer {
+    Value(i64),
+    /// The kernel does the call.
+    Go,
+    Hold(Held),
+    /// Answered already.
+    Done,
+}
+
+/// The processes of one host, in virtual time.
+pub struct Group {
+    pub(crate) child: Child,
+    pub(crate) listener: Listener,
+    input: OwnedFd,
+    input_backlog: VecDeque<u8>,
+    input_ends: bool,
+    outputs: [Output; 2],
+    pub(crate) page: Option<ClockPage>,
+    pub(crate) clock: Clock,
+    pub(crate) looks: Looks,
+    pub(crate) limits: Limits,
+    pub(crate) setup: Setup,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) threads: Vec<Thread>,
+    /// Threads and processes that were made and have not called yet.
+    pub(crate) unborn: u32,
+    pub(crate) sockets: Sockets,
+    pub(crate) timers: Timers,
+    pub(crate) random_files: Vec<u64>,
+    order: ChaCha8Rng,
+    pub(crate) events: VecDeque<Step>,
+    current: usize,
+    streak: u32,
+    calls: u32,
+    pub(crate) spins: u32,
+    little_ns: u64,
+    silent_slices: u64,
+    pub(crate) sequence: u64,
+    over: bool,
+}
+
+impl std::fmt::Debug for Group {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let alive = self.processes.iter().filter(|process| process.alive).count();
+        f.debug_struct("Group")
+            .field("command", &self.setup.command)
+            .field("processes", &alive)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A stream of randomness of its own for each use.
+pub(crate) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(number);
+    random
+}
+
+impl Group {
+    /// Starts the program; it runs when the group is first stepped.
+    ///
+    /// # Errors
+    /// If there is no such program, or the kernel or the container forbids what is needed.
+    pub fn start(setup: &Setup) -> Result<Self, StartError> {
+        let started = spawn::start(setup)?;
+        let page = match setup.looks {
+            Looks::Page => Some(
+                ClockPage::new().map_err(|source| StartError::Forbidden { what: "share a page", source })?,
+            ),
+            Looks::Told => None,
+        };
+        let [out, err] = started.output;
+        Ok(Self {
+            child: started.child,
+            listener: started.listener,
+            input: started.input,
+            input_backlog: VecDeque::new(),
+            input_ends: false,
+            outputs: [Output::new(out), Output::new(err)],
+            page,
+            clock: Clock::default(),
+            looks: setup.looks,
+            limits: setup.limits,
+            setup: setup.clone(),
+            processes: Vec::new(),
+            threads: Vec::new(),
+            unborn: 1,
+            sockets: Sockets::default(),
+            timers: Timers::default(),
+            random_files: Vec::new(),
+            order: stream(setup.seed, 0),
+            events: VecDeque::new(),
+            current: 0,
+            streak: 0,
+            calls: 0,
+            spins: 0,
+            little_ns: LITTLE_NS,
+            silent_slices: 0,
+            sequence: 0,
+            over: false,
+        })
+    }
+
+    /// Lets the program go on until something happens or all its threads wait.
+    ///
+    /// # Errors
+    /// If the program can no longer be supervised. Its processes are gone then.
+    pub fn step(&mut self, clock: Clock) -> Result<Step, Broken> {
+        if clock != self.clock {
+            self.clock = clock;
+            (self.calls, self.spins) = (0, 0);
+            if let Some(page) = &self.page {
+                page.show(clock);
+            }
+            self.ring();
+        }
+        let step = self.run();
+        if step.is_err() {
+            self.child.kill();
+        }
+        step
+    }
+
+    fn run(&mut self) -> Result<Step, Broken> {
+        loop {
+            if let Some(step) = self.events.pop_front() {
+                return Ok(step);
+            }
+            if self.over {
+                return Ok(Step::Exited(self.child.status()));
+            }
+            if self.unborn > 0 || self.threads.iter().any(Thread::is_running) {
+                self.listen()?;
+                continue;
+            }
+            self.gather()?;
+            if !self.events.is_empty() {
+                continue;
+            }
+            if self.calls > CALLS {
+                (self.calls, self.spins) = (0, 0);
+                return Ok(Step::Waits { until_ns: Some(self.clock.monotonic_ns + self.little()) });
+            }
+            let Some(thread) = self.choose() else {
+                return Ok(Step::Waits { until_ns: self.next_deadline() });
+            };
+            self.current = thread;
+            self.serve(thread)?;
+        }
+    }
+
+    /// The thread to go on: the one that did as long as it makes calls, else one by lot.
+    fn choose(&mut self) -> Option<usize> {
+        let called = |thread: &Thread| matches!(thread.state, State::Called(_));
+        if self.streak < STREAK && self.threads.get(self.current).is_some_and(called) {
+            self.streak += 1;
+            return Some(self.current);
+        }
+        let mut able: Vec<usize> = (0..self.threads.len()).filter(|&thread| self.is_able(thread)).collect();
+        if self.streak >= STREAK && able.len() > 1 {
+            able.retain(|&thread| thread != self.current);
+        }
+        self.streak = 0;
+        match able.len() {
+            0 => None,
+            1 => Some(able[0]),
+            n => Some(able[self.order.next_u64() as usize % n]),
+        }
+    }
+
+    /// Answers the call of a thread, or ends its wait.
+    fn serve(&mut self, thread: usize) -> Result<(), Broken> {
+        match std::mem::replace(&mut self.threads[thread].state, State::Running) {
+            State::Called(notice) => {
+                if let Some(what) = self.point(thread, &notice) {
+                    self.threads[thread].state = State::Called(notice);
+                    self.threads[thread].announced = true;
+                    self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
+                    return Ok(());
+                }
+                self.answer(thread, notice)
+            }
+            State::Held(notice, held) => {
+                let late = !self.has_cause(thread, &held);
+                self.release(thread, notice, held, late)
+            }
+            other => {
+                self.threads[thread].state = other;
+                Ok(())
+            }
+        }
+    }
+
+    fn answer(&mut self, thread: usize, notice: Notice) -> Result<(), Broken> {
+        self.threads[thread].announced = false;
+        match self.handle(thread, &notice) {
+            Ok(Answer::Value(value)) => self.listener.answer(&notice, value),
+            Ok(Answer::Go) => self.listener.go(&notice),
+            Ok(Answer::Done) => {}
+            Ok(Answer::Hold(held)) => {
+                if !matches!(held.cause, Cause::Time) {
+                    self.little_ns = LITTLE_NS;
+                }
+                self.threads[thread].state = State::Held(notice, held);
+            }
+            Err(errno) => self.listener.fail(&notice, errno),
+        }
+        Ok(())
+    }
+
+    /// Ends a wait, by what it waited for or because it is late.
+    fn release(&mut self, thread: usize, notice: Notice, held: Held, late: bool) -> Result<(), Broken> {
+        if !late {
+            match held.cause {
+                // The kernel now finds it ready. Taking a connection is not the kernel's.
+                Cause::Files(_) if matches!(notice.call(), Sysno::accept | Sysno::accept4) => {
+                    return self.answer(thread, notice);
+                }
+                Cause::Files(_) | Cause::Time => self.listener.go(&notice),
+                Cause::Child(_) => return self.answer(thread, notice),
+                Cause::Futex(_) => self.listener.answer(&notice, 0),
+                Cause::Connect(_) => return self.answer(thread, notice),
+            }
+            return Ok(());
+        }
+        match held.late {
+            Late::Answer(value) => self.listener.answer(&notice, value),
+            Late::Fail(errno) => self.listener.fail(&notice, errno),
+            Late::Again => return self.answer(thread, notice),
+            Late::Empty { bytes, sets } => {
+                let memory = self.processes[self.threads[thread].process].memory();
+                for set in sets.into_iter().filter(|&set| set != 0) {
+                    let _ = memory.write(set, &vec![0; bytes]);
+                }
+                self.listener.answer(&notice, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the next call of the thread that runs, or for its end.
+    fn listen(&mut self) -> Result<(), Broken> {
+        let broken = |what| move |errno: Errno| Broken::Kernel { what, source: errno.into() };
+        let mut running: Vec<usize> =
+            self.threads.iter().filter(|thread| thread.is_running()).map(|thread| thread.process).collect();
+        running.dedup();
+        let mut watched = vec![PollFd::new(&self.listener, PollFlags::IN)];
+        watched.extend(
+            running.iter().map(|&process| PollFd::new(&self.processes[process].handle, PollFlags::IN)),
+        );
+        let slice = Timespec { tv_sec: 0, tv_nsec: SLICE_MS * 1_000_000 };
+        let count = match poll(&mut watched, Some(&slice)) {
+            Err(Errno::INTR) => return Ok(()),
+            other => other.map_err(broken("wait for a call"))?,
+        };
+        let called = watched[0].revents().contains(PollFlags::IN);
+        let ended = watched[1..].iter().position(|file| !file.revents().is_empty());
+        let hung_up = watched[0].revents().contains(PollFlags::HUP);
+        drop(watched);
+        if count == 0 {
+            return self.silence(&running);
+        }
+        self.silent_slices = 0;
+        if called {
+            let got = self.listener.receive();
+            let got = got.map_err(|source| Broken::Kernel { what: "receive a call", source })?;
+            if let Some(notice) = got {
+                self.called(notice)?;
+            }
+        } else if let Some(ended) = ended {
+            self.buried(running[ended]);
+        } else if hung_up {
+            // Nobody is left who could call.
+            self.end();
+        }
+        Ok(())
+    }
+
+    /// Notes a call.
+    fn called(&mut self, notice: Notice) -> Result<(), Broken> {
+        let known = self
+            .threads
+            .iter()
+            .position(|thread| thread.tid == notice.thread() && !matches!(thread.state, State::Dead));
+        let thread = match known {
+            Some(thread) => thread,
+            None => match self.born(notice.thread()) {
+                Ok(thread) => thread,
+                // It died as it was born.
+                Err(_) => return Ok(()),
+            },
+        };
+        self.calls += 1;
+        let process = self.threads[thread].process;
+        if self.processes[process].fresh {
+            self.renew(process, &notice)?;
+        }
+        self.threads[thread].state = State::Called(notice);
+        Ok(())
+    }
+
+    /// Prepares a process that was given a new program.
+    fn renew(&mut self, process: usize, notice: &Notice) -> Result<(), Broken> {
+        if matches!(notice.call(), Sysno::execve | Sysno::execveat) {
+            return Ok(());
+        }
+        self.processes[process].fresh = false;
+        let mut random = [0; 16];
+        self.processes[process].random.fill_bytes(&mut random);
+        let memory = self.processes[process].memory();
+        let image = match clock_page::overwrite(memory, self.looks, random) {
+            Ok(image) => image,
+            // Gone already, killed from within.
+            Err(_) if self.processes[process].ended() => Image::default(),
+            Err(source) => return Err(Broken::Kernel { what: "write to the program's code", source }),
+        };
+        if image.known {
+            return Ok(());
+        }
+        self.processes[process].image = image;
+        self.unlent(process);
+        if image.flag.is_some()
+            && let Some(page) = &self.page
+        {
+            let _ = self.listener.place(notice, page.as_fd(), PAGE_FD);
+        }
+        Ok(())
+    }
+
+    /// Looks what it means that nothing was heard for a while.
+    fn silence(&mut self, running: &[usize]) -> Result<(), Broken> {
+        // Perhaps it waits for room: outputs and connections are taken from, which shows nowhere else.
+        self.outputs.iter_mut().for_each(Output::drain);
+        self.sockets.take_all();
+        self.silent_slices += 1;
+        if self.outputs.iter().any(|output| output.total > self.limits.output) {
+            return Err(Broken::TooMuchOutput(self.limits.output));
+        }
+        let mut asleep = true;
+        for &process in running {
+            let used = self.processes[process].processor_ns();
+            let before = self.processes[process].used_ns;
+            if before == 0 || self.silent_slices == 1 {
+                self.processes[process].used_ns = used;
+            } else if used.saturating_sub(before) / 1_000_000 > self.limits.silence_ms {
+                return Err(Broken::Silent(self.limits.silence_ms));
+            }
+            let pid = self.processes[process].pid;
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+            asleep &= !matches!(state, Some('R'));
+        }
+        if asleep && self.silent_slices * SLICE_MS as u64 > self.limits.stuck_ms {
+            let sleeper = self.threads.iter().find(|thread| thread.is_running());
+            let call = sleeper.and_then(|thread| {
+                let text = std::fs::read_to_string(format!("/proc/{}/syscall", thread.tid)).ok()?;
+                Sysno::new(text.split_whitespace().next()?.parse().ok()?)
+            });
+            return Err(Broken::Stuck(
+                call.map_or_else(|| "an unknown call".to_owned(), |call| call.to_string()),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Turns what the program sent and printed into steps.
+    pub(crate) fn gather(&mut self) -> Result<(), Broken> {
+        self.flush_input();
+        self.sockets.gather(&mut self.events);
+        for (output, make) in
+            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
+        {
+            output.drain();
+            while let Some(line) = output.line(self.limits.line) {
+                self.events.push_back(make(line));
+            }
+            if output.total > self.limits.output {
+                return Err(Broken::TooMuchOutput(self.limits.output));
+            }
+        }
+        Ok(())
+    }
+
+    /// The program ended: what is left of its output is told, then how it ended.
+    pub(crate) fn end(&mut self) {
+        self.over = true;
+        for thread in &mut self.threads {
+            thread.state = State::Dead;
+        }
+        self.child.status();
+        let _ = self.gather();
+        for (output, make) in
+            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
+        {
+            self.events.extend(output.rest().map(make));
+        }
+    }
+
+    /// Writes one line to the program's standard input.
+    pub fn line(&mut self, line: &str) {
+        self.input_backlog.extend(line.bytes());
+        self.input_backlog.push_back(b'\n');
+        self.flush_input();
+    }
+
+    /// Ends the program's standard input.
+    pub fn end_input(&mut self) {
+        self.input_ends = true;
+        self.flush_input();
+    }
+
+    fn flush_input(&mut self) {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        while !self.input_backlog.is_empty() {
+            let Ok(sent) = rustix::net::send(&self.input, self.input_backlog.make_contiguous(), flags) else {
+                break;
+            };
+            self.input_backlog.drain(..sent);
+        }
+        if self.input_ends && self.input_backlog.is_empty() {
+            let _ = rustix::net::shutdown(&self.input, rustix::net::Shutdown::Write);
+        }
+    }
+
+    /// At which calls the driver is told first.
+    fn point(&self, thread: usize, notice: &Notice) -> Option<What> {
+        if self.threads[thread].announced {
+            return None;
+        }
+        let told = self.looks == Looks::Told;
+        Some(match notice.call() {
+            Sysno::connect => What::Connect,
+            Sysno::accept | Sysno::accept4 => What::Accept,
+            Sysno::nanosleep | Sysno::clock_nanosleep => What::Sleep,
+            Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time if told => What::Look,
+            Sysno::write | Sysno::writev if matches!(notice.int(0), 1 | 2) => What::Print,
+            Sysno::write | Sysno::writev | Sysno::sendto | Sysno::sendmsg | Sysno::sendmmsg if told => {
+                What::Send
+            }
+            Sysno::poll if notice.int(2) != 0 => What::Wait,
+            Sysno::epoll_wait | Sysno::epoll_pwait if notice.int(3) != 0 => What::Wait,
+            Sysno::ppoll | Sysno::select | Sysno::pselect6 | Sysno::epoll_pwait2 => What::Wait,
+            Sysno::recvfrom | Sysno::recvmsg => What::Read,
+            Sysno::read if self.reads_socket(thread, notice) => What::Read,
+            _ => return None,
+        })
+    }
+
+    fn handle(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        match notice.call() {
+            Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time | Sysno::clock_getres => {
+                self.look(thread, notice)
+            }
+            Sysno::nanosleep | Sysno::clock_nanosleep => self.sleep(thread, notice),
+            Sysno::alarm | Sysno::setitimer | Sysno::getitimer => self.alarm(thread, notice),
+            Sysno::timerfd_create | Sysno::timerfd_settime | Sysno::timerfd_gettime => {
+                self.timer(thread, notice)
+            }
+            Sysno::poll | Sysno::ppoll => self.poll(thread, notice),
+            Sysno::select | Sysno::pselect6 => self.select(thread, notice),
+            Sysno::epoll_wait | Sysno::epoll_pwait | Sysno::epoll_pwait2 => self.epoll(thread, notice),
+            Sysno::read | Sysno::readv | Sysno::recvfrom | Sysno::recvmsg | Sysno::recvmmsg => {
+                self.read(thread, notice)
+            }
+            Sysno::flock => self.flock(notice),
+            Sysno::sched_yield => Ok(self.give_way()),
+            Sysno::pause | Sysno::rt_sigsuspend => Ok(Answer::Hold(Held {
+                until: None,
+                cause: Cause::Files(Vec::new()),
+                late: Late::Fail(Errno::INTR),
+            })),
+            Sysno::rt_sigtimedwait => self.await_signal(thread, notice),
+            Sysno::futex => self.futex(thread, notice),
+            Sysno::futex_wait | Sysno::futex_waitv | Sysno::futex_wake | Sysno::futex_requeue => {
+                Err(Errno::NOSYS)
+            }
+            Sysno::socket => self.socket(notice),
+            Sysno::connect => self.connect(thread, notice),
+            Sysno::bind => self.bind(thread, notice),
+            Sysno::listen => self.start_listening(thread, notice),
+            Sysno::accept | Sysno::accept4 => self.take(thread, notice),
+            Sysno::getsockname | Sysno::getpeername => self.names(thread, notice),
+            Sysno::setsockopt | Sysno::getsockopt => self.options(thread, notice),
+            Sysno::open | Sysno::openat | Sysno::openat2 => self.open(thread, notice),
+            Sysno::getrandom => self.getrandom(thread, notice),
+            Sysno::getrusage | Sysno::times | Sysno::sysinfo => self.usage(thread, notice),
+            Sysno::sched_getaffinity | Sysno::sched_setaffinity | Sysno::getcpu => {
+                self.processor(thread, notice)
+            }
+            Sysno::clone | Sysno::clone3 | Sysno::fork | Sysno::vfork => self.birth(thread, notice),
+            Sysno::execve | Sysno::execveat => self.exec(thread),
+            Sysno::exit => self.exit_thread(thread, notice),
+            Sysno::exit_group => self.exit_process(thread, notice),
+            Sysno::wait4 | Sysno::waitid => self.await_child(thread, notice),
+            Sysno::kill
+            | Sysno::tkill
+            | Sysno::tgkill
+            | Sysno::rt_sigqueueinfo
+            | Sysno::rt_tgsigqueueinfo
+            | Sysno::pidfd_send_signal => self.signal(thread, notice),
+            call if FORBIDDEN.contains(&call) => {
+                self.events.push_back(Step::Refused(call.name().to_owned()));
+                Err(Errno::PERM)
+            }
+            _ => Ok(Answer::Go),
+        }
+    }
+
+    /// The little time that must pass for a program which only looks.
+    pub(crate) fn little(&mut self) -> u64 {
+        let little = self.little_ns;
+        self.little_ns = (2 * little).min(MOST_LITTLE_NS);
+        little
+    }
+
+    /// A call that only looks: after many of them, a little time must pass.
+    pub(crate) fn spins_too_long(&mut self) -> bool {
+        self.spins += 1;
+        self.spins > SPINS
+    }
+}

@@ -1,0 +1,19 @@
+//! The supervisor, on Linux and x86-64.
+
+mod births;
+mod clock_page;
+mod files;
+mod filter;
+mod futex;
+mod group;
+mod memory;
+mod notify;
+mod output;
+mod sockets;
+mod spawn;
+mod surroundings;
+mod table;
+mod time;
+mod waiting;
+
+pub use group::Group;

@@ -1,0 +1,133 @@
+//! The kernel's side of the supervision: notices of calls, and answers to them.
+
+use std::{
+    io,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
+};
+
+use rustix::io::Errno;
+use syscalls::Sysno;
+
+/// A call that a thread makes; the thread waits for the answer.
+#[derive(Clone, Copy)]
+pub(crate) struct Notice(libc::seccomp_notif);
+
+impl Notice {
+    /// The kernel's number of the thread, as the supervisor sees it.
+    pub(crate) fn thread(&self) -> u32 {
+        self.0.pid
+    }
+
+    pub(crate) fn call(&self) -> Sysno {
+        usize::try_from(self.0.data.nr).ok().and_then(Sysno::new).unwrap_or(Sysno::restart_syscall)
+    }
+
+    pub(crate) fn arg(&self, n: usize) -> u64 {
+        self.0.data.args[n]
+    }
+
+    /// An argument that is an `int`.
+    pub(crate) fn int(&self, n: usize) -> i32 {
+        self.0.data.args[n] as i32
+    }
+}
+
+/// The listener at a group's calls.
+pub(crate) struct Listener(OwnedFd);
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Listener {
+    /// Listens, and hands the processor over at each notice where the kernel can (6.6 or later): ten times as fast.
+    pub(crate) fn new(fd: OwnedFd) -> Self {
+        // SAFETY: takes a number and no pointer. Kernels that do not know it refuse, and are merely slower.
+        unsafe {
+            libc::ioctl(
+                fd.as_raw_fd(),
+                libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+                u64::from(linux_raw_sys::ptrace::SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP),
+            );
+        }
+        Self(fd)
+    }
+
+    /// The next call; none if the thread died before it was told.
+    pub(crate) fn receive(&self) -> io::Result<Option<Notice>> {
+        // SAFETY: all-zero bytes are a valid notice, and the kernel insists on them.
+        let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a notice that outlives the call.
+        let got = unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &mut notice) };
+        if got == 0 {
+            return Ok(Some(Notice(notice)));
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::ENOENT | libc::EINTR) => Ok(None),
+            _ => Err(error),
+        }
+    }
+
+    fn send(&self, notice: &Notice, value: i64, error: i32, flags: u32) {
+        let response = libc::seccomp_notif_resp { id: notice.0.id, val: value, error, flags };
+        // SAFETY: the pointer is to a response that outlives the call. It fails if the thread died meanwhile, which
+        // shows elsewhere.
+        unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &response) };
+    }
+
+    /// Ends the call with a value.
+    pub(crate) fn answer(&self, notice: &Notice, value: i64) {
+        self.send(notice, value, 0, 0);
+    }
+
+    /// Ends the call with an error.
+    pub(crate) fn fail(&self, notice: &Notice, error: Errno) {
+        self.send(notice, 0, -error.raw_os_error(), 0);
+    }
+
+    /// Interrupts the call: it is made anew after the signal if the program asked for that.
+    pub(crate) fn interrupt(&self, notice: &Notice) {
+        /// `ERESTARTSYS`, which never leaves the kernel, and which no crate names.
+        const RESTART: i32 = 512;
+        self.send(notice, 0, -RESTART, 0);
+    }
+
+    /// Lets the kernel do the call.
+    pub(crate) fn go(&self, notice: &Notice) {
+        self.send(notice, 0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
+    }
+
+    fn add(
+        &self,
+        notice: &Notice,
+        fd: BorrowedFd<'_>,
+        at: Option<RawFd>,
+        flags: u32,
+        closes: bool,
+    ) -> io::Result<i32> {
+        let flags = flags | if at.is_some() { libc::SECCOMP_ADDFD_FLAG_SETFD as u32 } else { 0 };
+        let request = libc::seccomp_notif_addfd {
+            id: notice.0.id,
+            flags,
+            srcfd: fd.as_raw_fd() as u32,
+            newfd: at.unwrap_or(0) as u32,
+            newfd_flags: if closes { libc::O_CLOEXEC as u32 } else { 0 },
+        };
+        // SAFETY: the pointer is to a request that outlives the call.
+        let got = unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD, &request) };
+        if got < 0 { Err(io::Error::last_os_error()) } else { Ok(got) }
+    }
+
+    /// Ends the call with a new descriptor of the program for `fd`.
+    pub(crate) fn give(&self, notice: &Notice, fd: BorrowedFd<'_>, closes: bool) -> io::Result<i32> {
+        self.add(notice, fd, None, libc::SECCOMP_ADDFD_FLAG_SEND as u32, closes)
+    }
+
+    /// Makes `fd` the program's descriptor `at`, and leaves the call open.
+    pub(crate) fn place(&self, notice: &Notice, fd: BorrowedFd<'_>, at: RawFd) -> io::Result<i32> {
+        self.add(notice, fd, Some(at), 0, true)
+    }
+}

@@ -1,0 +1,571 @@
+//! The program's network: connections that end at the supervisor.
+//!
+//! What the program takes for a TCP socket is a unix socket, made here and given to it. A connect joins it to a hub of
+//! the supervisor, a listening socket of the program is listened at under a name that the kernel makes up. So bytes
+//! arrive at once, without ports, and all of the program's own calls (epoll, dup, shutdown) work on the real thing.
+//!
+//! While a connect that does not block is under way, the socket must not look writable: its buffer is filled with
+//! filler bytes, which are taken out when the answer is known.
+
+use std::{
+    collections::VecDeque,
+    net::{Ipv4Addr, SocketAddrV4},
+    os::fd::{AsFd, OwnedFd},
+};
+
+use rustix::{
+    event::PollFlags,
+    fs::OFlags,
+    io::Errno,
+    net::{
+        self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketAddrUnix, SocketFlags,
+        SocketType, sockopt,
+    },
+};
+use syscalls::Sysno;
+
+use super::{
+    group::{Answer, Group},
+    notify::Notice,
+    table::{Cause, Held, Late},
+    waiting::is_ready,
+};
+use crate::{ConnectError, Ending, SocketId, Step};
+
+/// Buffers of a connection; the kernel grants less to others than root.
+const BUFFER: usize = 4 << 20;
+/// The first port that sockets are given by themselves.
+const FIRST_PORT: u16 = 40_000;
+
+/// What a socket is at.
+enum Stage {
+    Fresh,
+    Listening {
+        waiting: VecDeque<SocketId>,
+    },
+    /// The answer is awaited; the program's end is kept if it does not block.
+    Connecting {
+        theirs: Option<OwnedFd>,
+        filler: usize,
+    },
+    /// The answer came, and the thread that blocks takes it.
+    Answered(Result<(), Errno>),
+    Open,
+    /// The program will send nothing more.
+    HalfShut,
+    Over,
+}
+
+struct Socket {
+    inode: u64,
+    stage: Stage,
+    ours: Option<OwnedFd>,
+    local: Option<SocketAddrV4>,
+    peer: Option<SocketAddrV4>,
+    error: Option<Errno>,
+    /// What the program sent and was not told yet.
+    sent: Vec<u8>,
+    /// What could not be delivered yet, for want of room.
+    backlog: VecDeque<u8>,
+    ending: Option<Ending>,
+}
+
+/// The sockets of a group.
+#[derive(Default)]
+pub(crate) struct Sockets {
+    all: Vec<Socket>,
+    hub: Option<(OwnedFd, SocketAddrAny)>,
+    ports: u16,
+}
+
+fn errno(error: ConnectError) -> Errno {
+    match error {
+        ConnectError::Refused => Errno::CONNREFUSED,
+        ConnectError::TimedOut => Errno::TIMEDOUT,
+        ConnectError::Unreachable => Errno::HOSTUNREACH,
+        ConnectError::Reset => Errno::CONNRESET,
+    }
+}
+
+impl Sockets {
+    fn get(&mut self, id: SocketId) -> &mut Socket {
+        &mut self.all[id.0 as usize]
+    }
+
+    fn add(&mut self, inode: u64, stage: Stage) -> SocketId {
+        let (local, peer, error) = (None, None, None);
+        let (sent, backlog) = (Vec::new(), VecDeque::new());
+        self.all.push(Socket { inode, stage, ours: None, local, peer, error, sent, backlog, ending: None });
+        SocketId(self.all.len() as u32 - 1)
+    }
+
+    fn find(&self, file: &OwnedFd) -> Option<SocketId> {
+        let inode = rustix::fs::fstat(file).ok()?.st_ino;
+        // The youngest: the kernel uses the numbers of closed ones again.
+        self.all.iter().rposition(|socket| socket.inode == inode).map(|at| SocketId(at as u32))
+    }
+
+    fn next_port(&mut self) -> u16 {
+        self.ports += 1;
+        FIRST_PORT + self.ports
+    }
+
+    pub(crate) fn is_answered(&self, id: SocketId) -> bool {
+        matches!(self.all[id.0 as usize].stage, Stage::Answered(_))
+    }
+
+    /// Joins the program's socket to a socket of ours.
+    fn join(&mut self, theirs: &OwnedFd) -> Result<OwnedFd, Errno> {
+        if self.hub.is_none() {
+            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+            let hub = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+            net::bind(&hub, &SocketAddrUnix::new_unnamed())?;
+            net::listen(&hub, 16)?;
+            let address = net::getsockname(&hub)?;
+            self.hub = Some((hub, address));
+        }
+        let (hub, address) = self.hub.as_ref().expect("made above");
+        net::connect(theirs, address)?;
+        let ours = net::accept_with(hub, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
+        let _ = sockopt::set_socket_send_buffer_size(&ours, BUFFER);
+        Ok(ours)
+    }
+
+    /// Takes all that the programs sent.
+    pub(crate) fn take_all(&mut self) {
+        for socket in &mut self.all {
+            socket.take();
+        }
+    }
+
+    /// Turns what the programs sent, shut and closed into steps.
+    pub(crate) fn gather(&mut self, events: &mut VecDeque<Step>) {
+        for (at, socket) in self.all.iter_mut().enumerate() {
+            let id = SocketId(at as u32);
+            socket.deliver();
+            if !matches!(socket.stage, Stage::Open | Stage::HalfShut) {
+                continue;
+            }
+            let ended = socket.take();
+            if !socket.sent.is_empty() {
+                events.push_back(Step::Sent { socket: id, bytes: std::mem::take(&mut socket.sent) });
+            }
+            if !ended {
+                continue;
+            }
+            if socket.is_closed() {
+                (socket.stage, socket.ours) = (Stage::Over, None);
+                events.push_back(Step::Closed { socket: id });
+            } else if matches!(socket.stage, Stage::Open) {
+                socket.stage = Stage::HalfShut;
+                events.push_back(Step::Shut { socket: id });
+            }
+        }
+    }
+}
+
+impl Socket {
+    /// Takes what was sent; whether nothing more will come.
+    fn take(&mut self) -> bool {
+        if !matches!(self.stage, Stage::Open | Stage::HalfShut) {
+            return false;
+        }
+        let Some(ours) = &self.ours else { return false };
+        let mut room = [0; 16 << 10];
+        loop {
+            match net::recv(ours, &mut room[..], RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return true,
+                Ok((_, got)) => self.sent.extend_from_slice(&room[..got.min(room.len())]),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return false,
+                Err(_) => return true,
+            }
+        }
+    }
+
+    /// Whether the program closed its end, and did not merely shut it for sending.
+    fn is_closed(&self) -> bool {
+        // Asking for nothing still tells of a hang-up.
+        self.ours.as_ref().is_none_or(|ours| is_ready(&[(ours.as_fd(), PollFlags::empty())]))
+    }
+
+    /// Delivers what waits for room, then the end.
+    fn deliver(&mut self) {
+        if !matches!(self.stage, Stage::Open | Stage::HalfShut) {
+            return;
+        }
+        let Some(ours) = &self.ours else { return };
+        while !self.backlog.is_empty() {
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            match net::send(ours, self.backlog.make_contiguous(), flags) {
+                Ok(sent) => drop(self.backlog.drain(..sent)),
+                Err(Errno::AGAIN) => return,
+                Err(_) => self.backlog.clear(),
+            }
+        }
+        if self.ending.take_if(|ending| *ending == Ending::Eof).is_some() {
+            let _ = net::shutdown(ours, Shutdown::Write);
+        }
+    }
+}
+
+/// An IPv4 address as the program passes it.
+fn address(bytes: &[u8]) -> Option<SocketAddrV4> {
+    let family = u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?);
+    let rest: [u8; 6] = bytes.get(2..8)?.try_into().ok()?;
+    let [high, low, a, b, c, d] = rest;
+    (i32::from(family) == libc::AF_INET)
+        .then(|| SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([high, low])))
+}
+
+impl Group {
+    pub(crate) fn socket(&mut self, notice: &Notice) -> Result<Answer, Errno> {
+        let (family, kind) = (notice.int(0), notice.int(1));
+        let is_stream = kind & 0xff == libc::SOCK_STREAM;
+        match family {
+            libc::AF_UNIX => return Ok(Answer::Go),
+            libc::AF_INET if is_stream => {}
+            // Programs try them, and carry on without: no IPv6, no datagrams, no netlink.
+            _ => return Err(Errno::AFNOSUPPORT),
+        }
+        let mut flags = SocketFlags::CLOEXEC;
+        flags.set(SocketFlags::NONBLOCK, kind & libc::SOCK_NONBLOCK != 0);
+        let file = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        let _ = sockopt::set_socket_send_buffer_size(&file, BUFFER);
+        let inode = rustix::fs::fstat(&file)?.st_ino;
+        let closes = kind & libc::SOCK_CLOEXEC != 0;
+        self.listener.give(notice, file.as_fd(), closes).map_err(|_| Errno::MFILE)?;
+        self.sockets.add(inode, Stage::Fresh);
+        Ok(Answer::Done)
+    }
+
+    /// The address in the arguments of `connect` and `bind`; none for another family than IPv4.
+    fn address(&self, thread: usize, notice: &Notice) -> Result<(Option<SocketAddrV4>, Vec<u8>), Errno> {
+        let length = usize::try_from(notice.int(2)).map_err(|_| Errno::INVAL)?.min(128);
+        let bytes = self.memory_of(thread).read(notice.arg(1), length)?;
+        Ok((address(&bytes), bytes))
+    }
+
+    fn is_own(&self, address: Ipv4Addr) -> bool {
+        address == self.setup.address || address.is_loopback() || address.is_unspecified()
+    }
+
+    pub(crate) fn connect(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let file = self.file_of(thread, notice.int(0))?;
+        let (to, bytes) = self.address(thread, notice)?;
+        let Some(id) = self.sockets.find(&file) else {
+            return self.connect_outside(&bytes);
+        };
+        match &mut self.sockets.get(id).stage {
+            Stage::Fresh => {}
+            Stage::Answered(_) => {
+                let socket = self.sockets.get(id);
+                let Stage::Answered(answer) = std::mem::replace(&mut socket.stage, Stage::Fresh) else {
+                    return Err(Errno::INVAL);
+                };
+                answer?;
+                let ours = self.sockets.join(&file)?;
+                let socket = self.sockets.get(id);
+                (socket.ours, socket.stage) = (Some(ours), Stage::Open);
+                socket.deliver();
+                return Ok(Answer::Value(0));
+            }
+            Stage::Connecting { .. } => return Err(Errno::ALREADY),
+            Stage::Open | Stage::HalfShut => return Err(Errno::ISCONN),
+            Stage::Over => return Err(self.sockets.get(id).error.take().unwrap_or(Errno::ISCONN)),
+            Stage::Listening { .. } => return Err(Errno::ISCONN),
+        }
+        let to = to.ok_or(Errno::AFNOSUPPORT)?;
+        if !self.is_own(*to.ip()) && !self.setup.hosts.iter().any(|(_, host)| host == to.ip()) {
+            self.events.push_back(Step::Refused(format!("connect to {to}, which is no host of this world")));
+            return Err(Errno::NETUNREACH);
+        }
+        let local = SocketAddrV4::new(self.setup.address, self.sockets.next_port());
+        let socket = self.sockets.get(id);
+        socket.local.get_or_insert(local);
+        socket.peer = Some(to);
+        self.events.push_back(Step::Connect { socket: id, to });
+        if !rustix::fs::fcntl_getfl(&file)?.contains(OFlags::NONBLOCK) {
+            self.sockets.get(id).stage = Stage::Connecting { theirs: None, filler: 0 };
+            return Ok(Answer::Hold(Held {
+                until: None,
+                cause: Cause::Connect(id),
+                late: Late::Fail(Errno::TIMEDOUT),
+            }));
+        }
+        let ours = self.sockets.join(&file)?;
+        let filler = fill(&file)?;
+        let socket = self.sockets.get(id);
+        socket.ours = Some(ours);
+        socket.stage = Stage::Connecting { theirs: Some(file), filler };
+        Err(Errno::INPROGRESS)
+    }
+
+    /// A connect of a unix socket: only to sockets that the program itself can have made.
+    fn connect_outside(&mut self, bytes: &[u8]) -> Result<Answer, Errno> {
+        let path = bytes.get(2..).unwrap_or_default();
+        if path.starts_with(super::spawn::HOME.as_bytes()) {
+            return Ok(Answer::Go);
+        }
+        // Asked by the C library on its way, and never there: no word about those.
+        if !path.starts_with(b"/var/run/nscd/") && !path.starts_with(b"/run/") {
+            let path = String::from_utf8_lossy(path);
+            let path = path.trim_matches('\0');
+            self.events.push_back(Step::Refused(format!("connect to the unix socket {path:?}")));
+        }
+        Err(Errno::CONNREFUSED)
+    }
+
+    /// Tells how a connect ended.
+    pub fn connected(&mut self, socket: SocketId, outcome: Result<(), ConnectError>) {
+        let outcome = outcome.map_err(errno);
+        let entry = self.sockets.get(socket);
+        let Stage::Connecting { theirs, filler } = std::mem::replace(&mut entry.stage, Stage::Fresh) else {
+            return;
+        };
+        let Some(theirs) = theirs else {
+            entry.stage = Stage::Answered(outcome);
+            return;
+        };
+        if let Err(errno) = outcome {
+            entry.error = Some(errno);
+            entry.stage = Stage::Over;
+            // Closing with the filler unread makes the program's end fail, as a connect that failed does.
+            entry.ours = None;
+            return;
+        }
+        entry.stage = Stage::Open;
+        let Some(ours) = &entry.ours else { return };
+        let mut left = filler;
+        let mut room = [0; 4096];
+        while left > 0 {
+            let most = left.min(room.len());
+            match net::recv(ours, &mut room[..most], RecvFlags::DONTWAIT) {
+                Ok((_, got)) if got > 0 => left -= got,
+                _ => break,
+            }
+        }
+        let _ = sockopt::set_socket_send_buffer_size(&theirs, BUFFER);
+        drop(theirs);
+        entry.deliver();
+    }
+
+    /// Delivers bytes to the program.
+    pub fn deliver(&mut self, socket: SocketId, bytes: &[u8]) {
+        let entry = self.sockets.get(socket);
+        entry.backlog.extend(bytes);
+        entry.deliver();
+    }
+
+    /// Tells the program that the other side ended the connection.
+    pub fn closed(&mut self, socket: SocketId, how: Ending) {
+        match how {
+            Ending::Eof => {
+                let entry = self.sockets.get(socket);
+                entry.ending = Some(how);
+                entry.deliver();
+            }
+            Ending::Reset => self.reset(socket),
+        }
+    }
+
+    fn reset(&mut self, id: SocketId) {
+        let inode = self.sockets.get(id).inode;
+        // An end that is closed with bytes unread resets the other one: one byte more, from the program's own end.
+        if let Some(theirs) = self.descriptor_of(inode) {
+            let _ = net::send(&theirs, &[0], SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+        }
+        let entry = self.sockets.get(id);
+        (entry.ours, entry.stage) = (None, Stage::Over);
+        entry.backlog.clear();
+    }
+
+    /// The file with this inode, from whichever process has it.
+    fn descriptor_of(&self, inode: u64) -> Option<OwnedFd> {
+        self.processes.iter().filter(|process| process.alive).find_map(|process| {
+            let link = format!("socket:[{inode}]");
+            std::fs::read_dir(format!("/proc/{}/fd", process.pid)).ok()?.flatten().find_map(|entry| {
+                let target = std::fs::read_link(entry.path()).ok()?;
+                let fd = entry.file_name().to_str()?.parse().ok()?;
+                if target.as_os_str() == link.as_str() { process.file(fd).ok() } else { None }
+            })
+        })
+    }
+
+    pub(crate) fn bind(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let file = self.file_of(thread, notice.int(0))?;
+        let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
+        let at = self.address(thread, notice)?.0.ok_or(Errno::AFNOSUPPORT)?;
+        if !self.is_own(*at.ip()) {
+            return Err(Errno::ADDRNOTAVAIL);
+        }
+        if self.sockets.get(id).local.is_some() {
+            return Err(Errno::INVAL);
+        }
+        let is_taken = |socket: &Socket| {
+            socket.local.is_some_and(|local| local.port() == at.port())
+                && matches!(socket.stage, Stage::Listening { .. })
+        };
+        if at.port() != 0 && self.sockets.all.iter().any(is_taken) {
+            return Err(Errno::ADDRINUSE);
+        }
+        let port = if at.port() == 0 { self.sockets.next_port() } else { at.port() };
+        self.sockets.get(id).local = Some(SocketAddrV4::new(*at.ip(), port));
+        Ok(Answer::Value(0))
+    }
+
+    pub(crate) fn start_listening(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let file = self.file_of(thread, notice.int(0))?;
+        let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
+        if !matches!(self.sockets.get(id).stage, Stage::Fresh) {
+            return Ok(Answer::Go);
+        }
+        if self.sockets.get(id).local.is_none() {
+            let port = self.sockets.next_port();
+            self.sockets.get(id).local = Some(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
+        }
+        net::bind(&file, &SocketAddrUnix::new_unnamed())?;
+        net::listen(&file, 4096)?;
+        let socket = self.sockets.get(id);
+        socket.stage = Stage::Listening { waiting: VecDeque::new() };
+        let port = socket.local.map_or(0, |local| local.port());
+        self.events.push_back(Step::Listen { socket: id, port });
+        Ok(Answer::Value(0))
+    }
+
+    /// A connection comes to a listening socket; none if it listens no more.
+    pub fn accept(&mut self, listener: SocketId, from: SocketAddrV4) -> Option<SocketId> {
+        let inode = self.sockets.get(listener).inode;
+        let address = net::getsockname(self.descriptor_of(inode)?).ok()?;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let ours = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).ok()?;
+        net::connect(&ours, &address).ok()?;
+        let _ = sockopt::set_socket_send_buffer_size(&ours, BUFFER);
+        let local = self.sockets.get(listener).local;
+        let id = self.sockets.add(0, Stage::Open);
+        let socket = self.sockets.get(id);
+        (socket.ours, socket.local, socket.peer) = (Some(ours), local, Some(from));
+        match &mut self.sockets.get(listener).stage {
+            Stage::Listening { waiting } => waiting.push_back(id),
+            _ => return None,
+        }
+        Some(id)
+    }
+
+    /// `accept`: takes the next connection.
+    pub(crate) fn take(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let file = self.file_of(thread, notice.int(0))?;
+        let blocks = !rustix::fs::fcntl_getfl(&file)?.contains(OFlags::NONBLOCK);
+        let ready = is_ready(&[(file.as_fd(), PollFlags::IN)]);
+        let listener = self.sockets.find(&file);
+        if !ready && blocks {
+            let files = vec![(file, PollFlags::IN)];
+            return Ok(Answer::Hold(Held {
+                until: None,
+                cause: Cause::Files(files),
+                late: Late::Fail(Errno::AGAIN),
+            }));
+        }
+        let Some(listener) = listener else { return Ok(Answer::Go) };
+        if !ready {
+            return Err(Errno::AGAIN);
+        }
+        let wanted = if notice.call() == Sysno::accept4 { notice.int(3) } else { 0 };
+        let mut flags = SocketFlags::CLOEXEC;
+        flags.set(SocketFlags::NONBLOCK, wanted & libc::SOCK_NONBLOCK != 0);
+        let taken = net::accept_with(&file, flags)?;
+        let _ = sockopt::set_socket_send_buffer_size(&taken, BUFFER);
+        let Stage::Listening { waiting } = &mut self.sockets.get(listener).stage else {
+            return Err(Errno::INVAL);
+        };
+        let id = waiting.pop_front().ok_or(Errno::AGAIN)?;
+        let inode = rustix::fs::fstat(&taken)?.st_ino;
+        self.sockets.get(id).inode = inode;
+        let peer = self.sockets.get(id).peer;
+        self.write_address(thread, notice.arg(1), notice.arg(2), peer)?;
+        let closes = wanted & libc::SOCK_CLOEXEC != 0;
+        self.listener.give(notice, taken.as_fd(), closes).map_err(|_| Errno::MFILE)?;
+        Ok(Answer::Done)
+    }
+
+    fn write_address(
+        &self,
+        thread: usize,
+        at: u64,
+        length_at: u64,
+        address: Option<SocketAddrV4>,
+    ) -> Result<(), Errno> {
+        if at == 0 || length_at == 0 {
+            return Ok(());
+        }
+        let memory = self.memory_of(thread);
+        let address = address.unwrap_or(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
+        let mut bytes = [0; size_of::<libc::sockaddr_in>()];
+        bytes[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
+        bytes[2..4].copy_from_slice(&address.port().to_be_bytes());
+        bytes[4..8].copy_from_slice(&address.ip().octets());
+        let room = memory.u32(length_at)? as usize;
+        memory.write(at, &bytes[..room.min(bytes.len())])?;
+        memory.write(length_at, &(bytes.len() as u32).to_ne_bytes())
+    }
+
+    /// `getsockname` and `getpeername`.
+    pub(crate) fn names(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let file = self.file_of(thread, notice.int(0))?;
+        let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
+        let socket = self.sockets.get(id);
+        let is_open = matches!(socket.stage, Stage::Open | Stage::HalfShut);
+        let address = match notice.call() {
+            Sysno::getpeername if !is_open => return Err(Errno::NOTCONN),
+            Sysno::getpeername => socket.peer,
+            _ => socket.local,
+        };
+        self.write_address(thread, notice.arg(1), notice.arg(2), address)?;
+        Ok(Answer::Value(0))
+    }
+
+    /// Options of sockets: those of TCP are taken and have no effect.
+    pub(crate) fn options(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let file = self.file_of(thread, notice.int(0))?;
+        let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
+        let (level, name) = (notice.int(1), notice.int(2));
+        let sets = notice.call() == Sysno::setsockopt;
+        let own = match (level, name) {
+            (libc::SOL_SOCKET, libc::SO_ERROR) if !sets => {
+                // The kernel's own error is taken out with ours.
+                let kernel = sockopt::socket_error(&file)?.err();
+                let socket = self.sockets.get(id);
+                let connecting = matches!(socket.stage, Stage::Connecting { .. });
+                let error = socket.error.take().or(kernel.filter(|_| !connecting));
+                error.map_or(0, Errno::raw_os_error)
+            }
+            (libc::SOL_SOCKET, libc::SO_DOMAIN) if !sets => libc::AF_INET,
+            (libc::SOL_SOCKET, libc::SO_PROTOCOL) if !sets => libc::IPPROTO_TCP,
+            // What the kernel would refuse on a unix socket, or grant by the machine's limits.
+            (libc::SOL_SOCKET, libc::SO_SNDBUF | libc::SO_RCVBUF) if !sets => 212_992,
+            (libc::SOL_SOCKET, libc::SO_SNDBUF | libc::SO_RCVBUF | libc::SO_REUSEPORT) => 0,
+            (libc::SOL_SOCKET, _) => return Ok(Answer::Go),
+            _ => 0,
+        };
+        if !sets && notice.arg(3) != 0 {
+            let memory = self.memory_of(thread);
+            let room = memory.u32(notice.arg(4))?.min(4);
+            memory.write(notice.arg(3), &own.to_ne_bytes()[..room as usize])?;
+            memory.write(notice.arg(4), &room.to_ne_bytes())?;
+        }
+        Ok(Answer::Value(0))
+    }
+}
+
+/// Fills a socket so that it does not look writable; how many bytes that took.
+fn fill(theirs: &OwnedFd) -> Result<usize, Errno> {
+    sockopt::set_socket_send_buffer_size(theirs, 1)?;
+    let mut filled = 0;
+    loop {
+        match net::send(theirs, &[0; 512], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            Ok(sent) => filled += sent,
+            Err(Errno::AGAIN) => return Ok(filled),
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! Starting a program under supervision.
+//!
+//! Two processes are made. The first is the init of a PID namespace of its own, with a mount and a host name of its
+//! own: when it ends, the kernel kills all others. The second becomes the program. Between fork and exec only
+//! calls are made that are safe in a copy of a process with several threads: everything is prepared before.
+
+use std::{
+    ffi::{CString, OsStr, OsString},
+    io,
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd},
+        unix::ffi::{OsStrExt, OsStringExt},
+    },
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::{
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
+        recvmsg, socketpair,
+    },
+    pipe::{PipeFlags, pipe_with},
+    process::{Signal, pidfd_send_signal},
+};
+
+use super::filter::{START_FD, program};
+use super::notify::Listener;
+use crate::{Limits, Setup, StartError, Status};
+
+/// The directory for the program's own files: a file system of its own, empty at the start and gone at the end.
+pub(crate) const HOME: &str = "/dev/shm";
+
+/// A started program and its init.
+pub(crate) struct Child {
+    init: OwnedFd,
+    /// Closed when this process ends: the init sees that.
+    _lifeline: OwnedFd,
+    report: OwnedFd,
+    status: Option<Status>,
+}
+
+/// What the supervisor holds of a new program.
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    pub(crate) listener: Listener,
+    pub(crate) input: OwnedFd,
+    pub(crate) output: [OwnedFd; 2],
+}
+
+/// All that the two processes need, made before the first fork.
+struct Plan {
+    program: CString,
+    arguments: Vec<*const libc::c_char>,
+    variables: Vec<*const libc::c_char>,
+    dir: Option<CString>,
+    name: CString,
+    tmpfs: CString,
+    filter: Vec<libc::sock_filter>,
+    limits: Limits,
+    files: [RawFd; 3],
+    control: RawFd,
+    lifeline: RawFd,
+    report: RawFd,
+    ids: Option<[(CString, CString); 3]>,
+}
+
+fn forbidden(what: &'static str) -> impl Fn(Errno) -> StartError {
+    move |errno| StartError::Forbidden { what, source: errno.into() }
+}
+
+pub(crate) fn start(setup: &Setup) -> Result<Started, StartError> {
+    let environment = environment(setup);
+    let path = environment.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value.as_os_str());
+    let first = setup.command.first().map_or(OsStr::new(""), OsString::as_os_str);
+    let program_path = locate(first, path.unwrap_or_default(), setup.dir.as_deref())
+        .ok_or_else(|| StartError::NotFound(first.to_string_lossy().into_owned()))?;
+    let zero = |what| move |_| StartError::ZeroByte(what);
+    let arguments: Vec<CString> = setup
+        .command
+        .iter()
+        .map(|word| CString::new(word.as_bytes()))
+        .collect::<Result<_, _>>()
+        .map_err(zero("an argument"))?;
+    let variables: Vec<CString> = environment
+        .into_iter()
+        .map(|(key, value)| CString::new([key.as_bytes(), b"=", value.as_bytes()].concat()))
+        .collect::<Result<_, _>>()
+        .map_err(zero("a variable"))?;
+    let list = |words: &[CString]| words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
+
+    let pair = || socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None);
+    let (input, stdin) = pair().map_err(forbidden("make a socket pair"))?;
+    let (control, theirs) = pair().map_err(forbidden("make a socket pair"))?;
+    let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(forbidden("make a pipe"));
+    let ((stdout, out), (stderr, err), (watched, lifeline), (report, reported)) =
+        (pipe()?, pipe()?, pipe()?, pipe()?);
+    for ours in [&stdout, &stderr, &input] {
+        rustix::io::ioctl_fionbio(ours, true).map_err(forbidden("make a pipe"))?;
+    }
+    let is_root = rustix::process::geteuid().is_root();
+    let identity = |file: &str, id: u32| {
+        Some((CString::new(format!("/proc/self/{file}")).ok()?, CString::new(format!("{id} {id} 1")).ok()?))
+    };
+    let ids = (!is_root).then(|| {
+        let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        let deny = (c"/proc/self/setgroups".to_owned(), c"deny".to_owned());
+        Some([deny, identity("uid_map", user)?, identity("gid_map", group)?])
+    });
+    let plan = Plan {
+        program: CString::new(program_path.into_os_string().into_vec()).map_err(zero("the program"))?,
+        arguments: list(&arguments),
+        variables: list(&variables),
+        dir: setup
+            .dir
+            .as_ref()
+            .map(|dir| CString::new(dir.as_os_str().as_bytes()))
+            .transpose()
+            .map_err(zero("the directory"))?,
+        name: CString::new(setup.name.as_str()).map_err(zero("the host's name"))?,
+        tmpfs: CString::new(format!("size={},mode=1777", setup.limits.file)).map_err(zero("the limits"))?,
+        filter: program(setup.looks),
+        limits: setup.limits,
+        files: [stdin.as_raw_fd(), out.as_raw_fd(), err.as_raw_fd()],
+        control: theirs.as_raw_fd(),
+        lifeline: watched.as_raw_fd(),
+        report: reported.as_raw_fd(),
+        ids: ids.flatten(),
+    };
+    let mut namespaces = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWUTS;
+    if !is_root {
+        namespaces |= libc::CLONE_NEWUSER;
+    }
+    // SAFETY: the child runs `init`, which makes only calls that are safe there and never returns.
+    let init = unsafe {
+        match fork(namespaces) {
+            Ok(None) => run_init(&plan),
+            Ok(Some(pidfd)) => pidfd,
+            Err(source) => return Err(StartError::Forbidden { what: "make a PID namespace", source }),
+        }
+    };
+    drop((theirs, watched, reported, stdin, out, err));
+    let child = Child { init, _lifeline: lifeline, report, status: None };
+    let listener = child.listener(&control)?;
+    Ok(Started { child, listener, input, output: [stdout, stderr] })
+}
+
+/// The variables that are always there, under those that were given.
+fn environment(setup: &Setup) -> Vec<(OsString, OsString)> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let usual: [(&str, OsString); 5] = [
+        ("PATH", path),
+        ("LANG", "C.UTF-8".into()),
+        ("HOME", HOME.into()),
+        ("TMPDIR", HOME.into()),
+        ("HOSTNAME", setup.name.clone().into()),
+    ];
+    let mut all: Vec<(OsString, OsString)> =
+        usual.into_iter().map(|(key, value)| (key.into(), value)).collect();
+    for (key, value) in &setup.env {
+        all.retain(|(other, _)| other != key);
+        all.push((key.clone(), value.clone()));
+    }
+    all
+}
+
+/// The file of a program, as a shell would find it.
+fn locate(name: &OsStr, path: &OsStr, dir: Option<&Path>) -> Option<PathBuf> {
+    let runs = |file: &Path| {
+        let seen = dir.map_or_else(|| file.to_owned(), |dir| dir.join(file));
+        seen.is_file() && rustix::fs::access(&seen, rustix::fs::Access::EXEC_OK).is_ok()
+    };
+    if name.as_bytes().contains(&b'/') {
+        return Some(PathBuf::from(name)).filter(|file| runs(file));
+    }
+    if name.is_empty() {
+        return None;
+    }
+    std::env::split_paths(path).map(|place| place.join(name)).find(|file| runs(file))
+}
+
+/// A copy of this process, with its pidfd in the original. Unlike the C library's `fork` it runs no handlers and takes no locks.
+///
+/// # Safety
+/// The copy (`None`) may only make async-signal-safe calls, and must not return into code that does others.
+unsafe fn fork(namespaces: i32) -> io::Result<Option<OwnedFd>> {
+    let mut pidfd: RawFd = -1;
+    // SAFETY: the structure is plain numbers.
+    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
+    arguments.flags = (libc::CLONE_PIDFD | namespaces) as u64;
+    arguments.pidfd = &raw mut pidfd as u64;
+    arguments.exit_signal = libc::SIGCHLD as u64;
+    // SAFETY: without CLONE_VM the copy has memory of its own, so that the stack may be shared.
+    match unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size_of::<libc::clone_args>()) } {
+        0 => Ok(None),
+        // SAFETY: the kernel made the descriptor for us.
+        pid if pid > 0 => Ok(Some(unsafe { OwnedFd::from_raw_fd(pidfd) })),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Stages of the two processes, as they are reported when one fails.
+const STAGES: [&str; 7] = [
+    "map the user into a namespace",
+    "make the mounts private",
+    "mount a directory of its own",
+    "start the program's process",
+    "set its limits",
+    "enter its directory",
+    "install the filter of calls",
+];
+
+/// Reports a failed stage, and ends the process.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+unsafe fn give_up(report: RawFd, stage: i32) -> ! {
+    // SAFETY: plain calls on numbers and on a local array.
+    unsafe {
+        let words = [stage, *libc::__errno_location()];
+        libc::write(report, words.as_ptr().cast(), size_of_val(&words));
+        libc::_exit(126)
+    }
+}
+
+/// The init: prepares the surroundings, starts the program, and ends with it or with the supervisor.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+unsafe fn run_init(plan: &Plan) -> ! {
+    // SAFETY: the calls are async-signal-safe, and all pointers are to what `plan` holds.
+    unsafe {
+        libc::setsid();
+        for (file, text) in plan.ids.iter().flatten() {
+            let fd = libc::open(file.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+            let text = text.as_bytes();
+            if libc::write(fd, text.as_ptr().cast(), text.len()) < 0 {
+                give_up(plan.control, 0);
+            }
+            libc::close(fd);
+        }
+        let none = std::ptr::null();
+        if libc::mount(c"none".as_ptr(), c"/".as_ptr(), none, libc::MS_REC | libc::MS_PRIVATE, none.cast())
+            < 0
+        {
+            give_up(plan.control, 1);
+        }
+        let quiet = libc::MS_NOSUID | libc::MS_NODEV;
+        let data = plan.tmpfs.as_ptr().cast();
+        if libc::mount(c"tmpfs".as_ptr(), c"/dev/shm".as_ptr(), c"tmpfs".as_ptr(), quiet, data) < 0 {
+            give_up(plan.control, 2);
+        }
+        // Where a container forbids it, processes see the numbers of those outside: rarely looked at.
+        libc::mount(
+            c"proc".as_ptr(),
+            c"/proc".as_ptr(),
+            c"proc".as_ptr(),
+            quiet | libc::MS_NOEXEC,
+            none.cast(),
+        );
+        let name = plan.name.as_bytes();
+        libc::sethostname(name.as_ptr().cast(), name.len());
+        let pidfd = match fork(0) {
+            Ok(None) => run_program(plan),
+            Ok(Some(pidfd)) => pidfd.into_raw_fd(),
+            Err(_) => give_up(plan.control, 3),
+        };
+        // Nothing of the supervisor may stay open here: ends of other programs' connections are among it.
+        let kept = [1000, 1001, 1002];
+        libc::dup2(plan.lifeline, kept[0]);
+        libc::dup2(plan.report, kept[1]);
+        libc::dup2(pidfd, kept[2]);
+        libc::close_range(0, 999, 0);
+        libc::close_range(1003, u32::MAX, 0);
+        let mut watched = [kept[0], kept[2]].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+        while watched.iter().all(|file| file.revents == 0) {
+            libc::poll(watched.as_mut_ptr(), 2, -1);
+        }
+        let mut status = 0;
+        if libc::waitpid(2, &mut status, libc::WNOHANG) == 2 {
+            libc::write(kept[1], (&raw const status).cast(), size_of::<i32>());
+        }
+        libc::_exit(0)
+    }
+}
+
+/// The second process: limits itself, installs the filter, hands over the listener, and becomes the program.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+unsafe fn run_program(plan: &Plan) -> ! {
+    // SAFETY: the calls are async-signal-safe, and all pointers are to locals or to what `plan` holds.
+    unsafe {
+        // Above all that is moved below, so that none is overwritten before it was moved.
+        let high = |fd| libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, START_FD + 1);
+        let [stdin, stdout, stderr] = plan.files.map(high);
+        libc::dup3(high(plan.control), START_FD, libc::O_CLOEXEC);
+        for (fd, target) in [(stdin, 0), (stdout, 1), (stderr, 2)] {
+            libc::dup2(fd, target);
+        }
+        let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+        for signal in 1..=64 {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        libc::umask(0o022);
+        libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        let limits = [
+            (libc::RLIMIT_CORE, 0),
+            (libc::RLIMIT_DATA, plan.limits.memory),
+            (libc::RLIMIT_FSIZE, plan.limits.file),
+            (libc::RLIMIT_NOFILE, plan.limits.descriptors.max(1024)),
+            (libc::RLIMIT_STACK, 8 << 20),
+        ];
+        for (resource, most) in limits {
+            let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+            if libc::setrlimit(resource, &limit) < 0 {
+                give_up(START_FD, 4);
+            }
+        }
+        if plan.dir.as_ref().is_some_and(|dir| libc::chdir(dir.as_ptr()) < 0) {
+            give_up(START_FD, 5);
+        }
+        libc::close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC as i32);
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        let filter =
+            libc::sock_fprog { len: plan.filter.len() as u16, filter: plan.filter.as_ptr().cast_mut() };
+        let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+        let listener =
+            libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &filter) as RawFd;
+        if listener < 0 {
+            give_up(START_FD, 6);
+        }
+        send_descriptor(START_FD, listener);
+        libc::execve(plan.program.as_ptr(), plan.arguments.as_ptr(), plan.variables.as_ptr());
+        libc::_exit(127)
+    }
+}
+
+/// Sends a descriptor through a socket.
+///
+/// # Safety
+/// Both must be open.
+unsafe fn send_descriptor(socket: RawFd, fd: RawFd) {
+    // SAFETY: the message and what it points to are locals that outlive the call, with room for one descriptor.
+    unsafe {
+        let mut byte = 0u8;
+        let mut part = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+        let mut room = [0u64; 4];
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = room.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(size_of::<RawFd>() as u32) as usize;
+        let header = libc::CMSG_FIRSTHDR(&message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as usize;
+        libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(fd);
+        libc::sendmsg(socket, &message, 0);
+    }
+}
+
+impl Child {
+    /// Waits for the listener, or for the reason why there is none.
+    fn listener(&self, control: &OwnedFd) -> Result<Listener, StartError> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let mut bytes = [0; 8];
+        let mut parts = [io::IoSliceMut::new(&mut bytes)];
+        let got = recvmsg(control, &mut parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC)
+            .map_err(forbidden("hear from the program's process"))?;
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(mut descriptors) = message
+                && let Some(listener) = descriptors.next()
+            {
+                return Ok(Listener::new(listener));
+            }
+        }
+        let word = |at: usize| i32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let (stage, errno) = if got.bytes == 8 { (word(0), word(4)) } else { (3, libc::ECHILD) };
+        let what = STAGES.get(stage as usize).copied().unwrap_or("start the program");
+        Err(StartError::Forbidden { what, source: io::Error::from_raw_os_error(errno) })
+    }
+
+    /// How the program ended; waits until its init has told. None if the init was killed.
+    pub(crate) fn status(&mut self) -> Status {
+        if let Some(status) = self.status {
+            return status;
+        }
+        let mut bytes = [0; 4];
+        let mut watched = [PollFd::new(&self.report, PollFlags::IN)];
+        let patience = Timespec { tv_sec: 10, tv_nsec: 0 };
+        let _ = poll(&mut watched, Some(&patience));
+        let told = rustix::io::read(&self.report, &mut bytes).is_ok_and(|n| n == 4);
+        let raw = if told { i32::from_le_bytes(bytes) } else { libc::SIGKILL };
+        let status = if libc::WIFSIGNALED(raw) {
+            Status::Signal(libc::WTERMSIG(raw))
+        } else {
+            Status::Code(libc::WEXITSTATUS(raw))
+        };
+        self.status = Some(status);
+        status
+    }
+
+    /// Kills the init, and with it all processes.
+    pub(crate) fn kill(&self) {
+        let _ = pidfd_send_signal(&self.init, Signal::KILL);
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+        // Until all are gone: the kernel ends the init last.
+        let _ = rustix::process::waitid(
+            rustix::process::WaitId::PidFd(self.init.as_fd()),
+            rustix::process::WaitIdOptions::EXITED,
+        );
+    }
+}

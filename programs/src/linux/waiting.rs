@@ -1,0 +1,212 @@
+//! Calls that wait for descriptors.
+//!
+//! Nobody sleeps in the kernel: a call that would is held, and the supervisor asks for the readiness of the same files.
+//! When one is ready the kernel does the call, which returns at once.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::sockopt,
+};
+use syscalls::Sysno;
+
+use super::{
+    group::{Answer, Group},
+    memory::Memory,
+    notify::Notice,
+    table::{Cause, Deadline, Held, Late, State, may_wait},
+};
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// Whether one of the files is ready for what is asked.
+pub(crate) fn is_ready(files: &[(BorrowedFd<'_>, PollFlags)]) -> bool {
+    if files.is_empty() {
+        return false;
+    }
+    let mut asked: Vec<_> =
+        files.iter().map(|&(file, events)| PollFd::from_borrowed_fd(file, events)).collect();
+    poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
+
+impl Group {
+    pub(crate) fn memory_of(&self, thread: usize) -> Memory {
+        self.processes[self.threads[thread].process].memory()
+    }
+
+    pub(crate) fn file_of(&self, thread: usize, fd: i32) -> Result<OwnedFd, Errno> {
+        self.processes[self.threads[thread].process].file(fd)
+    }
+
+    /// Whether a thread can go on.
+    pub(crate) fn is_able(&self, thread: usize) -> bool {
+        match &self.threads[thread].state {
+            State::Called(_) => true,
+            State::Held(_, held) => {
+                held.until.is_some_and(|until| self.is_over(until)) || self.has_cause(thread, held)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether what a thread waits for is there.
+    pub(crate) fn has_cause(&self, thread: usize, held: &Held) -> bool {
+        match &held.cause {
+            Cause::Time => false,
+            Cause::Files(files) => {
+                let files: Vec<_> = files.iter().map(|(file, events)| (file.as_fd(), *events)).collect();
+                is_ready(&files)
+            }
+            Cause::Futex(wait) => wait.woken,
+            Cause::Child(which) => self.has_dead_child(self.threads[thread].process, *which),
+            Cause::Connect(socket) => self.sockets.is_answered(*socket),
+        }
+    }
+
+    /// Holds a call until a file is ready, or lets the kernel do it at once.
+    fn hold_for(&mut self, files: Vec<(OwnedFd, PollFlags)>, until: Option<Deadline>, late: Late) -> Answer {
+        let asked: Vec<_> = files.iter().map(|(file, events)| (file.as_fd(), *events)).collect();
+        if is_ready(&asked) {
+            return Answer::Go;
+        }
+        Answer::Hold(Held { until, cause: Cause::Files(files), late })
+    }
+
+    fn in_ms(&self, ms: i32) -> Option<Deadline> {
+        u64::try_from(ms).ok().map(|ms| self.in_time(ms * MILLISECOND))
+    }
+
+    /// A call that only looks is the kernel's, until there were many.
+    fn glance(&mut self, late: Late) -> Answer {
+        if self.spins_too_long() {
+            self.spins = 0;
+            let little = self.little();
+            let until = Some(self.in_time(little));
+            return Answer::Hold(Held { until, cause: Cause::Time, late });
+        }
+        Answer::Go
+    }
+
+    pub(crate) fn poll(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let memory = self.memory_of(thread);
+        let timeout = if notice.call() == Sysno::poll {
+            u64::try_from(notice.int(2)).ok().map(|ms| ms * MILLISECOND)
+        } else {
+            memory.timespec(notice.arg(2))?
+        };
+        if timeout == Some(0) {
+            return Ok(self.glance(Late::Answer(0)));
+        }
+        let count = notice.arg(1);
+        if count > self.limits.descriptors {
+            return Err(Errno::INVAL);
+        }
+        let asked = memory.read(notice.arg(0), count as usize * size_of::<libc::pollfd>())?;
+        let mut files = Vec::new();
+        for entry in asked.chunks_exact(size_of::<libc::pollfd>()) {
+            let fd = i32::from_le_bytes(entry[..4].try_into().expect("four bytes"));
+            let events = u16::from_le_bytes(entry[4..6].try_into().expect("two bytes"));
+            if fd >= 0 {
+                // The kernel says at once that a descriptor is not open.
+                let Ok(file) = self.file_of(thread, fd) else { return Ok(Answer::Go) };
+                files.push((file, PollFlags::from_bits_retain(events)));
+            }
+        }
+        let until = timeout.map(|timeout| self.in_time(timeout));
+        Ok(self.hold_for(files, until, Late::Answer(0)))
+    }
+
+    pub(crate) fn select(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let memory = self.memory_of(thread);
+        let timeout = if notice.call() == Sysno::pselect6 {
+            memory.timespec(notice.arg(4))?
+        } else if notice.arg(4) == 0 {
+            None
+        } else {
+            let (seconds, micros) = (memory.u64(notice.arg(4))?, memory.u64(notice.arg(4) + 8)?);
+            Some(seconds.saturating_mul(1_000_000_000).saturating_add(micros.saturating_mul(1000)))
+        };
+        let count =
+            usize::try_from(notice.int(0)).map_err(|_| Errno::INVAL)?.min(self.limits.descriptors as usize);
+        let bytes = count.div_ceil(64) * 8;
+        let sets = [notice.arg(1), notice.arg(2), notice.arg(3)];
+        let late = Late::Empty { bytes, sets };
+        if timeout == Some(0) {
+            return Ok(self.glance(late));
+        }
+        let mut files = Vec::new();
+        // What the kernel's select looks for in each of its sets.
+        let events = [PollFlags::IN | PollFlags::HUP, PollFlags::OUT, PollFlags::PRI];
+        for (set, events) in sets.into_iter().zip(events).filter(|(set, _)| *set != 0) {
+            let bits = memory.read(set, bytes)?;
+            for fd in (0..count).filter(|fd| bits[fd / 8] >> (fd % 8) & 1 == 1) {
+                let Ok(file) = self.file_of(thread, fd as i32) else { return Ok(Answer::Go) };
+                files.push((file, events));
+            }
+        }
+        let until = timeout.map(|timeout| self.in_time(timeout));
+        Ok(self.hold_for(files, until, late))
+    }
+
+    pub(crate) fn epoll(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let until = if notice.call() == Sysno::epoll_pwait2 {
+            self.memory_of(thread).timespec(notice.arg(3))?.map(|timeout| self.in_time(timeout))
+        } else {
+            self.in_ms(notice.int(3))
+        };
+        if until.is_some_and(|until| self.is_over(until)) {
+            return Ok(self.glance(Late::Answer(0)));
+        }
+        let Ok(file) = self.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
+        Ok(self.hold_for(vec![(file, PollFlags::IN)], until, Late::Answer(0)))
+    }
+
+    /// Whether a `read` is one that may wait.
+    pub(crate) fn reads_socket(&self, thread: usize, notice: &Notice) -> bool {
+        self.file_of(thread, notice.int(0)).and_then(|file| may_wait(&file)).unwrap_or(false)
+    }
+
+    /// Reads from what may have nothing to read yet.
+    pub(crate) fn read(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let Ok(file) = self.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
+        if !self.random_files.is_empty() && matches!(notice.call(), Sysno::read | Sysno::readv) {
+            let inode = rustix::fs::fstat(&file)?.st_ino;
+            if self.random_files.contains(&inode) {
+                return self.read_random(thread, notice);
+            }
+        }
+        let flags = match notice.call() {
+            Sysno::recvfrom | Sysno::recvmmsg => notice.int(3),
+            Sysno::recvmsg => notice.int(2),
+            _ => 0,
+        };
+        if flags & libc::MSG_DONTWAIT != 0 || !may_wait(&file)? {
+            return Ok(Answer::Go);
+        }
+        let limit = sockopt::socket_timeout(&file, sockopt::Timeout::Recv).ok().flatten();
+        let until = limit.map(|limit| self.in_time(limit.as_nanos() as u64));
+        Ok(self.hold_for(vec![(file, PollFlags::IN)], until, Late::Fail(Errno::AGAIN)))
+    }
+
+    /// A lock on a file is tried; whoever waits for one tries again a little later.
+    pub(crate) fn flock(&mut self, notice: &Notice) -> Result<Answer, Errno> {
+        // Locks that wait would have to be tried by the supervisor: none of the programs here needs them.
+        if notice.int(1) & (libc::LOCK_NB | libc::LOCK_UN) == 0 {
+            self.events.push_back(crate::Step::Refused("flock that waits".to_owned()));
+            return Err(Errno::NOLCK);
+        }
+        Ok(Answer::Go)
+    }
+
+    /// `sigtimedwait`: only its time is known.
+    pub(crate) fn await_signal(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let timeout = self.memory_of(thread).timespec(notice.arg(2))?;
+        if timeout == Some(0) {
+            return Ok(self.glance(Late::Fail(Errno::AGAIN)));
+        }
+        let until = timeout.map(|timeout| self.in_time(timeout));
+        Ok(Answer::Hold(Held { until, cause: Cause::Time, late: Late::Fail(Errno::AGAIN) }))
+    }
+}

@@ -1,0 +1,103 @@
+//! What a program is started with: its command, its surroundings, and how far it may go.
+
+use std::{ffi::OsString, net::Ipv4Addr, path::PathBuf};
+
+/// What one program is started with. The same setup and the same answers give the same steps.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The program and its arguments; a program without a slash is looked for in `PATH`.
+    pub command: Vec<OsString>,
+    /// Variables beside `PATH`, `LANG`, `HOME`, `TMPDIR` and `HOSTNAME`, which are always there; they win over those.
+    pub env: Vec<(OsString, OsString)>,
+    /// Where the program starts; where the caller is if none is given.
+    pub dir: Option<PathBuf>,
+    /// Decides the program's randomness and the order of its threads.
+    pub seed: u64,
+    /// How its looks at the clock are answered.
+    pub looks: Looks,
+    /// How far it may go.
+    pub limits: Limits,
+    /// The name of the host that it runs on.
+    pub name: String,
+    /// The address of the host that it runs on.
+    pub address: Ipv4Addr,
+    /// The other hosts of its world, by name and address. Connections to any other address are refused.
+    pub hosts: Vec<(String, Ipv4Addr)>,
+}
+
+impl Setup {
+    /// A setup of `command` on the host `name` with the usual limits, alone in its world.
+    #[must_use]
+    pub fn new(
+        command: impl IntoIterator<Item = impl Into<OsString>>,
+        name: impl Into<String>,
+        address: Ipv4Addr,
+        seed: u64,
+    ) -> Self {
+        Self {
+            command: command.into_iter().map(Into::into).collect(),
+            env: Vec::new(),
+            dir: None,
+            seed,
+            looks: Looks::Page,
+            limits: Limits::default(),
+            name: name.into(),
+            address,
+            hosts: Vec::new(),
+        }
+    }
+}
+
+/// How looks at the clock and sends are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looks {
+    /// Looks read a shared page, sends go unseen until the next call: fast, for sweeps.
+    Page,
+    /// Each look and each send is a point at which a pause can strike: slow, for exhaustive search.
+    Told,
+}
+
+/// How far a program may go before it is stopped.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Processor time that the program may use between two of its calls, in milliseconds.
+    pub silence_ms: u64,
+    /// Real time that the program may sleep in the kernel in a call that is not served, in milliseconds.
+    pub stuck_ms: u64,
+    /// Threads of all its processes together.
+    pub threads: usize,
+    /// Memory that each process may write to, in bytes.
+    pub memory: u64,
+    /// Bytes of the largest file, and of its temporary directory.
+    pub file: u64,
+    /// Open descriptors of each process.
+    pub descriptors: u64,
+    /// Bytes of one line of output; a longer one is cut there.
+    pub line: usize,
+    /// Bytes of output in all.
+    pub output: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            silence_ms: 5_000,
+            stuck_ms: 3_000,
+            threads: 256,
+            memory: 4 << 30,
+            file: 256 << 20,
+            descriptors: 4096,
+            line: 64 << 10,
+            output: 16 << 20,
+        }
+    }
+}
+
+/// What the program's clocks show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// Nanoseconds of its monotonic clocks; never goes back.
+    pub monotonic_ns: u64,
+    /// Nanoseconds since 1970 of its wall clock; may be stepped.
+    pub wall_ns: u64,
+}

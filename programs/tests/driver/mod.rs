@@ -1,0 +1,237 @@
+//! A driver for tests: it owns time and a network of one toy store, and writes down all steps.
+
+use std::{collections::BTreeMap, net::Ipv4Addr};
+
+use picklock_programs::{Broken, Clock, ConnectError, Ending, Group, Setup, SocketId, Status, Step};
+
+/// Where the toy store is.
+pub(crate) const STORE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
+const MILLISECOND: u64 = 1_000_000;
+
+/// A setup of `command` on a host that knows the store as `store`.
+pub(crate) fn setup(command: &[&str], seed: u64) -> Setup {
+    let mut setup = Setup::new(command, "client-1", Ipv4Addr::new(10, 0, 0, 1), seed);
+    setup.hosts = vec![("store".to_owned(), STORE)];
+    setup.env = vec![("PYTHONHASHSEED".into(), "0".into()), ("PYTHONDONTWRITEBYTECODE".into(), "1".into())];
+    setup
+}
+
+/// What happened, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Story {
+    /// One line a step, with its time.
+    pub(crate) steps: Vec<String>,
+    /// How the program ended.
+    pub(crate) status: Option<Status>,
+    /// Why it could not be stepped any further.
+    pub(crate) broken: Option<Broken>,
+    /// Virtual time at the end, from the start.
+    pub(crate) elapsed_ms: u64,
+}
+
+impl Story {
+    /// What it printed.
+    pub(crate) fn printed(&self) -> Vec<&str> {
+        self.steps.iter().filter_map(|step| step.split_once(" printed ")).map(|(_, line)| line).collect()
+    }
+
+    /// Whether a step holds these words.
+    pub(crate) fn tells(&self, words: &str) -> bool {
+        self.steps.iter().any(|step| step.contains(words))
+    }
+}
+
+/// Answers that are due.
+enum Due {
+    Connected(SocketId, Result<(), ConnectError>),
+    Bytes(SocketId, Vec<u8>),
+    Ended(SocketId, Ending),
+    Line(String),
+    Close,
+}
+
+/// Runs a program: its lines come one after the other, each when the last one was answered, with a store at `STORE`.
+pub(crate) fn run(setup: &Setup, lines: &[&str]) -> Story {
+    let mut group = Group::start(setup).expect("start the program");
+    let start = Clock { monotonic_ns: 1_000_000_000, wall_ns: 1_700_000_000_000_000_000 };
+    let mut clock = start;
+    let mut story = Story { steps: Vec::new(), status: None, broken: None, elapsed_ms: 0 };
+    let mut due: BTreeMap<(u64, u64), Due> = BTreeMap::new();
+    let mut number = 0;
+    let mut at = |due: &mut BTreeMap<(u64, u64), Due>, time: u64, what: Due| {
+        number += 1;
+        due.insert((time, number), what);
+    };
+    let mut lines = lines.iter();
+    let mut next_line = || lines.next().map_or(Due::Close, |line| Due::Line((*line).to_owned()));
+    at(&mut due, clock.monotonic_ns, next_line());
+    let mut store = Store::default();
+    for _ in 0..200_000 {
+        while let Some(entry) = due.first_entry().filter(|entry| entry.key().0 <= clock.monotonic_ns) {
+            match entry.remove() {
+                Due::Connected(socket, outcome) => group.connected(socket, outcome),
+                Due::Bytes(socket, bytes) => group.deliver(socket, &bytes),
+                Due::Ended(socket, how) => group.closed(socket, how),
+                Due::Line(line) => group.line(&line),
+                Due::Close => group.end_input(),
+            }
+        }
+        let step = match group.step(clock) {
+            Ok(step) => step,
+            Err(broken) => {
+                story.broken = Some(broken);
+                break;
+            }
+        };
+        let now = clock.monotonic_ns;
+        let told = match &step {
+            Step::Point(call) => format!("point {} {:?}", call.thread, call.what),
+            Step::Sent { socket, bytes } => {
+                format!("{socket} sent {}", String::from_utf8_lossy(bytes).escape_debug())
+            }
+            Step::Printed(line) => format!("printed {line}"),
+            Step::Complained(line) => format!("complained {line}"),
+            other => format!("{other:?}"),
+        };
+        story.steps.push(format!("{:>12} {told}", now - start.monotonic_ns));
+        match step {
+            Step::Connect { socket, to } => {
+                let outcome = match to.port() {
+                    6379 if *to.ip() == STORE => Ok(()),
+                    _ => Err(ConnectError::Refused),
+                };
+                at(&mut due, now + 2 * MILLISECOND, Due::Connected(socket, outcome));
+            }
+            Step::Sent { socket, bytes } => {
+                let answer = store.answer(socket, &bytes, now);
+                if answer == b"RESET" {
+                    at(&mut due, now + 2 * MILLISECOND, Due::Ended(socket, Ending::Reset));
+                } else if !answer.is_empty() {
+                    at(&mut due, now + 2 * MILLISECOND, Due::Bytes(socket, answer));
+                }
+            }
+            Step::Shut { socket } => at(&mut due, now + MILLISECOND, Due::Ended(socket, Ending::Eof)),
+            Step::Printed(_) => at(&mut due, now + MILLISECOND, next_line()),
+            Step::Waits { until_ns } => {
+                let soonest = due.keys().next().map(|key| key.0);
+                match [soonest, until_ns].into_iter().flatten().min() {
+                    Some(time) => {
+                        let time = time.max(now);
+                        clock.wall_ns += time - now;
+                        clock.monotonic_ns = time;
+                    }
+                    None => break,
+                }
+            }
+            Step::Exited(status) => {
+                story.status = Some(status);
+                break;
+            }
+            _ => {}
+        }
+    }
+    story.elapsed_ms = (clock.monotonic_ns - start.monotonic_ns) / MILLISECOND;
+    story
+}
+
+/// A toy store: what the clients here say, and no more.
+#[derive(Default)]
+struct Store {
+    pending: BTreeMap<SocketId, Vec<u8>>,
+    keys: BTreeMap<Vec<u8>, (Vec<u8>, u64)>,
+    modern: bool,
+}
+
+impl Store {
+    fn answer(&mut self, socket: SocketId, bytes: &[u8], now: u64) -> Vec<u8> {
+        let mut pending = self.pending.remove(&socket).unwrap_or_default();
+        pending.extend(bytes);
+        let mut answer = Vec::new();
+        while let Some((words, used)) = command(&pending) {
+            pending.drain(..used);
+            answer.extend(self.execute(&words, now));
+        }
+        self.pending.insert(socket, pending);
+        answer
+    }
+
+    fn execute(&mut self, words: &[Vec<u8>], now: u64) -> Vec<u8> {
+        self.keys.retain(|_, (_, end)| *end > now);
+        let none = if self.modern { b"_\r\n".to_vec() } else { b"$-1\r\n".to_vec() };
+        let number = |word: &[u8]| String::from_utf8_lossy(word).parse::<u64>().unwrap_or(0);
+        match words[0].to_ascii_uppercase().as_slice() {
+            b"SET" => {
+                if self.keys.contains_key(&words[1])
+                    && words.iter().any(|word| word.eq_ignore_ascii_case(b"NX"))
+                {
+                    return none;
+                }
+                let ttl = words
+                    .iter()
+                    .position(|word| word.eq_ignore_ascii_case(b"PX"))
+                    .map(|at| number(&words[at + 1]));
+                let end = ttl.map_or(u64::MAX, |ttl| now + ttl * MILLISECOND);
+                self.keys.insert(words[1].clone(), (words[2].clone(), end));
+                b"+OK\r\n".to_vec()
+            }
+            b"GET" => self.keys.get(&words[1]).map_or(none, |(value, _)| bulk(value)),
+            b"SCRIPT" => bulk(&[b'a'; 40]),
+            b"EVALSHA" | b"EVAL" => {
+                // Node's redlock takes by a script; all others here only release by one.
+                let takes = words[1].windows(6).any(|part| part.eq_ignore_ascii_case(b"exists"));
+                let (key, value) = (&words[3], &words[4]);
+                let own = self.keys.get(key).is_some_and(|(held, _)| held == value);
+                if takes && !self.keys.contains_key(key) {
+                    self.keys.insert(key.clone(), (value.clone(), now + number(&words[5]) * MILLISECOND));
+                    return b":1\r\n".to_vec();
+                }
+                if own && !takes {
+                    self.keys.remove(key);
+                    return b":1\r\n".to_vec();
+                }
+                b":0\r\n".to_vec()
+            }
+            b"HELLO" => {
+                self.modern = true;
+                b"%1\r\n$5\r\nproto\r\n:3\r\n".to_vec()
+            }
+            b"INFO" => bulk(b"redis_version:7.0.15\r\nloading:0\r\n"),
+            b"RESET" => b"RESET".to_vec(),
+            _ => b"+OK\r\n".to_vec(),
+        }
+    }
+}
+
+fn bulk(value: &[u8]) -> Vec<u8> {
+    [format!("${}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat()
+}
+
+/// The first whole command, and its length.
+fn command(bytes: &[u8]) -> Option<(Vec<Vec<u8>>, usize)> {
+    let line = |from: usize| {
+        let end = from + bytes.get(from..)?.windows(2).position(|pair| pair == b"\r\n")?;
+        let number: usize = std::str::from_utf8(bytes.get(from + 1..end)?).ok()?.parse().ok()?;
+        Some((number, end + 2))
+    };
+    let (count, mut at) = line(0)?;
+    let mut words = Vec::new();
+    for _ in 0..count {
+        let (length, start) = line(at)?;
+        words.push(bytes.get(start..start + length)?.to_vec());
+        at = start + length + 2;
+    }
+    (at <= bytes.len()).then_some((words, at))
+}
+
+/// The first of these programs that is there; a test without its runtime says so and passes.
+pub(crate) fn runtime(candidates: &[&str]) -> Option<String> {
+    let found = candidates.iter().find(|name| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        name.contains('/') && std::path::Path::new(name).is_file()
+            || std::env::split_paths(&path).any(|dir| dir.join(name).is_file())
+    });
+    if found.is_none() {
+        eprintln!("skipped: none of {candidates:?} is here");
+    }
+    found.map(|name| (*name).to_owned())
+}
