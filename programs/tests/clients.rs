@@ -4,6 +4,8 @@
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod driver;
 
+use std::{path::PathBuf, process::Command};
+
 use driver::{Story, run, runtime, setup};
 use picklock_programs::{Setup, Status};
 
@@ -23,7 +25,7 @@ fn same_each_time(setup: &Setup, lines: &[&str], times: usize) -> Story {
 fn python_with_redis(script: &str, seed: u64) -> Option<Setup> {
     let named = std::env::var("PICKLOCK_PYTHON").unwrap_or_default();
     let python = runtime(&[&named, "python3"])?;
-    let has_redis = std::process::Command::new(&python).args(["-c", "import redis"]).output();
+    let has_redis = Command::new(&python).args(["-c", "import redis"]).output();
     if !has_redis.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: {python} has no redis-py");
         return None;
@@ -52,4 +54,77 @@ fn redis_py_takes_and_releases_a_lock() {
     assert_eq!(story.printed()[..2], ["granted", "refused"], "{story:#?}");
     assert_eq!(story.status, Some(Status::Code(0)));
     assert!(story.tells("sent *"), "{story:#?}");
+}
+
+/// The same three commands for each language, and what a lock answers.
+const LINES: [&str; 3] = ["acquire lock:1 5000", "acquire lock:1 200", "release lock:1"];
+const ANSWERS: [&str; 3] = ["granted", "refused", "released :1"];
+
+fn adapter(name: &str) -> String {
+    format!("{}/tests/adapters/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where this test may build something.
+fn built(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn succeeds(command: &mut Command) {
+    let output = command.output().expect("run the compiler");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn threads_of_rust_take_turns() {
+    let Some(rustc) = runtime(&["rustc"]) else { return };
+    let program = built("threads");
+    succeeds(
+        Command::new(rustc).args(["--edition", "2024", "-O", "-o"]).arg(&program).arg(adapter("threads.rs")),
+    );
+    let story = same_each_time(&setup(&[program.to_str().expect("a path of text")], 1), &LINES, 10);
+    assert_eq!(story.printed(), ANSWERS, "{story:#?}");
+}
+
+#[test]
+fn a_static_go_program_takes_and_releases_a_lock() {
+    let Some(go) = runtime(&["go"]) else { return };
+    let program = built("raw-go");
+    let mut build = Command::new(go);
+    build.env("CGO_ENABLED", "0").env("GOFLAGS", "-mod=mod").env("GOCACHE", built("go-cache"));
+    succeeds(build.args(["build", "-o"]).arg(&program).arg(adapter("raw.go")));
+    let story = same_each_time(&setup(&[program.to_str().expect("a path of text")], 1), &LINES, 10);
+    assert_eq!(story.printed(), ANSWERS, "{story:#?}");
+}
+
+#[test]
+fn a_jvm_takes_and_releases_a_lock() {
+    let (Some(javac), Some(java)) = (runtime(&["javac"]), runtime(&["java"])) else { return };
+    let classes = built("classes");
+    succeeds(Command::new(javac).arg("-d").arg(&classes).arg(adapter("Raw.java")));
+    let command = [&java, "-cp", classes.to_str().expect("a path of text"), "Raw"];
+    let story = same_each_time(&setup(&command, 1), &LINES, 3);
+    assert_eq!(story.printed(), ANSWERS, "{story:#?}");
+}
+
+#[test]
+fn node_with_ioredis_and_redlock_takes_and_releases_a_lock() {
+    let Some(node) = runtime(&["node"]) else { return };
+    let Ok(modules) = std::env::var("PICKLOCK_NODE_MODULES") else {
+        return eprintln!("skipped: PICKLOCK_NODE_MODULES names no directory with ioredis and redlock");
+    };
+    let mut setup = setup(&[&node, &adapter("redlock.js")], 1);
+    setup.env.push(("NODE_PATH".into(), modules.into()));
+    let story = same_each_time(&setup, &["acquire lock:1 5000", "acquire lock:2 5000", "release"], 3);
+    assert_eq!(story.printed(), ["granted", "granted", "released :1"], "{story:#?}");
+}
+
+#[test]
+fn tokio_and_rslock_take_and_release_a_lock() {
+    let Ok(programs) = std::env::var("PICKLOCK_RSLOCK") else {
+        return eprintln!("skipped: PICKLOCK_RSLOCK names no programs built with rslock");
+    };
+    for program in programs.split(':') {
+        let story = same_each_time(&setup(&[program], 1), &LINES, 5);
+        assert_eq!(story.printed()[..1], ["granted"], "{story:#?}");
+    }
 }

@@ -57,3 +57,69 @@ print(n > 0)";
         assert!(story.elapsed_ms >= 10);
     }
 }
+
+#[test]
+fn threads_take_turns_in_an_order_by_the_seed() {
+    let script = "import threading, time
+lock, out = threading.Lock(), []
+def work(name):
+    for _ in range(3):
+        with lock: out.append(name)
+        time.sleep(0.01)
+threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(out)";
+    let told = |seed| run(&python(script, seed), &[]);
+    let first = told(1);
+    assert_eq!(first.printed().len(), 1, "{first:#?}");
+    assert_eq!(first.steps, told(1).steps);
+    assert!((2..8).any(|seed| told(seed).printed() != first.printed()), "the seed decides nothing");
+}
+
+#[test]
+fn asyncio_connects_times_out_and_starts_processes() {
+    let script = "import asyncio, time
+async def main():
+    reader, writer = await asyncio.open_connection('store', 6379)
+    writer.write(b'*1\\r\\n$4\\r\\nPING\\r\\n')
+    print(await reader.readline(), writer.get_extra_info('peername'))
+    try: await asyncio.open_connection('store', 6380)
+    except ConnectionRefusedError: print('refused')
+    try: await asyncio.wait_for(asyncio.sleep(10), 1.5)
+    except asyncio.TimeoutError: print('late')
+    writer.write(b'*1\\r\\n$5\\r\\nRESET\\r\\n')
+    try: print(await reader.read(100))
+    except ConnectionResetError: print('reset')
+    shell = await asyncio.create_subprocess_exec('sh', '-c', 'echo hi; sleep 2; exit 3', stdout=asyncio.subprocess.PIPE)
+    print(await shell.communicate(), shell.returncode)
+asyncio.run(main())";
+    let story = run(&python(script, 1), &[]);
+    let expected = ["b'+OK\\r\\n' ('10.0.0.9', 6379)", "refused", "late", "reset", "(b'hi\\n', None) 3"];
+    assert_eq!(story.printed(), expected, "{story:#?}");
+    assert!((3_500..3_600).contains(&story.elapsed_ms), "{story:#?}");
+    assert_eq!(story.steps, run(&python(script, 1), &[]).steps);
+}
+
+#[test]
+fn signals_reach_who_sleeps() {
+    let script = "import os, signal, threading, time
+signal.signal(signal.SIGUSR1, lambda *_: print('caught', time.monotonic() - start < 4))
+signal.signal(signal.SIGALRM, lambda *_: print('alarm'))
+start = time.monotonic()
+def later():
+    time.sleep(3)
+    os.kill(os.getpid(), signal.SIGUSR1)
+threading.Thread(target=later).start()
+time.sleep(10)
+signal.setitimer(signal.ITIMER_REAL, 0.5)
+time.sleep(1)
+child = os.fork()
+if child == 0: time.sleep(100)
+os.kill(child, signal.SIGTERM)
+print(os.waitpid(child, 0)[1], round(time.monotonic() - start), flush=True)
+os.kill(os.getpid(), signal.SIGTERM)";
+    let story = run(&python(script, 1), &[]);
+    assert_eq!(story.printed(), ["caught True", "alarm", "15 11"], "{story:#?}");
+    assert_eq!(story.status, Some(Status::Signal(15)));
+}

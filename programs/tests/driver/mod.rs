@@ -140,6 +140,7 @@ struct Store {
     pending: BTreeMap<SocketId, Vec<u8>>,
     keys: BTreeMap<Vec<u8>, (Vec<u8>, u64)>,
     modern: bool,
+    loaded: bool,
 }
 
 impl Store {
@@ -175,7 +176,11 @@ impl Store {
                 b"+OK\r\n".to_vec()
             }
             b"GET" => self.keys.get(&words[1]).map_or(none, |(value, _)| bulk(value)),
-            b"SCRIPT" => bulk(&[b'a'; 40]),
+            b"SCRIPT" => {
+                self.loaded = true;
+                bulk(&[b'a'; 40])
+            }
+            b"EVALSHA" if !self.loaded => b"-NOSCRIPT No matching script.\r\n".to_vec(),
             b"EVALSHA" | b"EVAL" => {
                 // Node's redlock takes by a script; all others here only release by one.
                 let takes = words[1].windows(6).any(|part| part.eq_ignore_ascii_case(b"exists"));
