@@ -170,11 +170,20 @@ impl ClockPage {
         self.allow();
     }
 
+    /// How many looks are left. It is the lower half of the fifth word: the program's code counts just that.
+    fn left(&self) -> &AtomicI32 {
+        // SAFETY: within the page, aligned for its type, and mapped as long as `self` lives.
+        unsafe { &*self.words.as_ptr().add(4).cast::<AtomicI32>() }
+    }
+
     /// Allows the looks anew.
     pub(crate) fn allow(&self) {
-        // SAFETY: the lower half of word 4, which is aligned for it; the code of the program counts just this half.
-        let left = unsafe { &*self.words.as_ptr().add(4).cast::<AtomicI32>() };
-        left.store(LOOKS, Ordering::Relaxed);
+        self.left().store(LOOKS, Ordering::Relaxed);
+    }
+
+    /// Whether there were too many looks.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.left().load(Ordering::Relaxed) < 0
     }
 }
 
@@ -189,7 +198,7 @@ pub(crate) struct Image {
 
 impl Image {
     /// Tells the code that the page is mapped, if it is.
-    pub(crate) fn mapped(self, memory: Memory) -> std::io::Result<()> {
+    pub(crate) fn map(self, memory: Memory) -> std::io::Result<()> {
         match self.flag {
             Some(flag) if memory.u64(PAGE).is_ok() => memory.patch(&[(flag, vec![1])]),
             _ => Ok(()),

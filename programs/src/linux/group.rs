@@ -82,6 +82,7 @@ pub struct Group {
     silent_slices: u64,
     pub(crate) sequence: u64,
     over: bool,
+    broken: Option<Broken>,
 }
 
 impl std::fmt::Debug for Group {
@@ -143,6 +144,7 @@ impl Group {
             silent_slices: 0,
             sequence: 0,
             over: false,
+            broken: None,
         })
     }
 
@@ -159,11 +161,30 @@ impl Group {
             }
             self.ring();
         }
-        let step = self.run();
-        if step.is_err() {
-            self.child.kill();
+        if self.broken.is_none() {
+            match self.run() {
+                Ok(step) => return Ok(step),
+                Err(broken) => self.give_up(broken),
+            }
         }
-        step
+        match (self.events.pop_front(), self.broken.take()) {
+            (Some(step), broken) => {
+                self.broken = broken;
+                Ok(step)
+            }
+            (None, Some(broken)) => {
+                self.over = true;
+                Err(broken)
+            }
+            (None, None) => Ok(Step::Exited(self.child.status())),
+        }
+    }
+
+    /// Kills the processes. What they said before is told first.
+    fn give_up(&mut self, broken: Broken) {
+        self.child.kill();
+        let _ = self.gather();
+        self.broken = Some(broken);
     }
 
     fn run(&mut self) -> Result<Step, Broken> {

@@ -97,13 +97,14 @@ impl Group {
             return Ok(Answer::Value(0));
         }
         if let Some(page) = &self.page
-            && process.image.flag.is_some()
+            && notice.call() != Sysno::time
         {
-            // Either the page is not mapped yet, or it was looked at too often.
-            let _ = process.image.mapped(memory);
-            page.allow();
-            if self.spins > 0 {
+            if page.is_exhausted() {
                 self.spins = super::group::SPINS;
+                page.allow();
+            } else {
+                // The first look of this process, which mapped the page.
+                let _ = process.image.map(memory);
             }
         }
         if self.spins_too_long() {
