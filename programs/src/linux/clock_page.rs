@@ -16,7 +16,7 @@ use object::{Object, ObjectSymbol, read::elf::ElfFile64};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use syscalls::Sysno;
 
-use super::memory::Memory;
+use super::{go, memory::Memory};
 use crate::{Clock, Looks};
 
 /// Where the page lies in every process.
@@ -275,6 +275,9 @@ pub(crate) fn overwrite(memory: Memory, looks: Looks, random: [u8; 16]) -> std::
         }
     }
     patches.extend(value(linux_raw_sys::auxvec::AT_RANDOM).map(|at| (at, random.to_vec())));
+    if let Some(entry) = value(linux_raw_sys::auxvec::AT_ENTRY) {
+        patches.extend(go::counters(memory, entry));
+    }
     memory.patch(&patches)?;
     Ok(image)
 }

@@ -5,10 +5,12 @@ mod clock_page;
 mod files;
 mod filter;
 mod futex;
+mod go;
 mod group;
 mod memory;
 mod notify;
 mod output;
+mod readiness;
 mod sockets;
 mod spawn;
 mod surroundings;
@@ -17,3 +19,4 @@ mod time;
 mod waiting;
 
 pub use group::Group;
+pub(crate) use readiness::findings;

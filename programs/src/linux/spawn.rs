@@ -328,9 +328,15 @@ unsafe fn run_program(plan: &Plan) -> ! {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         let filter =
             libc::sock_fprog { len: plan.filter.len() as u16, filter: plan.filter.as_ptr().cast_mut() };
-        let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-        let listener =
-            libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &filter) as RawFd;
+        let install = |flags: libc::c_ulong| {
+            let flags = flags | libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+            libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const filter) as RawFd
+        };
+        let mut listener = install(libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+        if listener < 0 {
+            // Kernels before 5.19 do not know the flag.
+            listener = install(0);
+        }
         if listener < 0 {
             give_up(START_FD, 6);
         }

@@ -1,0 +1,81 @@
+//! What the machine offers, and several groups at once.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+mod driver;
+
+use driver::{run, setup};
+use picklock_programs::{Clock, Group, StartError, Step, ready};
+
+#[test]
+fn a_machine_that_runs_these_tests_is_ready() {
+    let lacking: Vec<_> =
+        ready::findings().into_iter().filter(|finding| finding.is_needed && !finding.is_there).collect();
+    assert!(lacking.is_empty(), "{lacking:#?}");
+}
+
+#[test]
+fn groups_of_several_threads_do_not_disturb_each_other() {
+    let script = "for i in 1 2 3; do read line; echo $i $line $RANDOM $$; sleep 1; done; (exit 3)";
+    let lines = ["a", "b", "c"];
+    let alone: Vec<_> = (0..4).map(|seed| run(&setup(&["bash", "-c", script], seed), &lines).steps).collect();
+    assert!(alone[0].len() > 6, "{alone:#?}");
+    std::thread::scope(|scope| {
+        for (seed, alone) in alone.iter().enumerate() {
+            scope.spawn(move || {
+                for _ in 0..5 {
+                    assert_eq!(run(&setup(&["bash", "-c", script], seed as u64), &lines).steps, *alone);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn two_groups_in_one_thread_are_stepped_in_turn() {
+    let start =
+        |seed| Group::start(&setup(&["sh", "-c", "read line; echo $line"], seed)).expect("start a shell");
+    let mut groups = [start(1), start(2)];
+    let clock = Clock { monotonic_ns: 1, wall_ns: 1 };
+    let mut told = Vec::new();
+    for round in 0..2 {
+        for (number, group) in groups.iter_mut().enumerate() {
+            loop {
+                match group.step(clock).expect("step a shell") {
+                    Step::Waits { .. } if round == 0 => break group.line(&format!("group {number}")),
+                    Step::Printed(line) => told.push(line),
+                    Step::Exited(_) => break,
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert_eq!(told, ["group 0", "group 1"]);
+}
+
+#[test]
+fn a_group_that_is_dropped_at_any_step_leaves_nothing() {
+    for steps in 0..12 {
+        let script = "'dropped-6113'; sleep 1 & (sleep 2; echo a) & read line; wait";
+        let mut group = Group::start(&setup(&["bash", "-c", script], 1)).expect("start a shell");
+        for _ in 0..steps {
+            group.step(Clock { monotonic_ns: 1, wall_ns: 1 }).expect("step a shell");
+        }
+        drop(group);
+        let entries = std::fs::read_dir("/proc").expect("read /proc").flatten();
+        let mut lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+        assert!(
+            !lines.any(|line| String::from_utf8_lossy(&line).contains("dropped-6113")),
+            "after {steps} steps"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_there_is_not_started() {
+    let missing = Group::start(&setup(&["no-such-program-here"], 1)).err();
+    assert!(matches!(missing, Some(StartError::NotFound(name)) if name == "no-such-program-here"));
+    let mut nowhere = setup(&["true"], 1);
+    nowhere.dir = Some("/no/such/directory".into());
+    assert!(Group::start(&nowhere).is_err());
+}
