@@ -223,6 +223,8 @@ fn step(shape: &Shape) -> String {
         (Access::Clock, true) => "before it reads a clock".to_owned(),
         (Access::Clock, false) => "after it has read a clock".to_owned(),
         (Access::Poll, true) => "before one of its tasks runs".to_owned(),
+        (Access::Call, true) => "before its program makes a system call".to_owned(),
+        (Access::Call, false) => "after its program made a system call".to_owned(),
         (Access::Poll, false) => "as one of its tasks runs".to_owned(),
     }
 }

@@ -78,6 +78,9 @@ impl<'a> Names<'a> {
             }
             What::Left { key, error: Some(error), .. } => format!("one release of `{key}` failed: {error}"),
             What::Finished => "has finished".to_owned(),
+            What::Told { line } => format!("its program is told `{line}`"),
+            What::Printed { line, aside: false } => format!("its program answers `{line}`"),
+            What::Printed { line, aside: true } => format!("its program complains: {line}"),
             What::Paused { kind, until } => match kind {
                 Halt::Pause => format!("pauses until {until}"),
                 Halt::Suspend => format!("is suspended until {until}, its monotonic clock with it"),

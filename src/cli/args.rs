@@ -13,6 +13,7 @@ use picklock_sim::span::Span;
 
 use super::doctor::DoctorArgs;
 use super::explore::ExploreArgs;
+use super::programs::Programs;
 use super::serve::LOOPBACK;
 use super::serve::topology::Topology;
 
@@ -113,6 +114,8 @@ pub(crate) struct Selection {
     /// Designs, separated by commas, as in 'redlock{nodes=7},single'; all if absent
     #[arg(long, value_name = "A,B")]
     pub(crate) design: Vec<String>,
+    #[command(flatten)]
+    pub(crate) programs: Programs,
     /// Scenarios by name, or scenario files (*.toml), separated by commas; all of the suite if absent
     #[arg(long, value_name = "X,Y", value_delimiter = ',')]
     pub(crate) scenario: Vec<String>,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use picklock_processes::Program;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
@@ -32,11 +33,17 @@ pub(crate) fn designs(named: &[String]) -> Result<Vec<Design>, Failure> {
 
 /// The design of a spelling.
 pub(crate) fn design(name: &str) -> Result<Design, Failure> {
+    if Program::is_one(name) {
+        return name.parse::<Program>().and_then(|program| program.design()).map_err(Failure::input);
+    }
     picklock_impls::design(name).map_err(Failure::input)
 }
 
-/// Splits a list at the commas that are not inside braces.
+/// Splits a list at the commas that are not inside braces. A program is no list: its command may hold commas.
 fn split(list: &str) -> Vec<&str> {
+    if Program::is_one(list) {
+        return vec![list];
+    }
     let mut depth = 0_i32;
     list.split(move |c| {
         match c {

@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::args::{Look, seeds};
 use super::exit::{Exit, Failure};
+use super::programs::Programs;
 use super::{choose, progress, screen};
 
 #[derive(Args)]
@@ -34,6 +35,8 @@ pub(crate) struct DoctorArgs {
     /// Designs, separated by commas; all if absent
     #[arg(long, value_name = "A,B")]
     design: Vec<String>,
+    #[command(flatten)]
+    programs: Programs,
     /// Scenarios by name, or scenario files (*.toml), separated by commas; all of the suite if absent
     #[arg(long, value_name = "X,Y", value_delimiter = ',')]
     scenario: Vec<String>,
@@ -62,7 +65,7 @@ struct Case<'a> {
 }
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
-    let designs = choose::designs(&args.design)?;
+    let designs = args.programs.and(&args.design)?;
     let scenarios = choose::chosen(&args.scenario, args.suite.as_deref(), &args.set)?;
     let cases = cases(&designs, &scenarios, &args.seeds);
     if args.digests {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use picklock_scenarios::campaign::CampaignError;
+use picklock_scenarios::check::CheckError;
 
 /// The exit codes. Of several that apply, the first in this order is given: 101, 2, 130, 1, 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +63,22 @@ impl Failure {
     }
 }
 
+impl From<CheckError> for Failure {
+    fn from(error: CheckError) -> Failure {
+        match error {
+            // What was to be tested does not do its part.
+            CheckError::Panicked(ref panicked) if panicked.unfit => Failure::input(error),
+            _ => Failure::internal(error),
+        }
+    }
+}
+
 impl From<CampaignError> for Failure {
     fn from(error: CampaignError) -> Failure {
         match error {
+            CampaignError::Check { source: CheckError::Panicked(ref panicked), .. } if panicked.unfit => {
+                Failure::input(error)
+            }
             CampaignError::Check { .. } | CampaignError::NotTheSame { .. } => Failure::internal(error),
             // A directory that cannot be written to is the caller's to mend.
             CampaignError::Tell(picklock_scenarios::tell::TellError::Write { .. }) => Failure::input(error),

@@ -20,6 +20,7 @@ use picklock_sim::text::nearest;
 
 use super::args::{Look, seeds, time};
 use super::exit::{Exit, Failure};
+use super::programs::Programs;
 use super::{choose, progress, screen};
 
 #[derive(Args)]
@@ -39,6 +40,8 @@ pub(crate) struct ExploreArgs {
     /// Designs, separated by commas; all if absent
     #[arg(long, value_name = "A,B")]
     design: Vec<String>,
+    #[command(flatten)]
+    programs: Programs,
     /// A scenario by name, or a scenario file: its world and its workload; its own faults are left out
     #[arg(long, value_name = "X", default_value = "calm")]
     scenario: String,
@@ -96,7 +99,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
         )));
     }
     let scenario = scenario(args)?;
-    let designs = choose::designs(&args.design)?;
+    let designs = args.programs.explored_and(&args.design)?;
     if !args.place.is_empty() {
         let [design] = designs.as_slice() else {
             return Err(Failure::Input("--place goes with one design".to_owned()));
@@ -109,14 +112,14 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
         let design = match scenario.applies(design) {
             Ok(design) => design,
             // Of all designs, those that the scenario says something of.
-            Err(_) if args.design.is_empty() => continue,
+            Err(_) if args.design.is_empty() && !args.programs.any() => continue,
             Err(why) => return Err(says_nothing(&scenario, design, &why)),
         };
         let request = request(args, &design, &scenario, strikes_of(&args.fault)?)?;
         let bar = progress::Bar::new(0);
         let explored = explore::explore(&request, &stop, &|all, violates| bar.one_of(all, violates));
         bar.clear();
-        pages.push(explored.map_err(Failure::internal)?);
+        pages.push(explored?);
     }
     let page = match args.format.as_str() {
         "figures" => explored::figures(&pages).map_err(Failure::internal)?,
@@ -212,7 +215,7 @@ fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
     let design = scenario.applies(design).map_err(|why| says_nothing(scenario, design, &why))?;
     let request = request(args, &design, scenario, kinds)?;
     let seed = Seed(args.seeds.start);
-    let run = explore::again(&request, seed, &places).map_err(Failure::internal)?;
+    let run = explore::again(&request, seed, &places)?;
     let run = run.map_err(|(strike, count)| {
         Failure::Input(format!("there are {count} placements of {strike}, numbered from 0"))
     })?;

@@ -10,6 +10,7 @@ mod experiment;
 mod explore;
 mod list;
 mod pairing;
+mod programs;
 mod progress;
 mod replay;
 mod run;

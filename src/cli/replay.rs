@@ -64,8 +64,8 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         Failure::Input(format!("scenario `{}` says nothing of design `{design}`: {why}", scenario.name()))
     })?;
     let engine = args.engine.unwrap_or_default();
-    let plan = check::draw(&design, &scenario, Seed(seed)).map_err(failed)?;
-    let run = judged(args)(engine, &design, plan).map_err(failed)?;
+    let plan = check::draw(&design, &scenario, Seed(seed)).map_err(Failure::from)?;
+    let run = judged(args)(engine, &design, plan).map_err(Failure::from)?;
     let mut line = format!("picklock replay {name} {asked} {seed}");
     if engine != Engine::Event {
         line.push_str(&format!(" --engine {engine}"));
@@ -108,7 +108,7 @@ fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failur
     }
     replayed.line.push_str(&tell::shrinking(&replayed.run, Some(&invariant)));
     let plan = shrink::shrink(replayed.engine, &replayed.design, &replayed.run.plan, &invariant);
-    replayed.run = judged(args)(replayed.engine, &replayed.design, plan).map_err(failed)?;
+    replayed.run = judged(args)(replayed.engine, &replayed.design, plan).map_err(Failure::from)?;
     Ok(replayed)
 }
 
@@ -132,7 +132,7 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     let engine = args.engine.unwrap_or(kept);
     let run = judged(args)(engine, &design, capsule.plan.clone()).map_err(|error| match error {
         CheckError::Workload(_) => input(&error),
-        CheckError::Panicked(_) => Failure::internal(error),
+        CheckError::Panicked(_) => Failure::from(error),
     })?;
     let notes = vec![compare(&capsule, &run, engine == kept)];
     let line = format!("picklock replay {}", quoted(&file.display().to_string()));
@@ -187,8 +187,4 @@ fn as_text(replayed: Replayed, args: &ReplayArgs) -> String {
         text.push_str(&format!("{note}\n"));
     }
     text
-}
-
-fn failed(error: CheckError) -> Failure {
-    Failure::internal(error)
 }

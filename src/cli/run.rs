@@ -62,13 +62,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 /// Whether the user has chosen what to run: then also what is expected of it is looked at closely. Of the whole suite that
 /// would be two thirds of the time, for stories that nobody is told.
 fn is_choice(selection: &Selection) -> bool {
-    !selection.design.is_empty() || !selection.scenario.is_empty()
+    !selection.design.is_empty() || selection.programs.any() || !selection.scenario.is_empty()
 }
 
 /// The campaign that a selection asks for, without expectations.
 pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let (designs, scenarios) = (choose::designs(&selection.design)?, choose::scenarios(selection)?);
+    let (designs, scenarios) = (selection.programs.and(&selection.design)?, choose::scenarios(selection)?);
     Ok(Campaign {
         engine: selection.engine,
         jobs: selection.jobs.unwrap_or(cores),

@@ -7,6 +7,7 @@ pub mod disk;
 mod host;
 pub(crate) mod levers;
 mod origins;
+pub(crate) mod outside;
 mod rng;
 pub mod sleep;
 pub(crate) mod sockets;

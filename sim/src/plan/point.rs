@@ -87,6 +87,8 @@ pub enum Access {
     Clock,
     /// One of its tasks is polled.
     Poll,
+    /// A program that runs as this process makes a system call.
+    Call,
 }
 
 /// Before or after the access.

@@ -13,6 +13,7 @@ use crate::controls::resource::{self, Resource};
 use crate::engine::boot::Boot;
 use crate::engine::{self, Engine};
 use crate::host::Host;
+use crate::host::outside::Unfit;
 use crate::plan::probe::{Probe, Seeing};
 use crate::plan::{ClientPlan, Habits, Plan, SectionPlan, Settings};
 use crate::trace::{HostInfo, Latecomer, Role, Trace};
@@ -53,9 +54,9 @@ pub struct Run {
     pub wire: Wire,
 }
 
-/// The code under test panicked.
+/// The code under test panicked, or gave up.
 #[derive(Debug, thiserror::Error)]
-#[error("design `{design}` panicked under seed {seed}: {message}")]
+#[error("design `{design}` {} under seed {seed}: {message}", if *.unfit { "cannot be tested" } else { "panicked" })]
 pub struct Panicked {
     /// The design's spelling.
     pub design: String,
@@ -63,6 +64,8 @@ pub struct Panicked {
     pub seed: u64,
     /// What it said.
     pub message: String,
+    /// True if it [gave up](Host::give_up): what was to be tested does not do its part.
+    pub unfit: bool,
 }
 
 /// Runs a plan against a design.
@@ -141,6 +144,7 @@ fn execute(
     finished.map_err(|panic| Panicked {
         design: design.name.to_string(),
         seed: plan.seed.0,
+        unfit: panic.is::<Unfit>(),
         message: panic_text(panic.as_ref()),
     })?;
     let mut state = world.state();
@@ -321,5 +325,6 @@ fn entrance(design: &Design, plan: &Plan, workload: &Workload, wait: Duration) -
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<Unfit>().map(|unfit| unfit.0.clone()));
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }

@@ -209,6 +209,14 @@ mod encode {
             }
             What::Shares { key } => tagged(out, 40, key),
             What::RenewalDenied { key } => tagged(out, 41, key),
+            What::Told { line } => {
+                out.push(42);
+                text(out, line);
+            }
+            What::Printed { line, aside } => {
+                out.extend([43, u8::from(*aside)]);
+                text(out, line);
+            }
             What::Left { key, depth, error } => {
                 tagged(out, 39, key);
                 small(out, *depth);

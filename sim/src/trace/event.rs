@@ -122,6 +122,19 @@ pub enum What {
     },
     /// All sections of a client are over.
     Finished,
+    /// A line was given to the program that runs on this host.
+    Told {
+        /// The line.
+        line: String,
+    },
+    /// The program that runs on this host printed a line.
+    Printed {
+        /// The line.
+        line: String,
+        /// Whether it went to standard error.
+        #[serde(default, skip_serializing_if = "is_false")]
+        aside: bool,
+    },
 
     /// The process stopped running.
     Paused {

@@ -1,0 +1,143 @@
+//! The lines that a program and picklock exchange.
+//!
+//! ```text
+//! acquire lock:1 5000     ->  granted [token=7] [until_ms=950] [owner=7f3a]   or  refused  or  error TEXT
+//! release lock:1          ->  released                                        or  error TEXT
+//! renew lock:1            ->  renewed [until_ms=950]  or  lost                or  error TEXT
+//! ```
+//!
+//! The number after the key of `acquire` is how long to wait for the lock at most, in milliseconds; a program that asks its
+//! library once and answers `refused` is asked again. The lease is in the environment, as `PICKLOCK_TTL_MS`.
+
+use picklock_sim::ids::Token;
+
+/// What a program answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It holds the lock.
+    Granted(Granted),
+    /// Somebody else does.
+    Refused,
+    /// It holds the lock no more.
+    Released,
+    /// The lease was extended.
+    Renewed {
+        /// For how long it may rely on it, in milliseconds from now.
+        until_ms: Option<u64>,
+    },
+    /// The grant is lost.
+    Lost,
+    /// It failed.
+    Error(String),
+}
+
+/// What a program says of a grant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Granted {
+    /// Its fencing token.
+    pub token: Option<Token>,
+    /// For how long it may rely on it, in milliseconds from now.
+    pub until_ms: Option<u64>,
+    /// The value by which the store knows it.
+    pub owner: Option<String>,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// `acquire`
+    Acquire,
+    /// `release`
+    Release,
+    /// `renew`
+    Renew,
+}
+
+impl Question {
+    /// The answers that go with it, as a hint.
+    #[must_use]
+    pub fn expected(self) -> &'static str {
+        match self {
+            Question::Acquire => "`granted [token=N] [until_ms=N] [owner=TEXT]`, `refused` or `error TEXT`",
+            Question::Release => "`released` or `error TEXT`",
+            Question::Renew => "`renewed [until_ms=N]`, `lost` or `error TEXT`",
+        }
+    }
+
+    /// Reads an answer; `None` if it is none to this question.
+    #[must_use]
+    pub fn read(self, line: &str) -> Option<Answer> {
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        match (self, word) {
+            (_, "error") => {
+                Some(Answer::Error(if rest.is_empty() { "no reason given" } else { rest }.to_owned()))
+            }
+            (Question::Acquire, "granted") => granted(rest).map(Answer::Granted),
+            (Question::Acquire, "refused") if rest.is_empty() => Some(Answer::Refused),
+            (Question::Release, "released") if rest.is_empty() => Some(Answer::Released),
+            (Question::Renew, "renewed") => {
+                let given = granted(rest)?;
+                let alone = given.token.is_none() && given.owner.is_none();
+                alone.then_some(Answer::Renewed { until_ms: given.until_ms })
+            }
+            (Question::Renew, "lost") if rest.is_empty() => Some(Answer::Lost),
+            _ => None,
+        }
+    }
+}
+
+fn granted(words: &str) -> Option<Granted> {
+    let mut granted = Granted::default();
+    for word in words.split_whitespace() {
+        match word.split_once('=')? {
+            ("token", number) => granted.token = Some(Token(number.parse().ok()?)),
+            ("until_ms", number) => granted.until_ms = Some(number.parse().ok()?),
+            ("owner", text) => granted.owner = Some(text.to_owned()),
+            _ => return None,
+        }
+    }
+    Some(granted)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn answers_are_read_with_what_they_carry() {
+        let all = Granted { token: Some(Token(7)), until_ms: Some(950), owner: Some("7f3a".into()) };
+        let line = "granted token=7 until_ms=950 owner=7f3a";
+        assert_eq!(Question::Acquire.read(line), Some(Answer::Granted(all)));
+        assert_eq!(Question::Acquire.read(" granted "), Some(Answer::Granted(Granted::default())));
+        assert_eq!(Question::Acquire.read("refused"), Some(Answer::Refused));
+        assert_eq!(Question::Release.read("released"), Some(Answer::Released));
+        assert_eq!(Question::Renew.read("renewed until_ms=3"), Some(Answer::Renewed { until_ms: Some(3) }));
+        assert_eq!(Question::Renew.read("lost"), Some(Answer::Lost));
+        let error = Answer::Error("connection reset by peer".into());
+        assert_eq!(Question::Release.read("error connection reset by peer"), Some(error));
+    }
+
+    #[test]
+    fn what_is_no_answer_to_the_question_is_not_taken_for_one() {
+        for line in
+            ["", "Granted", "granted token=x", "granted maybe", "released", "granted token", "refused 3"]
+        {
+            assert_eq!(Question::Acquire.read(line), None, "{line}");
+        }
+        assert_eq!(Question::Release.read("granted"), None);
+        assert_eq!(Question::Renew.read("renewed token=1"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_breaks_the_reader(line in ".*") {
+            for question in [Question::Acquire, Question::Release, Question::Renew] {
+                let _ = question.read(&line);
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! One program on one host: what it does goes to the world, what the world does comes to it.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use picklock_programs::{
+    Broken, Clock, ConnectError, Ending, Group, Setup, SocketId, Status, Step, What as Does,
+};
+use picklock_sim::host::Host;
+use picklock_sim::plan::Access;
+use picklock_sim::stream::{ReadHalf, Stream, WriteHalf};
+use picklock_sim::task::Task;
+use picklock_sim::time::Monotonic;
+use picklock_sim::trace::What;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+
+use crate::network;
+
+/// How many bytes of a connection are handed over at once.
+const CHUNK: usize = 64 << 10;
+
+/// So many of its last complaints are told when it fails.
+const COMPLAINTS: usize = 8;
+
+/// What the world brings to a program.
+pub(crate) enum News {
+    /// A line for its standard input.
+    Line(String),
+    Connected(SocketId, Result<Stream, ConnectError>),
+    Came(SocketId, Vec<u8>),
+    Ended(SocketId, Ending),
+}
+
+/// What is known of a program that has ended, or failed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LastWords {
+    pub(crate) status: Option<Status>,
+    complaints: Vec<String>,
+}
+
+impl LastWords {
+    /// Its last complaints, as the end of a message.
+    pub(crate) fn complaints(&self) -> String {
+        if self.complaints.is_empty() {
+            return String::new();
+        }
+        format!("\nIts last lines on standard error:\n  {}", self.complaints.join("\n  "))
+    }
+}
+
+/// The ends at which a lock talks with its program.
+pub(crate) struct Ends {
+    pub(crate) to: UnboundedSender<News>,
+    pub(crate) lines: UnboundedReceiver<String>,
+    pub(crate) last_words: Arc<Mutex<LastWords>>,
+}
+
+/// Starts a program as the process of this host.
+pub(crate) fn start(host: &Host, setup: &Setup) -> Ends {
+    let group = match Group::start(setup) {
+        Ok(group) => group,
+        Err(error) => host.give_up(format!("failed to {error}")),
+    };
+    let (to, news) = mpsc::unbounded_channel();
+    let (tell, lines) = mpsc::unbounded_channel();
+    let last_words = Arc::<Mutex<LastWords>>::default();
+    let driver = Driver {
+        host: host.clone(),
+        names: host.names(),
+        group,
+        sockets: BTreeMap::new(),
+        news,
+        more: to.clone(),
+        tell,
+        last_words: Arc::clone(&last_words),
+        asked: false,
+    };
+    host.spawn(driver.run());
+    Ends { to, lines, last_words }
+}
+
+struct Driver {
+    host: Host,
+    names: Vec<String>,
+    group: Group,
+    sockets: BTreeMap<SocketId, Socket>,
+    news: UnboundedReceiver<News>,
+    /// For its connections' tasks.
+    more: UnboundedSender<News>,
+    tell: UnboundedSender<String>,
+    last_words: Arc<Mutex<LastWords>>,
+    /// Whether a line was given to it since it printed one.
+    asked: bool,
+}
+
+/// A connection of the program. Its tasks end with it.
+struct Socket {
+    write: Option<WriteHalf>,
+    task: Task,
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Driver {
+    async fn run(mut self) {
+        loop {
+            while let Ok(news) = self.news.try_recv() {
+                self.bring(news);
+            }
+            let (monotonic, wall) = self.host.reading();
+            let clock = Clock { monotonic_ns: monotonic.as_nanos(), wall_ns: wall.as_nanos() };
+            match self.group.step(clock) {
+                Ok(Step::Exited(status)) => {
+                    self.last_words().status = Some(status);
+                    return;
+                }
+                Ok(Step::Waits { until_ns }) => self.wait(until_ns).await,
+                Ok(step) => self.take(step).await,
+                Err(broken) => self.fail(&broken),
+            }
+        }
+    }
+
+    fn last_words(&self) -> std::sync::MutexGuard<'_, LastWords> {
+        self.last_words.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, broken: &Broken) -> ! {
+        let complaints = self.last_words().complaints();
+        self.host.give_up(format!("failed to {broken}{complaints}"))
+    }
+
+    fn bring(&mut self, news: News) {
+        match news {
+            News::Line(line) => {
+                self.host.record(picklock_sim::host::Origin::default(), What::Told { line: line.clone() });
+                self.group.line(&line);
+                self.asked = true;
+            }
+            News::Connected(id, Ok(stream)) => {
+                let (read, write) = stream.into_split();
+                let task = self.host.spawn(hand_over(id, read, self.more.clone()));
+                self.sockets.insert(id, Socket { write: Some(write), task });
+                self.group.connected(id, Ok(()));
+            }
+            News::Connected(id, Err(why)) => {
+                self.sockets.remove(&id);
+                self.group.connected(id, Err(why));
+            }
+            News::Came(id, bytes) => self.group.deliver(id, &bytes),
+            News::Ended(id, how) => self.group.closed(id, how),
+        }
+    }
+
+    async fn take(&mut self, step: Step) {
+        match step {
+            Step::Point(call) if call.what == Does::Look => self.host.pass(Access::Clock).await,
+            Step::Point(_) => self.host.pass(Access::Call).await,
+            Step::Connect { socket, to } => self.connect(socket, to),
+            Step::Sent { socket, bytes } => {
+                let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.as_mut());
+                if let Some(write) = write {
+                    // Who reads from the connection learns that it is broken.
+                    let _ = write.write_all(&bytes).await;
+                }
+            }
+            Step::Shut { socket } => {
+                let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.take());
+                if let Some(mut write) = write {
+                    let _ = write.shutdown().await;
+                }
+            }
+            Step::Closed { socket } => drop(self.sockets.remove(&socket)),
+            Step::Printed(line) => {
+                self.asked = false;
+                self.note(line.clone(), false);
+                // Nobody listens once the client is gone.
+                let _ = self.tell.send(line);
+            }
+            Step::Complained(line) => self.complain(line),
+            Step::Refused(what) => self.complain(format!("[picklock] refused: {what}")),
+            Step::Listen { .. } | Step::Waits { .. } | Step::Exited(_) => {}
+        }
+    }
+
+    fn complain(&self, line: String) {
+        self.note(line.clone(), true);
+        let mut words = self.last_words();
+        if words.complaints.len() == COMPLAINTS {
+            words.complaints.remove(0);
+        }
+        words.complaints.push(line);
+    }
+
+    fn note(&self, line: String, aside: bool) {
+        self.host.record(picklock_sim::host::Origin::default(), What::Printed { line, aside });
+    }
+
+    fn connect(&mut self, socket: SocketId, to: SocketAddrV4) {
+        let name = network::place(*to.ip()).and_then(|place| self.names.get(place)).cloned();
+        let (host, more) = (self.host.clone(), self.more.clone());
+        let task = self.host.spawn(async move {
+            let outcome = match name {
+                Some(name) => host.connect(&name, to.port()).await.map_err(|error| refusal(error.kind())),
+                None => Err(ConnectError::Unreachable),
+            };
+            // The program may be gone.
+            let _ = more.send(News::Connected(socket, outcome));
+        });
+        self.sockets.insert(socket, Socket { write: None, task });
+    }
+
+    /// Waits until there is news, or a thread's time has come.
+    async fn wait(&mut self, until_ns: Option<u64>) {
+        if until_ns.is_none() && self.asked && self.sockets.is_empty() && self.news.is_empty() {
+            let complaints = self.last_words().complaints();
+            self.host.give_up(format!(
+                "the program waits for nothing and has no connection, and has not answered what it was told: it must read lines \
+                 from its standard input and print one for each, at once (flush it){complaints}"
+            ));
+        }
+        let host = self.host.clone();
+        let time = async {
+            match until_ns {
+                Some(at) => host.sleep_until(Monotonic(at)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let news = tokio::select! {
+            biased;
+            news = self.news.recv() => news,
+            () = time => None,
+        };
+        news.into_iter().for_each(|news| self.bring(news));
+    }
+}
+
+/// Hands over what arrives on a connection.
+async fn hand_over(id: SocketId, mut read: ReadHalf, more: UnboundedSender<News>) {
+    let mut room = vec![0; CHUNK];
+    loop {
+        let news = match Pin::new(&mut read).read(&mut room).await {
+            Ok(0) => News::Ended(id, Ending::Eof),
+            Ok(len) => News::Came(id, room[..len].to_vec()),
+            Err(_) => News::Ended(id, Ending::Reset),
+        };
+        let over = matches!(news, News::Ended(..));
+        if more.send(news).is_err() || over {
+            return;
+        }
+    }
+}
+
+/// What a failed connect is to the program.
+fn refusal(kind: std::io::ErrorKind) -> ConnectError {
+    match kind {
+        std::io::ErrorKind::ConnectionRefused => ConnectError::Refused,
+        std::io::ErrorKind::TimedOut => ConnectError::TimedOut,
+        std::io::ErrorKind::ConnectionReset => ConnectError::Reset,
+        _ => ConnectError::Unreachable,
+    }
+}

@@ -1,0 +1,20 @@
+//! Unmodified programs as processes of simulated hosts.
+//!
+//! [`picklock_programs`] runs a program in virtual time and owns nothing of the world around it; here it becomes the process of a
+//! [`Host`](picklock_sim::host::Host): its connections are streams of the simulated network, its clocks those of the host, its
+//! system calls protocol points at which a lever can strike. A pause does not let its threads go on, a crash kills it, a restart
+//! starts it anew.
+//!
+//! On top of that stands a lock in any language: [`Program`] names a command, and its design asks the command for a lock by
+//! lines on its standard input and reads its answers ([`answer`] says which).
+//!
+//! Everything goes through the host, as for a lock in Rust, so that scenarios, shrinking, exploration and stories serve
+//! unchanged, and processes and clients in Rust can be mixed.
+
+pub mod answer;
+mod driver;
+mod lock;
+mod network;
+mod program;
+
+pub use program::{Program, ProgramError};

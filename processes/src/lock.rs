@@ -1,0 +1,128 @@
+//! A lock whose client is a program: what it is asked, and what it answers.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use picklock_programs::Setup;
+use picklock_sim::design::Seat;
+use picklock_sim::host::Host;
+use picklock_sim::ids::Key;
+use picklock_sim::lock::{Deadline, Grant, Lock, LockError, Retry};
+use tokio::sync::Mutex;
+
+use crate::answer::{Answer, Granted, Question};
+use crate::driver::{self, Ends, News};
+
+/// A program on a host, asked for a lock.
+pub(crate) struct ProgramLock {
+    host: Host,
+    checkpoint: Option<Duration>,
+    talk: Mutex<Talk>,
+}
+
+struct Talk {
+    ends: Ends,
+    /// Answers that nobody waits for any more: whoever asked was cancelled.
+    unclaimed: u32,
+    grants: u32,
+}
+
+impl ProgramLock {
+    /// Starts the program. It is asked to renew as often as `checkpoint` says, if at all.
+    pub(crate) fn start(seat: &Seat, setup: &Setup, checkpoint: Option<Duration>) -> ProgramLock {
+        let talk = Talk { ends: driver::start(&seat.host, setup), unclaimed: 0, grants: 0 };
+        ProgramLock { host: seat.host.clone(), checkpoint, talk: Mutex::new(talk) }
+    }
+
+    async fn ask(&self, question: Question, line: String) -> Answer {
+        let mut talk = self.talk.lock().await;
+        while talk.unclaimed > 0 {
+            self.next(&mut talk, &line).await;
+        }
+        talk.unclaimed += 1;
+        // If it is gone, there will be no answer.
+        let _ = talk.ends.to.send(News::Line(line.clone()));
+        let answer = self.next(&mut talk, &line).await;
+        question.read(&answer).unwrap_or_else(|| {
+            let expected = question.expected();
+            self.host
+                .give_up(format!("the program answered `{line}` with `{answer}`; it must answer {expected}"))
+        })
+    }
+
+    async fn next(&self, talk: &mut Talk, line: &str) -> String {
+        let Some(answer) = talk.ends.lines.recv().await else {
+            let words = talk.ends.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let status = words.status.map(|status| status.to_string()).unwrap_or("was stopped".to_owned());
+            let complaints = words.complaints();
+            self.host.give_up(format!("the program {status} before it answered `{line}`{complaints}"));
+        };
+        talk.unclaimed -= 1;
+        answer
+    }
+
+    async fn granted(&self, key: &Key, given: Granted) -> Grant {
+        let nth = {
+            let mut talk = self.talk.lock().await;
+            talk.grants += 1;
+            talk.grants
+        };
+        let owner = given.owner.unwrap_or_else(|| format!("{}#{nth}", self.host.name()));
+        let mut grant = Grant::new(key, owner);
+        grant.token = given.token;
+        grant.deadline = self.deadline(given.until_ms);
+        grant
+    }
+
+    fn deadline(&self, until_ms: Option<u64>) -> Option<Deadline> {
+        let (now, _) = self.host.reading();
+        until_ms.map(|span| Deadline::Monotonic(now + Duration::from_millis(span)))
+    }
+}
+
+impl Lock for ProgramLock {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        self.acquire(&self.host, key, Duration::ZERO).await
+    }
+
+    async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
+        let give_up = host.reading().0 + wait;
+        loop {
+            let left = give_up.since(host.reading().0);
+            let outcome =
+                match self.ask(Question::Acquire, format!("acquire {key} {}", left.as_millis())).await {
+                    Answer::Granted(given) => return Ok(Some(self.granted(key, given).await)),
+                    Answer::Error(text) => Err(LockError::in_doubt(text)),
+                    _ => Ok(None),
+                };
+            let Retry { min, max } = self.retry();
+            let pause = host.rng().span(min, max);
+            if host.reading().0 + pause >= give_up {
+                return outcome;
+            }
+            host.sleep(pause).await;
+        }
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        match self.ask(Question::Release, format!("release {}", grant.key)).await {
+            Answer::Error(text) => Err(LockError::in_doubt(text)),
+            _ => Ok(()),
+        }
+    }
+
+    fn checkpoint(&self) -> Option<Duration> {
+        self.checkpoint
+    }
+
+    async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
+        match self.ask(Question::Renew, format!("renew {}", grant.key)).await {
+            Answer::Renewed { until_ms } => {
+                grant.deadline = self.deadline(until_ms).or(grant.deadline);
+                Ok(true)
+            }
+            Answer::Error(text) => Err(LockError::in_doubt(text)),
+            _ => Ok(false),
+        }
+    }
+}

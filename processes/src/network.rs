@@ -1,0 +1,31 @@
+//! The addresses of a world, as its programs see them: each host has one, by its place among them.
+
+use std::net::Ipv4Addr;
+
+/// Where the first host is.
+const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+
+/// The address of the host at this place.
+pub(crate) fn address(place: usize) -> Ipv4Addr {
+    Ipv4Addr::from(u32::from(FIRST).saturating_add(place as u32))
+}
+
+/// The place of the host with this address.
+pub(crate) fn place(address: Ipv4Addr) -> Option<usize> {
+    u32::from(address).checked_sub(u32::from(FIRST)).map(|place| place as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_has_an_address_of_its_own() {
+        for at in [0, 1, 253, 254, 255, 70_000] {
+            assert_eq!(place(address(at)), Some(at));
+        }
+        assert_eq!(address(300), Ipv4Addr::new(10, 0, 1, 45));
+        assert_eq!(place(Ipv4Addr::LOCALHOST), Some(0x75FF_FFFF + 1));
+        assert_eq!(place(Ipv4Addr::new(9, 9, 9, 9)), None);
+    }
+}

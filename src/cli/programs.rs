@@ -1,0 +1,80 @@
+//! `--program`: locks in any language, beside the designs that come with picklock.
+
+use clap::Args;
+use picklock_processes::Program;
+use picklock_sim::design::Design;
+
+use super::choose;
+use super::exit::Failure;
+
+/// Programs to be tested, and on what.
+#[derive(Args)]
+pub(crate) struct Programs {
+    /// A command that is asked for the lock by lines (see docs/guide/programs.md); may be repeated
+    #[arg(long, value_name = "CMD")]
+    program: Vec<String>,
+    /// On how many independent Redis stores the programs run
+    #[arg(long, value_name = "N", requires = "program", conflicts_with = "topology")]
+    stores: Option<u32>,
+    /// single, sentinel (a primary, replicas and three Sentinels), or redlock:N
+    #[arg(long, value_name = "TOPOLOGY", requires = "program")]
+    topology: Option<String>,
+    /// What the worker makes of `until_ms`: naive (nothing), honest (it stops in time) or trusting
+    #[arg(long, value_name = "BELIEF", requires = "program")]
+    belief: Option<String>,
+    /// The programs' grants carry a `token`, and the worker sends it along
+    #[arg(long, requires = "program")]
+    fenced: bool,
+    /// The worker asks the programs to renew, at each third of the lease
+    #[arg(long, requires = "program")]
+    renew: bool,
+    /// Let faults strike at each look at the clock and each send, too; slower, and what `explore` does anyway
+    #[arg(long, requires = "program")]
+    looks: bool,
+}
+
+impl Programs {
+    /// The designs that are named and those of the programs; all that come with picklock if there is neither.
+    pub(crate) fn and(&self, named: &[String]) -> Result<Vec<Design>, Failure> {
+        self.designs(named, self.looks)
+    }
+
+    /// The same, where each place counts.
+    pub(crate) fn explored_and(&self, named: &[String]) -> Result<Vec<Design>, Failure> {
+        self.designs(named, true)
+    }
+
+    fn designs(&self, named: &[String], told: bool) -> Result<Vec<Design>, Failure> {
+        if self.program.is_empty() {
+            return choose::designs(named);
+        }
+        let mut designs = if named.is_empty() { Vec::new() } else { choose::designs(named)? };
+        for command in &self.program {
+            let design = self.one(command, told)?;
+            if designs.iter().all(|chosen| chosen.name != design.name) {
+                designs.push(design);
+            }
+        }
+        Ok(designs)
+    }
+
+    fn one(&self, command: &str, told: bool) -> Result<Design, Failure> {
+        let mut program = Program::new(command);
+        let stores = self.stores.map(|stores| stores.to_string());
+        let given = [("stores", &stores), ("topology", &self.topology), ("belief", &self.belief)];
+        for (name, value) in given {
+            if let Some(value) = value {
+                program.set(name, value).map_err(Failure::input)?;
+            }
+        }
+        program.fenced |= self.fenced;
+        program.renews |= self.renew;
+        program.told |= told;
+        program.design().map_err(Failure::input)
+    }
+
+    /// True if any program is to be run.
+    pub(crate) fn any(&self) -> bool {
+        !self.program.is_empty()
+    }
+}
