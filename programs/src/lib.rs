@@ -51,5 +51,5 @@ pub mod ready;
 pub use elsewhere::Group;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use linux::Group;
-pub use setup::{Clock, Limits, Looks, Setup};
+pub use setup::{Clock, Files, Limits, Looks, Setup};
 pub use step::{Broken, Call, ConnectError, Ending, SocketId, StartError, Status, Step, What};

@@ -15,6 +15,8 @@ pub struct Setup {
     pub seed: u64,
     /// How its looks at the clock are answered.
     pub looks: Looks,
+    /// Which files it finds.
+    pub files: Files,
     /// How far it may go.
     pub limits: Limits,
     /// The name of the host that it runs on.
@@ -40,6 +42,7 @@ impl Setup {
             dir: None,
             seed,
             looks: Looks::Page,
+            files: Files::Own,
             limits: Limits::default(),
             name: name.into(),
             address,
@@ -55,6 +58,16 @@ pub enum Looks {
     Page,
     /// Each look and each send is a point at which a pause can strike: slow, for exhaustive search.
     Told,
+}
+
+/// Which files a program finds beside those of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// `HOME` is an empty directory of its own, at the same path each time and gone at the end; `/proc` shows its own
+    /// processes. Costs some two milliseconds a start.
+    Own,
+    /// None: for programs that write no files, and do not look themselves up in `/proc`.
+    Shared,
 }
 
 /// How far a program may go before it is stopped.
@@ -86,7 +99,7 @@ impl Default for Limits {
             threads: 256,
             memory: 4 << 30,
             file: 256 << 20,
-            descriptors: 4096,
+            descriptors: 20_000,
             line: 64 << 10,
             output: 16 << 20,
         }

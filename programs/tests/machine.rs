@@ -5,7 +5,7 @@
 mod driver;
 
 use driver::{run, setup};
-use picklock_programs::{Clock, Group, StartError, Step, ready};
+use picklock_programs::{Clock, Files, Group, StartError, Step, ready};
 
 #[test]
 fn a_machine_that_runs_these_tests_is_ready() {
@@ -69,6 +69,20 @@ fn a_group_that_is_dropped_at_any_step_leaves_nothing() {
             "after {steps} steps"
         );
     }
+}
+
+#[test]
+fn files_of_its_own_are_empty_at_the_start_and_gone_at_the_end() {
+    let script = "pwd; ls -A $HOME; echo x > $HOME/kept; ls -A $HOME; echo /proc/[0-9]*; readlink /proc/self";
+    let mut own = setup(&["bash", "-c", script], 1);
+    own.dir = Some("/dev/shm".into());
+    let told = ["/dev/shm", "kept", "/proc/1 /proc/2", "2"];
+    assert_eq!(run(&own, &[]).printed(), told);
+    assert_eq!(run(&own, &[]).printed(), told);
+    assert!(!std::path::Path::new("/dev/shm/kept").exists());
+    let mut shared = setup(&["bash", "-c", "echo $HOME $TMPDIR $$"], 1);
+    shared.files = Files::Shared;
+    assert_eq!(run(&shared, &[]).printed(), ["/ /tmp 2"]);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Threads and processes: how they come, become other programs, signal each other, and end.
 
-use rustix::io::Errno;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
 use syscalls::Sysno;
 
 use super::{
@@ -13,6 +16,8 @@ use crate::Step;
 
 /// How often it is looked whether a thread that ends is gone; each look gives way to it.
 const LOOKS: u32 = 1_000_000;
+/// How long the end of a process is waited for: giving back much memory takes a moment.
+const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
 impl Group {
     /// A thread made its first call.
@@ -135,12 +140,8 @@ impl Group {
     pub(crate) fn exit_process(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let process = self.threads[thread].process;
         self.listener.go(notice);
-        for _ in 0..LOOKS {
-            if self.processes[process].ended() {
-                break;
-            }
-            rustix::thread::sched_yield();
-        }
+        let mut handle = [PollFd::new(&self.processes[process].handle, PollFlags::IN)];
+        let _ = poll(&mut handle, Some(&PATIENCE));
         self.buried(process);
         Ok(Answer::Done)
     }

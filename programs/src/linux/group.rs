@@ -26,6 +26,7 @@ use super::{
     spawn::{self, Child},
     table::{Cause, Held, Late, Process, State, Thread},
     time::Timers,
+    waiting::is_ready,
 };
 use crate::{Broken, Call, Clock, Limits, Looks, Setup, StartError, Step, What};
 
@@ -81,6 +82,8 @@ pub struct Group {
     little_ns: u64,
     silent_slices: u64,
     pub(crate) sequence: u64,
+    /// Something was taken that was not told yet.
+    has_lines: bool,
     over: bool,
     broken: Option<Broken>,
 }
@@ -143,6 +146,7 @@ impl Group {
             little_ns: LITTLE_NS,
             silent_slices: 0,
             sequence: 0,
+            has_lines: false,
             over: false,
             broken: None,
         })
@@ -183,6 +187,7 @@ impl Group {
     /// Kills the processes. What they said before is told first.
     fn give_up(&mut self, broken: Broken) {
         self.child.kill();
+        self.has_lines = true;
         let _ = self.gather();
         self.broken = Some(broken);
     }
@@ -398,6 +403,7 @@ impl Group {
         // Perhaps it waits for room: outputs and connections are taken from, which shows nowhere else.
         self.outputs.iter_mut().for_each(Output::drain);
         self.sockets.take_all();
+        self.has_lines = true;
         self.silent_slices += 1;
         if self.outputs.iter().any(|output| output.total > self.limits.output) {
             return Err(Broken::TooMuchOutput(self.limits.output));
@@ -432,6 +438,14 @@ impl Group {
     /// Turns what the program sent and printed into steps.
     pub(crate) fn gather(&mut self) -> Result<(), Broken> {
         self.flush_input();
+        // One question for all: most calls come without anything sent or printed before.
+        let mut asked: Vec<_> =
+            self.outputs.iter().map(|output| (output.file().as_fd(), PollFlags::IN)).collect();
+        asked.extend(self.sockets.files().map(|file| (file.as_fd(), PollFlags::IN)));
+        if !self.over && !self.sockets.has_backlog() && !is_ready(&asked) && !self.has_lines {
+            return Ok(());
+        }
+        self.has_lines = false;
         self.sockets.gather(&mut self.events);
         for (output, make) in
             self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
@@ -484,6 +498,7 @@ impl Group {
             self.input_backlog.drain(..sent);
         }
         if self.input_ends && self.input_backlog.is_empty() {
+            self.input_ends = false;
             let _ = rustix::net::shutdown(&self.input, rustix::net::Shutdown::Write);
         }
     }

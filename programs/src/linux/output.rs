@@ -15,6 +15,10 @@ impl Output {
         Self { file, pending: Vec::new(), total: 0 }
     }
 
+    pub(crate) fn file(&self) -> &OwnedFd {
+        &self.file
+    }
+
     /// Takes what the kernel holds.
     pub(crate) fn drain(&mut self) {
         let mut room = [0; 16 << 10];

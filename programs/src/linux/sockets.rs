@@ -138,6 +138,17 @@ impl Sockets {
         }
     }
 
+    /// The files in which something may have come.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &OwnedFd> {
+        let open = self.all.iter().filter(|socket| matches!(socket.stage, Stage::Open | Stage::HalfShut));
+        open.filter_map(|socket| socket.ours.as_ref())
+    }
+
+    /// Whether something waits for room.
+    pub(crate) fn has_backlog(&self) -> bool {
+        self.all.iter().any(|socket| !socket.backlog.is_empty() || socket.ending.is_some())
+    }
+
     /// Turns what the programs sent, shut and closed into steps.
     pub(crate) fn gather(&mut self, events: &mut VecDeque<Step>) {
         for (at, socket) in self.all.iter_mut().enumerate() {

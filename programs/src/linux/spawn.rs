@@ -23,12 +23,12 @@ use rustix::{
         recvmsg, socketpair,
     },
     pipe::{PipeFlags, pipe_with},
-    process::{Signal, pidfd_send_signal},
+    process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid},
 };
 
 use super::filter::{START_FD, program};
 use super::notify::Listener;
-use crate::{Limits, Setup, StartError, Status};
+use crate::{Files, Limits, Setup, StartError, Status};
 
 /// The directory for the program's own files: a file system of its own, empty at the start and gone at the end.
 pub(crate) const HOME: &str = "/dev/shm";
@@ -58,6 +58,7 @@ struct Plan {
     dir: Option<CString>,
     name: CString,
     tmpfs: CString,
+    own_files: bool,
     filter: Vec<libc::sock_filter>,
     limits: Limits,
     files: [RawFd; 3],
@@ -121,6 +122,7 @@ pub(crate) fn start(setup: &Setup) -> Result<Started, StartError> {
             .map_err(zero("the directory"))?,
         name: CString::new(setup.name.as_str()).map_err(zero("the host's name"))?,
         tmpfs: CString::new(format!("size={},mode=1777", setup.limits.file)).map_err(zero("the limits"))?,
+        own_files: setup.files == Files::Own,
         filter: program(setup.looks),
         limits: setup.limits,
         files: [stdin.as_raw_fd(), out.as_raw_fd(), err.as_raw_fd()],
@@ -129,7 +131,10 @@ pub(crate) fn start(setup: &Setup) -> Result<Started, StartError> {
         report: reported.as_raw_fd(),
         ids: ids.flatten(),
     };
-    let mut namespaces = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWUTS;
+    let mut namespaces = libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
+    if setup.files == Files::Own {
+        namespaces |= libc::CLONE_NEWNS;
+    }
     if !is_root {
         namespaces |= libc::CLONE_NEWUSER;
     }
@@ -150,11 +155,12 @@ pub(crate) fn start(setup: &Setup) -> Result<Started, StartError> {
 /// The variables that are always there, under those that were given.
 fn environment(setup: &Setup) -> Vec<(OsString, OsString)> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let (home, tmp) = if setup.files == Files::Own { (HOME, HOME) } else { ("/", "/tmp") };
     let usual: [(&str, OsString); 5] = [
         ("PATH", path),
         ("LANG", "C.UTF-8".into()),
-        ("HOME", HOME.into()),
-        ("TMPDIR", HOME.into()),
+        ("HOME", home.into()),
+        ("TMPDIR", tmp.into()),
         ("HOSTNAME", setup.name.clone().into()),
     ];
     let mut all: Vec<(OsString, OsString)> =
@@ -241,25 +247,9 @@ unsafe fn run_init(plan: &Plan) -> ! {
             }
             libc::close(fd);
         }
-        let none = std::ptr::null();
-        if libc::mount(c"none".as_ptr(), c"/".as_ptr(), none, libc::MS_REC | libc::MS_PRIVATE, none.cast())
-            < 0
-        {
-            give_up(plan.control, 1);
+        if plan.own_files {
+            mount_files(plan);
         }
-        let quiet = libc::MS_NOSUID | libc::MS_NODEV;
-        let data = plan.tmpfs.as_ptr().cast();
-        if libc::mount(c"tmpfs".as_ptr(), c"/dev/shm".as_ptr(), c"tmpfs".as_ptr(), quiet, data) < 0 {
-            give_up(plan.control, 2);
-        }
-        // Where a container forbids it, processes see the numbers of those outside: rarely looked at.
-        libc::mount(
-            c"proc".as_ptr(),
-            c"/proc".as_ptr(),
-            c"proc".as_ptr(),
-            quiet | libc::MS_NOEXEC,
-            none.cast(),
-        );
         let name = plan.name.as_bytes();
         libc::sethostname(name.as_ptr().cast(), name.len());
         let pidfd = match fork(0) {
@@ -283,6 +273,35 @@ unsafe fn run_init(plan: &Plan) -> ! {
             libc::write(kept[1], (&raw const status).cast(), size_of::<i32>());
         }
         libc::_exit(0)
+    }
+}
+
+/// Gives the program a directory of its own, and a `/proc` with its own processes.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+unsafe fn mount_files(plan: &Plan) {
+    // SAFETY: the calls are async-signal-safe, and all pointers are to constants or to what `plan` holds.
+    unsafe {
+        let none = std::ptr::null();
+        if libc::mount(c"none".as_ptr(), c"/".as_ptr(), none, libc::MS_REC | libc::MS_PRIVATE, none.cast())
+            < 0
+        {
+            give_up(plan.control, 1);
+        }
+        let quiet = libc::MS_NOSUID | libc::MS_NODEV;
+        let data = plan.tmpfs.as_ptr().cast();
+        if libc::mount(c"tmpfs".as_ptr(), c"/dev/shm".as_ptr(), c"tmpfs".as_ptr(), quiet, data) < 0 {
+            give_up(plan.control, 2);
+        }
+        // Where a container forbids it, processes see the numbers of those outside: rarely looked at.
+        libc::mount(
+            c"proc".as_ptr(),
+            c"/proc".as_ptr(),
+            c"proc".as_ptr(),
+            quiet | libc::MS_NOEXEC,
+            none.cast(),
+        );
     }
 }
 
@@ -421,10 +440,8 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         self.kill();
-        // Until all are gone: the kernel ends the init last.
-        let _ = rustix::process::waitid(
-            rustix::process::WaitId::PidFd(self.init.as_fd()),
-            rustix::process::WaitIdOptions::EXITED,
-        );
+        // Until all are gone, the kernel ends the init last. Not to wait would be slower: the next one would wait for a
+        // lock that the kernel holds while it takes down the mounts of this one.
+        let _ = waitid(WaitId::PidFd(self.init.as_fd()), WaitIdOptions::EXITED);
     }
 }
