@@ -164,7 +164,7 @@ pub enum Broken {
     /// It sleeps in a call that is not served.
     #[error("wait for the program: it sleeps in {0}, which virtual time cannot end")]
     Stuck(String),
-    /// It wrote too much.
+    /// It wrote too much, or sent too much without any other call.
     #[error("read its output: more than {0} bytes")]
     TooMuchOutput(usize),
     /// The kernel refused a call that worked before.

@@ -96,6 +96,17 @@ fn output_without_end_is_stopped_and_long_lines_are_cut() {
 }
 
 #[test]
+fn sending_without_end_is_stopped() {
+    let script = "import socket
+conn = socket.create_connection(('store', 6379))
+while True: conn.sendall(bytes(1 << 20))";
+    let Some(mut setup) = python(script) else { return };
+    setup.limits = Limits { output: 4 << 20, ..Limits::default() };
+    let story = run(&setup, &[]);
+    assert!(matches!(story.broken, Some(Broken::TooMuchOutput(_))), "{:?}", story.broken);
+}
+
+#[test]
 fn one_write_of_more_than_a_pipe_holds_comes_through() {
     let Some(story) = story("import os\nos.write(1, b'x' * 300_000 + b'\\n')") else { return };
     assert_eq!(story.printed().iter().map(|line| line.len()).sum::<usize>(), 300_000, "{:?}", story.broken);

@@ -57,6 +57,20 @@ impl Group {
         Ok(self.threads.len() - 1)
     }
 
+    /// Whether there are threads or processes that have not called yet.
+    pub(crate) fn has_strangers(&self) -> bool {
+        let is_known = |id: u32| self.threads.iter().any(|thread| thread.tid == id);
+        self.processes.iter().filter(|process| process.alive).any(|process| {
+            let tasks = std::fs::read_dir(format!("/proc/{}/task", process.pid));
+            tasks.into_iter().flatten().flatten().any(|task| {
+                let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+                let id = task.file_name().to_string_lossy().parse();
+                let mut ids = children.split_whitespace().filter_map(|id| id.parse().ok()).chain(id.ok());
+                ids.any(|id| !is_known(id))
+            })
+        })
+    }
+
     /// `clone`, `fork` and their kin.
     pub(crate) fn birth(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let flags = match notice.call() {

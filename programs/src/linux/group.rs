@@ -3,30 +3,22 @@
 //! One thread runs at a time. It runs until its next call; then the call is answered, made to wait, or left to the
 //! kernel, and the thread goes on. When it waits, another one is chosen by the seed; when all wait, the driver is told.
 
-use std::{
-    collections::VecDeque,
-    os::fd::{AsFd, OwnedFd},
-};
+use std::{collections::VecDeque, os::fd::OwnedFd};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
-use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
-    io::Errno,
-    net::SendFlags,
-};
+use rustix::io::Errno;
 use syscalls::Sysno;
 
 use super::{
-    clock_page::{self, ClockPage, Image, PAGE_FD},
+    clock_page::ClockPage,
+    connections::Sockets,
     filter::FORBIDDEN,
     notify::{Listener, Notice},
     output::Output,
-    sockets::Sockets,
     spawn::{self, Child},
     table::{Cause, Held, Late, Process, State, Thread},
     time::Timers,
-    waiting::is_ready,
 };
 use crate::{Broken, Call, Clock, Limits, Looks, Setup, StartError, Step, What};
 
@@ -40,8 +32,6 @@ pub(crate) const SPINS: u32 = 300;
 const LITTLE_NS: u64 = 50_000;
 /// The most that it becomes.
 const MOST_LITTLE_NS: u64 = 1_000_000;
-/// How long a poll waits before the supervisor looks what the silence is about.
-const SLICE_MS: i64 = 40;
 
 /// How a call is answered.
 pub(crate) enum Answer {
@@ -51,16 +41,18 @@ pub(crate) enum Answer {
     Hold(Held),
     /// Answered already.
     Done,
+    /// The driver is told first; the call is looked at again.
+    Tell(What),
 }
 
 /// The processes of one host, in virtual time.
 pub struct Group {
     pub(crate) child: Child,
     pub(crate) listener: Listener,
-    input: OwnedFd,
-    input_backlog: VecDeque<u8>,
-    input_ends: bool,
-    outputs: [Output; 2],
+    pub(crate) input: OwnedFd,
+    pub(crate) input_backlog: VecDeque<u8>,
+    pub(crate) input_ends: bool,
+    pub(crate) outputs: [Output; 2],
     pub(crate) page: Option<ClockPage>,
     pub(crate) clock: Clock,
     pub(crate) looks: Looks,
@@ -77,14 +69,14 @@ pub struct Group {
     pub(crate) events: VecDeque<Step>,
     current: usize,
     streak: u32,
-    calls: u32,
+    pub(crate) calls: u32,
     pub(crate) spins: u32,
     little_ns: u64,
-    silent_slices: u64,
+    pub(crate) silent_slices: u64,
     pub(crate) sequence: u64,
     /// Something was taken that was not told yet.
-    has_lines: bool,
-    over: bool,
+    pub(crate) has_lines: bool,
+    pub(crate) over: bool,
     broken: Option<Broken>,
 }
 
@@ -244,9 +236,7 @@ impl Group {
         match std::mem::replace(&mut self.threads[thread].state, State::Running) {
             State::Called(notice) => {
                 if let Some(what) = self.point(thread, &notice) {
-                    self.threads[thread].state = State::Called(notice);
-                    self.threads[thread].announced = true;
-                    self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
+                    self.tell(thread, notice, what);
                     return Ok(());
                 }
                 self.answer(thread, notice)
@@ -262,12 +252,21 @@ impl Group {
         }
     }
 
+    /// Tells the driver what a thread is about to do.
+    fn tell(&mut self, thread: usize, notice: Notice, what: What) {
+        self.threads[thread].state = State::Called(notice);
+        self.threads[thread].announced = true;
+        self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
+    }
+
     fn answer(&mut self, thread: usize, notice: Notice) -> Result<(), Broken> {
+        let outcome = self.handle(thread, &notice);
         self.threads[thread].announced = false;
-        match self.handle(thread, &notice) {
+        match outcome {
             Ok(Answer::Value(value)) => self.listener.answer(&notice, value),
             Ok(Answer::Go) => self.listener.go(&notice),
             Ok(Answer::Done) => {}
+            Ok(Answer::Tell(what)) => self.tell(thread, notice, what),
             Ok(Answer::Hold(held)) => {
                 if !matches!(held.cause, Cause::Time) {
                     self.little_ns = LITTLE_NS;
@@ -309,200 +308,6 @@ impl Group {
         Ok(())
     }
 
-    /// Waits for the next call of the thread that runs, or for its end.
-    fn listen(&mut self) -> Result<(), Broken> {
-        let broken = |what| move |errno: Errno| Broken::Kernel { what, source: errno.into() };
-        let mut running: Vec<usize> =
-            self.threads.iter().filter(|thread| thread.is_running()).map(|thread| thread.process).collect();
-        running.dedup();
-        let mut watched = vec![PollFd::new(&self.listener, PollFlags::IN)];
-        watched.extend(
-            running.iter().map(|&process| PollFd::new(&self.processes[process].handle, PollFlags::IN)),
-        );
-        let slice = Timespec { tv_sec: 0, tv_nsec: SLICE_MS * 1_000_000 };
-        let count = match poll(&mut watched, Some(&slice)) {
-            Err(Errno::INTR) => return Ok(()),
-            other => other.map_err(broken("wait for a call"))?,
-        };
-        let called = watched[0].revents().contains(PollFlags::IN);
-        let ended = watched[1..].iter().position(|file| !file.revents().is_empty());
-        let hung_up = watched[0].revents().contains(PollFlags::HUP);
-        drop(watched);
-        if count == 0 {
-            return self.silence(&running);
-        }
-        self.silent_slices = 0;
-        if called {
-            let got = self.listener.receive();
-            let got = got.map_err(|source| Broken::Kernel { what: "receive a call", source })?;
-            if let Some(notice) = got {
-                self.called(notice)?;
-            }
-        } else if let Some(ended) = ended {
-            self.buried(running[ended]);
-        } else if hung_up {
-            // Nobody is left who could call.
-            self.end();
-        }
-        Ok(())
-    }
-
-    /// Notes a call.
-    fn called(&mut self, notice: Notice) -> Result<(), Broken> {
-        let known = self
-            .threads
-            .iter()
-            .position(|thread| thread.tid == notice.thread() && !matches!(thread.state, State::Dead));
-        let thread = match known {
-            Some(thread) => thread,
-            None => match self.born(notice.thread()) {
-                Ok(thread) => thread,
-                // It died as it was born.
-                Err(_) => return Ok(()),
-            },
-        };
-        self.calls += 1;
-        let process = self.threads[thread].process;
-        if self.processes[process].fresh {
-            self.renew(process, &notice)?;
-        }
-        self.threads[thread].state = State::Called(notice);
-        Ok(())
-    }
-
-    /// Prepares a process that was given a new program.
-    fn renew(&mut self, process: usize, notice: &Notice) -> Result<(), Broken> {
-        if matches!(notice.call(), Sysno::execve | Sysno::execveat) {
-            return Ok(());
-        }
-        self.processes[process].fresh = false;
-        let mut random = [0; 16];
-        self.processes[process].random.fill_bytes(&mut random);
-        let memory = self.processes[process].memory();
-        let image = match clock_page::overwrite(memory, self.looks, random) {
-            Ok(image) => image,
-            // Gone already, killed from within.
-            Err(_) if self.processes[process].ended() => Image::default(),
-            Err(source) => return Err(Broken::Kernel { what: "write to the program's code", source }),
-        };
-        if image.known {
-            return Ok(());
-        }
-        self.processes[process].image = image;
-        self.unlent(process);
-        if image.flag.is_some()
-            && let Some(page) = &self.page
-        {
-            let _ = self.listener.place(notice, page.as_fd(), PAGE_FD);
-        }
-        Ok(())
-    }
-
-    /// Looks what it means that nothing was heard for a while.
-    fn silence(&mut self, running: &[usize]) -> Result<(), Broken> {
-        // Perhaps it waits for room: outputs and connections are taken from, which shows nowhere else.
-        self.outputs.iter_mut().for_each(Output::drain);
-        self.sockets.take_all();
-        self.has_lines = true;
-        self.silent_slices += 1;
-        if self.outputs.iter().any(|output| output.total > self.limits.output) {
-            return Err(Broken::TooMuchOutput(self.limits.output));
-        }
-        let mut asleep = true;
-        for &process in running {
-            let used = self.processes[process].processor_ns();
-            let before = self.processes[process].used_ns;
-            if before == 0 || self.silent_slices == 1 {
-                self.processes[process].used_ns = used;
-            } else if used.saturating_sub(before) / 1_000_000 > self.limits.silence_ms {
-                return Err(Broken::Silent(self.limits.silence_ms));
-            }
-            let pid = self.processes[process].pid;
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
-            asleep &= !matches!(state, Some('R'));
-        }
-        if asleep && self.silent_slices * SLICE_MS as u64 > self.limits.stuck_ms {
-            let sleeper = self.threads.iter().find(|thread| thread.is_running());
-            let call = sleeper.and_then(|thread| {
-                let text = std::fs::read_to_string(format!("/proc/{}/syscall", thread.tid)).ok()?;
-                Sysno::new(text.split_whitespace().next()?.parse().ok()?)
-            });
-            return Err(Broken::Stuck(
-                call.map_or_else(|| "an unknown call".to_owned(), |call| call.to_string()),
-            ));
-        }
-        Ok(())
-    }
-
-    /// Turns what the program sent and printed into steps.
-    pub(crate) fn gather(&mut self) -> Result<(), Broken> {
-        self.flush_input();
-        // One question for all: most calls come without anything sent or printed before.
-        let mut asked: Vec<_> =
-            self.outputs.iter().map(|output| (output.file().as_fd(), PollFlags::IN)).collect();
-        asked.extend(self.sockets.files().map(|file| (file.as_fd(), PollFlags::IN)));
-        if !self.over && !self.sockets.has_backlog() && !is_ready(&asked) && !self.has_lines {
-            return Ok(());
-        }
-        self.has_lines = false;
-        self.sockets.gather(&mut self.events);
-        for (output, make) in
-            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
-        {
-            output.drain();
-            while let Some(line) = output.line(self.limits.line) {
-                self.events.push_back(make(line));
-            }
-            if output.total > self.limits.output {
-                return Err(Broken::TooMuchOutput(self.limits.output));
-            }
-        }
-        Ok(())
-    }
-
-    /// The program ended: what is left of its output is told, then how it ended.
-    pub(crate) fn end(&mut self) {
-        self.over = true;
-        for thread in &mut self.threads {
-            thread.state = State::Dead;
-        }
-        self.child.status();
-        let _ = self.gather();
-        for (output, make) in
-            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
-        {
-            self.events.extend(output.rest().map(make));
-        }
-    }
-
-    /// Writes one line to the program's standard input.
-    pub fn line(&mut self, line: &str) {
-        self.input_backlog.extend(line.bytes());
-        self.input_backlog.push_back(b'\n');
-        self.flush_input();
-    }
-
-    /// Ends the program's standard input.
-    pub fn end_input(&mut self) {
-        self.input_ends = true;
-        self.flush_input();
-    }
-
-    fn flush_input(&mut self) {
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        while !self.input_backlog.is_empty() {
-            let Ok(sent) = rustix::net::send(&self.input, self.input_backlog.make_contiguous(), flags) else {
-                break;
-            };
-            self.input_backlog.drain(..sent);
-        }
-        if self.input_ends && self.input_backlog.is_empty() {
-            self.input_ends = false;
-            let _ = rustix::net::shutdown(&self.input, rustix::net::Shutdown::Write);
-        }
-    }
-
     /// At which calls the driver is told first.
     fn point(&self, thread: usize, notice: &Notice) -> Option<What> {
         if self.threads[thread].announced {
@@ -522,7 +327,6 @@ impl Group {
             Sysno::epoll_wait | Sysno::epoll_pwait if notice.int(3) != 0 => What::Wait,
             Sysno::ppoll | Sysno::select | Sysno::pselect6 | Sysno::epoll_pwait2 => What::Wait,
             Sysno::recvfrom | Sysno::recvmsg => What::Read,
-            Sysno::read if self.reads_socket(thread, notice) => What::Read,
             _ => return None,
         })
     }

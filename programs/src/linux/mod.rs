@@ -2,11 +2,13 @@
 
 mod births;
 mod clock_page;
+mod connections;
 mod files;
 mod filter;
 mod futex;
 mod go;
 mod group;
+mod hearing;
 mod memory;
 mod notify;
 mod output;

@@ -1,6 +1,14 @@
-//! What a program prints: bytes in, whole lines out.
+//! What a program prints, sends and reads: bytes in, steps out; lines in, bytes out.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::{event::PollFlags, net::SendFlags};
+
+use super::{group::Group, table::State, waiting::is_ready};
+use crate::{Broken, Step};
+
+/// How many parts are taken at once from a file.
+pub(crate) const PARTS: usize = 64;
 
 /// One of the two outputs.
 pub(crate) struct Output {
@@ -22,10 +30,9 @@ impl Output {
     /// Takes what the kernel holds.
     pub(crate) fn drain(&mut self) {
         let mut room = [0; 16 << 10];
-        while let Ok(got) = rustix::io::read(&self.file, &mut room) {
-            if got == 0 {
-                return;
-            }
+        // Not without end: the program may be writing meanwhile.
+        for _ in 0..PARTS {
+            let Ok(got @ 1..) = rustix::io::read(&self.file, &mut room) else { return };
             self.total += got;
             self.pending.extend_from_slice(&room[..got]);
         }
@@ -48,5 +55,75 @@ impl Output {
     pub(crate) fn rest(&mut self) -> Option<String> {
         let rest = std::mem::take(&mut self.pending);
         (!rest.is_empty()).then(|| String::from_utf8_lossy(&rest).into_owned())
+    }
+}
+
+impl Group {
+    /// Turns what the program sent and printed into steps.
+    pub(crate) fn gather(&mut self) -> Result<(), Broken> {
+        self.flush_input();
+        // One question for all: most calls come without anything sent or printed before.
+        let mut asked: Vec<_> =
+            self.outputs.iter().map(|output| (output.file().as_fd(), PollFlags::IN)).collect();
+        asked.extend(self.sockets.files().map(|file| (file.as_fd(), PollFlags::IN)));
+        if !self.over && !self.sockets.has_backlog() && !is_ready(&asked) && !self.has_lines {
+            return Ok(());
+        }
+        self.has_lines = false;
+        self.sockets.gather(&mut self.events);
+        for (output, make) in
+            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
+        {
+            output.drain();
+            while let Some(line) = output.line(self.limits.line) {
+                self.events.push_back(make(line));
+            }
+            if output.total > self.limits.output {
+                return Err(Broken::TooMuchOutput(self.limits.output));
+            }
+        }
+        Ok(())
+    }
+
+    /// The program ended: what is left of its output is told, then how it ended.
+    pub(crate) fn end(&mut self) {
+        self.over = true;
+        for thread in &mut self.threads {
+            thread.state = State::Dead;
+        }
+        self.child.status();
+        let _ = self.gather();
+        for (output, make) in
+            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
+        {
+            self.events.extend(output.rest().map(make));
+        }
+    }
+
+    /// Writes one line to the program's standard input.
+    pub fn line(&mut self, line: &str) {
+        self.input_backlog.extend(line.bytes());
+        self.input_backlog.push_back(b'\n');
+        self.flush_input();
+    }
+
+    /// Ends the program's standard input.
+    pub fn end_input(&mut self) {
+        self.input_ends = true;
+        self.flush_input();
+    }
+
+    pub(crate) fn flush_input(&mut self) {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        while !self.input_backlog.is_empty() {
+            let Ok(sent) = rustix::net::send(&self.input, self.input_backlog.make_contiguous(), flags) else {
+                break;
+            };
+            self.input_backlog.drain(..sent);
+        }
+        if self.input_ends && self.input_backlog.is_empty() {
+            self.input_ends = false;
+            let _ = rustix::net::shutdown(&self.input, rustix::net::Shutdown::Write);
+        }
     }
 }

@@ -1,11 +1,4 @@
-//! The program's network: connections that end at the supervisor.
-//!
-//! What the program takes for a TCP socket is a unix socket, made here and given to it. A connect joins it to a hub of
-//! the supervisor, a listening socket of the program is listened at under a name that the kernel makes up. So bytes
-//! arrive at once, without ports, and all of the program's own calls (epoll, dup, shutdown) work on the real thing.
-//!
-//! While a connect that does not block is under way, the socket must not look writable: its buffer is filled with
-//! filler bytes, which are taken out when the answer is known.
+//! The program's calls about its network, and the driver's answers; `connections` says what is behind them.
 
 use std::{
     collections::VecDeque,
@@ -17,208 +10,18 @@ use rustix::{
     event::PollFlags,
     fs::OFlags,
     io::Errno,
-    net::{
-        self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketAddrUnix, SocketFlags,
-        SocketType, sockopt,
-    },
+    net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, sockopt},
 };
 use syscalls::Sysno;
 
 use super::{
+    connections::{BUFFER, Socket, Stage, fill},
     group::{Answer, Group},
     notify::Notice,
     table::{Cause, Held, Late},
     waiting::is_ready,
 };
 use crate::{ConnectError, Ending, SocketId, Step};
-
-/// Buffers of a connection; the kernel grants less to others than root.
-const BUFFER: usize = 4 << 20;
-/// The first port that sockets are given by themselves.
-const FIRST_PORT: u16 = 40_000;
-
-/// What a socket is at.
-enum Stage {
-    Fresh,
-    Listening {
-        waiting: VecDeque<SocketId>,
-    },
-    /// The answer is awaited; the program's end is kept if it does not block.
-    Connecting {
-        theirs: Option<OwnedFd>,
-        filler: usize,
-    },
-    /// The answer came, and the thread that blocks takes it.
-    Answered(Result<(), Errno>),
-    Open,
-    /// The program will send nothing more.
-    HalfShut,
-    Over,
-}
-
-struct Socket {
-    inode: u64,
-    stage: Stage,
-    ours: Option<OwnedFd>,
-    local: Option<SocketAddrV4>,
-    peer: Option<SocketAddrV4>,
-    error: Option<Errno>,
-    /// What the program sent and was not told yet.
-    sent: Vec<u8>,
-    /// What could not be delivered yet, for want of room.
-    backlog: VecDeque<u8>,
-    ending: Option<Ending>,
-}
-
-/// The sockets of a group.
-#[derive(Default)]
-pub(crate) struct Sockets {
-    all: Vec<Socket>,
-    hub: Option<(OwnedFd, SocketAddrAny)>,
-    ports: u16,
-}
-
-fn errno(error: ConnectError) -> Errno {
-    match error {
-        ConnectError::Refused => Errno::CONNREFUSED,
-        ConnectError::TimedOut => Errno::TIMEDOUT,
-        ConnectError::Unreachable => Errno::HOSTUNREACH,
-        ConnectError::Reset => Errno::CONNRESET,
-    }
-}
-
-impl Sockets {
-    fn get(&mut self, id: SocketId) -> &mut Socket {
-        &mut self.all[id.0 as usize]
-    }
-
-    fn add(&mut self, inode: u64, stage: Stage) -> SocketId {
-        let (local, peer, error) = (None, None, None);
-        let (sent, backlog) = (Vec::new(), VecDeque::new());
-        self.all.push(Socket { inode, stage, ours: None, local, peer, error, sent, backlog, ending: None });
-        SocketId(self.all.len() as u32 - 1)
-    }
-
-    fn find(&self, file: &OwnedFd) -> Option<SocketId> {
-        let inode = rustix::fs::fstat(file).ok()?.st_ino;
-        // The youngest: the kernel uses the numbers of closed ones again.
-        self.all.iter().rposition(|socket| socket.inode == inode).map(|at| SocketId(at as u32))
-    }
-
-    fn next_port(&mut self) -> u16 {
-        self.ports += 1;
-        FIRST_PORT + self.ports
-    }
-
-    pub(crate) fn is_answered(&self, id: SocketId) -> bool {
-        matches!(self.all[id.0 as usize].stage, Stage::Answered(_))
-    }
-
-    /// Joins the program's socket to a socket of ours.
-    fn join(&mut self, theirs: &OwnedFd) -> Result<OwnedFd, Errno> {
-        if self.hub.is_none() {
-            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-            let hub = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-            net::bind(&hub, &SocketAddrUnix::new_unnamed())?;
-            net::listen(&hub, 16)?;
-            let address = net::getsockname(&hub)?;
-            self.hub = Some((hub, address));
-        }
-        let (hub, address) = self.hub.as_ref().expect("made above");
-        net::connect(theirs, address)?;
-        let ours = net::accept_with(hub, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
-        let _ = sockopt::set_socket_send_buffer_size(&ours, BUFFER);
-        Ok(ours)
-    }
-
-    /// Takes all that the programs sent.
-    pub(crate) fn take_all(&mut self) {
-        for socket in &mut self.all {
-            socket.take();
-        }
-    }
-
-    /// The files in which something may have come.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &OwnedFd> {
-        let open = self.all.iter().filter(|socket| matches!(socket.stage, Stage::Open | Stage::HalfShut));
-        open.filter_map(|socket| socket.ours.as_ref())
-    }
-
-    /// Whether something waits for room.
-    pub(crate) fn has_backlog(&self) -> bool {
-        self.all.iter().any(|socket| !socket.backlog.is_empty() || socket.ending.is_some())
-    }
-
-    /// Turns what the programs sent, shut and closed into steps.
-    pub(crate) fn gather(&mut self, events: &mut VecDeque<Step>) {
-        for (at, socket) in self.all.iter_mut().enumerate() {
-            let id = SocketId(at as u32);
-            socket.deliver();
-            if !matches!(socket.stage, Stage::Open | Stage::HalfShut) {
-                continue;
-            }
-            let ended = socket.take();
-            if !socket.sent.is_empty() {
-                events.push_back(Step::Sent { socket: id, bytes: std::mem::take(&mut socket.sent) });
-            }
-            if !ended {
-                continue;
-            }
-            if socket.is_closed() {
-                (socket.stage, socket.ours) = (Stage::Over, None);
-                events.push_back(Step::Closed { socket: id });
-            } else if matches!(socket.stage, Stage::Open) {
-                socket.stage = Stage::HalfShut;
-                events.push_back(Step::Shut { socket: id });
-            }
-        }
-    }
-}
-
-impl Socket {
-    /// Takes what was sent; whether nothing more will come.
-    fn take(&mut self) -> bool {
-        if !matches!(self.stage, Stage::Open | Stage::HalfShut) {
-            return false;
-        }
-        let Some(ours) = &self.ours else { return false };
-        let mut room = [0; 16 << 10];
-        loop {
-            match net::recv(ours, &mut room[..], RecvFlags::DONTWAIT) {
-                Ok((0, _)) => return true,
-                Ok((_, got)) => self.sent.extend_from_slice(&room[..got.min(room.len())]),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return false,
-                Err(_) => return true,
-            }
-        }
-    }
-
-    /// Whether the program closed its end, and did not merely shut it for sending.
-    fn is_closed(&self) -> bool {
-        // Asking for nothing still tells of a hang-up.
-        self.ours.as_ref().is_none_or(|ours| is_ready(&[(ours.as_fd(), PollFlags::empty())]))
-    }
-
-    /// Delivers what waits for room, then the end.
-    fn deliver(&mut self) {
-        if !matches!(self.stage, Stage::Open | Stage::HalfShut) {
-            return;
-        }
-        let Some(ours) = &self.ours else { return };
-        while !self.backlog.is_empty() {
-            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-            match net::send(ours, self.backlog.make_contiguous(), flags) {
-                Ok(sent) => drop(self.backlog.drain(..sent)),
-                Err(Errno::AGAIN) => return,
-                Err(_) => self.backlog.clear(),
-            }
-        }
-        if self.ending.take_if(|ending| *ending == Ending::Eof).is_some() {
-            let _ = net::shutdown(ours, Shutdown::Write);
-        }
-    }
-}
 
 /// An IPv4 address as the program passes it.
 fn address(bytes: &[u8]) -> Option<SocketAddrV4> {
@@ -375,6 +178,9 @@ impl Group {
                 let entry = self.sockets.get(socket);
                 entry.ending = Some(how);
                 entry.deliver();
+            }
+            Ending::Reset if matches!(self.sockets.get(socket).stage, Stage::Connecting { .. }) => {
+                self.connected(socket, Err(ConnectError::Reset));
             }
             Ending::Reset => self.reset(socket),
         }
@@ -568,15 +374,11 @@ impl Group {
     }
 }
 
-/// Fills a socket so that it does not look writable; how many bytes that took.
-fn fill(theirs: &OwnedFd) -> Result<usize, Errno> {
-    sockopt::set_socket_send_buffer_size(theirs, 1)?;
-    let mut filled = 0;
-    loop {
-        match net::send(theirs, &[0; 512], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-            Ok(sent) => filled += sent,
-            Err(Errno::AGAIN) => return Ok(filled),
-            Err(error) => return Err(error),
-        }
+fn errno(error: ConnectError) -> Errno {
+    match error {
+        ConnectError::Refused => Errno::CONNREFUSED,
+        ConnectError::TimedOut => Errno::TIMEDOUT,
+        ConnectError::Unreachable => Errno::HOSTUNREACH,
+        ConnectError::Reset => Errno::CONNRESET,
     }
 }

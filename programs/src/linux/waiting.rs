@@ -18,6 +18,7 @@ use super::{
     notify::Notice,
     table::{Cause, Deadline, Held, Late, State, may_wait},
 };
+use crate::What;
 
 const MILLISECOND: u64 = 1_000_000;
 
@@ -163,11 +164,6 @@ impl Group {
         Ok(self.hold_for(vec![(file, PollFlags::IN)], until, Late::Answer(0)))
     }
 
-    /// Whether a `read` is one that may wait.
-    pub(crate) fn reads_socket(&self, thread: usize, notice: &Notice) -> bool {
-        self.file_of(thread, notice.int(0)).and_then(|file| may_wait(&file)).unwrap_or(false)
-    }
-
     /// Reads from what may have nothing to read yet.
     pub(crate) fn read(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let Ok(file) = self.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
@@ -184,6 +180,9 @@ impl Group {
         };
         if flags & libc::MSG_DONTWAIT != 0 || !may_wait(&file)? {
             return Ok(Answer::Go);
+        }
+        if notice.call() == Sysno::read && !self.threads[thread].announced {
+            return Ok(Answer::Tell(What::Read));
         }
         let limit = sockopt::socket_timeout(&file, sockopt::Timeout::Recv).ok().flatten();
         let until = limit.map(|limit| self.in_time(limit.as_nanos() as u64));
