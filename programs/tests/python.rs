@@ -5,7 +5,7 @@
 mod driver;
 
 use driver::{run, setup};
-use picklock_programs::{Looks, Setup, Status};
+use picklock_programs::{Clock, Group, Looks, Setup, Status, Step};
 
 fn python(script: &str, seed: u64) -> Setup {
     setup(&["python3", "-S", "-c", script], seed)
@@ -122,4 +122,34 @@ os.kill(os.getpid(), signal.SIGTERM)";
     let story = run(&python(script, 1), &[]);
     assert_eq!(story.printed(), ["caught True", "alarm", "15 11"], "{story:#?}");
     assert_eq!(story.status, Some(Status::Signal(15)));
+}
+
+#[test]
+fn a_step_of_the_wall_clock_moves_what_waits_for_it_and_nothing_else() {
+    let script = "import threading, time
+threading.Thread(target=lambda: (time.sleep(10), print('slept', time.time(), flush=True))).start()
+print(time.time(), flush=True)
+time.sleep(1)
+print(time.time(), time.monotonic(), flush=True)";
+    let mut group = Group::start(&python(script, 1)).expect("start Python");
+    let mut clock = Clock { monotonic_ns: 1_000_000_000, wall_ns: 1_700_000_000_000_000_000 };
+    let mut printed = Vec::new();
+    loop {
+        match group.step(clock).expect("step Python") {
+            Step::Printed(line) => {
+                printed.push(line);
+                if printed.len() == 1 {
+                    clock.wall_ns += 3_600_000_000_000;
+                }
+            }
+            Step::Waits { until_ns } => {
+                let until = until_ns.expect("it sleeps").max(clock.monotonic_ns);
+                clock.wall_ns += until - clock.monotonic_ns;
+                clock.monotonic_ns = until;
+            }
+            Step::Exited(_) => break,
+            _ => {}
+        }
+    }
+    assert_eq!(printed, ["1700000000.0", "1700003601.0 2.0", "slept 1700003610.0"]);
 }

@@ -3,6 +3,7 @@
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
+    process::{Pid, PidfdFlags, pidfd_open},
 };
 use syscalls::Sysno;
 
@@ -135,9 +136,15 @@ impl Group {
         if !others {
             return self.exit_process(thread, notice);
         }
+        let pid = self.processes[process].pid;
+        // A handle of the thread alone, which kernels before 6.9 do not make; `O_EXCL` asks for it.
+        let own = PidfdFlags::from_bits_retain(libc::O_EXCL as u32);
+        let handle = Pid::from_raw(tid as i32).ok_or(Errno::SRCH).and_then(|tid| pidfd_open(tid, own));
         self.listener.go(notice);
         self.threads[thread].state = State::Dead;
-        let pid = self.processes[process].pid;
+        if let (Ok(handle), true) = (&handle, tid != pid) {
+            let _ = poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&PATIENCE));
+        }
         for _ in 0..LOOKS {
             // SAFETY: asks whether the thread is there; no pointers.
             let gone = unsafe { libc::syscall(libc::SYS_tgkill, pid, tid, 0) } < 0;
