@@ -63,10 +63,11 @@ pub enum Looks {
 /// Which files a program finds beside those of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
-    /// `HOME` is an empty directory of its own, at the same path each time and gone at the end; `/proc` shows its own
-    /// processes. Costs some two milliseconds a start.
+    /// `HOME` is an empty directory of its own, at the same path each time and gone at the end. All others can only be
+    /// read: what one run writes would be found by the next. `/proc` shows its own processes. Costs some two
+    /// milliseconds a start.
     Own,
-    /// None: for programs that write no files, and do not look themselves up in `/proc`.
+    /// No others, and those can be written: for programs that write none, or mean to leave some.
     Shared,
 }
 

@@ -72,7 +72,7 @@ fn a_group_that_is_dropped_at_any_step_leaves_nothing() {
 }
 
 #[test]
-fn files_of_its_own_are_empty_at_the_start_and_gone_at_the_end() {
+fn files_of_its_own_are_gone_at_the_end_and_others_are_only_read() {
     let script = "pwd; ls -A $HOME; echo x > $HOME/kept; ls -A $HOME; echo /proc/[0-9]*; readlink /proc/self";
     let mut own = setup(&["bash", "-c", script], 1);
     own.dir = Some("/dev/shm".into());
@@ -80,6 +80,12 @@ fn files_of_its_own_are_empty_at_the_start_and_gone_at_the_end() {
     assert_eq!(run(&own, &[]).printed(), told);
     assert_eq!(run(&own, &[]).printed(), told);
     assert!(!std::path::Path::new("/dev/shm/kept").exists());
+    let script = "touch $0 && echo touched; echo x > /dev/null && echo null";
+    let target = env!("CARGO_TARGET_TMPDIR");
+    let mut touching = setup(&["bash", "-c", script, &format!("{target}/touched")], 1);
+    assert_eq!(run(&touching, &[]).printed(), ["null"]);
+    touching.files = Files::Shared;
+    assert_eq!(run(&touching, &[]).printed(), ["touched", "null"]);
     let mut shared = setup(&["bash", "-c", "echo $HOME $TMPDIR $$"], 1);
     shared.files = Files::Shared;
     assert_eq!(run(&shared, &[]).printed(), ["/ /tmp 2"]);

@@ -208,9 +208,10 @@ unsafe fn fork(namespaces: i32) -> io::Result<Option<OwnedFd>> {
 }
 
 /// Stages of the two processes, as they are reported when one fails.
-const STAGES: [&str; 7] = [
+const STAGES: [&str; 8] = [
     "map the user into a namespace",
     "make the mounts private",
+    "guard the files of others",
     "mount a directory of its own",
     "start the program's process",
     "set its limits",
@@ -255,7 +256,7 @@ unsafe fn run_init(plan: &Plan) -> ! {
         let pidfd = match fork(0) {
             Ok(None) => run_program(plan),
             Ok(Some(pidfd)) => pidfd.into_raw_fd(),
-            Err(_) => give_up(plan.control, 3),
+            Err(_) => give_up(plan.control, 4),
         };
         // Nothing of the supervisor may stay open here: ends of other programs' connections are among it.
         let kept = [1000, 1001, 1002];
@@ -289,10 +290,18 @@ unsafe fn mount_files(plan: &Plan) {
         {
             give_up(plan.control, 1);
         }
+        // What one run writes, the next one would find. Those that are mounted below come with writing allowed.
+        let mut change: libc::mount_attr = std::mem::zeroed();
+        change.attr_set = libc::MOUNT_ATTR_RDONLY;
+        let flags = libc::AT_RECURSIVE;
+        let size = size_of::<libc::mount_attr>();
+        if libc::syscall(libc::SYS_mount_setattr, -1, c"/".as_ptr(), flags, &raw mut change, size) < 0 {
+            give_up(plan.control, 2);
+        }
         let quiet = libc::MS_NOSUID | libc::MS_NODEV;
         let data = plan.tmpfs.as_ptr().cast();
         if libc::mount(c"tmpfs".as_ptr(), c"/dev/shm".as_ptr(), c"tmpfs".as_ptr(), quiet, data) < 0 {
-            give_up(plan.control, 2);
+            give_up(plan.control, 3);
         }
         // Where a container forbids it, processes see the numbers of those outside: rarely looked at.
         libc::mount(
@@ -337,11 +346,11 @@ unsafe fn run_program(plan: &Plan) -> ! {
         for (resource, most) in limits {
             let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
             if libc::setrlimit(resource, &limit) < 0 {
-                give_up(START_FD, 4);
+                give_up(START_FD, 5);
             }
         }
         if plan.dir.as_ref().is_some_and(|dir| libc::chdir(dir.as_ptr()) < 0) {
-            give_up(START_FD, 5);
+            give_up(START_FD, 6);
         }
         libc::close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC as i32);
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -357,7 +366,7 @@ unsafe fn run_program(plan: &Plan) -> ! {
             listener = install(0);
         }
         if listener < 0 {
-            give_up(START_FD, 6);
+            give_up(START_FD, 7);
         }
         send_descriptor(START_FD, listener);
         libc::execve(plan.program.as_ptr(), plan.arguments.as_ptr(), plan.variables.as_ptr());
@@ -406,7 +415,7 @@ impl Child {
             }
         }
         let word = |at: usize| i32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-        let (stage, errno) = if got.bytes == 8 { (word(0), word(4)) } else { (3, libc::ECHILD) };
+        let (stage, errno) = if got.bytes == 8 { (word(0), word(4)) } else { (4, libc::ECHILD) };
         let what = STAGES.get(stage as usize).copied().unwrap_or("start the program");
         Err(StartError::Forbidden { what, source: io::Error::from_raw_os_error(errno) })
     }
