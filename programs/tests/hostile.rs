@@ -73,6 +73,15 @@ fn too_much_memory_is_refused() {
 }
 
 #[test]
+fn limits_cannot_be_raised() {
+    let script = "import resource
+try: resource.setrlimit(resource.RLIMIT_DATA, (8 << 40, 8 << 40))
+except ValueError: print('no')";
+    let Some(story) = story(script) else { return };
+    assert_eq!(story.printed(), ["no"], "{story:#?}");
+}
+
+#[test]
 fn too_large_a_file_is_refused() {
     let script = "import os
 file = open(os.environ['HOME'] + '/large', 'wb')

@@ -32,6 +32,16 @@ fn groups_of_several_threads_do_not_disturb_each_other() {
 }
 
 #[test]
+fn a_group_may_move_to_another_thread() {
+    let mut group = Group::start(&setup(&["sh", "-c", "echo moved"], 1)).expect("start a shell");
+    let clock = Clock { monotonic_ns: 1, wall_ns: 1 };
+    assert!(matches!(group.step(clock), Ok(Step::Point(_))));
+    let told =
+        std::thread::scope(|scope| scope.spawn(move || group.step(clock)).join().expect("step a shell"));
+    assert!(matches!(told, Ok(Step::Printed(line)) if line == "moved"));
+}
+
+#[test]
 fn two_groups_in_one_thread_are_stepped_in_turn() {
     let start =
         |seed| Group::start(&setup(&["sh", "-c", "read line; echo $line"], seed)).expect("start a shell");

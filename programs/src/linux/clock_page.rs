@@ -137,6 +137,9 @@ impl Drop for ClockPage {
     }
 }
 
+// SAFETY: the mapping belongs to the process, not to the thread, and the pointer to nobody else.
+unsafe impl Send for ClockPage {}
+
 impl AsFd for ClockPage {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()

@@ -15,6 +15,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use linux_raw_sys::general::{
+    CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID,
+};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -314,6 +317,10 @@ unsafe fn mount_files(plan: &Plan) {
     }
 }
 
+/// What root keeps: to read and write files, and to become another user.
+const KEPT: [u32; 7] =
+    [CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID];
+
 /// The second process: limits itself, installs the filter, hands over the listener, and becomes the program.
 ///
 /// # Safety
@@ -335,6 +342,10 @@ unsafe fn run_program(plan: &Plan) -> ! {
             libc::signal(signal, libc::SIG_DFL);
         }
         libc::umask(0o022);
+        // Root without the means to raise its limits or to change the machine; its files stay readable.
+        for capability in (0..64).filter(|capability| !KEPT.contains(capability)) {
+            libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+        }
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
         let limits = [
             (libc::RLIMIT_CORE, 0),
