@@ -127,9 +127,6 @@ pub(crate) struct ClockPage {
     file: OwnedFd,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread, and its words are atomics.
-unsafe impl Send for ClockPage {}
-
 impl Drop for ClockPage {
     fn drop(&mut self) {
         // SAFETY: mapped by `new` with this size, and nobody else has the pointer.
