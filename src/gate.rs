@@ -44,9 +44,9 @@ pub use verdict::Verdict;
 const SEEDS: Range<u64> = 0..200;
 
 /// Tests a lock; see [`Gate`].
-pub fn gate(design: Design) -> Gate {
+pub fn gate(design: impl Into<Design>) -> Gate {
     Gate {
-        design,
+        design: design.into(),
         asked: Vec::new(),
         settings: Vec::new(),
         seeds: None,

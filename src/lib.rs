@@ -76,6 +76,13 @@ pub use picklock_sim as sim;
 
 pub use gate::{Gate, GateError, Seeds, Verdict, gate, replay};
 pub use impls::{Connection, on_redis, on_redis_with};
+/// An unmodified program that is asked for a lock by lines, as a [`Design`]: `gate(program("python3 lock.py").on_redis(3))`.
+#[must_use]
+pub fn program(command: impl Into<String>) -> Program {
+    Program::new(command)
+}
+
+pub use picklock_processes::Program;
 pub use sim::design::{Design, Seat, StoreAddress, Topology};
 pub use sim::engine::Engine;
 pub use sim::host::{Elapsed, Host};

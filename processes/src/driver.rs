@@ -25,11 +25,16 @@ const CHUNK: usize = 64 << 10;
 /// So many of its last complaints are told when it fails.
 const COMPLAINTS: usize = 8;
 
+/// The port from which connections come.
+const EPHEMERAL: u16 = 40_000;
+
 /// What the world brings to a program.
 pub(crate) enum News {
     /// A line for its standard input.
     Line(String),
     Connected(SocketId, Result<Stream, ConnectError>),
+    /// A connection to a port that it listens on, from the host at this place.
+    Accepted(SocketId, Stream, usize),
     Came(SocketId, Vec<u8>),
     Ended(SocketId, Ending),
 }
@@ -58,28 +63,23 @@ pub(crate) struct Ends {
     pub(crate) last_words: Arc<Mutex<LastWords>>,
 }
 
-/// Starts a program as the process of this host.
+/// Starts a program as the process of this host, to be asked by lines.
 pub(crate) fn start(host: &Host, setup: &Setup) -> Ends {
-    let group = match Group::start(setup) {
-        Ok(group) => group,
-        Err(error) => host.give_up(format!("failed to {error}")),
-    };
-    let (to, news) = mpsc::unbounded_channel();
     let (tell, lines) = mpsc::unbounded_channel();
-    let last_words = Arc::<Mutex<LastWords>>::default();
-    let driver = Driver {
-        host: host.clone(),
-        names: host.names(),
-        group,
-        sockets: BTreeMap::new(),
-        news,
-        more: to.clone(),
-        tell,
-        last_words: Arc::clone(&last_words),
-        asked: false,
-    };
+    let driver = Driver::new(host, setup, Some(tell));
+    let (to, last_words) = (driver.more.clone(), Arc::clone(&driver.last_words));
     host.spawn(driver.run());
     Ends { to, lines, last_words }
+}
+
+/// Runs a server as the process of this host until the host stops.
+pub(crate) async fn serve(host: Host, setup: Setup) {
+    let driver = Driver::new(&host, &setup, None);
+    let last_words = Arc::clone(&driver.last_words);
+    driver.run().await;
+    let words = last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let status = words.status.map(|status| status.to_string()).unwrap_or_default();
+    host.give_up(format!("the server of {} {status}{}", host.name(), words.complaints()));
 }
 
 struct Driver {
@@ -87,10 +87,13 @@ struct Driver {
     names: Vec<String>,
     group: Group,
     sockets: BTreeMap<SocketId, Socket>,
+    /// What takes connections, by the sockets that listen.
+    doors: BTreeMap<SocketId, Task>,
     news: UnboundedReceiver<News>,
     /// For its connections' tasks.
     more: UnboundedSender<News>,
-    tell: UnboundedSender<String>,
+    /// For whom it prints lines; a server prints them for nobody.
+    tell: Option<UnboundedSender<String>>,
     last_words: Arc<Mutex<LastWords>>,
     /// Whether a line was given to it since it printed one.
     asked: bool,
@@ -109,6 +112,26 @@ impl Drop for Socket {
 }
 
 impl Driver {
+    fn new(host: &Host, setup: &Setup, tell: Option<UnboundedSender<String>>) -> Driver {
+        let group = match Group::start(setup) {
+            Ok(group) => group,
+            Err(error) => host.give_up(format!("failed to {error}")),
+        };
+        let (more, news) = mpsc::unbounded_channel();
+        Driver {
+            host: host.clone(),
+            names: host.names(),
+            group,
+            sockets: BTreeMap::new(),
+            doors: BTreeMap::new(),
+            news,
+            more,
+            tell,
+            last_words: Arc::default(),
+            asked: false,
+        }
+    }
+
     async fn run(mut self) {
         loop {
             while let Ok(news) = self.news.try_recv() {
@@ -145,10 +168,15 @@ impl Driver {
                 self.asked = true;
             }
             News::Connected(id, Ok(stream)) => {
-                let (read, write) = stream.into_split();
-                let task = self.host.spawn(hand_over(id, read, self.more.clone()));
-                self.sockets.insert(id, Socket { write: Some(write), task });
+                self.join(id, stream);
                 self.group.connected(id, Ok(()));
+            }
+            News::Accepted(listener, stream, from) => {
+                // Ports are told apart by nobody: any will do.
+                let from = SocketAddrV4::new(network::address(from), EPHEMERAL);
+                if let Some(id) = self.group.accept(listener, from) {
+                    self.join(id, stream);
+                }
             }
             News::Connected(id, Err(why)) => {
                 self.sockets.remove(&id);
@@ -159,10 +187,30 @@ impl Driver {
         }
     }
 
+    fn join(&mut self, id: SocketId, stream: Stream) {
+        let (read, write) = stream.into_split();
+        let task = self.host.spawn(hand_over(id, read, self.more.clone()));
+        self.sockets.insert(id, Socket { write: Some(write), task });
+    }
+
+    /// Opens a port of the host.
+    fn listen(&mut self, listener: SocketId, port: u16) {
+        let (host, names, more) = (self.host.clone(), self.names.clone(), self.more.clone());
+        let task = self.host.spawn(async move {
+            let Ok(door) = host.bind(port).await else { return };
+            while let Ok((stream, from)) = door.accept().await {
+                let from = names.iter().position(|name| *name == from).unwrap_or_default();
+                if more.send(News::Accepted(listener, stream, from)).is_err() {
+                    return;
+                }
+            }
+        });
+        self.doors.insert(listener, task);
+    }
+
     async fn take(&mut self, step: Step) {
         match step {
-            Step::Point(call) if call.what == Does::Look => self.host.pass(Access::Clock).await,
-            Step::Point(_) => self.host.pass(Access::Call).await,
+            Step::Point(call) => self.host.pass(access(call.what)).await,
             Step::Connect { socket, to } => self.connect(socket, to),
             Step::Sent { socket, bytes } => {
                 let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.as_mut());
@@ -177,21 +225,32 @@ impl Driver {
                     let _ = write.shutdown().await;
                 }
             }
-            Step::Closed { socket } => drop(self.sockets.remove(&socket)),
-            Step::Printed(line) => {
-                self.asked = false;
-                self.note(line.clone(), false);
-                // Nobody listens once the client is gone.
-                let _ = self.tell.send(line);
+            Step::Closed { socket } => {
+                self.sockets.remove(&socket);
+                self.doors.remove(&socket).iter().for_each(Task::abort);
             }
+            Step::Listen { socket, port } => self.listen(socket, port),
+            Step::Printed(line) => self.print(line),
             Step::Complained(line) => self.complain(line),
             Step::Refused(what) => self.complain(format!("[picklock] refused: {what}")),
-            Step::Listen { .. } | Step::Waits { .. } | Step::Exited(_) => {}
+            Step::Waits { .. } | Step::Exited(_) => {}
         }
+    }
+
+    fn print(&mut self, line: String) {
+        self.asked = false;
+        let Some(tell) = &self.tell else { return self.keep(line) };
+        self.note(line.clone(), false);
+        // Nobody listens once the client is gone.
+        let _ = tell.send(line);
     }
 
     fn complain(&self, line: String) {
         self.note(line.clone(), true);
+        self.keep(line);
+    }
+
+    fn keep(&self, line: String) {
         let mut words = self.last_words();
         if words.complaints.len() == COMPLAINTS {
             words.complaints.remove(0);
@@ -255,6 +314,20 @@ async fn hand_over(id: SocketId, mut read: ReadHalf, more: UnboundedSender<News>
         if more.send(news).is_err() || over {
             return;
         }
+    }
+}
+
+/// What a call is as a protocol point.
+fn access(call: Does) -> Access {
+    match call {
+        Does::Connect => Access::Connects,
+        Does::Accept => Access::Accepts,
+        Does::Read => Access::Receives,
+        Does::Send => Access::Sends,
+        Does::Print => Access::Prints,
+        Does::Wait => Access::Waits,
+        Does::Sleep => Access::Sleeps,
+        Does::Look => Access::Clock,
     }
 }
 

@@ -16,5 +16,7 @@ mod driver;
 mod lock;
 mod network;
 mod program;
+pub mod servers;
 
+pub use picklock_programs::ready;
 pub use program::{Program, ProgramError};

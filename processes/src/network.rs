@@ -2,6 +2,9 @@
 
 use std::net::Ipv4Addr;
 
+use picklock_programs::Setup;
+use picklock_sim::host::Host;
+
 /// Where the first host is.
 const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
@@ -13,6 +16,16 @@ pub(crate) fn address(place: usize) -> Ipv4Addr {
 /// The place of the host with this address.
 pub(crate) fn place(address: Ipv4Addr) -> Option<usize> {
     u32::from(address).checked_sub(u32::from(FIRST)).map(|place| place as usize)
+}
+
+/// A program of this host, among the others of its world.
+pub(crate) fn setup(words: &[String], host: &Host) -> Setup {
+    let (name, names) = (host.name(), host.names());
+    let here = names.iter().position(|other| *other == name).unwrap_or_default();
+    let mut setup = Setup::new(words, name, address(here), host.rng().below(u64::MAX));
+    setup.hosts = names.into_iter().enumerate().map(|(at, name)| (name, address(at))).collect();
+    setup.hosts.remove(here);
+    setup
 }
 
 #[cfg(test)]

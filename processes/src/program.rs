@@ -1,16 +1,18 @@
 //! A command as a design: how it is spelled, what its processes are given, and on which stores they run.
 
-use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{env, fmt, fs};
 
 use picklock_programs::{Looks, Setup};
 use picklock_redis::{Redis, sentinel};
-use picklock_sim::design::{Design, Seat, Topology};
+use picklock_sim::design::{Design, Part, Seat, Topology};
 use picklock_sim::lock::{Belief, Client};
 use picklock_sim::store::{StoreAddress, StoreKind as _};
 use picklock_sim::text::nearest;
 use picklock_sim::time::nanos;
 use picklock_sim::trace::Role;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::lock::ProgramLock;
 use crate::network;
@@ -198,7 +200,7 @@ impl Program {
         if words.is_empty() {
             return Err(ProgramError::NoCommand);
         }
-        let program = self.clone();
+        let (program, parts) = (self.clone(), parts(&words));
         let client = move |seat: Seat| {
             let setup = program.setup(&words, &seat);
             let checkpoint = program.renews.then_some(seat.ttl / 3);
@@ -207,18 +209,14 @@ impl Program {
         let mut design = Design::new(&self.to_string(), client)
             .on_stores(Topology { stores: self.stores, replicated: self.sentinel }, Redis::default())
             .believing(self.belief);
+        design = design.made_of(parts);
         design.claim = format!("an unmodified program: {}", self.command).into();
         design.fenced = self.fenced;
         Ok(design)
     }
 
     fn setup(&self, words: &[String], seat: &Seat) -> Setup {
-        let names = seat.host.names();
-        let here = names.iter().position(|name| *name == seat.host.name()).unwrap_or_default();
-        let seed = seat.host.rng().below(u64::MAX);
-        let mut setup = Setup::new(words, seat.host.name(), network::address(here), seed);
-        setup.hosts = names.into_iter().enumerate().map(|(at, name)| (name, network::address(at))).collect();
-        setup.hosts.remove(here);
+        let mut setup = network::setup(words, &seat.host);
         setup.looks = if self.told { Looks::Told } else { Looks::Page };
         let ttl = (nanos(seat.ttl) / 1_000_000).to_string();
         let mut env =
@@ -228,6 +226,19 @@ impl Program {
         setup.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         setup
     }
+}
+
+/// The files that a command names: its program, and those of its arguments that are files.
+fn parts(words: &[String]) -> Vec<Part> {
+    let found = |(at, word): (usize, &String)| {
+        let path = Path::new(word);
+        let within = |directory: PathBuf| directory.join(word);
+        let in_path = || env::split_paths(&env::var_os("PATH")?).map(within).find(|path| path.is_file());
+        let path = if at == 0 && path.components().count() == 1 { in_path()? } else { path.to_owned() };
+        let bytes = fs::read(&path).ok()?;
+        Some(Part { file: path.display().to_string(), digest: format!("{:032x}", xxh3_128(&bytes)) })
+    };
+    words.iter().enumerate().filter_map(found).collect()
 }
 
 /// Where its stores are: by name, or whom to ask.
@@ -250,6 +261,14 @@ fn stores(stores: &[StoreAddress]) -> Vec<(&'static str, String)> {
         env.push(("PICKLOCK_PRIMARY", sentinel::PRIMARY_NAME.to_owned()));
     }
     env
+}
+
+impl From<Program> for Design {
+    /// # Panics
+    /// When the command is empty or its quotes are not closed; [`Program::design`] says so instead.
+    fn from(program: Program) -> Design {
+        program.design().unwrap_or_else(|error| panic!("{error}"))
+    }
 }
 
 impl fmt::Display for Program {

@@ -223,10 +223,19 @@ fn step(shape: &Shape) -> String {
         (Access::Clock, true) => "before it reads a clock".to_owned(),
         (Access::Clock, false) => "after it has read a clock".to_owned(),
         (Access::Poll, true) => "before one of its tasks runs".to_owned(),
-        (Access::Call, true) => "before its program makes a system call".to_owned(),
-        (Access::Call, false) => "after its program made a system call".to_owned(),
+        (Access::Connects, before) => program(before, "connects"),
+        (Access::Accepts, before) => program(before, "takes a connection"),
+        (Access::Receives, before) => program(before, "reads"),
+        (Access::Sends, before) => program(before, "sends"),
+        (Access::Prints, before) => program(before, "prints a line"),
+        (Access::Waits, before) => program(before, "waits for something to happen"),
+        (Access::Sleeps, before) => program(before, "sleeps"),
         (Access::Poll, false) => "as one of its tasks runs".to_owned(),
     }
+}
+
+fn program(before: bool, does: &str) -> String {
+    format!("{} its program {does}", if before { "before" } else { "as" })
 }
 
 /// As a page: by design, how many of how many placements violate something, and what.

@@ -99,7 +99,8 @@ pub fn enumerated(items: &[String], columns: usize) -> Vec<String> {
 }
 
 /// The text in wrapped lines, each with this many spaces before it and a line end after it.
-pub(crate) fn paragraph(text: &str, indent: usize, columns: usize) -> String {
+#[must_use]
+pub fn paragraph(text: &str, indent: usize, columns: usize) -> String {
     wrap(text, columns.saturating_sub(indent))
         .iter()
         .map(|line| format!("{}{line}\n", spaces(indent)))

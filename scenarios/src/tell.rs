@@ -234,6 +234,7 @@ pub fn capsule(design: &Design, scenario: &str, engine: Engine, run: &Checked) -
         engine: engine.to_string(),
         violations: run.violated(),
         digest: run.trace.digest,
+        parts: design.parts.to_vec(),
         plan: run.plan.clone(),
     }
 }

@@ -11,6 +11,7 @@ use picklock_redis::version::Version;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
 
+use super::adapter::AdapterArgs;
 use super::doctor::DoctorArgs;
 use super::explore::ExploreArgs;
 use super::programs::Programs;
@@ -34,6 +35,7 @@ Examples:
   picklock run --design single --scenario pause         one lock, one fault
   picklock run --design 'redlock{nodes=7}' --scenario clock-step --set held=5 --set stepped=2
   picklock replay single pause 17                       tell one run
+  picklock run --program 'python3 lock.py' --scenario pause   a lock in any language, unmodified
   picklock compare --design single,redlock --seeds 2000
   picklock experiment redlock-example                   a claim and what was measured of it
   picklock list                                         what there is
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Explore(ExploreArgs),
     /// Make runs twice, and say where they differ and why
     Doctor(DoctorArgs),
+    /// Print a program to start from, for a lock in another language
+    Adapter(AdapterArgs),
     /// Test a statement about locks, or all of them
     Experiment(ExperimentArgs),
     /// Serve the simulated Redis on real sockets, for clients in any language

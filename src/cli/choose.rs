@@ -1,8 +1,9 @@
 //! From arguments to designs and scenarios.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use picklock_processes::Program;
+use picklock_processes::{Program, servers};
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
@@ -33,10 +34,20 @@ pub(crate) fn designs(named: &[String]) -> Result<Vec<Design>, Failure> {
 
 /// The design of a spelling.
 pub(crate) fn design(name: &str) -> Result<Design, Failure> {
+    if let Some(simulated) = name.strip_suffix(servers::SUFFIX) {
+        return real(design(simulated)?);
+    }
     if Program::is_one(name) {
         return name.parse::<Program>().and_then(|program| program.design()).map_err(Failure::input);
     }
     picklock_impls::design(name).map_err(Failure::input)
+}
+
+/// The design on real servers instead of simulated ones.
+pub(crate) fn real(design: Design) -> Result<Design, Failure> {
+    let name = Arc::clone(&design.name);
+    servers::on_real_servers(design)
+        .map_err(|why| Failure::Input(format!("`{name}` cannot be run on real servers: {why}")))
 }
 
 /// Splits a list at the commas that are not inside braces. A program is no list: its command may hold commas.

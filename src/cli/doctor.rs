@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::args::{Look, seeds};
 use super::exit::{Exit, Failure};
 use super::programs::Programs;
-use super::{choose, progress, screen};
+use super::{choose, machine, progress, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -30,7 +30,8 @@ process and once in another one; the first event that differs is named with its 
 
 Examples:
   picklock doctor
-  picklock doctor --design single,redlock --scenario pause,failover --seeds 20")]
+  picklock doctor --design single,redlock --scenario pause,failover --seeds 20
+  picklock doctor --programs                     whether this machine can run unmodified programs")]
 pub(crate) struct DoctorArgs {
     /// Designs, separated by commas; all if absent
     #[arg(long, value_name = "A,B")]
@@ -49,6 +50,9 @@ pub(crate) struct DoctorArgs {
     /// How many seeds from 0 on, or a half-open range A..B
     #[arg(long, value_name = "N|A..B", default_value = "2", value_parser = seeds)]
     seeds: Range<u64>,
+    /// Look at what this machine offers for programs in virtual time instead
+    #[arg(long = "programs")]
+    machine: bool,
     /// Print the digest of each run and nothing else
     #[arg(long, hide = true)]
     digests: bool,
@@ -65,6 +69,9 @@ struct Case<'a> {
 }
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
+    if args.machine {
+        return machine::examine();
+    }
     let designs = args.programs.and(&args.design)?;
     let scenarios = choose::chosen(&args.scenario, args.suite.as_deref(), &args.set)?;
     let cases = cases(&designs, &scenarios, &args.seeds);

@@ -1,5 +1,6 @@
 //! The subcommands, one file each, and what they share.
 
+mod adapter;
 mod args;
 mod choose;
 mod compare;
@@ -9,6 +10,7 @@ mod exit;
 mod experiment;
 mod explore;
 mod list;
+mod machine;
 mod pairing;
 mod programs;
 mod progress;
@@ -42,6 +44,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(&args),
         Command::Explore(args) => explore::explore(&args),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Adapter(args) => adapter::adapter(&args),
         Command::Experiment(args) => experiment::experiment(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Completions { shell } => completions::print(shell),

@@ -28,6 +28,9 @@ pub(crate) struct Programs {
     /// The worker asks the programs to renew, at each third of the lease
     #[arg(long, requires = "program")]
     renew: bool,
+    /// The servers: simulated, or the real ones in virtual time (redis-server must be installed)
+    #[arg(long, value_name = "simulated|real", default_value = "simulated", value_parser = ["simulated", "real"])]
+    servers: String,
     /// Let faults strike at each look at the clock and each send, too; slower, and what `explore` does anyway
     #[arg(long, requires = "program")]
     looks: bool,
@@ -45,6 +48,17 @@ impl Programs {
     }
 
     fn designs(&self, named: &[String], told: bool) -> Result<Vec<Design>, Failure> {
+        let designs = self.simulated(named, told)?;
+        if self.servers != "real" {
+            return Ok(designs);
+        }
+        // Of all designs, those that have real servers.
+        let chosen = !named.is_empty() || self.any();
+        let real = designs.into_iter().map(choose::real).filter(|design| chosen || design.is_ok());
+        real.collect()
+    }
+
+    fn simulated(&self, named: &[String], told: bool) -> Result<Vec<Design>, Failure> {
         if self.program.is_empty() {
             return choose::designs(named);
         }

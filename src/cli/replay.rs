@@ -9,7 +9,7 @@ use picklock_scenarios::campaign::quoted;
 use picklock_scenarios::check::{self, CheckError, Checked};
 use picklock_scenarios::{invariants, shrink, tell, trials};
 use picklock_sim::capsule::{Capsule, CapsuleError, SIZE_MAX};
-use picklock_sim::design::Design;
+use picklock_sim::design::{Design, Part};
 use picklock_sim::engine::Engine;
 use picklock_sim::plan::Plan;
 use picklock_sim::seed::Seed;
@@ -134,10 +134,25 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
         CheckError::Workload(_) => input(&error),
         CheckError::Panicked(_) => Failure::from(error),
     })?;
-    let notes = vec![compare(&capsule, &run, engine == kept)];
+    let mut notes = vec![compare(&capsule, &run, engine == kept)];
+    notes.extend(changes(&capsule.parts, &design.parts));
     let line = format!("picklock replay {}", quoted(&file.display().to_string()));
     let replayed = Replayed { design, scenario: capsule.scenario, engine, run, line, notes };
     reduced(args, replayed)
+}
+
+/// What the program is made of now and was not then, and the other way round.
+fn changes(then: &[Part], now: &[Part]) -> Option<String> {
+    let changed = |part: &&Part| !then.contains(part);
+    let missing = |part: &&Part| !now.iter().any(|other| other.file == part.file);
+    let files: Vec<&str> = now
+        .iter()
+        .filter(changed)
+        .chain(then.iter().filter(missing))
+        .map(|part| part.file.as_str())
+        .collect();
+    (!files.is_empty())
+        .then(|| format!("the program is not the one of the capsule: other contents of {}", files.join(", ")))
 }
 
 fn compare(capsule: &Capsule, run: &Checked, same_engine: bool) -> String {

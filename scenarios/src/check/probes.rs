@@ -94,6 +94,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         alone,
         leases_to_recover,
         needs_replicas,
+        parts: _,
         kind,
         client,
     } = other;

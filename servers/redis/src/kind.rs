@@ -131,12 +131,17 @@ impl StoreKind for Redis {
         let with = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
         match role {
             Role::Watcher => {
-                with(&["redis-server", &format!("{directory}/sentinel.conf"), "--sentinel", "--port", &port])
+                let file = format!("{directory}/sentinel.conf");
+                with(&["redis-server", &file, "--sentinel", "--port", &port, "--protected-mode", "no"])
             }
             _ => with(&[
                 "redis-server",
                 "--port",
                 &port,
+                "--bind",
+                "0.0.0.0",
+                "--protected-mode",
+                "no",
                 "--dir",
                 directory,
                 "--save",

@@ -13,6 +13,8 @@ use super::store::{OwnServer, StoreKind, admits, complete, has_levers};
 use crate::host::Host;
 use crate::plan::{Plan, PlanError, Settings, WorldSpec};
 
+pub use crate::trace::capsule::Part;
+
 pub use super::family::{Args, Domain, Family, Param, SpellingError, spell};
 pub use super::store::{Member, ServerSeat, StoreAddress, Topology};
 
@@ -49,6 +51,8 @@ pub struct Design {
     pub leases_to_recover: u32,
     /// True if nothing is granted while no replica acknowledges what is written.
     pub needs_replicas: bool,
+    /// The files that it is made of, if it is not all in this program: a run of others is another run.
+    pub parts: Arc<[Part]>,
     /// The kind of its stores; `None` for a design without servers.
     pub kind: Option<Arc<dyn StoreKind>>,
     /// Makes one of its clients.
@@ -80,6 +84,7 @@ impl Design {
             alone: false,
             leases_to_recover: 1,
             needs_replicas: false,
+            parts: Arc::new([]),
             kind: None,
             client: Arc::new(move |seat| Box::pin(client(seat))),
         }
@@ -188,6 +193,13 @@ impl Design {
     #[must_use]
     pub fn alone(mut self) -> Design {
         self.alone = true;
+        self
+    }
+
+    /// The same design, made of these files.
+    #[must_use]
+    pub fn made_of(mut self, parts: Vec<Part>) -> Design {
+        self.parts = parts.into();
         self
     }
 

@@ -73,8 +73,8 @@ pub trait StoreKind: Send + Sync + 'static {
         format!("tcp://{host}:{port}")
     }
 
-    /// The command that starts the real server as this member on a port of this machine, with its files in a directory:
-    /// program and arguments. `None` if there is none.
+    /// The command that starts the real server as this member, with its files in a directory: program and arguments. It runs in
+    /// a simulated network, and takes connections from every host of it. `None` if there is none.
     fn real_server(&self, role: Role, port: u16, directory: &str) -> Option<Vec<String>> {
         let _ = (role, port, directory);
         None

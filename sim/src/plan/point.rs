@@ -87,8 +87,20 @@ pub enum Access {
     Clock,
     /// One of its tasks is polled.
     Poll,
-    /// A program that runs as this process makes a system call.
-    Call,
+    /// A program that runs as this process connects a socket.
+    Connects,
+    /// Such a program takes a connection.
+    Accepts,
+    /// It reads where there may be nothing to read yet.
+    Receives,
+    /// It sends, or writes to a file.
+    Sends,
+    /// It writes to its standard output.
+    Prints,
+    /// It waits until something happens.
+    Waits,
+    /// It sleeps.
+    Sleeps,
 }
 
 /// Before or after the access.

@@ -35,8 +35,21 @@ pub struct Capsule {
     pub violations: Vec<String>,
     /// The digest of its trace.
     pub digest: Digest,
+    /// The files that the design was made of besides picklock.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
     /// What is injected.
     pub plan: Plan,
+}
+
+/// A file that a design is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Where it is.
+    pub file: String,
+    /// The digest of what it holds: 128 bits (XXH3) as 32 hexadecimal digits.
+    pub digest: String,
 }
 
 /// Why a file is not a capsule.

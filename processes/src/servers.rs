@@ -1,0 +1,87 @@
+//! Real servers where simulated ones would be: the same hosts, the same network, the same faults.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use picklock_sim::design::Design;
+use picklock_sim::lock::BoxFuture;
+use picklock_sim::param::Param;
+use picklock_sim::plan::Settings;
+use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::trace::Role;
+
+use crate::{driver, network};
+
+/// What follows the spelling of a design on real servers.
+pub const SUFFIX: &str = "@real";
+
+/// The same design on the real servers of its kind of store.
+///
+/// # Errors
+/// When the kind knows no real server for what the design needs; a fragment. The design is spelled with a [`SUFFIX`] then.
+pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
+    let Some(kind) = design.kind.take() else { return Err("it has no stores".to_owned()) };
+    if kind.real_server(Role::Store, kind.port(Role::Store), ".").is_none() {
+        return Err(format!("picklock does not know how a real server of {} is started", kind.name()));
+    }
+    if design.topology.replicated {
+        return Err("real servers come without replicas so far".to_owned());
+    }
+    design.name = format!("{}{SUFFIX}", design.name).into();
+    design.kind = Some(Arc::new(Real { kind }));
+    Ok(design)
+}
+
+/// The real servers of a kind of store. They keep no records that a verdict could rest on: what is judged by them is open.
+struct Real {
+    kind: Arc<dyn StoreKind>,
+}
+
+impl StoreKind for Real {
+    fn name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    fn params(&self) -> &'static [Param] {
+        self.kind.params()
+    }
+
+    fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
+        self.kind.members(topology, settings)
+    }
+
+    fn address(&self, store: u32, topology: Topology, members: &[Member]) -> StoreAddress {
+        self.kind.address(store, topology, members)
+    }
+
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        let role = seat.member.role;
+        let words = self.kind.real_server(role, self.kind.port(role), ".").unwrap_or_default();
+        let setup = network::setup(&words, &seat.host);
+        Box::pin(driver::serve(seat.host, setup))
+    }
+
+    fn keep_everything(&self, settings: &mut Settings) {
+        self.kind.keep_everything(settings);
+    }
+
+    fn recovery_time(&self, topology: Topology, settings: &Settings, whole: bool) -> Duration {
+        self.kind.recovery_time(topology, settings, whole)
+    }
+
+    fn smallest_lease(&self) -> Duration {
+        self.kind.smallest_lease()
+    }
+
+    fn port(&self, role: Role) -> u16 {
+        self.kind.port(role)
+    }
+
+    fn url(&self, host: &str, port: u16) -> String {
+        self.kind.url(host, port)
+    }
+
+    fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
+        self.kind.decode(role, request, bytes)
+    }
+}

@@ -1,0 +1,236 @@
+//! Unmodified programs as the clients and the servers of a run: what is found, that it is the same each time, and what is told of
+//! programs that do not do their part.
+//!
+//! Skipped, with a message, where there is no Python or where the machine runs no programs in virtual time.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+use std::path::Path;
+use std::process::Command;
+
+use picklock::Program;
+use picklock_processes::ready;
+
+#[path = "support/binary.rs"]
+mod binary;
+
+use binary::{Ended, directory, run_in};
+
+const PLAIN: &str = concat!("python3 ", env!("CARGO_MANIFEST_DIR"), "/examples/adapters/plain.py");
+
+/// Whether programs can be run here, with these commands.
+fn can_run(commands: &[&str]) -> bool {
+    let lacking = ready::findings().into_iter().find(|finding| finding.is_needed && !finding.is_there);
+    if let Some(lacking) = lacking {
+        println!("skipped: {}: {}", lacking.what, lacking.remedy);
+        return false;
+    }
+    commands.iter().all(|command| {
+        let there =
+            Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success());
+        if !there {
+            println!("skipped: {command} is not installed");
+        }
+        there
+    })
+}
+
+fn digest(output: &Ended) -> String {
+    let line = output.stdout.lines().find(|line| line.trim_start().starts_with("digest: "));
+    line.unwrap_or_else(|| panic!("{}{}", output.stdout, output.stderr)).to_owned()
+}
+
+fn python(script: &str) -> String {
+    format!("python3 -c '{script}'")
+}
+
+#[test]
+fn a_pause_gives_an_unmodified_program_two_holders_and_the_story_shows_what_it_sent() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let here = directory();
+    let output = run_in(
+        here.path(),
+        &[
+            "run",
+            "--program",
+            PLAIN,
+            "--scenario",
+            "pause",
+            "--seeds",
+            "6",
+            "--no-confirm",
+            "--out",
+            "results",
+        ],
+    );
+    assert_eq!(output.code, Some(1), "{}", output.stderr);
+    let spelling = Program::new(PLAIN).to_string();
+    assert!(output.stdout.contains("mutual-exclusion"), "{}", output.stdout);
+    let capsules: Vec<_> = std::fs::read_dir(here.path().join("results/capsules")).unwrap().collect();
+    let capsule = capsules
+        .into_iter()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.display().to_string().contains("mutual-exclusion"));
+    let capsule = capsule.unwrap();
+    let text = std::fs::read_to_string(&capsule).unwrap();
+    assert!(text.contains("\"parts\"") && text.contains("examples/adapters/plain.py"), "{text}");
+    let told = run_in(here.path(), &["replay", capsule.to_str().unwrap(), "--full"]);
+    assert!(
+        told.stdout.contains("SET lock:1") && told.stdout.contains("its program is told `acquire lock:1"),
+        "{}",
+        told.stdout
+    );
+    assert!(told.stdout.contains("the same run to the last event"), "{}", told.stdout);
+    assert!(told.stdout.contains(&spelling[..30]), "{}", told.stdout);
+}
+
+#[test]
+fn a_program_runs_the_same_each_time_in_any_directory() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let spelling = Program::new(PLAIN).to_string();
+    let digests: Vec<String> =
+        (0..5).map(|_| digest(&run_in(directory().path(), &["replay", &spelling, "pause", "2"]))).collect();
+    assert!(digests.iter().all(|other| *other == digests[0]), "{digests:?}");
+    let told = Program::new(PLAIN).told().to_string();
+    let digests: Vec<String> =
+        (0..3).map(|_| digest(&run_in(directory().path(), &["replay", &told, "pause", "2"]))).collect();
+    assert!(digests.iter().all(|other| *other == digests[0]), "{digests:?}");
+}
+
+#[test]
+fn a_program_that_changed_is_not_taken_for_the_one_of_the_capsule() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let here = directory();
+    let script =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/adapters/plain.py"))
+            .unwrap();
+    std::fs::write(here.path().join("lock.py"), &script).unwrap();
+    let run = [
+        "run",
+        "--program",
+        "python3 lock.py",
+        "--scenario",
+        "pause",
+        "--seeds",
+        "4",
+        "--no-confirm",
+        "--out",
+        ".",
+    ];
+    assert_eq!(run_in(here.path(), &run).code, Some(1));
+    let capsule = std::fs::read_dir(here.path().join("capsules")).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(here.path().join("lock.py"), script + "\n").unwrap();
+    let told = run_in(here.path(), &["replay", capsule.to_str().unwrap()]);
+    assert!(told.stdout.contains("other contents of lock.py"), "{}", told.stdout);
+}
+
+#[test]
+fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let cases = [
+        (
+            "import sys\nfor line in sys.stdin: print(\"yes\", flush=True)",
+            ["answered `acquire lock:1", "`yes`", "`refused`"],
+        ),
+        (
+            "import sys\nsys.stdin.readline(); sys.exit(3)",
+            ["exited with 3", "before it answered `acquire", ""],
+        ),
+        (
+            "import sys\nsys.stdin.readline(); raise ValueError(\"no luck\")",
+            ["exited with 1", "ValueError: no luck", ""],
+        ),
+        ("import sys\nfor line in sys.stdin: pass", ["waits for nothing", "print one", "flush"]),
+        (
+            "import sys\nfor line in sys.stdin: print(\"granted\")",
+            ["waits for nothing", "print one", "flush"],
+        ),
+        (
+            "import sys\nsys.stdout.write(\"gra\"); sys.stdout.flush(); sys.exit(0)",
+            ["exited with 0", "before it answered", ""],
+        ),
+        ("while True: pass", ["without a call", "processor time", ""]),
+    ];
+    for (script, parts) in cases {
+        let command = python(script);
+        let output =
+            run_in(directory().path(), &["run", "--program", &command, "--scenario", "calm", "--seeds", "1"]);
+        assert_eq!(output.code, Some(2), "{script}: {}", output.stderr);
+        for part in parts {
+            assert!(output.stderr.contains(part), "{script}: {}", output.stderr);
+        }
+    }
+    let output = run_in(
+        directory().path(),
+        &["run", "--program", "no-such-program", "--scenario", "calm", "--seeds", "1"],
+    );
+    assert_eq!(output.code, Some(2), "{}", output.stderr);
+    assert!(output.stderr.contains("find the program no-such-program"), "{}", output.stderr);
+}
+
+#[test]
+fn an_address_that_is_not_of_the_world_is_refused_and_told() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let script = "import socket, sys\nsys.stdin.readline()\nsocket.create_connection((\"192.0.2.1\", 80))";
+    let output = run_in(
+        directory().path(),
+        &["run", "--program", &python(script), "--scenario", "calm", "--seeds", "1"],
+    );
+    assert_eq!(output.code, Some(2), "{}", output.stderr);
+    assert!(output.stderr.contains("192.0.2.1"), "{}", output.stderr);
+}
+
+#[test]
+fn every_step_of_a_program_is_a_place_for_a_fault() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let output = run_in(
+        directory().path(),
+        &["explore", "--program", PLAIN, "--fault", "crash", "--set", "clients=2", "--set", "sections=1"],
+    );
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("none violates anything"), "{}", output.stdout);
+    let explored = output.stdout.lines().find(|line| line.starts_with("crash")).unwrap_or_default();
+    let places: u32 = explored.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(places > 150, "{explored}");
+}
+
+#[test]
+fn a_real_redis_server_shows_what_the_simulated_one_does() {
+    if !can_run(&["redis-server"]) {
+        return;
+    }
+    let run = |design: &str| {
+        run_in(
+            directory().path(),
+            &["run", "--design", design, "--scenario", "pause,node-restart", "--seeds", "6", "--no-confirm"],
+        )
+    };
+    let (simulated, real) = (run("single"), run("single@real"));
+    for output in [&simulated, &real] {
+        assert!(output.stdout.contains("mutual-exclusion"), "{}", output.stdout);
+    }
+    let again: Vec<String> = (0..3)
+        .map(|_| digest(&run_in(directory().path(), &["replay", "single@real", "pause", "1"])))
+        .collect();
+    assert!(again.iter().all(|other| *other == again[0]), "{again:?}");
+}
+
+#[test]
+fn a_gate_takes_a_program() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    picklock::gate(picklock::program(PLAIN).on_redis(1)).scenarios(["calm"]).seeds(2).assert_holds();
+}
