@@ -1,5 +1,7 @@
 //! Real servers where simulated ones would be: the same hosts, the same network, the same faults.
 
+use std::env;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +32,21 @@ pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
     design.name = format!("{}{SUFFIX}", design.name).into();
     design.kind = Some(Arc::new(Real { kind }));
     Ok(design)
+}
+
+/// Which real Redis there is for confirming what simulated ones show: `redis-server 7.0.15`. The variable
+/// `PICKLOCK_REDIS_SERVER` set to nothing says that none is to be used. `None` also where the machine runs no programs.
+#[must_use]
+pub fn installed() -> Option<String> {
+    if env::var_os("PICKLOCK_REDIS_SERVER").is_some_and(|path| path.is_empty()) {
+        return None;
+    }
+    let output = Command::new("redis-server").arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let version = text.split_whitespace().find_map(|word| word.strip_prefix("v="))?;
+    let lacks =
+        picklock_programs::ready::findings().iter().any(|finding| finding.is_needed && !finding.is_there);
+    (!lacks).then(|| format!("redis-server {version}"))
 }
 
 /// The real servers of a kind of store. They keep no records that a verdict could rest on: what is judged by them is open.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::summary::{
-    Cell, Confirmed, Exhausted, Expected, Latencies, Metrics, SCHEMA, Summary, Violation,
+    Cell, Confirmed, Exhausted, Expected, Latencies, Metrics, SCHEMA, SeenWith, Summary, Violation,
 };
 use picklock_sim::ids::GrantId;
 use picklock_sim::seed::Seed;
@@ -105,14 +105,16 @@ struct ViolationJson<'a> {
     replay: &'a str,
     capsule: Option<String>,
     confirmed: Option<Confirmed>,
+    real: Option<&'a SeenWith>,
 }
 
 impl<'a> ViolationJson<'a> {
     fn of(violation: &'a Violation) -> ViolationJson<'a> {
-        let Violation { runs, first_seed, replay, capsule, confirmed, story: _ } = violation;
+        let Violation { runs, first_seed, replay, capsule, confirmed, real, story: _ } = violation;
         // A path that is not Unicode has no place in JSON; its nearest spelling is better than no report at all.
         let capsule = capsule.as_ref().map(|path| path.to_string_lossy().into_owned());
-        ViolationJson { runs: *runs, first_seed: *first_seed, replay, capsule, confirmed: *confirmed }
+        let (runs, first_seed, confirmed) = (*runs, *first_seed, *confirmed);
+        ViolationJson { runs, first_seed, replay, capsule, confirmed, real: real.as_ref() }
     }
 }
 

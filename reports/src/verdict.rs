@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use picklock_scenarios::invariants::{effective_exclusion, no_lost_update};
-use picklock_scenarios::summary::{Cell, Metrics, Summary, Violation};
+use picklock_scenarios::summary::{Cell, Metrics, SeenWith, Summary, Violation};
 
 use crate::numbers;
 use crate::paint::Ink;
@@ -217,7 +217,11 @@ pub(crate) fn retries(metrics: &Metrics) -> String {
 /// How often a violation was seen on the second engine, in words; `None` if that was not tried.
 pub(crate) fn seen(violation: &Violation) -> Option<String> {
     let confirmed = violation.confirmed?;
-    Some(format!("seen {} of {} on turmoil", confirmed.seen, confirmed.of))
+    let mut words = format!("seen {} of {} on turmoil", confirmed.seen, confirmed.of);
+    if let Some(SeenWith { servers, counts }) = &violation.real {
+        words.push_str(&format!(", {} of {} with {servers}", counts.seen, counts.of));
+    }
+    Some(words)
 }
 
 /// The totals of a campaign.
@@ -241,6 +245,9 @@ pub(crate) struct Totals {
     pub(crate) tried: u64,
     /// Of these, seen there under at least half of the network seeds.
     pub(crate) confirmed: u64,
+    /// Of the distinct violations, those tried with real servers, and seen there under at least half of the network seeds.
+    pub(crate) tried_real: u64,
+    pub(crate) real: u64,
     /// The network seeds of one trial; `None` if the trials differ or there was none.
     pub(crate) networks: Option<u32>,
 }
@@ -270,6 +277,9 @@ impl Totals {
         totals.tried = trials().count() as u64;
         totals.confirmed =
             trials().filter(|trial| trial.seen > 0 && trial.seen * 2 >= trial.of).count() as u64;
+        let real = || violations().filter_map(|violation| violation.real.as_ref()).map(|seen| seen.counts);
+        totals.tried_real = real().count() as u64;
+        totals.real = real().filter(|trial| trial.seen > 0 && trial.seen * 2 >= trial.of).count() as u64;
         let first = trials().next().map(|trial| trial.of);
         totals.networks = first.filter(|of| trials().all(|trial| trial.of == *of));
         totals
@@ -287,8 +297,12 @@ impl Totals {
                 format!(" ({untried} more {} not tried there)", if untried == 1 { "was" } else { "were" })
             }
         };
+        let real = match self.tried_real {
+            0 => String::new(),
+            tried => format!(", and {} of {tried} with real servers", self.real),
+        };
         Some(format!(
-            "{} of {} distinct violations were seen on turmoil in at least half of {networks} network seeds{untried}",
+            "{} of {} distinct violations were seen on turmoil in at least half of {networks} network seeds{untried}{real}",
             self.confirmed, self.tried
         ))
     }

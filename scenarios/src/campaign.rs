@@ -31,7 +31,7 @@ pub(crate) mod request;
 mod tests;
 
 pub use self::observer::{Judged, Observer, Silent};
-pub use self::request::{Campaign, quoted};
+pub use self::request::{Campaign, RealServers, quoted};
 
 /// Of so many seeds the runs of one are made twice: what is not the same then cannot be replayed.
 const DOUBLED: u64 = 64;

@@ -115,6 +115,9 @@ pub struct Violation {
     /// How often the reduced run was seen on the second engine; absent if that was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<Confirmed>,
+    /// How often it was seen with real servers; absent if there were none, or it is judged by records that these do not show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real: Option<SeenWith>,
     /// The reduced run, for telling it; the same one for all that it shows. Not part of the JSON report.
     #[serde(skip)]
     pub story: Option<Arc<Story>>,
@@ -127,6 +130,16 @@ pub struct Confirmed {
     pub seen: u32,
     /// Network seeds tried.
     pub of: u32,
+}
+
+/// How often a violation was seen with real servers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SeenWith {
+    /// Which these were.
+    pub servers: Arc<str>,
+    /// Under how many network seeds it was seen.
+    #[serde(flatten)]
+    pub counts: Confirmed,
 }
 
 /// Measures over the runs of a cell. Sums and maxima, so that they can be merged in any order.

@@ -20,7 +20,7 @@ use crate::invariants::Invariant;
 use crate::outcome::Finding;
 use crate::shrink;
 use crate::story::{Breach, Story};
-use crate::summary::{Cell, Confirmed, Violation};
+use crate::summary::{Cell, Confirmed, SeenWith, Violation};
 use crate::tally::Seen;
 use crate::trials;
 
@@ -90,6 +90,7 @@ pub(crate) fn all(
         if let Some(violation) = cells[cell].violations.get_mut(&told.invariant) {
             violation.capsule = told.capsule;
             violation.confirmed = told.confirmed;
+            violation.real = told.real;
             violation.story = Some(told.story);
         }
     }
@@ -139,6 +140,7 @@ struct Told {
     invariant: String,
     capsule: Option<PathBuf>,
     confirmed: Option<Confirmed>,
+    real: Option<SeenWith>,
     story: Arc<Story>,
 }
 
@@ -161,7 +163,8 @@ fn tell_group(
         let run = check::check_keeping(campaign.engine, design, small).map_err(failed)?;
         let (shown, others): (Vec<String>, Vec<String>) =
             rest.into_iter().partition(|invariant| run.violates(invariant) || *invariant == hardest);
-        let confirmed = campaign.confirm.then(|| confirm(design, &run.plan, &shown));
+        let confirmed = campaign.confirm.then(|| confirm(Engine::TURMOIL, design, &run.plan, &shown));
+        let real = campaign.confirm.then(|| with_real_servers(campaign, design, &run.plan, &shown)).flatten();
         let line = campaign.replay_line(pairing, group.seed);
         let replay = format!("{line}{}", shrinking(&whole, Some(&hardest)));
         let trials = trials::of(campaign.engine, design, &run, &campaign.others);
@@ -169,7 +172,11 @@ fn tell_group(
         for (at, invariant) in shown.into_iter().enumerate() {
             let capsule = keep(campaign, pairing, design, &invariant, &run)?;
             let confirmed = confirmed.as_ref().map(|counts| counts[at]);
-            told.push(Told { invariant, capsule, confirmed, story: Arc::clone(&story) });
+            let real = real
+                .as_ref()
+                .filter(|_| !OF_RECORDS.contains(&&*invariant))
+                .map(|(servers, counts)| SeenWith { servers: Arc::clone(servers), counts: counts[at] });
+            told.push(Told { invariant, capsule, confirmed, real, story: Arc::clone(&story) });
             observer.told();
         }
         rest = others;
@@ -207,14 +214,30 @@ fn keep(
     Ok(Some(path))
 }
 
-/// How often a plan shows each of the violations on turmoil, under networks other than its own.
+/// What is judged by the records of stores, which real ones keep to themselves.
+const OF_RECORDS: [&str; 5] = ["ownership", "reentrancy", "continuity", "clean-failure", "truthful-answers"];
+
+/// How often a plan shows each of the violations with real servers; `None` if there are none for it.
+fn with_real_servers(
+    campaign: &Campaign<'_>,
+    design: &Design,
+    plan: &Plan,
+    invariants: &[String],
+) -> Option<(Arc<str>, Vec<Confirmed>)> {
+    let servers = campaign.real.as_ref()?;
+    let real = (servers.on)(design.clone())?;
+    real.admits(plan).ok()?;
+    Some((Arc::clone(&servers.name), confirm(Engine::Event, &real, plan, invariants)))
+}
+
+/// How often a plan shows each of the violations on an engine, under networks other than its own.
 #[must_use]
-pub fn confirm(design: &Design, plan: &Plan, invariants: &[String]) -> Vec<Confirmed> {
+pub fn confirm(engine: Engine, design: &Design, plan: &Plan, invariants: &[String]) -> Vec<Confirmed> {
     let mut counts = vec![Confirmed { seen: 0, of: NETWORKS }; invariants.len()];
     for k in 0..NETWORKS {
         let plan = shrink::on_network(plan, u64::from(k));
         // A run that fails on the other engine shows nothing, and is counted as such.
-        let Ok(run) = check::check(Engine::TURMOIL, design, plan) else { continue };
+        let Ok(run) = check::check(engine, design, plan) else { continue };
         for (count, invariant) in counts.iter_mut().zip(invariants) {
             count.seen += u32::from(run.violates(invariant));
         }

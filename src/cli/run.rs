@@ -7,9 +7,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use picklock_processes::servers;
 use picklock_reports::{Format, Style, brief};
 use picklock_scenarios::allow::Allowances;
-use picklock_scenarios::campaign::{Campaign, CampaignError, quoted};
+use picklock_scenarios::campaign::{Campaign, CampaignError, RealServers, quoted};
 use picklock_scenarios::expect::Expectations;
 use picklock_scenarios::explore::exhausted::Figures;
 use picklock_scenarios::scenario::Scenario;
@@ -37,6 +38,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     };
     campaign.fail_fast = args.fail_fast;
     campaign.confirm = !args.no_confirm;
+    campaign.real = servers::installed()
+        .filter(|_| campaign.confirm)
+        .map(|name| RealServers { name: name.into(), on: |design| servers::on_real_servers(design).ok() });
     campaign.thorough = args.confirm_all || (!args.no_confirm && is_choice(selection));
     campaign.expectations = expectations.as_ref();
     let figures = args.explored.as_deref().map(Figures::load).transpose().map_err(Failure::input)?;

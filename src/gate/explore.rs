@@ -192,7 +192,8 @@ fn told(gate: &Gate, placed: &Placed, place: &Place, invariant: &str) -> Result<
     let kept: Capsule = tell::capsule(design, &name, Engine::Event, &run);
     tell::write_whole(&file, &kept.to_text())
         .map_err(|source| GateError::Tell(tell::TellError::Write { path: file.clone(), source }))?;
-    let confirmed = gate.confirm.then(|| tell::confirm(design, &run.plan, &[invariant.to_owned()]));
+    let confirmed =
+        gate.confirm.then(|| tell::confirm(Engine::TURMOIL, design, &run.plan, &[invariant.to_owned()]));
     let replay = replay_line(&file);
     let trials = Some(trials::of(Engine::Event, design, &run, &[]));
     let story = Story { trials, ..tell::story(design, &name, &run, replay.clone()) };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_sim::design::Design;
@@ -33,6 +34,8 @@ pub struct Campaign<'a> {
     pub tell: bool,
     /// Replay what is told on turmoil.
     pub confirm: bool,
+    /// Replay what is told on real servers, too.
+    pub real: Option<RealServers>,
     /// Tell what an expectation allows, too.
     pub thorough: bool,
     /// Designs on which the plan of what is told is tried as well, where they stand on the same servers.
@@ -47,6 +50,15 @@ pub struct Campaign<'a> {
     pub replay_args: String,
     /// The command line, for the report.
     pub command: String,
+}
+
+/// Real servers on which violations are tried as well.
+#[derive(Clone)]
+pub struct RealServers {
+    /// Which they are, such as `redis-server 7.0.15`.
+    pub name: Arc<str>,
+    /// The same design on them; `None` where it has none.
+    pub on: fn(Design) -> Option<Design>,
 }
 
 /// One design under one scenario.
@@ -71,6 +83,7 @@ impl<'a> Campaign<'a> {
             fail_fast: false,
             tell: false,
             confirm: false,
+            real: None,
             thorough: false,
             others: Vec::new(),
             expectations: None,
