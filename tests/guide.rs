@@ -1,8 +1,9 @@
-//! What the guide and the README show is what the program prints: every block marked `console` is run and compared.
+//! What the guide and the README say of the command line is so.
 //!
-//! In such a block a line that begins with `$ ` is a command, and what follows is of its output: each line as it is printed, in
-//! order; `...` stands for any lines, and so does the end of the block. The blocks of a page are run one after the other in a
-//! directory of their own, so that one may use what another wrote. A digest that has changed is caught here.
+//! Blocks marked `console` are run, and what they show is what is printed: each line, in order; `...` stands for any lines, and
+//! so does the end of the block. Commands of blocks marked `sh` are run as far as it takes to know that picklock accepts them with
+//! all names, settings and files, and then given no time. What the text mentions has to be understood. All of a page happens in one
+//! directory, in its order, so that one command may use what another wrote.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
@@ -10,99 +11,187 @@ use std::path::{Path, PathBuf};
 
 #[path = "support/binary.rs"]
 mod binary;
+#[path = "support/page.rs"]
+mod page;
 
-use binary::{directory, run_in};
+use binary::{Ended, directory, run_in};
+use page::{Shown, Step, missing, steps};
 
-/// A command and what a page shows of its output.
-#[derive(Debug, PartialEq)]
-struct Shown {
-    command: String,
-    lines: Vec<String>,
-}
+/// Commands of other programs, and why they are not run here.
+const OTHERS: [(&str, &str); 2] =
+    [("cargo test --workspace", "runs this test"), ("jq -r ", "need not be installed where this is tested")];
 
-fn shown(page: &str) -> Vec<Shown> {
-    let mut all: Vec<Shown> = Vec::new();
-    let mut within = false;
-    for line in page.lines() {
-        if line.starts_with("```") {
-            within = line == "```console";
-        } else if let (true, Some(command)) = (within, line.strip_prefix("$ ")) {
-            all.push(Shown { command: command.to_owned(), lines: Vec::new() });
-        } else if let (true, Some(last)) = (within, all.last_mut()) {
-            last.lines.push(line.trim_end().to_owned());
-        }
-    }
-    all
-}
-
-/// The first line that was not printed where the page shows it.
-fn missing<'a>(shown: &'a Shown, printed: &str) -> Option<&'a str> {
-    let mut printed = printed.lines().map(str::trim_end);
-    let mut anywhere = false;
-    for line in shown.lines.iter().map(String::as_str) {
-        let found = match line {
-            "..." => {
-                anywhere = true;
-                continue;
-            }
-            line if anywhere => printed.any(|other| other == line),
-            line => printed.next() == Some(line),
-        };
-        if !found {
-            return Some(line);
-        }
-        anywhere = false;
-    }
-    None
-}
-
-/// The words of a command line without quotes or variables.
-fn words(command: &str) -> Vec<&str> {
-    let words: Vec<&str> = command.split_whitespace().collect();
-    assert_eq!(words.first(), Some(&"picklock"), "only picklock is run here: {command}");
-    words[1..].to_vec()
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn pages() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let guide = std::fs::read_dir(root.join("docs/guide")).unwrap().map(|entry| entry.unwrap().path());
+    let guide = std::fs::read_dir(root().join("docs/guide")).unwrap().map(|entry| entry.unwrap().path());
     let mut pages: Vec<PathBuf> =
         guide.filter(|path| path.extension().is_some_and(|it| it == "md")).collect();
-    pages.push(root.join("README.md"));
+    pages.push(root().join("README.md"));
     pages.sort();
     pages
 }
 
-#[test]
-fn every_command_of_the_guide_prints_what_the_guide_shows() {
-    let mut run = 0;
-    for page in pages() {
-        let here = directory();
-        for shown in shown(&std::fs::read_to_string(&page).unwrap()) {
-            let ended = run_in(here.path(), &words(&shown.command));
-            assert!(matches!(ended.code, Some(0 | 1)), "{}: {}", shown.command, ended.stderr);
-            let wrong = missing(&shown, &ended.stdout);
-            assert_eq!(
-                wrong,
-                None,
-                "{}: `{}` does not print this line there, but\n{}{}",
-                page.display(),
-                shown.command,
-                ended.stdout,
-                ended.stderr
-            );
-            run += 1;
+/// What is made with a page: its commands, by how they were looked at.
+#[derive(Default)]
+struct Tally {
+    shown: usize,
+    accepted: usize,
+    mentioned: usize,
+}
+
+/// Does what a page says. An error is where it is wrong.
+fn follow(page: &str) -> Result<Tally, String> {
+    let here = directory();
+    let experiments = here.path().join("scenarios/experiments");
+    std::fs::create_dir_all(&experiments).unwrap();
+    for file in std::fs::read_dir(root().join("scenarios/experiments")).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), experiments.join(file.file_name())).unwrap();
+    }
+    let mut tally = Tally::default();
+    for step in steps(page)? {
+        match step {
+            Step::File { name, text } => {
+                let file = here.path().join(name);
+                std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+                std::fs::write(file, text).unwrap();
+            }
+            Step::Shown(shown) => {
+                print(here.path(), &shown)?;
+                tally.shown += 1;
+            }
+            Step::Command(line) => tally.accepted += usize::from(accept(here.path(), &line)?),
+            Step::Mention(line) => {
+                understand(here.path(), &words(&line)?, &line)?;
+                tally.mentioned += 1;
+            }
         }
     }
-    assert!(run >= 6, "only {run} commands were found");
+    Ok(tally)
+}
+
+/// Runs a command and compares.
+fn print(here: &Path, shown: &Shown) -> Result<(), String> {
+    let ended = run(here, &words(&shown.command)?);
+    let Ended { code, stdout, stderr } = &ended;
+    if !matches!(code, Some(0 | 1)) {
+        return Err(format!("`{}` ends with {code:?}: {stderr}", shown.command));
+    }
+    match missing(shown, stdout) {
+        None => Ok(()),
+        Some(line) => {
+            Err(format!("`{}` does not print this line there:\n{line}\nbut\n{stdout}{stderr}", shown.command))
+        }
+    }
+}
+
+/// Runs a command for no longer than it takes to know that it is one. False if it is another program's.
+fn accept(here: &Path, line: &str) -> Result<bool, String> {
+    if OTHERS.iter().any(|(start, _)| line.starts_with(start)) {
+        return Ok(false);
+    }
+    let mut args = words(line)?;
+    let has = |args: &[String], option: &str| args.iter().any(|arg| arg == option);
+    let into = args.iter().position(|arg| arg.starts_with('>')).map(|at| args.remove(at).split_off(1));
+    match args[0].as_str() {
+        // It ends when it is told to; and pairs come after thousands of runs with one strike.
+        "serve" => return understand(here, &args, line).map(|()| true),
+        "explore" if has(&args, "--pairs") => return understand(here, &args, line).map(|()| true),
+        "run" | "compare" => args.extend(["--budget", "1ns"].map(str::to_owned)),
+        "explore" if !has(&args, "--place") => {
+            args.extend(["--design", "single", "--fault", "stall"].map(str::to_owned));
+        }
+        _ => {}
+    }
+    let ended = run(here, &args);
+    if !matches!(ended.code, Some(0 | 1 | 3)) {
+        return Err(format!("`{line}` ends with {:?}: {}", ended.code, ended.stderr));
+    }
+    if let Some(file) = into {
+        std::fs::write(here.join(file), ended.stdout).unwrap();
+    }
+    Ok(true)
+}
+
+/// Has the arguments read, and nothing done.
+fn understand(here: &Path, args: &[String], line: &str) -> Result<(), String> {
+    let quick = matches!(args[0].as_str(), "help" | "list");
+    let help = if quick { None } else { Some("--help".to_owned()) };
+    let ended = run(here, &args.iter().cloned().chain(help).collect::<Vec<_>>());
+    match ended.code {
+        Some(0) => Ok(()),
+        _ => Err(format!("`{line}` is not understood: {}", ended.stderr)),
+    }
+}
+
+fn run(here: &Path, args: &[String]) -> Ended {
+    run_in(here, &args.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The arguments of a line that runs picklock.
+fn words(line: &str) -> Result<Vec<String>, String> {
+    let line = line.strip_prefix("cargo run --release --").or(line.strip_prefix("picklock "));
+    let words = line.and_then(shlex::split).filter(|words| !words.is_empty());
+    words.ok_or_else(|| format!("only picklock is run here: {line:?}"))
+}
+
+#[test]
+fn what_the_guide_says_of_the_command_line_is_so() {
+    let mut all = Tally::default();
+    for path in pages() {
+        let page = std::fs::read_to_string(&path).unwrap();
+        let tally = follow(&page).unwrap_or_else(|wrong| panic!("{}: {wrong}", path.display()));
+        all.shown += tally.shown;
+        all.accepted += tally.accepted;
+        all.mentioned += tally.mentioned;
+    }
+    let Tally { shown, accepted, mentioned } = all;
+    assert!(shown >= 17 && accepted >= 17 && mentioned >= 25, "found {shown}, {accepted}, {mentioned}");
+}
+
+/// A part of a page by its heading.
+fn part(page: &str, heading: &str) -> String {
+    let page = std::fs::read_to_string(root().join(page)).unwrap();
+    let part = page.split("\n## ").find(|part| part.starts_with(heading)).unwrap();
+    part.to_owned()
+}
+
+#[test]
+fn a_page_in_which_a_command_or_a_digest_was_edited_is_refused() {
+    for (page, heading, stands, edited) in [
+        ("docs/guide/replay.md", "Replay it", "digest: 7354580e8dee99", "digest: 7354580e8dee98"),
+        (
+            "docs/guide/replay.md",
+            "Replay it",
+            "$ picklock replay single pause 4",
+            "$ picklock replay single pause 5",
+        ),
+        ("docs/guide/explore.md", "Pairs", "--held 4 --pairs", "--hold 4 --pairs"),
+        ("docs/guide/choosing.md", "Ask your own question", "contend.work=2s..8s", "contend.werk=2s..8s"),
+        (
+            "docs/guide/scenarios.md",
+            "From outside",
+            "`picklock list scenarios pause`",
+            "`picklock list scenarios pauze`",
+        ),
+        ("docs/guide/serve.md", "Faults", "Each is one act", "    picklock serve\n\nEach is one act"),
+    ] {
+        let part = part(page, heading);
+        assert_eq!(follow(&part).err(), None, "{page}, {heading}");
+        assert!(part.contains(stands), "{page}, {heading}: {stands}");
+        assert!(follow(&part.replace(stands, edited)).is_err(), "{page}, {heading}: {edited}");
+    }
 }
 
 #[test]
 fn what_is_left_out_of_a_block_is_skipped_and_what_stands_there_is_compared() {
-    let page = "```console\n$ picklock list\na\n...\nc\n```\n```\n$ picklock run\n```\n";
-    let all = shown(page);
-    assert_eq!(all.len(), 1);
-    assert_eq!(missing(&all[0], "a\nb\nc\nd\n"), None);
-    assert_eq!(missing(&all[0], "a\nb\n"), Some("c"));
-    assert_eq!(missing(&all[0], "b\na\nc\n"), Some("a"));
+    let page = "```console\n$ picklock list\na\n...\nc\n```\n```text\nrun\n```\n";
+    let all = steps(page).unwrap();
+    let [Step::Shown(shown)] = all.as_slice() else { panic!("{all:?}") };
+    assert_eq!(missing(shown, "a\nb\nc\nd\n"), None);
+    assert_eq!(missing(shown, "a\nb\n"), Some("c"));
+    assert_eq!(missing(shown, "b\na\nc\n"), Some("a"));
 }
