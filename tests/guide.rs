@@ -15,7 +15,7 @@ mod binary;
 mod page;
 
 use binary::{Ended, directory, run_in};
-use page::{Shown, Step, missing, steps};
+use page::{Shown, Step, blocks, missing, steps};
 
 /// Commands of other programs, and why they are not run here.
 const OTHERS: [(&str, &str); 2] =
@@ -150,6 +150,38 @@ fn what_the_guide_says_of_the_command_line_is_so() {
     }
     let Tally { shown, accepted, mentioned } = all;
     assert!(shown >= 17 && accepted >= 17 && mentioned >= 25, "found {shown}, {accepted}, {mentioned}");
+}
+
+#[test]
+fn the_code_of_the_pages_on_own_locks_and_stores_stands_in_the_examples() {
+    for (page, files) in [
+        ("own-lock.md", ["own-lock/src/lease.rs", "own-lock/tests/bad_night.rs"].as_slice()),
+        ("own-store.md", &["own-store/src/store.rs", "own-store/src/lock.rs", "own-store/tests/suite.rs"]),
+    ] {
+        let page = std::fs::read_to_string(root().join("docs/guide").join(page)).unwrap();
+        let read = |file: &&str| std::fs::read_to_string(root().join("examples").join(file)).unwrap();
+        let files: Vec<String> = files.iter().map(read).collect();
+        let code = blocks(&page, "rust");
+        assert!(!code.is_empty());
+        for code in code {
+            assert!(files.iter().any(|file| stands_in(&code, file)), "in no example:\n{}", code.join("\n"));
+            let edited: Vec<String> = code.iter().map(|line| format!("{line};")).collect();
+            assert!(!files.iter().any(|file| stands_in(&edited, file)));
+        }
+    }
+}
+
+/// Whether these lines are lines of a file, one after the other, there all indented by as much or not at all.
+fn stands_in(code: &[String], file: &str) -> bool {
+    let lines: Vec<&str> = file.lines().collect();
+    let same = |window: &[&str]| {
+        let indent = &window[0][..window[0].len() - window[0].trim_start().len()];
+        let line = |(file, page): (&&str, &String)| {
+            file.strip_prefix(indent) == Some(page) || (file.is_empty() && page.is_empty())
+        };
+        window.iter().zip(code).all(line)
+    };
+    lines.windows(code.len()).any(same)
 }
 
 /// A part of a page by its heading.

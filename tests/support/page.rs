@@ -58,6 +58,21 @@ pub(crate) fn steps(page: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
+/// The lines of the blocks in this language.
+pub(crate) fn blocks(page: &str, language: &str) -> Vec<Vec<String>> {
+    let mut lines = page.lines();
+    let mut all = Vec::new();
+    while let Some(line) = lines.next() {
+        if let Some(of) = line.strip_prefix("```") {
+            let block = lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect();
+            if of == language {
+                all.push(block);
+            }
+        }
+    }
+    all
+}
+
 /// What stands where the page shows something else: the first line that was not printed.
 pub(crate) fn missing<'a>(shown: &'a Shown, printed: &str) -> Option<&'a str> {
     let mut printed = printed.lines().map(str::trim_end);

@@ -24,8 +24,10 @@ pub fn leased() -> Design {
         };
         Ok(Client::lock(Leased { host: seat.host, server, ttl: seat.ttl }))
     };
-    let design = Design::new("leased", client).believing(Belief::Honest).fenced();
-    design.on_stores(Topology::independent(1), LeaseServer)
+    Design::new("leased", client)
+        .believing(Belief::Honest)
+        .fenced()
+        .on_stores(Topology::independent(1), LeaseServer)
 }
 
 impl Leased {

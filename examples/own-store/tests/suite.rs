@@ -37,6 +37,11 @@ fn a_server_that_forgets_at_once_is_caught() {
 }
 
 #[test]
+fn a_server_that_waits_for_longer_than_it_must_is_as_safe() {
+    picklock::gate(leased()).scenarios(["node-restart"]).set("grace=2 x ttl").assert_holds();
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run() {
     // The gate makes the first runs of every scenario twice, and fails if they differ.
     gate().scenarios(["node-restart"]).seeds(8).assert_holds();
