@@ -387,6 +387,18 @@ mod exit_codes {
     }
 
     #[test]
+    fn compare_of_many_designs_fits_a_screen_and_verbose_prints_the_rest() {
+        let args = ["compare", "--scenario", "calm,pause,stall", "--seeds", "4"];
+        let short = run(&args).stdout;
+        assert!(short.lines().count() <= 50, "{short}");
+        assert!(short.contains("\n  1. ") && short.contains("more, in the order of the table\n"), "{short}");
+        assert!(short.contains("add --verbose") && short.contains("\nnext: picklock replay "), "{short}");
+        let verbose = run(&and(&args, &["--verbose"])).stdout;
+        assert!(verbose.lines().count() > 200, "{verbose}");
+        assert!(verbose.contains("% of the time, for up to "), "{verbose}");
+    }
+
+    #[test]
     fn compare_ranks_a_fenced_lock_first_for_the_data_and_says_why() {
         let here = directory();
         let args = ["compare", "--design", "single,watchdog,redlock,single-fenced", "--scenario", "pause"];
@@ -406,9 +418,12 @@ mod exit_codes {
         assert!(ranked("4. ").contains(": no: effective-exclusion broken in "), "{}", ended.stdout);
         assert!(ended.stdout.contains("single less single-fenced, "), "{}", ended.stdout);
         assert!(ended.stdout.contains("0 (<4.9%)"), "{}", ended.stdout);
-        assert!(ended.stdout.contains("% of the time, for up to "), "{}", ended.stdout);
+        assert!(ended.stdout.lines().count() <= 50, "{}", ended.stdout);
+        assert!(ended.stdout.contains("measures: in out\nnext: picklock replay "), "{}", ended.stdout);
         let wide = ended.stdout.lines().skip(1).find(|line| line.chars().count() > 80);
         assert_eq!(wide, None, "{}", ended.stdout);
+        let whole = text_of(&here.path().join("out/comparison.txt"));
+        assert!(whole.contains("% of the time, for up to "), "{whole}");
 
         let compared = json(&text_of(&here.path().join("out/comparison.json")));
         assert_eq!(keys(&compared["ranking"][0]), ["design", "protects_data", "why"].into());

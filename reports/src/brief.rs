@@ -143,7 +143,7 @@ fn details(page: &mut String, out: Option<&Path>, style: &Style) {
 }
 
 /// One command that is worth a look now.
-fn next(page: &mut String, summary: &Summary, style: &Style) {
+pub(crate) fn next(page: &mut String, summary: &Summary, style: &Style) {
     match most_interesting(summary) {
         Some(violation) => {
             let line = style.paint(Ink::First, &printable(&violation.replay));

@@ -5,8 +5,12 @@
 //! per run that exercised the scenario; intervals are Wilson's at 95%, those of differences Newcombe's, and zero violations
 //! are stated as a bound.
 
+use std::path::Path;
+
+use self::differences::Against;
 use self::measures::{MEASURES, further, measures};
 use self::ranking::{Ranked, ranking};
+use crate::brief::LINES;
 use crate::format::{Format, ReportError};
 use crate::layout::{enumerated, paragraph, printable, wrap};
 use crate::markdown::{Table, block, code, escape};
@@ -20,6 +24,7 @@ mod measures;
 mod pairs;
 mod ranking;
 mod rates;
+mod screen;
 
 pub use self::comparison::Comparison;
 pub use self::pairs::{Made, Pairs};
@@ -62,31 +67,29 @@ const NOTES: [&str; 4] = [
 ];
 
 fn page(comparison: &Comparison, style: &Style) -> Result<String, ReportError> {
+    Ok(whole(comparison, style))
+}
+
+/// A comparison on one screen; the whole page where that fits. `out` is the directory that everything was written to, if any.
+#[must_use]
+pub fn screen(comparison: &Comparison, style: &Style, out: Option<&Path>) -> String {
+    let whole = whole(comparison, style);
+    if whole.lines().count() <= LINES { whole } else { screen::page(comparison, style, out) }
+}
+
+fn whole(comparison: &Comparison, style: &Style) -> String {
     let summary = &comparison.summary;
     let columns = style.columns();
-    let mut page = format!("{}\n", style.paint(Ink::Head, &printable(&summary.command)));
-    page.push_str(&paragraph(&comparison.pairing(), 0, columns));
-    page.push_str(&format!("\n{}\n", style.paint(Ink::Head, "protects the data")));
-    for (ranked, place) in ranking(summary).iter().zip(1..) {
-        page.push_str(&paragraph(&printable(&said(ranked, place)), 2, columns));
-    }
-    page.push_str(&paragraph(RANKED_BY, 0, columns));
+    let mut page = head(comparison, style);
+    page.push_str(&places(&ranking(summary), style).concat());
     let name = measures::name_columns(summary, columns);
     let invariants = rates::columns(summary);
-    let differences = differences::all(comparison);
+    let against = differences::all(comparison);
     for scenario in comparison.scenarios() {
-        page.push('\n');
-        for line in wrap(&printable(scenario), columns) {
-            page.push_str(&format!("{}\n", style.paint(Ink::Head, &line)));
-        }
+        page.push_str(&scenario_head(scenario, style));
         let cells = comparison.cells(scenario);
         page.push_str(&rates::table(&cells, &invariants, name, style));
-        for against in differences.iter().filter(|against| against.scenario == scenario) {
-            let words: Vec<String> = against.words().iter().map(|it| printable(it).into_owned()).collect();
-            for (at, line) in enumerated(&words, columns.saturating_sub(4)).iter().enumerate() {
-                page.push_str(&format!("{}{line}\n", if at == 0 { "  " } else { "    " }));
-            }
-        }
+        page.push_str(&differences(&against, scenario, columns));
         page.push_str(&measures::table(&cells, name, style));
     }
     page.push('\n');
@@ -96,7 +99,40 @@ fn page(comparison: &Comparison, style: &Style) -> Result<String, ReportError> {
     for note in NOTES {
         page.push_str(&paragraph(note, 0, columns));
     }
-    Ok(page)
+    page
+}
+
+fn head(comparison: &Comparison, style: &Style) -> String {
+    let command = style.paint(Ink::Head, &printable(&comparison.summary.command));
+    format!("{command}\n{}", paragraph(&comparison.pairing(), 0, style.columns()))
+}
+
+/// The ranking: its title, a paragraph for each place, and by what it is ordered.
+fn places(ranking: &[Ranked<'_>], style: &Style) -> Vec<String> {
+    let columns = style.columns();
+    let title = format!("\n{}\n", style.paint(Ink::Head, "protects the data"));
+    let places = ranking
+        .iter()
+        .zip(1..)
+        .map(|(ranked, place)| paragraph(&printable(&said(ranked, place)), 2, columns));
+    std::iter::once(title).chain(places).chain([paragraph(RANKED_BY, 0, columns)]).collect()
+}
+
+fn scenario_head(scenario: &str, style: &Style) -> String {
+    let lines = wrap(&printable(scenario), style.columns());
+    lines.iter().fold("\n".to_owned(), |page, line| page + &style.paint(Ink::Head, line) + "\n")
+}
+
+/// The paired differences under a scenario.
+fn differences(all: &[Against<'_>], scenario: &str, columns: usize) -> String {
+    let mut page = String::new();
+    for against in all.iter().filter(|against| against.scenario == scenario) {
+        let words: Vec<String> = against.words().iter().map(|it| printable(it).into_owned()).collect();
+        for (at, line) in enumerated(&words, columns.saturating_sub(4)).iter().enumerate() {
+            page.push_str(&format!("{}{line}\n", if at == 0 { "  " } else { "    " }));
+        }
+    }
+    page
 }
 
 fn said(ranked: &Ranked<'_>, place: usize) -> String {

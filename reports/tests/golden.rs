@@ -115,6 +115,33 @@ fn the_short_page_fits_a_screen_whatever_was_run() {
 }
 
 #[test]
+fn a_comparison_on_a_screen_at_80_columns() {
+    insta::assert_snapshot!(compare::screen(&comparison(suite()), &plain(80), None));
+}
+
+#[test]
+fn a_comparison_fits_a_screen_whatever_was_run_and_its_ranking_is_begun() {
+    let mut many = suite();
+    for nth in 0..40 {
+        many.cells.extend(suite().cells.into_iter().map(|mut cell| {
+            cell.design = format!("{}-{nth}", cell.design);
+            cell
+        }));
+    }
+    let mut alone = suite();
+    alone.cells.retain(|cell| cell.scenario == "pause");
+    for summary in [campaign(), suite(), many, alone] {
+        for columns in [72, 80, 110, 160] {
+            let page = compare::screen(&comparison(summary.clone()), &plain(columns), None);
+            let lines = page.lines().count();
+            assert!(lines <= brief::LINES, "{lines} lines at {columns} columns:\n{page}");
+            assert_fits(&page, columns);
+            assert!(page.contains("\n  3. "), "{page}");
+        }
+    }
+}
+
+#[test]
 fn a_few_cells_are_shown_in_full_with_their_stories_in_short() {
     let mut summary = campaign();
     summary.cells.retain(|cell| cell.design == "single");
@@ -331,6 +358,7 @@ fn every_page_keeps_to_its_width() {
             assert_fits(&render("text", &summary, &plain(columns)), columns);
             assert_fits(&brief::page(&summary, &plain(columns), None), columns);
             assert_fits(&compared("text", &summary, &plain(columns)), columns);
+            assert_fits(&compare::screen(&comparison(summary), &plain(columns), None), columns);
         }
         for detail in [Detail::Relevant, Detail::Full] {
             assert_fits(&tell(&paused_holder(), &plain(columns), detail), columns);

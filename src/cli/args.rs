@@ -249,6 +249,9 @@ Example: picklock compare --design single,watchdog,redlock --scenario pause,clie
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
+    /// Print the tables of every scenario, with differences and measures; else what fits on a screen
+    #[arg(long)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Args)]

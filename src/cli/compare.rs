@@ -1,6 +1,6 @@
 //! `picklock compare`: the same runs, laid out as figures side by side.
 
-use picklock_reports::compare::Comparison;
+use picklock_reports::compare::{ALL, Comparison, screen};
 use picklock_scenarios::campaign::Campaign;
 
 use super::args::CompareArgs;
@@ -10,7 +10,7 @@ use super::run;
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let selection = &args.selection;
-    let formats = run::formats(selection, picklock_reports::compare::ALL)?;
+    let formats = run::formats(selection, ALL)?;
     let campaign = Campaign { tell: selection.out.is_some(), ..run::campaign(selection)? };
     let (summary, pairs) = run::make_with(&campaign, |stop, bar| {
         let pairing = Pairing::new(&campaign, bar);
@@ -18,7 +18,13 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         Ok((summary, pairing.pairs()))
     })?;
     let comparison = Comparison { summary, pairs };
-    run::report(&comparison, selection, &formats, picklock_reports::compare::ALL, run::render)?;
+    run::report(&comparison, selection, &formats, ALL, |format, comparison, style| {
+        if format.name == "text" && !args.verbose {
+            Ok(screen(comparison, style, selection.out.as_deref()))
+        } else {
+            run::render(format, comparison, style)
+        }
+    })?;
     let summary = comparison.summary;
     let runs: u64 = summary.cells.iter().map(|cell| cell.runs).sum();
     let unknown: u64 = summary.cells.iter().map(|cell| cell.unknown).sum();
