@@ -83,6 +83,8 @@ fn differ([one, other]: [&Trace; 2]) -> Option<usize> {
 )]
 mod tests {
     use std::collections::HashMap;
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+    use std::sync::{Mutex, PoisonError};
     use std::time::{Duration, SystemTime};
 
     use picklock_sim::host::Host;
@@ -111,7 +113,11 @@ mod tests {
         }
     }
 
+    /// What the process does is counted, so one is examined after the other.
+    static ALONE: Mutex<()> = Mutex::new(());
+
     fn examined(deed: fn(&Host) -> Deed) -> Examined {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let design =
             Design::new("careless", move |seat| async move { Ok(Client::lock(Careless(seat.host, deed))) });
         let scenario = Scenario::parse("calm.toml", "summary = 'calm'", crate::testing::STORES).unwrap();
@@ -175,5 +181,21 @@ mod tests {
             Deed("owner".to_owned(), Duration::ZERO)
         };
         assert_eq!(examined(spawns).noticed, [Cause::Thread]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_socket_is_seen_and_told_by_name() {
+        let connects = |_: &Host| {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            // What a request to a real server takes.
+            std::thread::sleep(Duration::from_millis(5));
+            drop(stream);
+            Deed("owner".to_owned(), Duration::ZERO)
+        };
+        let noticed = examined(connects).noticed;
+        let socket = noticed.iter().find(|cause| **cause == Cause::Socket).unwrap();
+        assert!(socket.to_string().starts_with("a socket of the machine: "), "{socket}");
     }
 }
