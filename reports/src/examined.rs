@@ -21,8 +21,7 @@ pub fn text(title: &str, examined: &Examined, elsewhere: Option<&str>, style: &S
     for cause in causes {
         if !told.contains(&cause) {
             told.push(cause);
-            out.push_str(&paragraph(&format!("likely cause: {cause}"), 2, style.columns()));
-            out.push_str(&paragraph(&format!("instead: {}", cause.remedy()), 2, style.columns()));
+            out.push_str(&likely(cause, style));
         }
     }
     if let Some(elsewhere) = elsewhere {
@@ -33,6 +32,17 @@ pub fn text(title: &str, examined: &Examined, elsewhere: Option<&str>, style: &S
     }
     out.push('\n');
     out
+}
+
+/// The same of one difference, without a title.
+#[must_use]
+pub fn difference(difference: &Difference, style: &Style) -> String {
+    parts(difference, style) + &likely(difference.cause, style)
+}
+
+fn likely(cause: Cause, style: &Style) -> String {
+    paragraph(&format!("likely cause: {cause}"), 2, style.columns())
+        + &paragraph(&format!("instead: {}", cause.remedy()), 2, style.columns())
 }
 
 fn parts(difference: &Difference, style: &Style) -> String {

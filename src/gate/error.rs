@@ -84,7 +84,7 @@ pub enum GateError {
     /// The same seed gave two different runs.
     #[error(
         "the lock `{design}` is not a function of its seed: scenario `{scenario}`, seed {seed}, was run twice and \
-         gave two different runs.\n{difference}\n{STRAY}"
+         gave two different runs.\n{difference}{STRAY}"
     )]
     Stray {
         /// The design's name.

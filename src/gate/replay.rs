@@ -74,9 +74,8 @@ fn again(design: &Design, file: &Path) -> Result<Again, GateError> {
             }
         })
     };
-    let first = run()?;
-    runs::same(&design, &capsule.scenario, &first, &run()?)?;
-    Ok(Again { capsule, design, engine, run: first })
+    let run = runs::same(engine, &design, &capsule.scenario, [run()?, run()?])?;
+    Ok(Again { capsule, design, engine, run })
 }
 
 /// Reads a capsule, which may be any file.

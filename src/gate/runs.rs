@@ -4,10 +4,13 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use picklock_reports::{Style, examined};
 use picklock_scenarios::check::{self, Checked};
+use picklock_scenarios::doctor::{self, Difference};
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::tally::Tally;
 use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
 use picklock_sim::seed::Seed;
 
 use super::budget::Share;
@@ -66,39 +69,36 @@ fn one(gate: &Gate, design: &Design, scenario: &Scenario, seed: u64) -> Result<C
     };
     let first = run()?;
     if seed - gate.range().start < TWICE || first.violations().next().is_some() {
-        same(design, scenario.name(), &first, &run()?)?;
+        return same(gate.engine, design, scenario.name(), [first, run()?]);
     }
     Ok(first)
 }
 
-/// Checks that two runs of the same seed are the same.
+/// Checks that two runs of the same seed are the same; then the first of them.
 pub(super) fn same(
+    engine: Engine,
     design: &Design,
     scenario: &str,
-    first: &Checked,
-    again: &Checked,
-) -> Result<(), GateError> {
+    runs: [Checked; 2],
+) -> Result<Checked, GateError> {
+    let [first, again] = &runs;
     if first.trace.digest == again.trace.digest && first.plan == again.plan {
-        return Ok(());
+        let [first, _] = runs;
+        return Ok(first);
     }
-    Err(GateError::Stray {
-        design: design.name.to_string(),
-        scenario: scenario.to_owned(),
-        seed: first.plan.seed.0,
-        difference: difference(first, again),
-    })
+    let seed = first.plan.seed.0;
+    let (design_name, scenario) = (design.name.to_string(), scenario.to_owned());
+    let difference = difference(engine, design, runs);
+    Err(GateError::Stray { design: design_name, scenario, seed, difference })
 }
 
-/// Where two runs part. Where the plans differ already, the calm run differed from which faults are drawn; the runs
-/// themselves then differ, too.
-fn difference(first: &Checked, again: &Checked) -> String {
-    let (one, other) = (&first.trace.events, &again.trace.events);
-    let common = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-    let say = |run: &Checked| match run.trace.events.get(common) {
-        Some(event) => format!("{} {} {:?}", event.at, run.trace.host_name(event.host), event.what),
-        None => "the run is over".to_owned(),
-    };
-    format!("The first {common} events are the same, then\n  once:  {}\n  again: {}", say(first), say(again))
+/// Where two runs part, and what probably made them. Two more may say more of it: in these, what was sent is kept.
+fn difference(engine: Engine, design: &Design, runs: [Checked; 2]) -> String {
+    let told = panics::watched(|| doctor::twice(engine, design, &runs[0].plan)).ok();
+    let found = told.and_then(Difference::between).or_else(|| Difference::between(runs));
+    let told = found.map(|difference| examined::difference(&difference, &Style::default()));
+    // Equal runs of different plans: a calm one differed, from which it is drawn when faults strike.
+    told.unwrap_or_else(|| "  its faults were drawn otherwise, from a calm run that differed\n".to_owned())
 }
 
 /// Runs the same work on several threads and waits for all.

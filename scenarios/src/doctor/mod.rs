@@ -38,22 +38,39 @@ pub struct Difference {
     pub cause: Cause,
 }
 
+impl Difference {
+    /// Where two runs part and why, if they do.
+    #[must_use]
+    pub fn between(runs: [Checked; 2]) -> Option<Difference> {
+        let position = differ(runs.each_ref().map(|run| &run.trace))?;
+        let cause = cause::guess(runs.each_ref(), position);
+        Some(Difference { runs, position, cause })
+    }
+}
+
 /// Runs a plan twice and compares.
 ///
 /// # Errors
 /// When the design's code panics.
 pub fn examine(engine: Engine, design: &Design, plan: &Plan) -> Result<Examined, CheckError> {
     let watch = Watch::start();
-    let run = || check::check_keeping(engine, design, plan.clone());
-    let runs = [run()?, run()?];
+    let runs = twice(engine, design, plan)?;
     let noticed = watch.stop();
     let digest = runs[0].trace.digest;
-    let difference = differ(runs.each_ref().map(|run| &run.trace)).map(|position| {
-        let guess = || cause::guess(runs.each_ref(), position);
-        let cause = noticed.first().copied().unwrap_or_else(guess);
-        Difference { runs, position, cause }
+    let difference = Difference::between(runs).map(|difference| {
+        let cause = noticed.first().copied().unwrap_or(difference.cause);
+        Difference { cause, ..difference }
     });
     Ok(Examined { digest, difference, noticed })
+}
+
+/// Makes two runs of a plan that are to be told, with what their segments said.
+///
+/// # Errors
+/// When the design's code panics.
+pub fn twice(engine: Engine, design: &Design, plan: &Plan) -> Result<[Checked; 2], CheckError> {
+    let run = || check::check_keeping(engine, design, plan.clone());
+    Ok([run()?, run()?])
 }
 
 /// Makes a run again: what probably made it differ, if it does.
