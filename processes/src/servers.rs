@@ -9,10 +9,13 @@ use picklock_sim::design::Design;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::plan::Settings;
-use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology, complete};
 use picklock_sim::trace::Role;
 
 use crate::{driver, network};
+
+/// Any lease will do to see whether there is a command at all.
+const LEASE: Duration = Duration::from_secs(1);
 
 /// What follows the spelling of a design on real servers.
 pub const SUFFIX: &str = "@real";
@@ -23,11 +26,10 @@ pub const SUFFIX: &str = "@real";
 /// When the kind knows no real server for what the design needs; a fragment. The design is spelled with a [`SUFFIX`] then.
 pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
     let Some(kind) = design.kind.take() else { return Err("it has no stores".to_owned()) };
-    if kind.real_server(Role::Store, kind.port(Role::Store), ".").is_none() {
-        return Err(format!("picklock does not know how a real server of {} is started", kind.name()));
-    }
-    if design.topology.replicated {
-        return Err("real servers come without replicas so far".to_owned());
+    let settings = complete(kind.params(), &Settings::default(), LEASE);
+    let members = kind.members(design.topology, &settings);
+    if design.persistent || members.iter().any(|member| kind.real_server(member, &members, &settings).is_none()) {
+        return Err(format!("picklock does not start real servers of {} in this way", kind.name()));
     }
     design.name = format!("{}{SUFFIX}", design.name).into();
     design.kind = Some(Arc::new(Real { kind }));
@@ -63,6 +65,10 @@ impl StoreKind for Real {
         self.kind.params()
     }
 
+    fn replicates(&self) -> bool {
+        self.kind.replicates()
+    }
+
     fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
         self.kind.members(topology, settings)
     }
@@ -72,8 +78,9 @@ impl StoreKind for Real {
     }
 
     fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        let role = seat.member.role;
-        let words = self.kind.real_server(role, self.kind.port(role), ".").unwrap_or_default();
+        let Some(words) = self.kind.real_server(&seat.member, &seat.members, &seat.settings) else {
+            seat.host.give_up("real servers keep nothing over a restart so far: set `persistence=none`".to_owned());
+        };
         let setup = network::setup(&words, &seat.host);
         Box::pin(driver::serve(seat.host, setup))
     }

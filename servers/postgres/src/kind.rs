@@ -29,12 +29,6 @@ impl StoreKind for Postgres {
         format!("postgres://postgres@{host}:{port}/postgres")
     }
 
-    /// The directory is one that `initdb` has made.
-    fn real_server(&self, _: Role, port: u16, directory: &str) -> Option<Vec<String>> {
-        let words = ["postgres", "-D", directory, "-p", &port.to_string(), "-c", "unix_socket_directories="];
-        Some(words.iter().map(|word| (*word).to_owned()).collect())
-    }
-
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
         if request { wire::tell_request(bytes) } else { wire::tell_replies(bytes) }
     }

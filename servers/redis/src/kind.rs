@@ -9,7 +9,7 @@ use picklock_sim::store::{Member, OwnLever, ServerSeat, StoreAddress, StoreKind,
 use picklock_sim::trace::Role;
 
 use crate::version::Version;
-use crate::{PORT, sentinel, serve, serve_as, wire};
+use crate::{PORT, real, sentinel, serve, serve_as, wire};
 
 /// Redis stores of one version.
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,30 +126,8 @@ impl StoreKind for Redis {
         format!("redis://{host}:{port}")
     }
 
-    fn real_server(&self, role: Role, port: u16, directory: &str) -> Option<Vec<String>> {
-        let port = port.to_string();
-        let with = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
-        match role {
-            Role::Watcher => {
-                let file = format!("{directory}/sentinel.conf");
-                with(&["redis-server", &file, "--sentinel", "--port", &port, "--protected-mode", "no"])
-            }
-            _ => with(&[
-                "redis-server",
-                "--port",
-                &port,
-                "--bind",
-                "0.0.0.0",
-                "--protected-mode",
-                "no",
-                "--dir",
-                directory,
-                "--save",
-                "",
-                "--appendonly",
-                "no",
-            ]),
-        }
+    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<Vec<String>> {
+        real::command(member, members, settings)
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {

@@ -13,7 +13,8 @@
 //!
 //! | floor | modules | what |
 //! | --- | --- | --- |
-//! | 11 | `kind` | Redis as a kind of store |
+//! | 12 | `kind` | Redis as a kind of store |
+//! | 11 | `real` | how a real Redis is started in its place |
 //! | 10 | `serve`, [`sentinel`], [`hostile`] | what a host runs: sockets, tasks, a Sentinel; bytes that others wrote |
 //! | 9 | `journal` | a node's files |
 //! | 8 | `aof`, `following` | effects executed again, from a disk; and as a replica hears them |
@@ -51,6 +52,7 @@ mod journal;
 mod kind;
 mod lua;
 mod rdb;
+mod real;
 mod replication;
 mod seat;
 mod serve;

@@ -73,10 +73,11 @@ pub trait StoreKind: Send + Sync + 'static {
         format!("tcp://{host}:{port}")
     }
 
-    /// The command that starts the real server as this member, with its files in a directory: program and arguments. It runs in
-    /// a simulated network, and takes connections from every host of it. `None` if there is none.
-    fn real_server(&self, role: Role, port: u16, directory: &str) -> Option<Vec<String>> {
-        let _ = (role, port, directory);
+    /// The command that starts the real server as this one of its store's members: program and arguments. It runs in a network
+    /// of its own, takes connections from every host of it, finds the others by their names, and has an empty home directory.
+    /// `None` if there is none, or it cannot keep these settings.
+    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<Vec<String>> {
+        let _ = (member, members, settings);
         None
     }
 

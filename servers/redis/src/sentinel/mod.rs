@@ -32,7 +32,7 @@ mod watch;
 pub use ids::LinkId;
 pub use instance::Address;
 pub use primary::Watch;
-pub(crate) use serve::serve;
+pub(crate) use serve::{failover_timeout_ms, identifier, serve};
 pub use state::{Act, Sentinel};
 
 /// The port of a Sentinel.

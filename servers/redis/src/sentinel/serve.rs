@@ -24,7 +24,7 @@ use super::state::{Act, Sentinel, millis};
 use super::{PORT, PRIMARY_NAME};
 use crate::node::{Next, PORT as NODE_PORT, SessionId, Then};
 use crate::resp::{Reply, Requests};
-use crate::seat::{SentinelPlace, ServerRole, ServerSeat};
+use crate::seat::{ServerRole, ServerSeat};
 
 /// The file that the state is kept in.
 const CONFIG: &str = "sentinel.conf";
@@ -36,6 +36,11 @@ const QUORUM: usize = 2;
 const FAILOVER_TIMEOUT: i64 = 6;
 /// The same in milliseconds at least, for the parts of a failover that do not shrink with that time.
 const FAILOVER_TIMEOUT_MIN_MS: i64 = 3_000;
+
+/// How long a failover may take where a primary may be silent for so long, both in milliseconds.
+pub(crate) fn failover_timeout_ms(down_after_ms: i64) -> i64 {
+    down_after_ms.saturating_mul(FAILOVER_TIMEOUT).max(FAILOVER_TIMEOUT_MIN_MS)
+}
 
 /// What is kept of an answer that is not complete, at most, in bytes.
 const RECEIVED_MAX: usize = 16 * 1024 * 1024;
@@ -93,21 +98,21 @@ fn begin(seat: &ServerSeat) -> Option<Sentinel> {
     let me = sentinels.iter().find(|place| place.host == name)?;
     let address = place(&me.address, PORT);
     let seed = Seed(host.rng().below(u64::MAX));
-    let mut sentinel = Sentinel::new(identifier(me), address, seed, millis(host.wall()));
+    let mut sentinel = Sentinel::new(identifier(&me.host), address, seed, millis(host.wall()));
     let kept = host.disk().read(CONFIG);
     if !kept.is_empty() {
         sentinel.restore(&String::from_utf8_lossy(&kept));
         return Some(sentinel);
     }
     let down_after_ms = i64::try_from(seat.down_after.as_millis()).unwrap_or(i64::MAX).max(1);
-    let failover_timeout_ms = down_after_ms.saturating_mul(FAILOVER_TIMEOUT).max(FAILOVER_TIMEOUT_MIN_MS);
+    let failover_timeout_ms = failover_timeout_ms(down_after_ms);
     let watch = Watch { quorum: QUORUM, down_after_ms, failover_timeout_ms, ..Watch::default() };
     let id = sentinel.monitor(PRIMARY_NAME, place(primary, NODE_PORT), watch);
     for replica in replicas {
         sentinel.add_replica(id, place(replica, NODE_PORT));
     }
     for other in sentinels.iter().filter(|other| *other != me) {
-        sentinel.add_sentinel(id, place(&other.address, PORT), &identifier(other));
+        sentinel.add_sentinel(id, place(&other.address, PORT), &identifier(&other.host));
     }
     Some(sentinel)
 }
@@ -121,8 +126,8 @@ fn place(text: &str, port: u16) -> Address {
 }
 
 /// The identifier that a Sentinel has given itself before the world began.
-fn identifier(place: &SentinelPlace) -> String {
-    sha1_smol::Sha1::from(place.host.as_bytes()).digest().to_string()
+pub(crate) fn identifier(host: &str) -> String {
+    sha1_smol::Sha1::from(host.as_bytes()).digest().to_string()
 }
 
 struct Server {

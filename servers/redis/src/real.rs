@@ -1,0 +1,107 @@
+//! The command that starts a real Redis server as a member of a store, in a world where hosts find each other by name.
+
+use picklock_sim::plan::Settings;
+use picklock_sim::store::Member;
+use picklock_sim::trace::Role;
+
+use crate::{PORT, sentinel};
+
+/// Runs its arguments in its own, empty directory.
+const AT_HOME: &str = r#"cd "$HOME" && exec "$@""#;
+
+/// Writes its first argument to a file and runs a Sentinel by it: a Sentinel keeps what it finds out there.
+const WITH_FILE: &str = r#"cd "$HOME" && printf '%s' "$1" > sentinel.conf && exec redis-server sentinel.conf --sentinel"#;
+
+/// The command; `None` if the store is to keep something over a restart, which these do not.
+pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) -> Option<Vec<String>> {
+    if settings.word("persistence") != "none" {
+        return None;
+    }
+    let primary = members.iter().find(|other| other.role == Role::Store).map_or("", |primary| primary.name.as_str());
+    let words = |script: &str, rest: Vec<String>| {
+        let shell = ["sh", "-c", script, "sh"].map(str::to_owned);
+        Some(shell.into_iter().chain(rest).collect())
+    };
+    match member.role {
+        Role::Watcher => words(WITH_FILE, vec![watch(member, members, settings, primary)]),
+        role => {
+            let mut line = format!(
+                "redis-server --port {PORT} --bind 0.0.0.0 --protected-mode no --appendonly no --repl-diskless-sync-delay 0 \
+                 --replica-announce-ip {}",
+                member.name
+            );
+            let least = settings.count("min_replicas");
+            if least > 0 {
+                let lag = settings.span("max_lag").as_secs();
+                line.push_str(&format!(" --min-replicas-to-write {least} --min-replicas-max-lag {lag}"));
+            }
+            if role == Role::Replica {
+                line.push_str(&format!(" --replicaof {primary} {PORT}"));
+            }
+            let mut rest: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            rest.extend(["--save".to_owned(), String::new()]);
+            words(AT_HOME, rest)
+        }
+    }
+}
+
+/// A Sentinel's file: whom it watches, and whom it knows already, as the simulated ones do when they begin.
+fn watch(member: &Member, members: &[Member], settings: &Settings, primary: &str) -> String {
+    let of_role = |role| members.iter().filter(move |other| other.role == role);
+    let (name, quorum) = (sentinel::PRIMARY_NAME, of_role(Role::Watcher).count() / 2 + 1);
+    let down_after = i64::try_from(settings.span("down_after").as_millis()).unwrap_or(i64::MAX).max(1);
+    let mut file = format!(
+        "port {}\nbind 0.0.0.0\nprotected-mode no\nsentinel myid {}\nsentinel resolve-hostnames yes\n\
+         sentinel announce-hostnames yes\nsentinel announce-ip {}\nsentinel monitor {name} {primary} {PORT} {quorum}\n\
+         sentinel down-after-milliseconds {name} {down_after}\nsentinel failover-timeout {name} {}\n",
+        sentinel::PORT,
+        sentinel::identifier(&member.name),
+        member.name,
+        sentinel::failover_timeout_ms(down_after),
+    );
+    for replica in of_role(Role::Replica) {
+        file.push_str(&format!("sentinel known-replica {name} {} {PORT}\n", replica.name));
+    }
+    for other in of_role(Role::Watcher).filter(|other| other.name != member.name) {
+        let (port, id) = (sentinel::PORT, sentinel::identifier(&other.name));
+        file.push_str(&format!("sentinel known-sentinel {name} {} {port} {id}\n", other.name));
+    }
+    file
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_sim::plan::Setting;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn members() -> Vec<Member> {
+        let all = [("node-1", Role::Store), ("replica-1-1", Role::Replica), ("sentinel-1-1", Role::Watcher)];
+        all.map(|(name, role)| Member::new(name, 1, role)).to_vec()
+    }
+
+    fn settings(persistence: &str) -> Settings {
+        let mut settings = Settings::default();
+        settings.put("persistence", Setting::Word(persistence.to_owned()));
+        settings.put("min_replicas", Setting::Count(1));
+        settings.put("max_lag", Setting::Span(Duration::from_secs(10)));
+        settings.put("down_after", Setting::Span(Duration::from_millis(200)));
+        settings
+    }
+
+    #[test]
+    fn each_member_is_told_whom_it_follows_or_watches() {
+        let members = members();
+        let line = |at: usize| command(&members[at], &members, &settings("none")).unwrap().join(" ");
+        assert!(line(0).contains("--min-replicas-to-write 1") && !line(0).contains("--replicaof"));
+        assert!(line(1).contains("--replicaof node-1 6379 --save "));
+        assert!(line(2).contains("sentinel monitor mymaster node-1 6379 1\n") && line(2).contains("milliseconds mymaster 200"));
+    }
+
+    #[test]
+    fn what_is_to_last_is_not_promised() {
+        let members = members();
+        assert_eq!(command(&members[0], &members, &settings("always")), None);
+    }
+}
