@@ -7,14 +7,14 @@
 
 use std::path::Path;
 
-use self::differences::Against;
 use self::measures::{MEASURES, further, measures};
-use self::ranking::{Ranked, ranking};
+use self::parts::{RANKED_BY, head, places, scenario_head};
+use self::ranking::ranking;
 use crate::brief::LINES;
 use crate::format::{Format, ReportError};
-use crate::layout::{enumerated, paragraph, printable, wrap};
+use crate::layout::{enumerated, paragraph};
 use crate::markdown::{Table, block, code, escape};
-use crate::paint::{Ink, Style};
+use crate::paint::Style;
 use crate::verdict;
 
 mod comparison;
@@ -22,6 +22,7 @@ mod data;
 mod differences;
 mod measures;
 mod pairs;
+mod parts;
 mod ranking;
 mod rates;
 mod screen;
@@ -52,8 +53,6 @@ pub fn find(name: &str) -> Option<&'static Format<Comparison>> {
     ALL.iter().find(|format| format.name == name)
 }
 
-const RANKED_BY: &str = "ranked by how often the data was harmed (effective-exclusion, no-lost-update), then by how \
-                         often two held at once, then by anything else";
 const NOTES: [&str; 4] = [
     "rates are per run that exercised the scenario, with Wilson's interval at 95%; 0 (<p): none, and so the rate is \
      below p at 95%, no more than that; ?: not exercised; -: says nothing of the design",
@@ -89,7 +88,7 @@ fn whole(comparison: &Comparison, style: &Style) -> String {
         page.push_str(&scenario_head(scenario, style));
         let cells = comparison.cells(scenario);
         page.push_str(&rates::table(&cells, &invariants, name, style));
-        page.push_str(&differences(&against, scenario, columns));
+        page.push_str(&parts::differences(&against, scenario, columns));
         page.push_str(&measures::table(&cells, name, style));
     }
     page.push('\n');
@@ -100,44 +99,6 @@ fn whole(comparison: &Comparison, style: &Style) -> String {
         page.push_str(&paragraph(note, 0, columns));
     }
     page
-}
-
-fn head(comparison: &Comparison, style: &Style) -> String {
-    let command = style.paint(Ink::Head, &printable(&comparison.summary.command));
-    format!("{command}\n{}", paragraph(&comparison.pairing(), 0, style.columns()))
-}
-
-/// The ranking: its title, a paragraph for each place, and by what it is ordered.
-fn places(ranking: &[Ranked<'_>], style: &Style) -> Vec<String> {
-    let columns = style.columns();
-    let title = format!("\n{}\n", style.paint(Ink::Head, "protects the data"));
-    let places = ranking
-        .iter()
-        .zip(1..)
-        .map(|(ranked, place)| paragraph(&printable(&said(ranked, place)), 2, columns));
-    std::iter::once(title).chain(places).chain([paragraph(RANKED_BY, 0, columns)]).collect()
-}
-
-fn scenario_head(scenario: &str, style: &Style) -> String {
-    let lines = wrap(&printable(scenario), style.columns());
-    lines.iter().fold("\n".to_owned(), |page, line| page + &style.paint(Ink::Head, line) + "\n")
-}
-
-/// The paired differences under a scenario.
-fn differences(all: &[Against<'_>], scenario: &str, columns: usize) -> String {
-    let mut page = String::new();
-    for against in all.iter().filter(|against| against.scenario == scenario) {
-        let words: Vec<String> = against.words().iter().map(|it| printable(it).into_owned()).collect();
-        for (at, line) in enumerated(&words, columns.saturating_sub(4)).iter().enumerate() {
-            page.push_str(&format!("{}{line}\n", if at == 0 { "  " } else { "    " }));
-        }
-    }
-    page
-}
-
-fn said(ranked: &Ranked<'_>, place: usize) -> String {
-    let why = if ranked.why.is_empty() { String::new() } else { format!(": {}", ranked.why) };
-    format!("{place}. {}: {}{why}", ranked.design, ranked.protects.words())
 }
 
 fn markdown(comparison: &Comparison, _style: &Style) -> Result<String, ReportError> {

@@ -10,8 +10,9 @@ use picklock_scenarios::invariants::Invariant;
 use picklock_scenarios::summary::Cell;
 
 use super::comparison::Comparison;
+use super::parts::{head, places, scenario_head};
 use super::ranking::{Ranked, applies, ranking};
-use super::{differences, head, measures, places, rates, scenario_head};
+use super::{differences, measures, parts, rates};
 use crate::brief::{self, LINES};
 use crate::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
 use crate::numbers::clean_bound;
@@ -65,7 +66,7 @@ fn alone(comparison: &Comparison, style: &Style) -> Vec<String> {
     let table =
         scenario_head(scenario, style) + &rates::table(&comparison.cells(scenario), &invariants, name, style);
     let legend = legend(&invariants, columns) + &paragraph(ALONE, 0, columns);
-    let differences = super::differences(&differences::all(comparison), scenario, columns);
+    let differences = parts::differences(&differences::all(comparison), scenario, columns);
     let at_length = format!("{table}{differences}{legend}{}", paragraph(DIFFERENCES, 0, columns));
     vec![at_length, table + &legend]
 }

@@ -1,0 +1,51 @@
+//! What both pages of a comparison for people have in common, the whole one and that of one screen.
+
+use super::comparison::Comparison;
+use super::differences::Against;
+use super::ranking::Ranked;
+use crate::layout::{enumerated, paragraph, printable, wrap};
+use crate::paint::{Ink, Style};
+
+/// By what the ranking is ordered.
+pub(super) const RANKED_BY: &str = "ranked by how often the data was harmed (effective-exclusion, \
+                                    no-lost-update), then by how often two held at once, then by anything else";
+
+/// The command, and whether the seeds are paired.
+pub(super) fn head(comparison: &Comparison, style: &Style) -> String {
+    let command = style.paint(Ink::Head, &printable(&comparison.summary.command));
+    format!("{command}\n{}", paragraph(&comparison.pairing(), 0, style.columns()))
+}
+
+/// The ranking: its title, a paragraph for each place, and by what it is ordered.
+pub(super) fn places(ranking: &[Ranked<'_>], style: &Style) -> Vec<String> {
+    let columns = style.columns();
+    let title = format!("\n{}\n", style.paint(Ink::Head, "protects the data"));
+    let places = ranking
+        .iter()
+        .zip(1..)
+        .map(|(ranked, place)| paragraph(&printable(&said(ranked, place)), 2, columns));
+    std::iter::once(title).chain(places).chain([paragraph(RANKED_BY, 0, columns)]).collect()
+}
+
+/// The heading of a scenario's tables.
+pub(super) fn scenario_head(scenario: &str, style: &Style) -> String {
+    let lines = wrap(&printable(scenario), style.columns());
+    lines.iter().fold("\n".to_owned(), |page, line| page + &style.paint(Ink::Head, line) + "\n")
+}
+
+/// The paired differences under a scenario.
+pub(super) fn differences(all: &[Against<'_>], scenario: &str, columns: usize) -> String {
+    let mut page = String::new();
+    for against in all.iter().filter(|against| against.scenario == scenario) {
+        let words: Vec<String> = against.words().iter().map(|it| printable(it).into_owned()).collect();
+        for (at, line) in enumerated(&words, columns.saturating_sub(4)).iter().enumerate() {
+            page.push_str(&format!("{}{line}\n", if at == 0 { "  " } else { "    " }));
+        }
+    }
+    page
+}
+
+fn said(ranked: &Ranked<'_>, place: usize) -> String {
+    let why = if ranked.why.is_empty() { String::new() } else { format!(": {}", ranked.why) };
+    format!("{place}. {}: {}{why}", ranked.design, ranked.protects.words())
+}
