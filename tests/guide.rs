@@ -95,7 +95,7 @@ fn accept(here: &Path, line: &str) -> Result<bool, String> {
     }
     let mut args = words(line)?;
     let has = |args: &[String], option: &str| args.iter().any(|arg| arg == option);
-    let into = args.iter().position(|arg| arg.starts_with('>')).map(|at| args.remove(at).split_off(1));
+    let into = args.iter().position(|arg| arg.starts_with('>')).map(|at| args.split_off(at).concat());
     match args[0].as_str() {
         // It ends when it is told to; and pairs come after thousands of runs with one strike.
         "serve" => return understand(here, &args, line).map(|()| true),
@@ -111,7 +111,7 @@ fn accept(here: &Path, line: &str) -> Result<bool, String> {
         return Err(format!("`{line}` ends with {:?}: {}", ended.code, ended.stderr));
     }
     if let Some(file) = into {
-        std::fs::write(here.join(file), ended.stdout).unwrap();
+        std::fs::write(here.join(file.trim_start_matches('>')), ended.stdout).unwrap();
     }
     Ok(true)
 }
