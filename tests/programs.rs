@@ -195,15 +195,13 @@ fn every_step_of_a_program_is_a_place_for_a_fault() {
     if !can_run(&["python3"]) {
         return;
     }
-    let output = run_in(
-        directory().path(),
-        &["explore", "--program", PLAIN, "--fault", "crash", "--set", "clients=2", "--set", "sections=1"],
-    );
-    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
-    assert!(output.stdout.contains("none violates anything"), "{}", output.stdout);
-    let explored = output.stdout.lines().find(|line| line.starts_with("crash")).unwrap_or_default();
-    let places: u32 = explored.split_whitespace().nth(1).unwrap().parse().unwrap();
-    assert!(places > 150, "{explored}");
+    let small = ["explore", "--program", PLAIN, "--set", "clients=2", "--set", "sections=1"];
+    let told = run_in(directory().path(), &[&small[..], &["--place", "pause:150"]].concat());
+    assert!(told.stdout.contains("fault pause"), "{}{}", told.stdout, told.stderr);
+    let none = run_in(directory().path(), &[&small[..], &["--place", "pause:100000"]].concat());
+    assert_eq!(none.code, Some(2), "{}", none.stdout);
+    let requests = run_in(directory().path(), &[&small[..], &["--fault", "lost-request"]].concat());
+    assert!(requests.stdout.contains("single placements explored"), "{}{}", requests.stdout, requests.stderr);
 }
 
 #[test]
@@ -221,10 +219,11 @@ fn a_real_redis_server_shows_what_the_simulated_one_does() {
     for output in [&simulated, &real] {
         assert!(output.stdout.contains("mutual-exclusion"), "{}", output.stdout);
     }
-    let again: Vec<String> = (0..3)
-        .map(|_| digest(&run_in(directory().path(), &["replay", "single@real", "pause", "1"])))
-        .collect();
-    assert!(again.iter().all(|other| *other == again[0]), "{again:?}");
+    for (design, scenario) in [("single@real", "pause"), ("replicated@real", "failover")] {
+        let again: Vec<String> =
+            (0..3).map(|_| digest(&run_in(directory().path(), &["replay", design, scenario, "1"]))).collect();
+        assert!(again.iter().all(|other| *other == again[0]), "{design}: {again:?}");
+    }
 }
 
 #[test]

@@ -28,7 +28,9 @@ pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
     let Some(kind) = design.kind.take() else { return Err("it has no stores".to_owned()) };
     let settings = complete(kind.params(), &Settings::default(), LEASE);
     let members = kind.members(design.topology, &settings);
-    if design.persistent || members.iter().any(|member| kind.real_server(member, &members, &settings).is_none()) {
+    if design.persistent
+        || members.iter().any(|member| kind.real_server(member, &members, &settings).is_none())
+    {
         return Err(format!("picklock does not start real servers of {} in this way", kind.name()));
     }
     design.name = format!("{}{SUFFIX}", design.name).into();
@@ -79,7 +81,9 @@ impl StoreKind for Real {
 
     fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
         let Some(words) = self.kind.real_server(&seat.member, &seat.members, &seat.settings) else {
-            seat.host.give_up("real servers keep nothing over a restart so far: set `persistence=none`".to_owned());
+            seat.host.give_up(
+                "real servers keep nothing over a restart so far: set `persistence=none`".to_owned(),
+            );
         };
         let setup = network::setup(&words, &seat.host);
         Box::pin(driver::serve(seat.host, setup))

@@ -10,14 +10,16 @@ use crate::{PORT, sentinel};
 const AT_HOME: &str = r#"cd "$HOME" && exec "$@""#;
 
 /// Writes its first argument to a file and runs a Sentinel by it: a Sentinel keeps what it finds out there.
-const WITH_FILE: &str = r#"cd "$HOME" && printf '%s' "$1" > sentinel.conf && exec redis-server sentinel.conf --sentinel"#;
+const WITH_FILE: &str =
+    r#"cd "$HOME" && printf '%s' "$1" > sentinel.conf && exec redis-server sentinel.conf --sentinel"#;
 
 /// The command; `None` if the store is to keep something over a restart, which these do not.
 pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) -> Option<Vec<String>> {
     if settings.word("persistence") != "none" {
         return None;
     }
-    let primary = members.iter().find(|other| other.role == Role::Store).map_or("", |primary| primary.name.as_str());
+    let primary =
+        members.iter().find(|other| other.role == Role::Store).map_or("", |primary| primary.name.as_str());
     let words = |script: &str, rest: Vec<String>| {
         let shell = ["sh", "-c", script, "sh"].map(str::to_owned);
         Some(shell.into_iter().chain(rest).collect())
@@ -96,7 +98,10 @@ mod tests {
         let line = |at: usize| command(&members[at], &members, &settings("none")).unwrap().join(" ");
         assert!(line(0).contains("--min-replicas-to-write 1") && !line(0).contains("--replicaof"));
         assert!(line(1).contains("--replicaof node-1 6379 --save "));
-        assert!(line(2).contains("sentinel monitor mymaster node-1 6379 1\n") && line(2).contains("milliseconds mymaster 200"));
+        assert!(
+            line(2).contains("sentinel monitor mymaster node-1 6379 1\n")
+                && line(2).contains("milliseconds mymaster 200")
+        );
     }
 
     #[test]
