@@ -21,6 +21,7 @@
 //! ```
 
 mod aftermath;
+pub mod alike;
 pub mod brief;
 mod cause;
 pub mod compare;

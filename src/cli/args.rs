@@ -12,6 +12,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
 
 use super::adapter::AdapterArgs;
+use super::conformance::ConformanceArgs;
 use super::doctor::DoctorArgs;
 use super::explore::ExploreArgs;
 use super::programs::Programs;
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Print a program to start from, for a lock in another language
     Adapter(AdapterArgs),
+    /// Run the same plans on simulated and on real servers, and name where they differ
+    Conformance(ConformanceArgs),
     /// Test a statement about locks, or all of them
     Experiment(ExperimentArgs),
     /// Serve the simulated Redis on real sockets, for clients in any language

@@ -5,6 +5,7 @@ mod args;
 mod choose;
 mod compare;
 mod completions;
+mod conformance;
 mod doctor;
 mod exit;
 mod experiment;
@@ -44,6 +45,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(&args),
         Command::Explore(args) => explore::explore(&args),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Conformance(args) => conformance::conformance(&args),
         Command::Adapter(args) => adapter::adapter(&args),
         Command::Experiment(args) => experiment::experiment(&args),
         Command::Serve(args) => serve::serve(&args),

@@ -1,0 +1,94 @@
+//! `picklock conformance`: the same plans on simulated and on real servers, and where what clients see differs.
+
+use std::ops::Range;
+
+use clap::Args;
+use picklock_processes::servers;
+use picklock_reports::alike::{self, Alike};
+use picklock_scenarios::check;
+use picklock_scenarios::scenario::Scenario;
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::seed::Seed;
+
+use super::args::{Look, seeds};
+use super::exit::{Exit, Failure};
+use super::{choose, screen};
+
+#[derive(Args)]
+#[command(after_help = "\
+Each run is made twice with the same plan, faults included: on the simulated servers and on the real ones, both in virtual time. What
+the clients do, send and are answered is compared word by word; the first difference is named. It needs a redis-server.
+The exit code is 1 if any run differs in words.
+
+Example: picklock conformance --design single,redlock --scenario calm,pause,node-restart --seeds 5")]
+pub(crate) struct ConformanceArgs {
+    /// Designs, separated by commas
+    #[arg(long, value_name = "A,B", default_value = "single,redlock")]
+    design: Vec<String>,
+    /// Scenarios by name, or scenario files (*.toml), separated by commas
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', default_value = "calm,pause")]
+    scenario: Vec<String>,
+    /// Set a parameter of the scenarios, as in ttl=2s; may be repeated
+    #[arg(long, value_name = "K=V")]
+    set: Vec<String>,
+    /// How many seeds from 0 on, or a half-open range A..B
+    #[arg(long, value_name = "N|A..B", default_value = "5", value_parser = seeds)]
+    seeds: Range<u64>,
+    #[command(flatten)]
+    look: Look,
+}
+
+pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
+    let Some(server) = servers::installed() else {
+        let message = "there is no real server to compare with: install redis-server, and see `picklock doctor --programs`";
+        return Err(Failure::Input(message.to_owned()));
+    };
+    let scenarios = choose::chosen(&args.scenario, None, &args.set)?;
+    let style = screen::style(args.look);
+    let (mut page, mut counts, mut apart) = (String::new(), [0_u64; 3], 0);
+    for design in choose::designs(&args.design)? {
+        for scenario in &scenarios {
+            for seed in args.seeds.clone() {
+                let Some(alike) = compare(&design, scenario, Seed(seed))? else { continue };
+                let title = format!("{} under {}, seed {seed}", design.name, scenario.name());
+                page.push_str(&alike::tell(&title, &alike, ["simulated", &server], &style));
+                match alike {
+                    Alike::Wholly => counts[0] += 1,
+                    Alike::InWords { apart_ns } => {
+                        counts[1] += 1;
+                        apart = apart_ns.max(apart);
+                    }
+                    Alike::Until { .. } => counts[2] += 1,
+                }
+            }
+        }
+    }
+    let [wholly, in_words, differ] = counts;
+    let apart = std::time::Duration::from_nanos(apart);
+    let times = if in_words > 0 { format!(" (by {apart:?} at most)") } else { String::new() };
+    page.push_str(&format!(
+        "{} runs on simulated nodes and on {server}: {wholly} alike to the nanosecond, {in_words} in all but times{times}, \
+         {differ} differ\n",
+        wholly + in_words + differ
+    ));
+    screen::print(&page)?;
+    Ok(match counts {
+        [0, 0, 0] => Exit::Idle,
+        [_, _, 0] => Exit::Expected,
+        _ => Exit::Violation,
+    })
+}
+
+/// One plan on both; `None` where the scenario says nothing of the design, or a fault is one of simulated servers.
+fn compare(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Option<Alike>, Failure> {
+    let Ok(simulated) = scenario.applies(design) else { return Ok(None) };
+    let plan = check::draw(&simulated, scenario, seed)?;
+    let real = choose::real(simulated.clone())?;
+    if real.admits(&plan).is_err() {
+        return Ok(None);
+    }
+    let one = check::check_keeping(Engine::Event, &simulated, plan.clone())?;
+    let other = check::check_keeping(Engine::Event, &real, plan)?;
+    Ok(Some(alike::compare(&one, &other)))
+}
