@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use picklock_programs::Setup;
+use picklock_programs::{Clock, Setup};
 use picklock_sim::host::Host;
 
 /// Where the first host is.
@@ -23,6 +23,8 @@ pub(crate) fn setup(words: &[String], host: &Host) -> Setup {
     let (name, names) = (host.name(), host.names());
     let here = names.iter().position(|other| *other == name).unwrap_or_default();
     let mut setup = Setup::new(words, name, address(here), host.rng().below(u64::MAX));
+    let (monotonic, wall) = host.reading();
+    setup.clock = Clock { monotonic_ns: monotonic.as_nanos(), wall_ns: wall.as_nanos() };
     setup.hosts = names.into_iter().enumerate().map(|(at, name)| (name, address(at))).collect();
     setup.hosts.remove(here);
     setup

@@ -3,7 +3,13 @@
 use std::{ffi::OsString, net::Ipv4Addr, path::PathBuf};
 
 /// What one program is started with. The same setup and the same answers give the same steps.
-#[derive(Clone, Debug)]
+///
+/// What a program does before its first step is its start-up: it loads itself and its libraries, and touches nothing of
+/// its world. Start-up knows neither the seed nor the time, so that it is the same in each run, and a [`Pool`] can do it
+/// once: its randomness is decided by the host's name, its clocks stand at `clock`, and lines come after it.
+///
+/// [`Pool`]: crate::Pool
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// The program and its arguments; a program without a slash is looked for in `PATH`.
     pub command: Vec<OsString>,
@@ -11,8 +17,10 @@ pub struct Setup {
     pub env: Vec<(OsString, OsString)>,
     /// Where the program starts; where the caller is if none is given.
     pub dir: Option<PathBuf>,
-    /// Decides the program's randomness and the order of its threads.
+    /// Decides the program's randomness and the order of its threads, from its first step on.
     pub seed: u64,
+    /// What its clocks show during start-up; not later than the first step's.
+    pub clock: Clock,
     /// How its looks at the clock are answered.
     pub looks: Looks,
     /// Which files it finds.
@@ -41,6 +49,7 @@ impl Setup {
             env: Vec::new(),
             dir: None,
             seed,
+            clock: Clock::default(),
             looks: Looks::Page,
             files: Files::Own,
             limits: Limits::default(),
@@ -72,7 +81,7 @@ pub enum Files {
 }
 
 /// How far a program may go before it is stopped.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Processor time that the program may use between two of its calls, in milliseconds.
     pub silence_ms: u64,

@@ -4,11 +4,17 @@
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod driver;
 
+use std::path::Path;
+
 use driver::{run, setup};
 use picklock_programs::{Clock, Group, Looks, Setup, Status, Step};
 
+const PYTHON: &str = "/usr/bin/python3";
+
 fn python(script: &str, seed: u64) -> Setup {
-    setup(&["python3", "-S", "-c", script], seed)
+    // Not a script of some version manager that looks for it.
+    let python = if Path::new(PYTHON).is_file() { PYTHON } else { "python3" };
+    setup(&[python, "-S", "-c", script], seed)
 }
 
 #[test]
@@ -34,12 +40,36 @@ print('end')";
 }
 
 #[test]
-fn the_seed_decides_the_randomness() {
+fn the_seed_decides_the_randomness_from_the_first_step_on() {
     let script = "import os, random, uuid, sys
-print(os.urandom(8).hex(), random.random(), uuid.uuid4(), uuid.uuid1(), hash('a'), id(sys), os.getpid(), os.uname().nodename)";
-    let told = |seed| run(&python(script, seed), &[]).steps;
-    assert_eq!(told(1), told(1));
-    assert_ne!(told(1), told(2));
+early = os.urandom(8).hex(), random.random()
+print(early)
+print(os.urandom(8).hex(), uuid.uuid4(), uuid.uuid1(), hash('a'), id(sys), os.getpid(), os.getppid(), os.uname().nodename)";
+    let told = |seed| run(&python(script, seed), &[]);
+    let first = told(1);
+    assert_eq!(first.steps, told(1).steps);
+    let (first, other) = (first.printed(), told(2));
+    assert_eq!(first[0], other.printed()[0]);
+    assert_ne!(first[1], other.printed()[1]);
+    let mut elsewhere = python(script, 1);
+    elsewhere.name = "client-2".to_owned();
+    assert_ne!(first[0], run(&elsewhere, &[]).printed()[0]);
+}
+
+#[test]
+fn start_up_takes_place_at_a_time_of_its_own_and_lines_come_after_it() {
+    let script = "import fcntl, os, struct, termios, time
+early = time.monotonic(), time.time(), fcntl.ioctl(0, termios.FIONREAD, b'    ')
+print(early, flush=True)
+print(time.monotonic(), fcntl.ioctl(0, termios.FIONREAD, b'    '), sep='\\n')";
+    let mut setup = python(script, 1);
+    setup.clock = Clock { monotonic_ns: 500_000_000, wall_ns: 1_500_000_000 };
+    for looks in [Looks::Page, Looks::Told] {
+        setup.looks = looks;
+        let story = run(&setup, &["one"]);
+        let told = [r"(0.5, 1.5, b'\x00\x00\x00\x00')", "1.0", r"b'\x04\x00\x00\x00'"];
+        assert_eq!(story.printed(), told, "{story:#?}");
+    }
 }
 
 #[test]

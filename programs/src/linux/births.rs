@@ -9,7 +9,7 @@ use syscalls::Sysno;
 
 use super::{
     clock_page::Image,
-    group::{Answer, Group, stream},
+    group::{Answer, Group},
     notify::Notice,
     table::{Cause, Held, Late, Process, State, Thread, status_field},
 };
@@ -48,7 +48,7 @@ impl Group {
                     // The first one is about to become the program.
                     fresh: parent.is_none(),
                     image,
-                    random: stream(self.setup.seed, 1 + self.processes.len() as u64),
+                    random: self.randomness(self.processes.len()),
                     used_ns: 0,
                 });
                 self.processes.len() - 1
@@ -181,6 +181,13 @@ impl Group {
         if let Some(parent) = self.processes[process].parent {
             self.interrupt(parent, libc::SIGCHLD);
         }
+    }
+
+    /// The number of the parent as the program knows it; the first one's is the init's.
+    pub(crate) fn parent(&self, thread: usize) -> Answer {
+        let parent = self.processes[self.threads[thread].process].parent;
+        let parent = parent.map(|parent| &self.processes[parent]).filter(|parent| parent.alive);
+        Answer::Value(parent.map_or(1, |parent| parent.own_pid.into()))
     }
 
     pub(crate) fn has_dead_child(&self, process: usize, which: Option<u32>) -> bool {

@@ -93,6 +93,20 @@ const TOLD: &[Sysno] = &[
     Sysno::timerfd_settime,
     Sysno::timerfd_gettime,
     Sysno::flock,
+    // It can be the child of a process that it must not see.
+    Sysno::getppid,
+    // They make what copies of a process share: a process is copied before.
+    Sysno::epoll_create,
+    Sysno::epoll_create1,
+    Sysno::eventfd,
+    Sysno::eventfd2,
+    Sysno::inotify_init,
+    Sysno::inotify_init1,
+    Sysno::pipe,
+    Sysno::pipe2,
+    Sysno::signalfd,
+    Sysno::signalfd4,
+    Sysno::socketpair,
     // The first calls of a new program or thread: it is stopped there.
     Sysno::arch_prctl,
     Sysno::set_robust_list,

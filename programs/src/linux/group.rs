@@ -25,11 +25,11 @@ use crate::{Broken, Call, Clock, Limits, Looks, Setup, StartError, Step, What};
 /// Calls that a thread makes in a row before another one gets its turn.
 const STREAK: u32 = 400;
 /// Calls of all threads before a little time must pass.
-const CALLS: u32 = 20_000;
+pub(crate) const CALLS: u32 = 20_000;
 /// Calls that do nothing but look whether something happened, before a little time must pass.
 pub(crate) const SPINS: u32 = 300;
 /// That little time; it doubles as long as nothing else happens.
-const LITTLE_NS: u64 = 50_000;
+pub(crate) const LITTLE_NS: u64 = 50_000;
 /// The most that it becomes.
 const MOST_LITTLE_NS: u64 = 1_000_000;
 
@@ -65,13 +65,15 @@ pub struct Group {
     pub(crate) sockets: Sockets,
     pub(crate) timers: Timers,
     pub(crate) random_files: Vec<u64>,
-    order: ChaCha8Rng,
+    pub(crate) order: ChaCha8Rng,
+    /// It has not come to its first step.
+    pub(crate) starts_up: bool,
     pub(crate) events: VecDeque<Step>,
-    current: usize,
-    streak: u32,
+    pub(crate) current: usize,
+    pub(crate) streak: u32,
     pub(crate) calls: u32,
     pub(crate) spins: u32,
-    little_ns: u64,
+    pub(crate) little_ns: u64,
     pub(crate) silent_slices: u64,
     pub(crate) sequence: u64,
     /// Something was taken that was not told yet.
@@ -110,6 +112,9 @@ impl Group {
             ),
             Looks::Told => None,
         };
+        if let Some(page) = &page {
+            page.show(setup.clock);
+        }
         let [out, err] = started.output;
         Ok(Self {
             child: started.child,
@@ -119,7 +124,7 @@ impl Group {
             input_ends: false,
             outputs: [Output::new(out), Output::new(err)],
             page,
-            clock: Clock::default(),
+            clock: setup.clock,
             looks: setup.looks,
             limits: setup.limits,
             setup: setup.clone(),
@@ -130,6 +135,7 @@ impl Group {
             timers: Timers::default(),
             random_files: Vec::new(),
             order: stream(setup.seed, 0),
+            starts_up: true,
             events: VecDeque::new(),
             current: 0,
             streak: 0,
@@ -149,16 +155,8 @@ impl Group {
     /// # Errors
     /// If the program can no longer be supervised. Its processes are gone then.
     pub fn step(&mut self, clock: Clock) -> Result<Step, Broken> {
-        if clock != self.clock {
-            self.clock = clock;
-            (self.calls, self.spins) = (0, 0);
-            if let Some(page) = &self.page {
-                page.show(clock);
-            }
-            self.ring();
-        }
         if self.broken.is_none() {
-            match self.run() {
+            match self.run(clock) {
                 Ok(step) => return Ok(step),
                 Err(broken) => self.give_up(broken),
             }
@@ -184,17 +182,30 @@ impl Group {
         self.broken = Some(broken);
     }
 
-    fn run(&mut self) -> Result<Step, Broken> {
+    fn run(&mut self, clock: Clock) -> Result<Step, Broken> {
+        if self.starts_up {
+            self.start_up()?;
+            self.take_up();
+        }
+        if clock != self.clock {
+            self.clock = clock;
+            (self.calls, self.spins) = (0, 0);
+            if let Some(page) = &self.page {
+                page.show(clock);
+            }
+            self.ring();
+        }
         loop {
+            // Before a step is told: no thread runs while the driver answers.
+            if self.is_running() {
+                self.listen()?;
+                continue;
+            }
             if let Some(step) = self.events.pop_front() {
                 return Ok(step);
             }
             if self.over {
                 return Ok(Step::Exited(self.child.status()));
-            }
-            if self.unborn > 0 || self.threads.iter().any(Thread::is_running) {
-                self.listen()?;
-                continue;
             }
             self.gather()?;
             if !self.events.is_empty() {
@@ -210,6 +221,11 @@ impl Group {
             self.current = thread;
             self.serve(thread)?;
         }
+    }
+
+    /// Whether a thread runs, or is about to.
+    pub(crate) fn is_running(&self) -> bool {
+        !self.over && (self.unborn > 0 || self.threads.iter().any(Thread::is_running))
     }
 
     /// The thread to go on: the one that did as long as it makes calls, else one by lot.
@@ -232,7 +248,7 @@ impl Group {
     }
 
     /// Answers the call of a thread, or ends its wait.
-    fn serve(&mut self, thread: usize) -> Result<(), Broken> {
+    pub(crate) fn serve(&mut self, thread: usize) -> Result<(), Broken> {
         match std::mem::replace(&mut self.threads[thread].state, State::Running) {
             State::Called(notice) => {
                 if let Some(what) = self.point(thread, &notice) {
@@ -310,7 +326,7 @@ impl Group {
 
     /// At which calls the driver is told first.
     fn point(&self, thread: usize, notice: &Notice) -> Option<What> {
-        if self.threads[thread].announced {
+        if self.threads[thread].announced || self.starts_up {
             return None;
         }
         let told = self.looks == Looks::Told;
@@ -348,6 +364,7 @@ impl Group {
                 self.read(thread, notice)
             }
             Sysno::flock => self.flock(notice),
+            Sysno::getppid => Ok(self.parent(thread)),
             Sysno::sched_yield => Ok(self.give_way()),
             Sysno::pause | Sysno::rt_sigsuspend => Ok(Answer::Hold(Held {
                 until: None,

@@ -15,6 +15,7 @@ mod output;
 mod readiness;
 mod sockets;
 mod spawn;
+mod startup;
 mod surroundings;
 mod table;
 mod time;

@@ -114,6 +114,9 @@ impl Group {
     }
 
     pub(crate) fn flush_input(&mut self) {
+        if self.starts_up {
+            return;
+        }
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         while !self.input_backlog.is_empty() {
             let Ok(sent) = rustix::net::send(&self.input, self.input_backlog.make_contiguous(), flags) else {

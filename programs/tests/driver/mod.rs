@@ -7,10 +7,13 @@ use picklock_programs::{Broken, Clock, ConnectError, Ending, Group, Setup, Socke
 /// Where the toy store is.
 pub(crate) const STORE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
 const MILLISECOND: u64 = 1_000_000;
+/// What the clocks show at the start.
+pub(crate) const START: Clock = Clock { monotonic_ns: 1_000_000_000, wall_ns: 1_700_000_000_000_000_000 };
 
 /// A setup of `command` on a host that knows the store as `store`.
 pub(crate) fn setup(command: &[&str], seed: u64) -> Setup {
     let mut setup = Setup::new(command, "client-1", Ipv4Addr::new(10, 0, 0, 1), seed);
+    setup.clock = START;
     setup.hosts = vec![("store".to_owned(), STORE)];
     setup.env = vec![("PYTHONHASHSEED".into(), "0".into()), ("PYTHONDONTWRITEBYTECODE".into(), "1".into())];
     setup
@@ -53,7 +56,7 @@ enum Due {
 /// Runs a program: its lines come one after the other, each when the last one was answered, with a store at `STORE`.
 pub(crate) fn run(setup: &Setup, lines: &[&str]) -> Story {
     let mut group = Group::start(setup).expect("start the program");
-    let start = Clock { monotonic_ns: 1_000_000_000, wall_ns: 1_700_000_000_000_000_000 };
+    let start = START;
     let mut clock = start;
     let mut story = Story { steps: Vec::new(), status: None, broken: None, elapsed_ms: 0 };
     let mut due: BTreeMap<(u64, u64), Due> = BTreeMap::new();
