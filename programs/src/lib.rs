@@ -34,6 +34,9 @@
 //! Computation costs no virtual time. A program that only looks at the clock, or asks again and again whether something
 //! happened, is told to wait a little ([`Step::Waits`] with a time just ahead), so that time passes for it.
 //!
+//! Most of the time of a run goes into the start of its programs. A [`Pool`] lets each start up once, and copies it from
+//! then on, with the same steps.
+//!
 //! Left out on purpose: IPv6, datagrams and netlink (refused, so that libraries carry on without), the times of files,
 //! timers by `timer_create`. Linux on x86-64 only; elsewhere [`Group::start`] refuses. [`ready`] says what a machine lacks.
 
@@ -48,8 +51,8 @@ mod linux;
 pub mod ready;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub use elsewhere::Group;
+pub use elsewhere::{Group, Pool};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use linux::Group;
+pub use linux::{Group, Pool};
 pub use setup::{Clock, Files, Limits, Looks, Setup};
 pub use step::{Broken, Call, ConnectError, Ending, SocketId, StartError, Status, Step, What};

@@ -20,7 +20,7 @@ use super::{go, memory::Memory};
 use crate::{Clock, Looks};
 
 /// Where the page lies in every process.
-const PAGE: u64 = 0x6f00_0000_0000;
+pub(crate) const PAGE: u64 = 0x6f00_0000_0000;
 /// The descriptor by which the page is mapped; it is closed at once.
 pub(crate) const PAGE_FD: i32 = 990;
 /// Looks between two moves of the time.
@@ -136,6 +136,9 @@ impl Drop for ClockPage {
 
 // SAFETY: the mapping belongs to the process, not to the thread, and the pointer to nobody else.
 unsafe impl Send for ClockPage {}
+
+// SAFETY: all that is done through a shared reference is atomic.
+unsafe impl Sync for ClockPage {}
 
 impl AsFd for ClockPage {
     fn as_fd(&self) -> BorrowedFd<'_> {

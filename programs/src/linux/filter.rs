@@ -96,8 +96,6 @@ const TOLD: &[Sysno] = &[
     // It can be the child of a process that it must not see.
     Sysno::getppid,
     // They make what copies of a process share: a process is copied before.
-    Sysno::epoll_create,
-    Sysno::epoll_create1,
     Sysno::eventfd,
     Sysno::eventfd2,
     Sysno::inotify_init,

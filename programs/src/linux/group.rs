@@ -3,7 +3,7 @@
 //! One thread runs at a time. It runs until its next call; then the call is answered, made to wait, or left to the
 //! kernel, and the thread goes on. When it waits, another one is chosen by the seed; when all wait, the driver is told.
 
-use std::{collections::VecDeque, os::fd::OwnedFd};
+use std::{collections::VecDeque, os::fd::OwnedFd, sync::Arc};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -16,8 +16,9 @@ use super::{
     filter::FORBIDDEN,
     notify::{Listener, Notice},
     output::Output,
-    spawn::{self, Child},
+    spawn::{self, Role, Started},
     table::{Cause, Held, Late, Process, State, Thread},
+    template::Life,
     time::Timers,
 };
 use crate::{Broken, Call, Clock, Limits, Looks, Setup, StartError, Step, What};
@@ -28,6 +29,8 @@ const STREAK: u32 = 400;
 pub(crate) const CALLS: u32 = 20_000;
 /// Calls that do nothing but look whether something happened, before a little time must pass.
 pub(crate) const SPINS: u32 = 300;
+/// The same during start-up.
+const START_UP_SPINS: u32 = 10 * SPINS;
 /// That little time; it doubles as long as nothing else happens.
 pub(crate) const LITTLE_NS: u64 = 50_000;
 /// The most that it becomes.
@@ -47,13 +50,13 @@ pub(crate) enum Answer {
 
 /// The processes of one host, in virtual time.
 pub struct Group {
-    pub(crate) child: Child,
-    pub(crate) listener: Listener,
+    pub(crate) life: Life,
+    pub(crate) listener: Arc<Listener>,
     pub(crate) input: OwnedFd,
     pub(crate) input_backlog: VecDeque<u8>,
     pub(crate) input_ends: bool,
     pub(crate) outputs: [Output; 2],
-    pub(crate) page: Option<ClockPage>,
+    pub(crate) page: Option<Arc<ClockPage>>,
     pub(crate) clock: Clock,
     pub(crate) looks: Looks,
     pub(crate) limits: Limits,
@@ -105,7 +108,16 @@ impl Group {
     /// # Errors
     /// If there is no such program, or the kernel or the container forbids what is needed.
     pub fn start(setup: &Setup) -> Result<Self, StartError> {
-        let started = spawn::start(setup)?;
+        Self::start_as(setup, spawn::start(setup, Role::Program)?)
+    }
+
+    /// Whether the program was copied from one that had started up before.
+    #[must_use]
+    pub fn is_copy(&self) -> bool {
+        matches!(self.life, Life::Lent(_))
+    }
+
+    pub(crate) fn start_as(setup: &Setup, started: Started) -> Result<Self, StartError> {
         let page = match setup.looks {
             Looks::Page => Some(
                 ClockPage::new().map_err(|source| StartError::Forbidden { what: "share a page", source })?,
@@ -115,11 +127,22 @@ impl Group {
         if let Some(page) = &page {
             page.show(setup.clock);
         }
-        let [out, err] = started.output;
-        Ok(Self {
-            child: started.child,
-            listener: started.listener,
-            input: started.input,
+        let (life, listener) = (Life::Own(started.child), Arc::new(started.listener));
+        Ok(Self::new(setup, life, listener, page.map(Arc::new), started.input, started.output))
+    }
+
+    pub(crate) fn new(
+        setup: &Setup,
+        life: Life,
+        listener: Arc<Listener>,
+        page: Option<Arc<ClockPage>>,
+        input: OwnedFd,
+        [out, err]: [OwnedFd; 2],
+    ) -> Self {
+        Self {
+            life,
+            listener,
+            input,
             input_backlog: VecDeque::new(),
             input_ends: false,
             outputs: [Output::new(out), Output::new(err)],
@@ -147,7 +170,7 @@ impl Group {
             has_lines: false,
             over: false,
             broken: None,
-        })
+        }
     }
 
     /// Lets the program go on until something happens or all its threads wait.
@@ -170,13 +193,13 @@ impl Group {
                 self.over = true;
                 Err(broken)
             }
-            (None, None) => Ok(Step::Exited(self.child.status())),
+            (None, None) => Ok(Step::Exited(self.life.status())),
         }
     }
 
     /// Kills the processes. What they said before is told first.
     fn give_up(&mut self, broken: Broken) {
-        self.child.kill();
+        self.life.kill();
         self.has_lines = true;
         let _ = self.gather();
         self.broken = Some(broken);
@@ -205,7 +228,7 @@ impl Group {
                 return Ok(step);
             }
             if self.over {
-                return Ok(Step::Exited(self.child.status()));
+                return Ok(Step::Exited(self.life.status()));
             }
             self.gather()?;
             if !self.events.is_empty() {
@@ -418,6 +441,7 @@ impl Group {
     /// A call that only looks: after many of them, a little time must pass.
     pub(crate) fn spins_too_long(&mut self) -> bool {
         self.spins += 1;
-        self.spins > SPINS
+        // Time does not pass during start-up: whoever waits for it there has to come out of it.
+        self.spins > if self.starts_up { START_UP_SPINS } else { SPINS }
     }
 }

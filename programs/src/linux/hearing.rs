@@ -106,7 +106,7 @@ impl Group {
         if image.flag.is_some()
             && let Some(page) = &self.page
         {
-            let _ = self.listener.place(notice, page.as_fd(), PAGE_FD);
+            let _ = self.listener.place(notice, page.as_fd(), PAGE_FD, true);
         }
         Ok(())
     }

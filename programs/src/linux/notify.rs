@@ -127,7 +127,13 @@ impl Listener {
     }
 
     /// Makes `fd` the program's descriptor `at`, and leaves the call open.
-    pub(crate) fn place(&self, notice: &Notice, fd: BorrowedFd<'_>, at: RawFd) -> io::Result<i32> {
-        self.add(notice, fd, Some(at), 0, true)
+    pub(crate) fn place(
+        &self,
+        notice: &Notice,
+        fd: BorrowedFd<'_>,
+        at: RawFd,
+        closes: bool,
+    ) -> io::Result<i32> {
+        self.add(notice, fd, Some(at), 0, closes)
     }
 }

@@ -91,7 +91,7 @@ impl Group {
         for thread in &mut self.threads {
             thread.state = State::Dead;
         }
-        self.child.status();
+        self.life.status();
         let _ = self.gather();
         for (output, make) in
             self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])

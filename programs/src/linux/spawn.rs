@@ -5,7 +5,7 @@
 //! calls are made that are safe in a copy of a process with several threads: everything is prepared before.
 
 use std::{
-    ffi::{CString, OsStr, OsString},
+    ffi::{CStr, CString, OsStr, OsString},
     io,
     mem::MaybeUninit,
     os::{
@@ -31,10 +31,20 @@ use rustix::{
 
 use super::filter::{START_FD, program};
 use super::notify::Listener;
+use super::steward::run_steward;
 use crate::{Files, Limits, Setup, StartError, Status};
 
 /// The directory for the program's own files: a file system of its own, empty at the start and gone at the end.
-pub(crate) const HOME: &str = "/dev/shm";
+pub(crate) const HOME: &CStr = c"/dev/shm";
+
+/// What a program is started for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// To run.
+    Program,
+    /// To be copied. Copies live in a namespace of their own, which a steward keeps; the init reports their ends.
+    Template,
+}
 
 /// A started program and its init.
 pub(crate) struct Child {
@@ -51,17 +61,42 @@ pub(crate) struct Started {
     pub(crate) listener: Listener,
     pub(crate) input: OwnedFd,
     pub(crate) output: [OwnedFd; 2],
+    /// Where the steward takes commands, if this is a template.
+    pub(crate) steward: Option<OwnedFd>,
+    /// The program's own ends of its input and its outputs, as long as nobody else needs them.
+    pub(crate) ends: [u64; 3],
 }
 
-/// All that the two processes need, made before the first fork.
-struct Plan {
+/// The ends of a program's input and outputs.
+pub(crate) struct Ends {
+    pub(crate) input: OwnedFd,
+    pub(crate) output: [OwnedFd; 2],
+    pub(crate) theirs: [OwnedFd; 3],
+}
+
+impl Ends {
+    pub(crate) fn new() -> Result<Self, Errno> {
+        let (input, stdin) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        let (stdout, out) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (stderr, err) = pipe_with(PipeFlags::CLOEXEC)?;
+        for ours in [&stdout, &stderr, &input] {
+            rustix::io::ioctl_fionbio(ours, true)?;
+        }
+        Ok(Self { input, output: [stdout, stderr], theirs: [stdin, out, err] })
+    }
+}
+
+/// All that the processes need, made before the first fork.
+pub(super) struct Plan {
     program: CString,
     arguments: Vec<*const libc::c_char>,
     variables: Vec<*const libc::c_char>,
     dir: Option<CString>,
     name: CString,
-    tmpfs: CString,
-    own_files: bool,
+    pub(super) tmpfs: CString,
+    pub(super) own_files: bool,
+    role: Role,
+    steward: RawFd,
     filter: Vec<libc::sock_filter>,
     limits: Limits,
     files: [RawFd; 3],
@@ -75,7 +110,7 @@ fn forbidden(what: &'static str) -> impl Fn(Errno) -> StartError {
     move |errno| StartError::Forbidden { what, source: errno.into() }
 }
 
-pub(crate) fn start(setup: &Setup) -> Result<Started, StartError> {
+pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
     let environment = environment(setup);
     let path = environment.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value.as_os_str());
     let first = setup.command.first().map_or(OsStr::new(""), OsString::as_os_str);
@@ -96,13 +131,14 @@ pub(crate) fn start(setup: &Setup) -> Result<Started, StartError> {
     let list = |words: &[CString]| words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
 
     let pair = || socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None);
-    let (input, stdin) = pair().map_err(forbidden("make a socket pair"))?;
+    let Ends { input, output, theirs: files } = Ends::new().map_err(forbidden("make a pipe"))?;
     let (control, theirs) = pair().map_err(forbidden("make a socket pair"))?;
+    let (steward, commands) = pair().map_err(forbidden("make a socket pair"))?;
     let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(forbidden("make a pipe"));
-    let ((stdout, out), (stderr, err), (watched, lifeline), (report, reported)) =
-        (pipe()?, pipe()?, pipe()?, pipe()?);
-    for ours in [&stdout, &stderr, &input] {
-        rustix::io::ioctl_fionbio(ours, true).map_err(forbidden("make a pipe"))?;
+    let ((watched, lifeline), (report, reported)) = (pipe()?, pipe()?);
+    let mut ends = [0; 3];
+    for (end, file) in ends.iter_mut().zip(&files) {
+        *end = rustix::fs::fstat(file).map_err(forbidden("make a pipe"))?.st_ino;
     }
     let is_root = rustix::process::geteuid().is_root();
     let identity = |file: &str, id: u32| {
@@ -126,9 +162,11 @@ pub(crate) fn start(setup: &Setup) -> Result<Started, StartError> {
         name: CString::new(setup.name.as_str()).map_err(zero("the host's name"))?,
         tmpfs: CString::new(format!("size={},mode=1777", setup.limits.file)).map_err(zero("the limits"))?,
         own_files: setup.files == Files::Own,
+        role,
+        steward: commands.as_raw_fd(),
         filter: program(setup.looks),
         limits: setup.limits,
-        files: [stdin.as_raw_fd(), out.as_raw_fd(), err.as_raw_fd()],
+        files: files.each_ref().map(OwnedFd::as_raw_fd),
         control: theirs.as_raw_fd(),
         lifeline: watched.as_raw_fd(),
         report: reported.as_raw_fd(),
@@ -149,16 +187,19 @@ pub(crate) fn start(setup: &Setup) -> Result<Started, StartError> {
             Err(source) => return Err(StartError::Forbidden { what: "make a PID namespace", source }),
         }
     };
-    drop((theirs, watched, reported, stdin, out, err));
+    drop((theirs, watched, reported, commands, files));
     let child = Child { init, _lifeline: lifeline, report, status: None };
     let listener = child.listener(&control)?;
-    Ok(Started { child, listener, input, output: [stdout, stderr] })
+    let steward = (role == Role::Template).then_some(steward);
+    Ok(Started { child, listener, input, output, steward, ends })
 }
 
 /// The variables that are always there, under those that were given.
 fn environment(setup: &Setup) -> Vec<(OsString, OsString)> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let (home, tmp) = if setup.files == Files::Own { (HOME, HOME) } else { ("/", "/tmp") };
+    let own = OsStr::from_bytes(HOME.to_bytes());
+    let (home, tmp) =
+        if setup.files == Files::Own { (own, own) } else { (OsStr::new("/"), OsStr::new("/tmp")) };
     let usual: [(&str, OsString); 5] = [
         ("PATH", path),
         ("LANG", "C.UTF-8".into()),
@@ -194,13 +235,15 @@ fn locate(name: &OsStr, path: &OsStr, dir: Option<&Path>) -> Option<PathBuf> {
 ///
 /// # Safety
 /// The copy (`None`) may only make async-signal-safe calls, and must not return into code that does others.
-unsafe fn fork(namespaces: i32) -> io::Result<Option<OwnedFd>> {
+pub(super) unsafe fn fork(flags: i32) -> io::Result<Option<OwnedFd>> {
     let mut pidfd: RawFd = -1;
     // SAFETY: the structure is plain numbers.
     let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
-    arguments.flags = (libc::CLONE_PIDFD | namespaces) as u64;
+    arguments.flags = (libc::CLONE_PIDFD | flags) as u64;
     arguments.pidfd = &raw mut pidfd as u64;
-    arguments.exit_signal = libc::SIGCHLD as u64;
+    // A sibling takes the signal of its elder.
+    let exit_signal = if flags & libc::CLONE_PARENT == 0 { libc::SIGCHLD } else { 0 };
+    arguments.exit_signal = exit_signal as u64;
     // SAFETY: without CLONE_VM the copy has memory of its own, so that the stack may be shared.
     match unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size_of::<libc::clone_args>()) } {
         0 => Ok(None),
@@ -211,7 +254,7 @@ unsafe fn fork(namespaces: i32) -> io::Result<Option<OwnedFd>> {
 }
 
 /// Stages of the two processes, as they are reported when one fails.
-const STAGES: [&str; 8] = [
+const STAGES: [&str; 9] = [
     "map the user into a namespace",
     "make the mounts private",
     "guard the files of others",
@@ -220,6 +263,7 @@ const STAGES: [&str; 8] = [
     "set its limits",
     "enter its directory",
     "install the filter of calls",
+    "make a PID namespace for copies",
 ];
 
 /// Reports a failed stage, and ends the process.
@@ -256,6 +300,10 @@ unsafe fn run_init(plan: &Plan) -> ! {
         }
         let name = plan.name.as_bytes();
         libc::sethostname(name.as_ptr().cast(), name.len());
+        let mut child = MaybeUninit::<libc::sigset_t>::uninit();
+        libc::sigemptyset(child.as_mut_ptr());
+        libc::sigaddset(child.as_mut_ptr(), libc::SIGCHLD);
+        libc::sigprocmask(libc::SIG_BLOCK, child.as_ptr(), std::ptr::null_mut());
         let pidfd = match fork(0) {
             Ok(None) => run_program(plan),
             Ok(Some(pidfd)) => pidfd.into_raw_fd(),
@@ -268,13 +316,50 @@ unsafe fn run_init(plan: &Plan) -> ! {
         libc::dup2(pidfd, kept[2]);
         libc::close_range(0, 999, 0);
         libc::close_range(1003, u32::MAX, 0);
-        let mut watched = [kept[0], kept[2]].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
-        while watched.iter().all(|file| file.revents == 0) {
-            libc::poll(watched.as_mut_ptr(), 2, -1);
+        if plan.role == Role::Template {
+            libc::dup2(libc::signalfd(-1, child.as_ptr(), 0), kept[2]);
+            report_copies(kept);
         }
+        wait_for_either([kept[0], kept[2]]);
         let mut status = 0;
         if libc::waitpid(2, &mut status, libc::WNOHANG) == 2 {
             libc::write(kept[1], (&raw const status).cast(), size_of::<i32>());
+        }
+        libc::_exit(0)
+    }
+}
+
+/// Waits until one of the files is ready; whether it is the first.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+unsafe fn wait_for_either(files: [RawFd; 2]) -> bool {
+    let mut watched = files.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    while watched.iter().all(|file| file.revents == 0) {
+        // SAFETY: two entries, and both are there.
+        unsafe { libc::poll(watched.as_mut_ptr(), 2, -1) };
+    }
+    watched[0].revents != 0
+}
+
+/// The init of a template: reports how each copy ended, and ends with the template or its steward.
+///
+/// # Safety
+/// Only in a copy made by `fork`; the files are the lifeline, the report, and the news of children.
+unsafe fn report_copies([lifeline, report, news]: [RawFd; 3]) -> ! {
+    // SAFETY: the calls are async-signal-safe, and all pointers are to locals with their sizes.
+    unsafe {
+        while !wait_for_either([lifeline, news]) {
+            let mut signal = MaybeUninit::<libc::signalfd_siginfo>::uninit();
+            libc::read(news, signal.as_mut_ptr().cast(), size_of::<libc::signalfd_siginfo>());
+            let mut status = 0;
+            loop {
+                match libc::waitpid(-1, &mut status, libc::WNOHANG) {
+                    2 | 3 => libc::_exit(0),
+                    1.. => libc::write(report, (&raw const status).cast(), size_of::<i32>()),
+                    _ => break,
+                };
+            }
         }
         libc::_exit(0)
     }
@@ -301,19 +386,38 @@ unsafe fn mount_files(plan: &Plan) {
         if libc::syscall(libc::SYS_mount_setattr, -1, c"/".as_ptr(), flags, &raw mut change, size) < 0 {
             give_up(plan.control, 2);
         }
-        let quiet = libc::MS_NOSUID | libc::MS_NODEV;
-        let data = plan.tmpfs.as_ptr().cast();
-        if libc::mount(c"tmpfs".as_ptr(), c"/dev/shm".as_ptr(), c"tmpfs".as_ptr(), quiet, data) < 0 {
+        if !mount_home(plan) {
             give_up(plan.control, 3);
         }
-        // Where a container forbids it, processes see the numbers of those outside: rarely looked at.
-        libc::mount(
-            c"proc".as_ptr(),
-            c"/proc".as_ptr(),
-            c"proc".as_ptr(),
-            quiet | libc::MS_NOEXEC,
-            none.cast(),
-        );
+        mount_processes();
+    }
+}
+
+/// Mounts an empty directory. It is as old as can be, so that each change shows.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+pub(super) unsafe fn mount_home(plan: &Plan) -> bool {
+    let flags = libc::MS_NOSUID | libc::MS_NODEV;
+    let old = [libc::timespec { tv_sec: 0, tv_nsec: 0 }; 2];
+    // SAFETY: the pointers are to constants, locals, or to what `plan` holds.
+    unsafe {
+        let (kind, data) = (c"tmpfs".as_ptr(), plan.tmpfs.as_ptr().cast());
+        libc::mount(kind, HOME.as_ptr(), kind, flags, data) == 0
+            && libc::utimensat(libc::AT_FDCWD, HOME.as_ptr(), old.as_ptr(), 0) == 0
+    }
+}
+
+/// Shows the processes of the caller's own namespace. Where a container forbids it, they see the numbers of those
+/// outside: rarely looked at.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+pub(super) unsafe fn mount_processes() {
+    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+    // SAFETY: the pointers are to constants.
+    unsafe {
+        libc::mount(c"proc".as_ptr(), c"/proc".as_ptr(), c"proc".as_ptr(), flags, std::ptr::null());
     }
 }
 
@@ -331,6 +435,7 @@ unsafe fn run_program(plan: &Plan) -> ! {
         // Above all that is moved below, so that none is overwritten before it was moved.
         let high = |fd| libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, START_FD + 1);
         let [stdin, stdout, stderr] = plan.files.map(high);
+        let steward = high(plan.steward);
         libc::dup3(high(plan.control), START_FD, libc::O_CLOEXEC);
         for (fd, target) in [(stdin, 0), (stdout, 1), (stderr, 2)] {
             libc::dup2(fd, target);
@@ -342,6 +447,19 @@ unsafe fn run_program(plan: &Plan) -> ! {
             libc::signal(signal, libc::SIG_DFL);
         }
         libc::umask(0o022);
+        // A group of processes of its own, as each copy has one.
+        libc::setsid();
+        if plan.role == Role::Template {
+            // From now on all children of this process are in a namespace below its own. The first is its steward.
+            if libc::unshare(libc::CLONE_NEWPID) < 0 {
+                give_up(START_FD, 8);
+            }
+            match fork(libc::CLONE_PARENT) {
+                Ok(None) => run_steward(plan, steward),
+                Ok(Some(_)) => {}
+                Err(_) => give_up(START_FD, 8),
+            }
+        }
         // Root without the means to raise its limits or to change the machine; its files stay readable.
         for capability in (0..64).filter(|capability| !KEPT.contains(capability)) {
             libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
@@ -449,6 +567,11 @@ impl Child {
         };
         self.status = Some(status);
         status
+    }
+
+    /// Another copy of the program lives from now on.
+    pub(crate) fn expect_another(&mut self) {
+        self.status = None;
     }
 
     /// Kills the init, and with it all processes.

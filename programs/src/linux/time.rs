@@ -100,7 +100,7 @@ impl Group {
             && notice.call() != Sysno::time
         {
             if page.is_exhausted() {
-                self.spins = super::group::SPINS;
+                self.spins += super::group::SPINS;
                 page.allow();
             } else {
                 // The first look of this process, which mapped the page.

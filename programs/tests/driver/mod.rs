@@ -55,38 +55,70 @@ enum Due {
 
 /// Runs a program: its lines come one after the other, each when the last one was answered, with a store at `STORE`.
 pub(crate) fn run(setup: &Setup, lines: &[&str]) -> Story {
-    let mut group = Group::start(setup).expect("start the program");
-    let start = START;
-    let mut clock = start;
-    let mut story = Story { steps: Vec::new(), status: None, broken: None, elapsed_ms: 0 };
-    let mut due: BTreeMap<(u64, u64), Due> = BTreeMap::new();
-    let mut number = 0;
-    let mut at = |due: &mut BTreeMap<(u64, u64), Due>, time: u64, what: Due| {
-        number += 1;
-        due.insert((time, number), what);
-    };
-    let mut lines = lines.iter();
-    let mut next_line = || lines.next().map_or(Due::Close, |line| Due::Line((*line).to_owned()));
-    at(&mut due, clock.monotonic_ns, next_line());
-    let mut store = Store::default();
+    finish(Group::start(setup).expect("start the program"), lines)
+}
+
+/// Runs a program that was started, to its end.
+pub(crate) fn finish(group: Group, lines: &[&str]) -> Story {
+    let mut run = Run::new(group, lines);
     for _ in 0..200_000 {
-        while let Some(entry) = due.first_entry().filter(|entry| entry.key().0 <= clock.monotonic_ns) {
+        if !run.step() {
+            break;
+        }
+    }
+    run.story
+}
+
+/// A program, its time, and its network.
+pub(crate) struct Run {
+    group: Group,
+    clock: Clock,
+    lines: std::vec::IntoIter<String>,
+    due: BTreeMap<(u64, u64), Due>,
+    number: u64,
+    store: Store,
+    pub(crate) story: Story,
+}
+
+impl Run {
+    pub(crate) fn new(group: Group, lines: &[&str]) -> Self {
+        let story = Story { steps: Vec::new(), status: None, broken: None, elapsed_ms: 0 };
+        let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        let (due, store) = (BTreeMap::new(), Store::default());
+        let mut run = Self { group, clock: START, lines: lines.into_iter(), due, number: 0, store, story };
+        run.next_line(0);
+        run
+    }
+
+    fn after(&mut self, ms: u64, what: Due) {
+        self.number += 1;
+        self.due.insert((self.clock.monotonic_ns + ms * MILLISECOND, self.number), what);
+    }
+
+    fn next_line(&mut self, ms: u64) {
+        let line = self.lines.next().map_or(Due::Close, Due::Line);
+        self.after(ms, line);
+    }
+
+    /// One step; whether there will be another.
+    pub(crate) fn step(&mut self) -> bool {
+        let now = self.clock.monotonic_ns;
+        while let Some(entry) = self.due.first_entry().filter(|entry| entry.key().0 <= now) {
             match entry.remove() {
-                Due::Connected(socket, outcome) => group.connected(socket, outcome),
-                Due::Bytes(socket, bytes) => group.deliver(socket, &bytes),
-                Due::Ended(socket, how) => group.closed(socket, how),
-                Due::Line(line) => group.line(&line),
-                Due::Close => group.end_input(),
+                Due::Connected(socket, outcome) => self.group.connected(socket, outcome),
+                Due::Bytes(socket, bytes) => self.group.deliver(socket, &bytes),
+                Due::Ended(socket, how) => self.group.closed(socket, how),
+                Due::Line(line) => self.group.line(&line),
+                Due::Close => self.group.end_input(),
             }
         }
-        let step = match group.step(clock) {
+        let step = match self.group.step(self.clock) {
             Ok(step) => step,
             Err(broken) => {
-                story.broken = Some(broken);
-                break;
+                self.story.broken = Some(broken);
+                return false;
             }
         };
-        let now = clock.monotonic_ns;
         let told = match &step {
             Step::Point(call) => format!("point {} {:?}", call.thread, call.what),
             Step::Sent { socket, bytes } => {
@@ -96,45 +128,41 @@ pub(crate) fn run(setup: &Setup, lines: &[&str]) -> Story {
             Step::Complained(line) => format!("complained {line}"),
             other => format!("{other:?}"),
         };
-        story.steps.push(format!("{:>12} {told}", now - start.monotonic_ns));
+        self.story.steps.push(format!("{:>12} {told}", now - START.monotonic_ns));
         match step {
             Step::Connect { socket, to } => {
                 let outcome = match to.port() {
                     6379 if *to.ip() == STORE => Ok(()),
                     _ => Err(ConnectError::Refused),
                 };
-                at(&mut due, now + 2 * MILLISECOND, Due::Connected(socket, outcome));
+                self.after(2, Due::Connected(socket, outcome));
             }
             Step::Sent { socket, bytes } => {
-                let answer = store.answer(socket, &bytes, now);
+                let answer = self.store.answer(socket, &bytes, now);
                 if answer == b"RESET" {
-                    at(&mut due, now + 2 * MILLISECOND, Due::Ended(socket, Ending::Reset));
+                    self.after(2, Due::Ended(socket, Ending::Reset));
                 } else if !answer.is_empty() {
-                    at(&mut due, now + 2 * MILLISECOND, Due::Bytes(socket, answer));
+                    self.after(2, Due::Bytes(socket, answer));
                 }
             }
-            Step::Shut { socket } => at(&mut due, now + MILLISECOND, Due::Ended(socket, Ending::Eof)),
-            Step::Printed(_) => at(&mut due, now + MILLISECOND, next_line()),
+            Step::Shut { socket } => self.after(1, Due::Ended(socket, Ending::Eof)),
+            Step::Printed(_) => self.next_line(1),
             Step::Waits { until_ns } => {
-                let soonest = due.keys().next().map(|key| key.0);
-                match [soonest, until_ns].into_iter().flatten().min() {
-                    Some(time) => {
-                        let time = time.max(now);
-                        clock.wall_ns += time - now;
-                        clock.monotonic_ns = time;
-                    }
-                    None => break,
-                }
+                let soonest = self.due.keys().next().map(|key| key.0);
+                let Some(time) = [soonest, until_ns].into_iter().flatten().min() else { return false };
+                let time = time.max(now);
+                self.clock.wall_ns += time - now;
+                self.clock.monotonic_ns = time;
+                self.story.elapsed_ms = (time - START.monotonic_ns) / MILLISECOND;
             }
             Step::Exited(status) => {
-                story.status = Some(status);
-                break;
+                self.story.status = Some(status);
+                return false;
             }
             _ => {}
         }
+        true
     }
-    story.elapsed_ms = (clock.monotonic_ns - start.monotonic_ns) / MILLISECOND;
-    story
 }
 
 /// A toy store: what the clients here say, and no more.

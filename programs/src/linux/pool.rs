@@ -1,0 +1,143 @@
+//! A pool of programs that have started up.
+
+use std::{
+    collections::VecDeque,
+    ffi::OsString,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::template::{Place, Template};
+use crate::{Group, Setup, StartError};
+
+/// How many templates are kept.
+const TEMPLATES: usize = 16;
+/// How many setups are remembered.
+const SETUPS: usize = 256;
+
+/// Starts programs by copying those that were started before.
+///
+/// A group of a pool takes the same steps as one of [`Group::start`]. The first start of a setup is a plain one, the
+/// second makes a template, and from then on only the template is copied, whatever the seed. Where a copy would
+/// share more with its template than its memory, the start is a plain one each time.
+///
+/// A template holds its program as it was when it started: files that are changed later do not change it.
+#[derive(Default)]
+pub struct Pool {
+    /// The oldest first.
+    known: Mutex<VecDeque<(Key, Known)>>,
+}
+
+/// All that a start-up depends on.
+#[derive(Clone, PartialEq)]
+struct Key {
+    /// Without its seed.
+    setup: Setup,
+    path: Option<OsString>,
+    dir: Option<PathBuf>,
+}
+
+impl Key {
+    fn new(setup: &Setup) -> Self {
+        let setup = Setup { seed: 0, ..setup.clone() };
+        Self { setup, path: std::env::var_os("PATH"), dir: std::env::current_dir().ok() }
+    }
+}
+
+/// What is known of a setup.
+enum Known {
+    /// It was started once.
+    Once,
+    /// It cannot be copied.
+    Plain,
+    Template(Place),
+}
+
+impl Known {
+    /// Whether it is a template that is not there, and that nobody will bring back.
+    fn is_lost(&self) -> bool {
+        let Self::Template(place) = self else { return false };
+        Arc::strong_count(place) == 1 && place.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    /// An empty pool. Its programs end with it, but for those that groups still use.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Starts a program, as [`Group::start`] does.
+    ///
+    /// # Errors
+    /// If there is no such program, or the kernel or the container forbids what is needed.
+    pub fn start(&self, setup: &Setup) -> Result<Group, StartError> {
+        let key = Key::new(setup);
+        if let Some((template, place)) = self.idle(&key) {
+            if let Ok(group) = template.copy(setup, place) {
+                return Ok(group);
+            }
+        } else if self.is_worth_a_template(&key) {
+            match Template::new(setup) {
+                Some(template) => {
+                    let place = Place::default();
+                    self.note(key, Known::Template(place.clone()));
+                    if let Ok(group) = template.copy(setup, place) {
+                        return Ok(group);
+                    }
+                }
+                None => self.note(key, Known::Plain),
+            }
+        }
+        Group::start(setup)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, VecDeque<(Key, Known)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A template that nobody uses.
+    fn idle(&self, key: &Key) -> Option<(Template, Place)> {
+        let mut known = self.known();
+        known.retain(|(_, known)| !known.is_lost());
+        known.iter().filter(|(other, _)| other == key).find_map(|(_, known)| {
+            let Known::Template(place) = known else { return None };
+            let template = place.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+            Some((template, place.clone()))
+        })
+    }
+
+    /// Whether a setup was started before, and may be copied.
+    fn is_worth_a_template(&self, key: &Key) -> bool {
+        let mut known = self.known();
+        let mut before = known.iter().filter(|(other, _)| other == key).peekable();
+        if before.peek().is_none() {
+            drop(before);
+            known.push_back((key.clone(), Known::Once));
+            if known.len() > SETUPS {
+                known.pop_front();
+            }
+            return false;
+        }
+        !before.any(|(_, known)| matches!(known, Known::Plain))
+    }
+
+    fn note(&self, key: Key, what: Known) {
+        let mut known = self.known();
+        known.retain(|(other, known)| *other != key || matches!(known, Known::Template(_)));
+        known.push_back((key, what));
+        let is_template = |(_, known): &(Key, Known)| matches!(known, Known::Template(_));
+        if known.iter().filter(|entry| is_template(entry)).count() > TEMPLATES
+            && let Some(oldest) = known.iter().position(is_template)
+        {
+            known.remove(oldest);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The steward: the init of the namespace in which copies of a template live, one after the other.
+//!
+//! Each copy finds what a program finds that was just started: an empty directory of its own, a `/proc` with its own
+//! processes, and the first number after the init's.
+
+use std::os::fd::{AsFd, OwnedFd, RawFd};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
+
+use super::spawn::{HOME, Plan, mount_home, mount_processes};
+
+/// Makes the place for the first copy, when the template is ready.
+const PREPARE: u8 = b'p';
+/// Ends all processes of the last copy, and makes the place for the next one.
+const CLEAR: u8 = b'c';
+/// How long a command may take: giving back much memory takes a moment.
+const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+
+/// The supervisor's end of a steward.
+pub(crate) struct Steward(OwnedFd);
+
+impl Steward {
+    pub(crate) fn new(commands: OwnedFd) -> Self {
+        Self(commands)
+    }
+
+    /// Whether the template left the place as it was, and copies can be given what a fresh start is given.
+    pub(crate) fn prepares(&self) -> Result<bool, Errno> {
+        self.command(PREPARE)
+    }
+
+    /// Whether nothing is left of the last copy.
+    pub(crate) fn clears(&self) -> Result<bool, Errno> {
+        self.command(CLEAR)
+    }
+
+    fn command(&self, command: u8) -> Result<bool, Errno> {
+        rustix::net::send(&self.0, &[command], rustix::net::SendFlags::NOSIGNAL)?;
+        if poll(&mut [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)], Some(&PATIENCE))? == 0 {
+            return Err(Errno::TIMEDOUT);
+        }
+        let mut answer = [0];
+        Ok(rustix::io::read(&self.0, &mut answer)? == 1 && answer[0] == 1)
+    }
+}
+
+/// The steward itself.
+///
+/// # Safety
+/// Only in a copy made by `fork`, as the first process of its namespace.
+pub(super) unsafe fn run_steward(plan: &Plan, commands: RawFd) -> ! {
+    /// Where its commands come from; all other descriptors are closed.
+    const COMMANDS: RawFd = 0;
+    // SAFETY: the calls are async-signal-safe, and all pointers are to constants or to locals with their sizes.
+    unsafe {
+        libc::setsid();
+        libc::dup2(commands, COMMANDS);
+        libc::close_range(COMMANDS as u32 + 1, u32::MAX, 0);
+        let mut numbers = -1;
+        loop {
+            let mut command = 0u8;
+            if libc::read(COMMANDS, (&raw mut command).cast(), 1) != 1 {
+                libc::_exit(0);
+            }
+            let mut done = true;
+            if command == PREPARE {
+                done = !plan.own_files || is_old();
+                if plan.own_files {
+                    mount_processes();
+                }
+                numbers =
+                    libc::open(c"/proc/sys/kernel/ns_last_pid".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+            } else {
+                end_all();
+                if plan.own_files && !is_old() {
+                    done = libc::umount2(HOME.as_ptr(), libc::MNT_DETACH) == 0 && mount_home(plan);
+                }
+            }
+            // The next process is the second one again.
+            done &= libc::pwrite(numbers, c"1".as_ptr().cast(), 1, 0) == 1;
+            let answer = u8::from(done);
+            libc::write(COMMANDS, (&raw const answer).cast(), 1);
+        }
+    }
+}
+
+/// Whether nothing was made in the directory for the program's own files, or taken from it.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+unsafe fn is_old() -> bool {
+    // SAFETY: the path is a constant, and the structure a local of plain numbers.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        libc::stat(HOME.as_ptr(), &mut stat) == 0 && stat.st_mtime == 0 && stat.st_mtime_nsec == 0
+    }
+}
+
+/// Ends all other processes of the namespace, and waits until they are gone.
+///
+/// # Safety
+/// Only in the first process of a namespace.
+unsafe fn end_all() {
+    // SAFETY: plain calls; the pointers are null or to a local.
+    unsafe {
+        while libc::kill(-1, libc::SIGKILL) == 0 {
+            while libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) > 0 {}
+            let moment = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
+            libc::nanosleep(&moment, std::ptr::null_mut());
+        }
+    }
+}
