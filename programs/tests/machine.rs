@@ -4,8 +4,8 @@
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod driver;
 
-use driver::{run, setup};
-use picklock_programs::{Clock, Files, Group, StartError, Step, ready};
+use driver::{finish, run, setup};
+use picklock_programs::{Clock, Files, Group, Pool, StartError, Step, ready};
 
 #[test]
 fn a_machine_that_runs_these_tests_is_ready() {
@@ -90,10 +90,16 @@ fn files_of_its_own_are_gone_at_the_end_and_others_are_only_read() {
     assert_eq!(run(&own, &[]).printed(), told);
     assert_eq!(run(&own, &[]).printed(), told);
     assert!(!std::path::Path::new("/dev/shm/kept").exists());
-    let script = "touch $0 && echo touched; echo x > /dev/null && echo null";
+    let script =
+        "touch $0 && echo touched; : >> /proc/sys/vm/swappiness && echo set; echo x > /dev/null && echo null";
     let target = env!("CARGO_TARGET_TMPDIR");
     let mut touching = setup(&["bash", "-c", script, &format!("{target}/touched")], 1);
     assert_eq!(run(&touching, &[]).printed(), ["null"]);
+    let pool = Pool::new();
+    let copied = [0, 1, 2].map(|_| pool.start(&touching).expect("start a shell"));
+    assert!(copied[2].is_copy());
+    copied.into_iter().for_each(|group| assert_eq!(finish(group, &[]).printed(), ["null"]));
+    touching.command[2] = "touch $0 && echo touched; echo x > /dev/null && echo null".into();
     touching.files = Files::Shared;
     assert_eq!(run(&touching, &[]).printed(), ["touched", "null"]);
     let mut shared = setup(&["bash", "-c", "echo $HOME $TMPDIR $$"], 1);

@@ -390,6 +390,7 @@ unsafe fn mount_files(plan: &Plan) {
             give_up(plan.control, 3);
         }
         mount_processes();
+        guard_settings();
     }
 }
 
@@ -418,6 +419,29 @@ pub(super) unsafe fn mount_processes() {
     // SAFETY: the pointers are to constants.
     unsafe {
         libc::mount(c"proc".as_ptr(), c"/proc".as_ptr(), c"proc".as_ptr(), flags, std::ptr::null());
+    }
+}
+
+/// Lets the machine's settings be read only: most of them are no namespace's.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+pub(super) unsafe fn guard_settings() {
+    let settings = c"/proc/sys".as_ptr();
+    let none = std::ptr::null();
+    // SAFETY: the pointers are to constants, null, or to a local with its size.
+    unsafe {
+        libc::mount(settings, settings, none, libc::MS_BIND, none.cast());
+        let mut change: libc::mount_attr = std::mem::zeroed();
+        change.attr_set = libc::MOUNT_ATTR_RDONLY;
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            -1,
+            settings,
+            0,
+            &raw mut change,
+            size_of::<libc::mount_attr>(),
+        );
     }
 }
 

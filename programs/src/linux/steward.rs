@@ -10,7 +10,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::spawn::{HOME, Plan, mount_home, mount_processes};
+use super::spawn::{HOME, Plan, guard_settings, mount_home, mount_processes};
 
 /// Makes the place for the first copy, when the template is ready.
 const PREPARE: u8 = b'p';
@@ -73,6 +73,9 @@ pub(super) unsafe fn run_steward(plan: &Plan, commands: RawFd) -> ! {
                 }
                 numbers =
                     libc::open(c"/proc/sys/kernel/ns_last_pid".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+                if plan.own_files {
+                    guard_settings();
+                }
             } else {
                 end_all();
                 if plan.own_files && !is_old() {
