@@ -40,7 +40,7 @@ mod tests {
             assert_eq!(place(address(at)), Some(at));
         }
         assert_eq!(address(300), Ipv4Addr::new(10, 0, 1, 45));
-        assert_eq!(place(Ipv4Addr::LOCALHOST), Some(0x75FF_FFFF + 1));
+        assert_eq!(place(Ipv4Addr::LOCALHOST), Some(0x7500_0000));
         assert_eq!(place(Ipv4Addr::new(9, 9, 9, 9)), None);
     }
 }
