@@ -150,12 +150,16 @@ fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
         ),
         ("import sys\nfor line in sys.stdin: pass", ["waits for nothing", "print one", "flush"]),
         (
-            "import sys\nfor line in sys.stdin: print(\"granted\")",
+            "import sys\nout = open(1, \"w\")\nfor line in sys.stdin: out.write(\"granted\\n\")",
             ["waits for nothing", "print one", "flush"],
         ),
         (
             "import sys\nsys.stdout.write(\"gra\"); sys.stdout.flush(); sys.exit(0)",
             ["exited with 0", "before it answered", ""],
+        ),
+        (
+            "import sys\nfor line in sys.stdin: print(\"error one\\nand two\", flush=True)",
+            ["printed `and two` before it was told `acquire lock:1", "one line for each", ""],
         ),
         ("while True: pass", ["without a call", "processor time", ""]),
     ];

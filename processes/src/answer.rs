@@ -1,10 +1,13 @@
 //! The lines that a program and picklock exchange.
 //!
 //! ```text
-//! acquire lock:1 5000     ->  granted [token=7] [until_ms=950] [owner=7f3a]   or  refused  or  error TEXT
+//! acquire lock:1 5000     ->  granted [token=7] [UNTIL] [owner=7f3a]          or  refused  or  error TEXT
 //! release lock:1          ->  released                                        or  error TEXT
-//! renew lock:1            ->  renewed [until_ms=950]  or  lost                or  error TEXT
+//! renew lock:1            ->  renewed [UNTIL]  or  lost                       or  error TEXT
 //! ```
+//!
+//! Until when a grant may be relied on is said as the library says it: `until_ms=950`, from now, or `expires_ms=1700000000950`, on
+//! the wall clock since 1970. Whoever stands still between a look at the clock and the answer makes the first too late.
 //!
 //! The number after the key of `acquire` is how long to wait for the lock at most, in milliseconds; a program that asks its
 //! library once and answers `refused` is asked again. The lease is in the environment, as `PICKLOCK_TTL_MS`.
@@ -22,8 +25,8 @@ pub enum Answer {
     Released,
     /// The lease was extended.
     Renewed {
-        /// For how long it may rely on it, in milliseconds from now.
-        until_ms: Option<u64>,
+        /// Until when it may rely on it.
+        until: Option<Until>,
     },
     /// The grant is lost.
     Lost,
@@ -31,13 +34,22 @@ pub enum Answer {
     Error(String),
 }
 
+/// Until when a grant may be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// For so many milliseconds from now.
+    In(u64),
+    /// Until so many milliseconds after 1970, on the wall clock of its host.
+    At(u64),
+}
+
 /// What a program says of a grant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
     /// Its fencing token.
     pub token: Option<Token>,
-    /// For how long it may rely on it, in milliseconds from now.
-    pub until_ms: Option<u64>,
+    /// Until when it may rely on it.
+    pub until: Option<Until>,
     /// The value by which the store knows it.
     pub owner: Option<String>,
 }
@@ -58,9 +70,11 @@ impl Question {
     #[must_use]
     pub fn expected(self) -> &'static str {
         match self {
-            Question::Acquire => "`granted [token=N] [until_ms=N] [owner=TEXT]`, `refused` or `error TEXT`",
+            Question::Acquire => {
+                "`granted [token=N] [until_ms=N | expires_ms=N] [owner=TEXT]`, `refused` or `error TEXT`"
+            }
             Question::Release => "`released` or `error TEXT`",
-            Question::Renew => "`renewed [until_ms=N]`, `lost` or `error TEXT`",
+            Question::Renew => "`renewed [until_ms=N | expires_ms=N]`, `lost` or `error TEXT`",
         }
     }
 
@@ -80,7 +94,7 @@ impl Question {
             (Question::Renew, "renewed") => {
                 let given = granted(rest)?;
                 let alone = given.token.is_none() && given.owner.is_none();
-                alone.then_some(Answer::Renewed { until_ms: given.until_ms })
+                alone.then_some(Answer::Renewed { until: given.until })
             }
             (Question::Renew, "lost") if rest.is_empty() => Some(Answer::Lost),
             _ => None,
@@ -93,7 +107,8 @@ fn granted(words: &str) -> Option<Granted> {
     for word in words.split_whitespace() {
         match word.split_once('=')? {
             ("token", number) => granted.token = Some(Token(number.parse().ok()?)),
-            ("until_ms", number) => granted.until_ms = Some(number.parse().ok()?),
+            ("until_ms", number) => granted.until = Some(Until::In(number.parse().ok()?)),
+            ("expires_ms", number) => granted.until = Some(Until::At(number.parse().ok()?)),
             ("owner", text) => granted.owner = Some(text.to_owned()),
             _ => return None,
         }
@@ -109,13 +124,18 @@ mod tests {
 
     #[test]
     fn answers_are_read_with_what_they_carry() {
-        let all = Granted { token: Some(Token(7)), until_ms: Some(950), owner: Some("7f3a".into()) };
+        let all = Granted { token: Some(Token(7)), until: Some(Until::In(950)), owner: Some("7f3a".into()) };
         let line = "granted token=7 until_ms=950 owner=7f3a";
         assert_eq!(Question::Acquire.read(line), Some(Answer::Granted(all)));
         assert_eq!(Question::Acquire.read(" granted "), Some(Answer::Granted(Granted::default())));
         assert_eq!(Question::Acquire.read("refused"), Some(Answer::Refused));
         assert_eq!(Question::Release.read("released"), Some(Answer::Released));
-        assert_eq!(Question::Renew.read("renewed until_ms=3"), Some(Answer::Renewed { until_ms: Some(3) }));
+        assert_eq!(
+            Question::Renew.read("renewed until_ms=3"),
+            Some(Answer::Renewed { until: Some(Until::In(3)) })
+        );
+        let at = Some(Answer::Renewed { until: Some(Until::At(1_700_000_000_003)) });
+        assert_eq!(Question::Renew.read("renewed expires_ms=1700000000003"), at);
         assert_eq!(Question::Renew.read("lost"), Some(Answer::Lost));
         let error = Answer::Error("connection reset by peer".into());
         assert_eq!(Question::Release.read("error connection reset by peer"), Some(error));

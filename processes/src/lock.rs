@@ -8,10 +8,11 @@ use picklock_sim::design::Seat;
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Deadline, Grant, Lock, LockError, Retry};
+use picklock_sim::time::WallTime;
 use tokio::sync::Mutex;
 
-use crate::answer::{Answer, Granted, Question};
-use crate::driver::{self, Ends, News};
+use crate::answer::{Answer, Granted, Question, Until};
+use crate::driver::{self, Ends, LastWords, News};
 
 /// A program on a host, asked for a lock.
 pub(crate) struct ProgramLock {
@@ -27,6 +28,16 @@ struct Talk {
     grants: u32,
 }
 
+impl Talk {
+    fn last_words(&self) -> LastWords {
+        self.ends.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.last_words().status.is_some()
+    }
+}
+
 impl ProgramLock {
     /// Starts the program. It is asked to renew as often as `checkpoint` says, if at all.
     pub(crate) fn start(seat: &Seat, setup: &Setup, checkpoint: Option<Duration>) -> ProgramLock {
@@ -38,6 +49,15 @@ impl ProgramLock {
         let mut talk = self.talk.lock().await;
         while talk.unclaimed > 0 {
             self.next(&mut talk, &line).await;
+        }
+        if let Ok(unasked) = talk.ends.lines.try_recv() {
+            if talk.has_ended() {
+                self.ended(&talk, &line);
+            }
+            self.host.give_up(format!(
+                "the program printed `{unasked}` before it was told `{line}`: it must print one line for each that it is told; what an \
+                 error says has to stand in one"
+            ));
         }
         talk.unclaimed += 1;
         // If it is gone, there will be no answer.
@@ -52,13 +72,18 @@ impl ProgramLock {
 
     async fn next(&self, talk: &mut Talk, line: &str) -> String {
         let Some(answer) = talk.ends.lines.recv().await else {
-            let words = talk.ends.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let status = words.status.map(|status| status.to_string()).unwrap_or("was stopped".to_owned());
-            let complaints = words.complaints();
-            self.host.give_up(format!("the program {status} before it answered `{line}`{complaints}"));
+            self.ended(talk, line);
         };
         talk.unclaimed -= 1;
         answer
+    }
+
+    /// Tells that it is gone, and with what last words.
+    fn ended(&self, talk: &Talk, line: &str) -> ! {
+        let words = talk.last_words();
+        let status = words.status.map(|status| status.to_string()).unwrap_or("was stopped".to_owned());
+        let complaints = words.complaints();
+        self.host.give_up(format!("the program {status} before it answered `{line}`{complaints}"));
     }
 
     async fn granted(&self, key: &Key, given: Granted) -> Grant {
@@ -70,13 +95,15 @@ impl ProgramLock {
         let owner = given.owner.unwrap_or_else(|| format!("{}#{nth}", self.host.name()));
         let mut grant = Grant::new(key, owner);
         grant.token = given.token;
-        grant.deadline = self.deadline(given.until_ms);
+        grant.deadline = given.until.map(|until| self.deadline(until));
         grant
     }
 
-    fn deadline(&self, until_ms: Option<u64>) -> Option<Deadline> {
-        let (now, _) = self.host.reading();
-        until_ms.map(|span| Deadline::Monotonic(now + Duration::from_millis(span)))
+    fn deadline(&self, until: Until) -> Deadline {
+        match until {
+            Until::In(span) => Deadline::Monotonic(self.host.reading().0 + Duration::from_millis(span)),
+            Until::At(at) => Deadline::Wall(WallTime(at.saturating_mul(1_000_000))),
+        }
     }
 }
 
@@ -117,8 +144,8 @@ impl Lock for ProgramLock {
 
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
         match self.ask(Question::Renew, format!("renew {}", grant.key)).await {
-            Answer::Renewed { until_ms } => {
-                grant.deadline = self.deadline(until_ms).or(grant.deadline);
+            Answer::Renewed { until } => {
+                grant.deadline = until.map(|until| self.deadline(until)).or(grant.deadline);
                 Ok(true)
             }
             Answer::Error(text) => Err(LockError::in_doubt(text)),
