@@ -34,16 +34,71 @@ const ALL: &[Adapter] = &[
         text: include_str!("../../examples/adapters/redis_py.py"),
     },
     Adapter {
+        name: "python-asyncio",
+        doc: "redis-py's asyncio Lock",
+        text: include_str!("../../examples/adapters/redis_py_asyncio.py"),
+    },
+    Adapter {
+        name: "python-redis-lock",
+        doc: "python-redis-lock, which wakes waiters by BLPOP",
+        text: include_str!("../../examples/adapters/python_redis_lock.py"),
+    },
+    Adapter {
+        name: "python-pottery",
+        doc: "pottery's Redlock, for --stores N",
+        text: include_str!("../../examples/adapters/pottery_redlock.py"),
+    },
+    Adapter {
         name: "python-plain",
         doc: "Python without any library: what a client says to Redis",
         text: include_str!("../../examples/adapters/plain.py"),
+    },
+    Adapter {
+        name: "node-redlock",
+        doc: "redlock 4 on ioredis, for --stores N",
+        text: include_str!("../../examples/adapters/node/redlock.js"),
+    },
+    Adapter {
+        name: "node-redlock-5",
+        doc: "redlock 5 on ioredis, for --stores N",
+        text: include_str!("../../examples/adapters/node/redlock5.mjs"),
+    },
+    Adapter {
+        name: "node-redis",
+        doc: "node-redis, and a lease lock by hand",
+        text: include_str!("../../examples/adapters/node/node_redis.mjs"),
+    },
+    Adapter {
+        name: "go",
+        doc: "Go without any library",
+        text: include_str!("../../examples/adapters/go/lease/main.go"),
+    },
+    Adapter {
+        name: "go-redsync",
+        doc: "redsync on redigo, for --stores N",
+        text: include_str!("../../examples/adapters/go/redsync/main.go"),
+    },
+    Adapter {
+        name: "java",
+        doc: "Java without any library",
+        text: include_str!("../../examples/adapters/java/Lease.java"),
+    },
+    Adapter {
+        name: "rust-rslock",
+        doc: "rslock's LockManager, for --stores N",
+        text: include_str!("../../examples/adapters/rslock.rs"),
+    },
+    Adapter {
+        name: "rust",
+        doc: "the redis crate's ConnectionManager, and a lease lock by hand",
+        text: include_str!("../../examples/adapters/connection_manager.rs"),
     },
 ];
 
 pub(crate) fn adapter(args: &AdapterArgs) -> Result<Exit, Failure> {
     let Some(name) = &args.name else {
         let lines: Vec<String> =
-            ALL.iter().map(|adapter| format!("{:<14} {}\n", adapter.name, adapter.doc)).collect();
+            ALL.iter().map(|adapter| format!("{:<18} {}\n", adapter.name, adapter.doc)).collect();
         screen::print(&lines.concat())?;
         return Ok(Exit::Expected);
     };
