@@ -501,6 +501,7 @@ mod reports {
                 "not_applicable",
                 "violations",
                 "bit",
+                "exhausted",
                 "expected",
                 "met",
                 "unmet_because",
@@ -544,7 +545,7 @@ mod reports {
         assert_eq!(cells[3]["runs"], 0);
         assert!(cells[3]["skipped"].as_str().unwrap().contains("needs a store"));
         let violation = &cells[0]["violations"]["mutual-exclusion"];
-        assert_eq!(keys(violation), ["runs", "first_seed", "replay", "capsule", "confirmed"].into());
+        assert_eq!(keys(violation), ["runs", "first_seed", "replay", "capsule", "confirmed", "real"].into());
         assert_eq!(keys(&violation["confirmed"]), ["seen", "of"].into());
         assert_eq!(violation["confirmed"]["of"], 16);
         let seed = violation["first_seed"].as_u64().unwrap();

@@ -4,9 +4,14 @@ use std::net::Ipv4Addr;
 
 use picklock_programs::{Clock, Setup};
 use picklock_sim::host::Host;
+use picklock_sim::time::EPOCH_NS;
 
 /// Where the first host is.
 const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+
+/// What its clocks show while a program starts up: a little before every world begins, whatever the seed, so that a program that has
+/// started can be copied. It goes on by its host's clocks from its first step on.
+const START_UP: Clock = Clock { monotonic_ns: 0, wall_ns: EPOCH_NS - 10_000_000_000 };
 
 /// The address of the host at this place.
 pub(crate) fn address(place: usize) -> Ipv4Addr {
@@ -23,8 +28,7 @@ pub(crate) fn setup(words: &[String], host: &Host) -> Setup {
     let (name, names) = (host.name(), host.names());
     let here = names.iter().position(|other| *other == name).unwrap_or_default();
     let mut setup = Setup::new(words, name, address(here), host.rng().below(u64::MAX));
-    let (monotonic, wall) = host.reading();
-    setup.clock = Clock { monotonic_ns: monotonic.as_nanos(), wall_ns: wall.as_nanos() };
+    setup.clock = START_UP;
     setup.hosts = names.into_iter().enumerate().map(|(at, name)| (name, address(at))).collect();
     setup.hosts.remove(here);
     setup
