@@ -6,7 +6,7 @@ import { createClient } from 'redis'
 
 const RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end"
 
-const store = createClient({ url: process.env.PICKLOCK_STORES, socket: { socketTimeout: 1000 } })
+const store = createClient({ url: process.env.PICKLOCK_STORES })
 store.on('error', () => {})
 await store.connect()
 const PX = Number(process.env.PICKLOCK_TTL_MS)
