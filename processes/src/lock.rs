@@ -18,6 +18,7 @@ use crate::driver::{self, Ends, LastWords, News};
 pub(crate) struct ProgramLock {
     host: Host,
     checkpoint: Option<Duration>,
+    fenced: bool,
     talk: Mutex<Talk>,
 }
 
@@ -39,10 +40,15 @@ impl Talk {
 }
 
 impl ProgramLock {
-    /// Starts the program. It is asked to renew as often as `checkpoint` says, if at all.
-    pub(crate) fn start(seat: &Seat, setup: &Setup, checkpoint: Option<Duration>) -> ProgramLock {
+    /// Starts the program. It is asked to renew as often as `checkpoint` says, if at all; its tokens count if it is `fenced`.
+    pub(crate) fn start(
+        seat: &Seat,
+        setup: &Setup,
+        checkpoint: Option<Duration>,
+        fenced: bool,
+    ) -> ProgramLock {
         let talk = Talk { ends: driver::start(&seat.host, setup), unclaimed: 0, grants: 0 };
-        ProgramLock { host: seat.host.clone(), checkpoint, talk: Mutex::new(talk) }
+        ProgramLock { host: seat.host.clone(), checkpoint, fenced, talk: Mutex::new(talk) }
     }
 
     async fn ask(&self, question: Question, line: String) -> Answer {
@@ -94,7 +100,7 @@ impl ProgramLock {
         };
         let owner = given.owner.unwrap_or_else(|| format!("{}#{nth}", self.host.name()));
         let mut grant = Grant::new(key, owner);
-        grant.token = given.token;
+        grant.token = given.token.filter(|_| self.fenced);
         grant.deadline = given.until.map(|until| self.deadline(until));
         grant
     }

@@ -204,7 +204,7 @@ impl Program {
         let client = move |seat: Seat| {
             let setup = program.setup(&words, &seat);
             let checkpoint = program.renews.then_some(seat.ttl / 3);
-            async move { Ok(Client::lock(ProgramLock::start(&seat, &setup, checkpoint))) }
+            async move { Ok(Client::lock(ProgramLock::start(&seat, &setup, checkpoint, program.fenced))) }
         };
         let mut design = Design::new(&self.to_string(), client)
             .on_stores(Topology { stores: self.stores, replicated: self.sentinel }, Redis::default())

@@ -2,8 +2,11 @@
 //!
 //! Judged on hosts that take writes, by causal origin and not by the value stored, so that designs whose clients
 //! share one value are judged too, and so is a client that releases with a late request what it has acquired anew.
+//! What an unmodified program sends belongs to its client: its library may send again for an earlier section while the present one
+//! is served, and only the client is known for sure.
 //! Requests of unknown origin and records that came by replication are not judged; expiry and loss belong to nobody.
 
+use picklock_sim::ids::HostId;
 use picklock_sim::lock::Exclusion;
 use picklock_sim::trace::{Role, What};
 
@@ -42,7 +45,8 @@ fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
         && creator.client == toucher.client
         && creator.task == toucher.task
         && !matches!(touch.event.what, What::Deleted { .. });
-    if creator == toucher || enters_again {
+    let same_program = creator.client == toucher.client && is_program(history, creator.client);
+    if creator == toucher || enters_again || same_program {
         return None;
     }
     let did = match touch.event.what {
@@ -61,6 +65,11 @@ fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
         format!("{toucher} {did} the record of `{key}` on {host} that {owner}{later} had created")
     };
     Some(Finding { text, grants: grants.to_vec(), events: cite([record.created, touch.event]), width: None })
+}
+
+/// Whether an unmodified program runs on this host.
+fn is_program(history: &History<'_>, client: HostId) -> bool {
+    history.trace.events.iter().any(|event| event.host == client && matches!(event.what, What::Told { .. }))
 }
 
 #[cfg(test)]
@@ -102,6 +111,14 @@ mod tests {
     fn a_late_release_of_a_clients_earlier_section_is_foreign_too() {
         let script = created().deletes(A1, NODE_1).at(15).waits(A2).creates(A2, NODE_1);
         assert_eq!(finding(&INVARIANT, &script.at(20).deletes(A1, NODE_1).trace()).grants, [A1, A2]);
+    }
+
+    #[test]
+    fn what_a_program_sends_late_for_an_earlier_section_is_its_own() {
+        let told =
+            || created().told(A1, "release lock:1").deletes(A1, NODE_1).at(15).waits(A2).creates(A2, NODE_1);
+        assert_eq!(judge(&INVARIANT, &told().at(20).deletes(A1, NODE_1).trace()), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &told().at(20).deletes(B1, NODE_1).trace()).grants, [A2, B1]);
     }
 
     #[test]

@@ -131,6 +131,10 @@ impl Script {
         self.by(grant, |key| What::Waiting { key })
     }
 
+    pub(crate) fn told(self, grant: GrantId, line: &str) -> Script {
+        self.by(grant, |_| What::Told { line: line.to_owned() })
+    }
+
     pub(crate) fn acquires(self, grant: GrantId) -> Script {
         self.acquires_with(grant, None, None)
     }
