@@ -255,3 +255,38 @@ fn clients_see_the_same_of_simulated_and_of_real_servers() {
         output.stdout
     );
 }
+
+#[test]
+fn a_lock_with_one_thing_wrong_is_caught_and_the_same_without_it_is_not() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let twin = concat!("python3 ", env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/twins/twin.py");
+    let here = directory();
+    let every = ["mutual-exclusion", "effective-exclusion", "no-lost-update"]
+        .map(|name| format!("\"{name}\""))
+        .join(", ");
+    std::fs::write(here.path().join("allow.toml"), format!("[long-work]\nallow = [{every}]\n")).unwrap();
+    for (wrong, scenario, invariant) in [("del", "long-work", "ownership"), ("token", "calm", "token-order")]
+    {
+        let violated = |command: &str| {
+            let args = [
+                "run",
+                "--program",
+                command,
+                "--fenced",
+                "--scenario",
+                scenario,
+                "--seeds",
+                "2",
+                "--no-confirm",
+            ];
+            let ended =
+                run_in(here.path(), &[&args[..], &["--allow", "allow.toml", "--format", "json"]].concat());
+            let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+            report["cells"][0]["violations"].get(invariant).is_some()
+        };
+        assert!(violated(&format!("{twin} {wrong}")), "{wrong}");
+        assert!(!violated(twin), "{wrong}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, net::Ipv4Addr};
 
-use picklock_programs::{Broken, Clock, ConnectError, Ending, Group, Setup, SocketId, Status, Step};
+use picklock_programs::{Broken, Clock, ConnectError, Ending, Group, Setup, SocketId, Status, Step, ready};
 
 /// Where the toy store is.
 pub(crate) const STORE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
@@ -261,6 +261,9 @@ fn command(bytes: &[u8]) -> Option<(Vec<Vec<u8>>, usize)> {
 
 /// The first of these programs that is there; a test without its runtime says so and passes.
 pub(crate) fn runtime(candidates: &[&str]) -> Option<String> {
+    if !can_run() {
+        return None;
+    }
     let found = candidates.iter().find(|name| {
         let path = std::env::var_os("PATH").unwrap_or_default();
         name.contains('/') && std::path::Path::new(name).is_file()
@@ -270,4 +273,17 @@ pub(crate) fn runtime(candidates: &[&str]) -> Option<String> {
         eprintln!("skipped: none of {candidates:?} is here");
     }
     found.map(|name| (*name).to_owned())
+}
+
+/// Whether this machine runs programs at all; says why not.
+pub(crate) fn can_run() -> bool {
+    static LACKS: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    let lacks = LACKS.get_or_init(|| {
+        let lacking = ready::findings().into_iter().find(|finding| finding.is_needed && !finding.is_there);
+        lacking.map(|finding| format!("{}: {}", finding.what, finding.remedy))
+    });
+    if let Some(lacks) = lacks {
+        eprintln!("skipped: {lacks}");
+    }
+    lacks.is_none()
 }

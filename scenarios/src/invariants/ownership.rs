@@ -118,7 +118,7 @@ mod tests {
         let told =
             || created().told(A1, "release lock:1").deletes(A1, NODE_1).at(15).waits(A2).creates(A2, NODE_1);
         assert_eq!(judge(&INVARIANT, &told().at(20).deletes(A1, NODE_1).trace()), Outcome::Holds);
-        assert_eq!(finding(&INVARIANT, &told().at(20).deletes(B1, NODE_1).trace()).grants, [A2, B1]);
+        assert_eq!(finding(&INVARIANT, &told().at(20).deletes(B1, NODE_1).trace()).grants, [B1, A2]);
     }
 
     #[test]
