@@ -45,8 +45,11 @@ fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
         && creator.client == toucher.client
         && creator.task == toucher.task
         && !matches!(touch.event.what, What::Deleted { .. });
-    let same_program = creator.client == toucher.client && is_program(history, creator.client);
-    if creator == toucher || enters_again || same_program {
+    if creator == toucher || enters_again {
+        return None;
+    }
+    // Looked for only here: it is asked of the whole trace.
+    if creator.client == toucher.client && is_program(history, creator.client) {
         return None;
     }
     let did = match touch.event.what {
