@@ -178,6 +178,7 @@ impl Group {
     /// # Errors
     /// If the program can no longer be supervised. Its processes are gone then.
     pub fn step(&mut self, clock: Clock) -> Result<Step, Broken> {
+        let _undisturbed = spawn::undisturbed();
         if self.broken.is_none() {
             match self.run(clock) {
                 Ok(step) => return Ok(step),

@@ -13,6 +13,7 @@ use std::{
         unix::ffi::{OsStrExt, OsStringExt},
     },
     path::{Path, PathBuf},
+    sync::{PoisonError, RwLock, RwLockReadGuard},
 };
 
 use linux_raw_sys::general::{
@@ -36,6 +37,9 @@ use crate::{Files, Limits, Setup, StartError, Status};
 
 /// The directory for the program's own files: a file system of its own, empty at the start and gone at the end.
 pub(crate) const HOME: &CStr = c"/dev/shm";
+
+/// Where the new processes keep the descriptors of their plan: above those that the supervisor has, below the usual limit.
+const OWN_FD: RawFd = START_FD + 10;
 
 /// What a program is started for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +110,15 @@ pub(super) struct Plan {
     ids: Option<[(CString, CString); 3]>,
 }
 
+/// Held alone while a program is started, and shared while one is stepped: between fork and the closing of what is not its own, a new
+/// process holds copies of all descriptors, and the end of a connection that is closed meanwhile would not be seen.
+static STARTS: RwLock<()> = RwLock::new(());
+
+/// Keeps other threads from starting programs.
+pub(crate) fn undisturbed() -> RwLockReadGuard<'static, ()> {
+    STARTS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn forbidden(what: &'static str) -> impl Fn(Errno) -> StartError {
     move |errno| StartError::Forbidden { what, source: errno.into() }
 }
@@ -149,7 +162,7 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
         let deny = (c"/proc/self/setgroups".to_owned(), c"deny".to_owned());
         Some([deny, identity("uid_map", user)?, identity("gid_map", group)?])
     });
-    let plan = Plan {
+    let mut plan = Plan {
         program: CString::new(program_path.into_os_string().into_vec()).map_err(zero("the program"))?,
         arguments: list(&arguments),
         variables: list(&variables),
@@ -179,10 +192,11 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
     if !is_root {
         namespaces |= libc::CLONE_NEWUSER;
     }
+    let _alone = STARTS.write().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: the child runs `init`, which makes only calls that are safe there and never returns.
     let init = unsafe {
         match fork(namespaces) {
-            Ok(None) => run_init(&plan),
+            Ok(None) => run_init(&mut plan),
             Ok(Some(pidfd)) => pidfd,
             Err(source) => return Err(StartError::Forbidden { what: "make a PID namespace", source }),
         }
@@ -283,10 +297,11 @@ unsafe fn give_up(report: RawFd, stage: i32) -> ! {
 ///
 /// # Safety
 /// Only in a copy made by `fork`.
-unsafe fn run_init(plan: &Plan) -> ! {
+unsafe fn run_init(plan: &mut Plan) -> ! {
     // SAFETY: the calls are async-signal-safe, and all pointers are to what `plan` holds.
     unsafe {
         libc::setsid();
+        keep_own(plan);
         for (file, text) in plan.ids.iter().flatten() {
             let fd = libc::open(file.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
             let text = text.as_bytes();
@@ -309,7 +324,6 @@ unsafe fn run_init(plan: &Plan) -> ! {
             Ok(Some(pidfd)) => pidfd.into_raw_fd(),
             Err(_) => give_up(plan.control, 4),
         };
-        // Nothing of the supervisor may stay open here: ends of other programs' connections are among it.
         let kept = [1000, 1001, 1002];
         libc::dup2(plan.lifeline, kept[0]);
         libc::dup2(plan.report, kept[1]);
@@ -326,6 +340,27 @@ unsafe fn run_init(plan: &Plan) -> ! {
             libc::write(kept[1], (&raw const status).cast(), size_of::<i32>());
         }
         libc::_exit(0)
+    }
+}
+
+/// Closes all descriptors but those of the plan, which are moved out of the way. Ends of other programs' connections are among
+/// them: the supervisor waits for the program's listener, so that it goes on only when they are closed.
+///
+/// # Safety
+/// Only in a copy made by `fork`, before it makes another one.
+unsafe fn keep_own(plan: &mut Plan) {
+    let [input, output, errors] = &mut plan.files;
+    let own =
+        [input, output, errors, &mut plan.control, &mut plan.steward, &mut plan.lifeline, &mut plan.report];
+    let last = OWN_FD + own.len() as RawFd;
+    // SAFETY: calls on numbers.
+    unsafe {
+        for (fd, place) in own.into_iter().zip(OWN_FD..) {
+            libc::dup2(*fd, place);
+            *fd = place;
+        }
+        libc::close_range(0, OWN_FD as u32 - 1, 0);
+        libc::close_range(last as u32, u32::MAX, 0);
     }
 }
 

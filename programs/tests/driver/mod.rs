@@ -1,10 +1,6 @@
 //! A driver for tests: it owns time and a network of one toy store, and writes down all steps.
 
-use std::{
-    collections::BTreeMap,
-    net::Ipv4Addr,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, net::Ipv4Addr};
 
 use picklock_programs::{Broken, Clock, ConnectError, Ending, Group, Setup, SocketId, Status, Step, ready};
 
@@ -58,12 +54,7 @@ enum Due {
 }
 
 /// Runs a program: its lines come one after the other, each when the last one was answered, with a store at `STORE`.
-///
-/// One at a time in this process: a program that is just being started still holds copies of all descriptors, and a connection that
-/// is reset meanwhile is not seen to be. That is a gap of the supervisor's, not of these tests'.
 pub(crate) fn run(setup: &Setup, lines: &[&str]) -> Story {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     finish(Group::start(setup).expect("start the program"), lines)
 }
 
