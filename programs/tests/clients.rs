@@ -6,7 +6,7 @@ mod driver;
 
 use std::{path::PathBuf, process::Command};
 
-use driver::{Story, run, runtime, setup};
+use driver::{Story, python_with_redis, run, runtime, setup};
 use picklock_programs::{Setup, Status};
 
 /// Runs a setup again and again: the steps must be the same.
@@ -19,18 +19,6 @@ fn same_each_time(setup: &Setup, lines: &[&str], times: usize) -> Story {
         assert_eq!(first.steps.len(), again.steps.len());
     }
     first
-}
-
-/// Python with redis-py: `PICKLOCK_PYTHON` names one that has it.
-fn python_with_redis(script: &str, seed: u64) -> Option<Setup> {
-    let named = std::env::var("PICKLOCK_PYTHON").unwrap_or_default();
-    let python = runtime(&[&named, "python3"])?;
-    let has_redis = Command::new(&python).args(["-c", "import redis"]).output();
-    if !has_redis.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: {python} has no redis-py");
-        return None;
-    }
-    Some(setup(&[&python, "-c", script], seed))
 }
 
 const REDIS_PY: &str = "import redis, sys

@@ -6,7 +6,7 @@ mod driver;
 
 use std::process::Command;
 
-use driver::{Run, START, finish, run, runtime, setup};
+use driver::{Run, START, finish, python_with_redis, run, runtime, setup};
 use picklock_programs::{Files, Group, Limits, Looks, Pool, Setup, Status};
 
 fn python(script: &str, seed: u64) -> Option<Setup> {
@@ -92,14 +92,7 @@ const SECTIONS: [&str; 6] =
     ["acquire lock:1 5000", "release", "acquire lock:1 5000", "release", "acquire lock:1 5000", "release"];
 
 fn redis_py() -> Option<Setup> {
-    let named = std::env::var("PICKLOCK_PYTHON").unwrap_or_default();
-    let python = runtime(&[&named, "python3"])?;
-    let has_redis = Command::new(&python).args(["-c", "import redis"]).output();
-    if !has_redis.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: {python} has no redis-py");
-        return None;
-    }
-    let mut setup = setup(&[&python, "-c", REDIS_PY], 0);
+    let mut setup = python_with_redis(REDIS_PY, 0)?;
     setup.env.push(("PYTHONUNBUFFERED".into(), "1".into()));
     Some(setup)
 }

@@ -275,6 +275,18 @@ pub(crate) fn runtime(candidates: &[&str]) -> Option<String> {
     found.map(|name| (*name).to_owned())
 }
 
+/// Python with redis-py: `PICKLOCK_PYTHON` names one that has it.
+pub(crate) fn python_with_redis(script: &str, seed: u64) -> Option<Setup> {
+    let named = std::env::var("PICKLOCK_PYTHON").unwrap_or_default();
+    let python = runtime(&[&named, "python3"])?;
+    let has_redis = std::process::Command::new(&python).args(["-c", "import redis"]).output();
+    if !has_redis.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: {python} has no redis-py");
+        return None;
+    }
+    Some(setup(&[&python, "-c", script], seed))
+}
+
 /// Whether this machine runs programs at all; says why not.
 pub(crate) fn can_run() -> bool {
     static LACKS: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
