@@ -7,6 +7,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use picklock::Program;
 use picklock_processes::ready;
@@ -16,7 +17,20 @@ mod binary;
 
 use binary::{Ended, directory, run_in};
 
-const PLAIN: &str = concat!("python3 ", env!("CARGO_MANIFEST_DIR"), "/examples/adapters/plain.py");
+/// The interpreter itself: what a version manager puts into the `PATH` under its name may be a shell script, which starts
+/// a dozen processes before it.
+fn python3() -> &'static str {
+    static PATH: OnceLock<String> = OnceLock::new();
+    PATH.get_or_init(|| {
+        let told =
+            Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
+        String::from_utf8(told.stdout).unwrap().trim().to_owned()
+    })
+}
+
+fn plain() -> String {
+    format!("{} {}/examples/adapters/plain.py", python3(), env!("CARGO_MANIFEST_DIR"))
+}
 
 /// Whether programs can be run here, with these commands.
 fn can_run(commands: &[&str]) -> bool {
@@ -41,7 +55,7 @@ fn digest(output: &Ended) -> String {
 }
 
 fn python(script: &str) -> String {
-    format!("python3 -c '{script}'")
+    format!("{} -c '{script}'", python3())
 }
 
 #[test]
@@ -55,7 +69,7 @@ fn a_pause_gives_an_unmodified_program_two_holders_and_the_story_shows_what_it_s
         &[
             "run",
             "--program",
-            PLAIN,
+            &plain(),
             "--scenario",
             "pause",
             "--seeds",
@@ -66,7 +80,7 @@ fn a_pause_gives_an_unmodified_program_two_holders_and_the_story_shows_what_it_s
         ],
     );
     assert_eq!(output.code, Some(1), "{}", output.stderr);
-    let spelling = Program::new(PLAIN).to_string();
+    let spelling = Program::new(plain()).to_string();
     assert!(output.stdout.contains("mutual-exclusion"), "{}", output.stdout);
     let capsules: Vec<_> = std::fs::read_dir(here.path().join("results/capsules")).unwrap().collect();
     let capsule = capsules
@@ -91,11 +105,11 @@ fn a_program_runs_the_same_each_time_in_any_directory() {
     if !can_run(&["python3"]) {
         return;
     }
-    let spelling = Program::new(PLAIN).to_string();
+    let spelling = Program::new(plain()).to_string();
     let digests: Vec<String> =
         (0..5).map(|_| digest(&run_in(directory().path(), &["replay", &spelling, "pause", "2"]))).collect();
     assert!(digests.iter().all(|other| *other == digests[0]), "{digests:?}");
-    let told = Program::new(PLAIN).told().to_string();
+    let told = Program::new(plain()).told().to_string();
     let digests: Vec<String> =
         (0..3).map(|_| digest(&run_in(directory().path(), &["replay", &told, "pause", "2"]))).collect();
     assert!(digests.iter().all(|other| *other == digests[0]), "{digests:?}");
@@ -114,7 +128,7 @@ fn a_program_that_changed_is_not_taken_for_the_one_of_the_capsule() {
     let run = [
         "run",
         "--program",
-        "python3 lock.py",
+        &format!("{} lock.py", python3()),
         "--scenario",
         "pause",
         "--seeds",
@@ -123,7 +137,8 @@ fn a_program_that_changed_is_not_taken_for_the_one_of_the_capsule() {
         "--out",
         ".",
     ];
-    assert_eq!(run_in(here.path(), &run).code, Some(1));
+    let output = run_in(here.path(), &run);
+    assert_eq!(output.code, Some(1), "{}", output.stderr);
     let capsule = std::fs::read_dir(here.path().join("capsules")).unwrap().next().unwrap().unwrap().path();
     std::fs::write(here.path().join("lock.py"), script + "\n").unwrap();
     let told = run_in(here.path(), &["replay", capsule.to_str().unwrap()]);
@@ -199,7 +214,7 @@ fn every_step_of_a_program_is_a_place_for_a_fault() {
     if !can_run(&["python3"]) {
         return;
     }
-    let small = ["explore", "--program", PLAIN, "--set", "clients=2", "--set", "sections=1"];
+    let small = ["explore", "--program", &plain(), "--set", "clients=2", "--set", "sections=1"];
     let told = run_in(directory().path(), &[&small[..], &["--place", "pause:150"]].concat());
     assert!(told.stdout.contains("fault pause"), "{}{}", told.stdout, told.stderr);
     let none = run_in(directory().path(), &[&small[..], &["--place", "pause:100000"]].concat());
@@ -235,7 +250,7 @@ fn a_gate_takes_a_program() {
     if !can_run(&["python3"]) {
         return;
     }
-    picklock::gate(picklock::program(PLAIN).on_redis(1)).scenarios(["calm"]).seeds(2).assert_holds();
+    picklock::gate(picklock::program(&plain()).on_redis(1)).scenarios(["calm"]).seeds(2).assert_holds();
 }
 
 #[test]
@@ -261,7 +276,7 @@ fn a_lock_with_one_thing_wrong_is_caught_and_the_same_without_it_is_not() {
     if !can_run(&["python3"]) {
         return;
     }
-    let twin = concat!("python3 ", env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/twins/twin.py");
+    let twin = format!("{} {}/tests/fixtures/twins/twin.py", python3(), env!("CARGO_MANIFEST_DIR"));
     let here = directory();
     let every = ["mutual-exclusion", "effective-exclusion", "no-lost-update"]
         .map(|name| format!("\"{name}\""))
@@ -287,6 +302,6 @@ fn a_lock_with_one_thing_wrong_is_caught_and_the_same_without_it_is_not() {
             report["cells"][0]["violations"].get(invariant).is_some()
         };
         assert!(violated(&format!("{twin} {wrong}")), "{wrong}");
-        assert!(!violated(twin), "{wrong}");
+        assert!(!violated(&twin), "{wrong}");
     }
 }

@@ -17,7 +17,7 @@ use self::over::Over;
 use self::parallel::in_parallel;
 use self::request::Pairing;
 use crate::check::{self, CheckError, Probes};
-use crate::doctor::{self, Cause};
+use crate::doctor::{self, Departure};
 use crate::summary::{Cell, SCHEMA, Summary};
 use crate::tally::Tally;
 use crate::tell::{self, TellError};
@@ -50,7 +50,7 @@ pub enum CampaignError {
         source: CheckError,
     },
     /// A run was made twice, and was another one.
-    #[error("{design} under {scenario}, seed {seed}, is not the same run twice; likely cause: {cause}; instead: {}", cause.remedy())]
+    #[error("{design} under {scenario}, seed {seed}, is not the same run twice:\n{departure}")]
     NotTheSame {
         /// The design's spelling.
         design: String,
@@ -58,8 +58,8 @@ pub enum CampaignError {
         scenario: String,
         /// The seed.
         seed: u64,
-        /// What probably makes the difference.
-        cause: Cause,
+        /// Where the runs part, and what probably makes the difference.
+        departure: Departure,
     },
     /// A violation could not be told.
     #[error(transparent)]
@@ -137,10 +137,10 @@ impl Campaign<'_> {
             let checked = check::seed_sharing(self.engine, design, pairing.scenario, Seed(seed), &mut probes)
                 .map_err(failed)?;
             if seed.is_multiple_of(DOUBLED)
-                && let Some(cause) = doctor::made_again(self.engine, design, &checked).map_err(failed)?
+                && let Some(departure) = doctor::made_again(self.engine, design, &checked).map_err(failed)?
             {
                 let (design, scenario) = (pairing.name.clone(), pairing.scenario.name().into());
-                return Err(CampaignError::NotTheSame { design, scenario, seed, cause });
+                return Err(CampaignError::NotTheSame { design, scenario, seed, departure });
             }
             let tally = tallies.entry(cell).or_default();
             tally.add(&checked);

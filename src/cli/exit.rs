@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use picklock_scenarios::campaign::CampaignError;
 use picklock_scenarios::check::CheckError;
+use picklock_scenarios::tell::TellError;
 
 /// The exit codes. Of several that apply, the first in this order is given: 101, 2, 130, 1, 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,14 +76,19 @@ impl From<CheckError> for Failure {
 
 impl From<CampaignError> for Failure {
     fn from(error: CampaignError) -> Failure {
-        match error {
-            CampaignError::Check { source: CheckError::Panicked(ref panicked), .. } if panicked.unfit => {
+        match &error {
+            // What was to be tested does not do its part.
+            CampaignError::Check { source: CheckError::Panicked(panicked), .. }
+            | CampaignError::Tell(TellError::Check { source: CheckError::Panicked(panicked), .. })
+                if panicked.unfit =>
+            {
                 Failure::input(error)
             }
-            CampaignError::Check { .. } | CampaignError::NotTheSame { .. } => Failure::internal(error),
             // A directory that cannot be written to is the caller's to mend.
-            CampaignError::Tell(picklock_scenarios::tell::TellError::Write { .. }) => Failure::input(error),
-            CampaignError::Tell(_) => Failure::internal(error),
+            CampaignError::Tell(TellError::Write { .. }) => Failure::input(error),
+            CampaignError::Check { .. } | CampaignError::NotTheSame { .. } | CampaignError::Tell(_) => {
+                Failure::internal(error)
+            }
         }
     }
 }

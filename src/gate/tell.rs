@@ -101,12 +101,9 @@ fn told(gate: &Gate, scenario: &Scenario, seed: u64) -> Result<BTreeMap<String, 
     };
     let summary = campaign.run(&AtomicBool::new(false), &Silent).map_err(|error| match error {
         CampaignError::Check { design, scenario, source } => GateError::of(source, &design, &scenario),
-        CampaignError::NotTheSame { design, scenario, seed, cause } => GateError::Stray {
-            design,
-            scenario,
-            seed,
-            difference: format!("  likely cause: {cause}\n  instead: {}\n", cause.remedy()),
-        },
+        CampaignError::NotTheSame { design, scenario, seed, departure } => {
+            GateError::Stray { design, scenario, seed, difference: format!("{departure}\n") }
+        }
         CampaignError::Tell(error) => GateError::Tell(error),
     })?;
     Ok(summary.cells.into_iter().flat_map(|cell| cell.violations).collect())

@@ -3,7 +3,7 @@
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    process::{Pid, PidfdFlags, pidfd_open},
+    process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid},
 };
 use syscalls::Sysno;
 
@@ -60,6 +60,10 @@ impl Group {
 
     /// Whether there are threads or processes that have not called yet.
     pub(crate) fn has_strangers(&self) -> bool {
+        if self.processes.is_empty() {
+            // The first one: should it die before it calls, its end is heard.
+            return true;
+        }
         let is_known = |id: u32| self.threads.iter().any(|thread| thread.tid == id);
         self.processes.iter().filter(|process| process.alive).any(|process| {
             let tasks = std::fs::read_dir(format!("/proc/{}/task", process.pid));
@@ -169,6 +173,7 @@ impl Group {
 
     /// A process ended, by itself or by a signal.
     pub(crate) fn buried(&mut self, process: usize) {
+        told_of_its_end();
         for thread in self.threads.iter_mut().filter(|thread| thread.process == process) {
             thread.state = State::Dead;
         }
@@ -333,4 +338,13 @@ impl Group {
 fn is_shell(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_none_or(|rest| rest.starts_with(['Z', 'X']))
+}
+
+/// Waits until the parent of a process that is seen to have ended was sent its signal.
+///
+/// The kernel first lets the end be seen and then sends the signal, under one lock for both, which is also taken to look
+/// for children of one's own.
+fn told_of_its_end() {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let _ = waitid(WaitId::All, look);
 }

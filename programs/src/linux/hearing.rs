@@ -21,6 +21,12 @@ use crate::Broken;
 /// How long a poll waits before the supervisor looks what the silence is about.
 const SLICE_MS: i64 = 40;
 
+/// So many times as long as for a call it is waited for a process that was made and has not called yet.
+const BIRTH: u64 = 10;
+
+/// What such a process is at.
+const BEFORE: &str = "what comes before its first call";
+
 impl Group {
     /// Waits for the next call of the thread that runs, or for its end.
     pub(crate) fn listen(&mut self) -> Result<(), Broken> {
@@ -123,7 +129,6 @@ impl Group {
         {
             return Err(Broken::TooMuchOutput(self.limits.output));
         }
-        let mut asleep = true;
         for &process in running {
             let used = self.processes[process].processor_ns();
             let before = self.processes[process].used_ns;
@@ -132,17 +137,20 @@ impl Group {
             } else if used.saturating_sub(before) / 1_000_000 > self.limits.silence_ms {
                 return Err(Broken::Silent(self.limits.silence_ms));
             }
-            let pid = self.processes[process].pid;
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
-            asleep &= !matches!(state, Some('R'));
         }
-        if running.is_empty() && self.silent_slices > 4 && !self.has_strangers() {
-            // The kernel refused to make it.
-            self.unborn = 0;
-            return Ok(());
+        let silent_ms = self.silent_slices * SLICE_MS as u64;
+        if running.is_empty() {
+            // Who is not there yet has all the time that a loaded machine takes for it.
+            if self.silent_slices > 4 && !self.has_strangers() {
+                // The kernel refused to make it.
+                self.unborn = 0;
+            }
+            let patience_ms = self.limits.stuck_ms.saturating_mul(BIRTH);
+            return if silent_ms > patience_ms { Err(Broken::Stuck(BEFORE.to_owned())) } else { Ok(()) };
         }
-        if asleep && self.silent_slices * SLICE_MS as u64 > self.limits.stuck_ms {
+        let asleep =
+            self.threads.iter().filter(|thread| thread.is_running()).all(|thread| sleeps(thread.tid));
+        if asleep && silent_ms > self.limits.stuck_ms {
             let sleeper = self.threads.iter().find(|thread| thread.is_running());
             let call = sleeper.and_then(|thread| {
                 let text = std::fs::read_to_string(format!("/proc/{}/syscall", thread.tid)).ok()?;
@@ -154,4 +162,10 @@ impl Group {
         }
         Ok(())
     }
+}
+
+/// Whether a thread sleeps. Whoever waits for a disk (D) does not: that ends by itself.
+fn sleeps(tid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{tid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('S'))
 }

@@ -9,6 +9,8 @@
 mod cause;
 mod watch;
 
+use std::fmt;
+
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::plan::Plan;
@@ -17,6 +19,9 @@ use picklock_sim::trace::{Digest, Trace};
 pub use self::cause::Cause;
 use self::watch::Watch;
 use crate::check::{self, CheckError, Checked};
+
+/// So much of an event is shown in a message.
+const EVENT_CHARS: usize = 200;
 
 /// What was found out about one plan.
 pub struct Examined {
@@ -73,14 +78,43 @@ pub fn twice(engine: Engine, design: &Design, plan: &Plan) -> Result<[Checked; 2
     Ok([run()?, run()?])
 }
 
-/// Makes a run again: what probably made it differ, if it does.
+/// Where a run that was made again is another one, and why.
+#[derive(Clone, Debug)]
+pub struct Departure {
+    /// What probably made it differ.
+    pub cause: Cause,
+    /// The first event that differs as either run has it, in a line each.
+    pub events: [String; 2],
+}
+
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Departure { cause, events: [once, again] } = self;
+        writeln!(f, "  once:  {once}\n  again: {again}")?;
+        write!(f, "  likely cause: {cause}\n  instead: {}", cause.remedy())
+    }
+}
+
+/// Makes a run again: where it differs and why, if it does.
 ///
 /// # Errors
 /// When the design's code panics.
-pub fn made_again(engine: Engine, design: &Design, run: &Checked) -> Result<Option<Cause>, CheckError> {
+pub fn made_again(engine: Engine, design: &Design, run: &Checked) -> Result<Option<Departure>, CheckError> {
     let again = check::check(engine, design, run.plan.clone())?;
-    let parts = differ([&run.trace, &again.trace]);
-    Ok(parts.map(|position| cause::guess([run, &again], position)))
+    let runs = [run, &again];
+    let parts = differ(runs.map(|run| &run.trace));
+    Ok(parts.map(|position| Departure {
+        cause: cause::guess(runs, position),
+        events: runs.map(|run| event_line(&run.trace, position)),
+    }))
+}
+
+/// An event for a message: when, where and what.
+fn event_line(trace: &Trace, position: usize) -> String {
+    let Some(event) = trace.events.get(position) else { return "the end of the run".to_owned() };
+    let what = format!("{:?}", event.what);
+    let shown = what.char_indices().nth(EVENT_CHARS).map_or(what.as_str(), |(end, _)| &what[..end]);
+    format!("{} {} {shown}", event.at, trace.hosts[usize::from(event.host.0)].name)
 }
 
 /// Where two runs part. Equal digests are equal runs.
