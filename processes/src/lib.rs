@@ -17,6 +17,8 @@ mod lock;
 mod network;
 mod program;
 pub mod servers;
+mod wrapper;
 
 pub use picklock_programs::ready;
 pub use program::{Program, ProgramError};
+pub use wrapper::is_shell_script;

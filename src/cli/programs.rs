@@ -1,7 +1,10 @@
 //! `--program`: locks in any language, beside the designs that come with picklock.
 
+use std::io::{self, Write as _};
+use std::path::Path;
+
 use clap::Args;
-use picklock_processes::Program;
+use picklock_processes::{Program, is_shell_script};
 use picklock_sim::design::Design;
 
 use super::choose;
@@ -84,7 +87,17 @@ impl Programs {
         program.fenced |= self.fenced;
         program.renews |= self.renew;
         program.told |= told;
-        program.design().map_err(Failure::input)
+        let design = program.design().map_err(Failure::input)?;
+        if let Some(script) = design.parts.first().filter(|part| is_shell_script(Path::new(&part.file))) {
+            // Who does not listen on standard error is not told.
+            let _ = writeln!(
+                io::stderr().lock(),
+                "picklock: note: {} is a shell script, which runs at each start anew; name the program that it starts, and a run \
+                 takes a tenth of the time",
+                script.file
+            );
+        }
+        Ok(design)
     }
 
     /// True if any program is to be run.

@@ -8,7 +8,7 @@ use rand_core::SeedableRng;
 use syscalls::Sysno;
 
 use super::{
-    group::{CALLS, Group, LITTLE_NS, stream},
+    group::{Group, LITTLE_NS, stream},
     notify::Notice,
     table::{State, may_wait},
 };
@@ -41,6 +41,9 @@ const PREPARATIONS: &[Sysno] = &[
     Sysno::times,
 ];
 
+/// After so many calls start-up is over. Where each look at the clock is a call, importing a library of Python is ten thousand.
+const START_UP_CALLS: u32 = 200_000;
+
 impl Group {
     /// Runs the program until it is about to do what does not belong to its start-up, or is gone.
     pub(crate) fn start_up(&mut self) -> Result<(), Broken> {
@@ -50,7 +53,7 @@ impl Group {
                 continue;
             }
             let called = self.threads.iter().position(|thread| matches!(thread.state, State::Called(_)));
-            let Some(thread) = called.filter(|_| self.calls <= CALLS && self.events.is_empty()) else {
+            let Some(thread) = called.filter(|_| self.calls <= START_UP_CALLS && self.events.is_empty()) else {
                 return Ok(());
             };
             let State::Called(notice) = &self.threads[thread].state else { return Ok(()) };
