@@ -92,3 +92,30 @@ impl From<CampaignError> for Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use picklock_sim::run::Panicked;
+
+    use super::*;
+
+    fn source(unfit: bool) -> CheckError {
+        CheckError::Panicked(Panicked { design: "x".into(), seed: 1, message: "it ended".into(), unfit })
+    }
+
+    fn code(error: CampaignError) -> Exit {
+        Failure::from(error).exit()
+    }
+
+    #[test]
+    fn what_does_not_do_its_part_is_bad_input_whenever_it_shows() {
+        let names = || ("x".to_owned(), "calm".to_owned());
+        for (unfit, exit) in [(true, Exit::Usage), (false, Exit::Internal)] {
+            let (design, scenario) = names();
+            assert_eq!(code(CampaignError::Check { design, scenario, source: source(unfit) }), exit);
+            let (design, scenario) = names();
+            let told = TellError::Check { design, scenario, source: source(unfit) };
+            assert_eq!(code(CampaignError::Tell(told)), exit);
+        }
+    }
+}

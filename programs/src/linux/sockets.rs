@@ -118,7 +118,7 @@ impl Group {
     /// A connect of a unix socket: only to sockets that the program itself can have made.
     fn connect_outside(&mut self, bytes: &[u8]) -> Result<Answer, Errno> {
         let path = bytes.get(2..).unwrap_or_default();
-        if path.starts_with(super::spawn::HOME.to_bytes()) {
+        if path.starts_with(super::plan::HOME.to_bytes()) {
             return Ok(Answer::Go);
         }
         // Asked by the C library on its way, and never there: no word about those.

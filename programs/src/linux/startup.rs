@@ -53,7 +53,8 @@ impl Group {
                 continue;
             }
             let called = self.threads.iter().position(|thread| matches!(thread.state, State::Called(_)));
-            let Some(thread) = called.filter(|_| self.calls <= START_UP_CALLS && self.events.is_empty()) else {
+            let Some(thread) = called.filter(|_| self.calls <= START_UP_CALLS && self.events.is_empty())
+            else {
                 return Ok(());
             };
             let State::Called(notice) = &self.threads[thread].state else { return Ok(()) };

@@ -10,7 +10,8 @@ use rustix::{
     io::Errno,
 };
 
-use super::spawn::{HOME, Plan, guard_settings, mount_home, mount_processes};
+use super::mounts::{guard_settings, mount_home, mount_processes};
+use super::plan::{HOME, Plan};
 
 /// Makes the place for the first copy, when the template is ready.
 const PREPARE: u8 = b'p';

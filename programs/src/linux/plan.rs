@@ -1,0 +1,64 @@
+//! What the processes of a new program are told to do, and how they tell what failed.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::RawFd;
+
+use crate::Limits;
+
+/// The directory for the program's own files: a file system of its own, empty at the start and gone at the end.
+pub(crate) const HOME: &CStr = c"/dev/shm";
+
+/// What a program is started for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// To run.
+    Program,
+    /// To be copied. Copies live in a namespace of their own, which a steward keeps; the init reports their ends.
+    Template,
+}
+
+/// All that the processes need, made before the first fork.
+pub(super) struct Plan {
+    pub(super) program: CString,
+    pub(super) arguments: Vec<*const libc::c_char>,
+    pub(super) variables: Vec<*const libc::c_char>,
+    pub(super) dir: Option<CString>,
+    pub(super) name: CString,
+    pub(super) tmpfs: CString,
+    pub(super) own_files: bool,
+    pub(super) role: Role,
+    pub(super) steward: RawFd,
+    pub(super) filter: Vec<libc::sock_filter>,
+    pub(super) limits: Limits,
+    pub(super) files: [RawFd; 3],
+    pub(super) control: RawFd,
+    pub(super) lifeline: RawFd,
+    pub(super) report: RawFd,
+    pub(super) ids: Option<[(CString, CString); 3]>,
+}
+
+/// Stages of the two processes, as they are reported when one fails.
+pub(super) const STAGES: [&str; 9] = [
+    "map the user into a namespace",
+    "make the mounts private",
+    "guard the files of others",
+    "mount a directory of its own",
+    "start the program's process",
+    "set its limits",
+    "enter its directory",
+    "install the filter of calls",
+    "make a PID namespace for copies",
+];
+
+/// Reports a failed stage, and ends the process.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+pub(super) unsafe fn give_up(report: RawFd, stage: i32) -> ! {
+    // SAFETY: plain calls on numbers and on a local array.
+    unsafe {
+        let words = [stage, *libc::__errno_location()];
+        libc::write(report, words.as_ptr().cast(), size_of_val(&words));
+        libc::_exit(126)
+    }
+}
