@@ -206,8 +206,10 @@ impl Program {
             let checkpoint = program.renews.then_some(seat.ttl / 3);
             async move { Ok(Client::lock(ProgramLock::start(&seat, &setup, checkpoint, program.fenced))) }
         };
+        // A client that was given an address asks no Sentinel for another.
+        let kind = Redis { alone: !self.sentinel, ..Redis::default() };
         let mut design = Design::new(&self.to_string(), client)
-            .on_stores(Topology { stores: self.stores, replicated: self.sentinel }, Redis::default())
+            .on_stores(Topology { stores: self.stores, replicated: self.sentinel }, kind)
             .believing(self.belief);
         design = design.made_of(parts);
         design.claim = format!("an unmodified program: {}", self.command).into();
@@ -333,6 +335,13 @@ mod tests {
         }
         let redlock: Program = "program{topology=redlock:5}:x".parse().unwrap();
         assert_eq!(redlock.to_string(), "program{stores=5}:x");
+    }
+
+    #[test]
+    fn only_a_program_that_is_told_of_sentinels_has_replicas() {
+        let replicates = |program: Program| program.design().unwrap().kind.unwrap().replicates();
+        assert!(!replicates(Program::new("x")));
+        assert!(replicates(Program::new("x").with_sentinels()));
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crate::{PORT, real, sentinel, serve, serve_as, wire};
 pub struct Redis {
     /// The version that the nodes are of.
     pub version: Version,
+    /// Stores are never replicated: their clients know a server, and nobody whom they could ask for another one.
+    pub alone: bool,
 }
 
 /// How many Sentinels watch a replicated store: the least number that outlives the loss of one.
@@ -77,7 +79,7 @@ impl StoreKind for Redis {
     }
 
     fn replicates(&self) -> bool {
-        true
+        !self.alone
     }
 
     /// Stores before replicas before Sentinels.

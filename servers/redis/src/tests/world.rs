@@ -151,7 +151,7 @@ impl World {
         let topology = Topology { stores: 1, replicated: self.replicas > 0 };
         let version = self.version;
         let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) })
-            .on_stores(topology, Redis { version });
+            .on_stores(topology, Redis { version, ..Redis::default() });
         let plan = Plan {
             seed: Seed(self.seed),
             network_seed: Seed(self.seed),
