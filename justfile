@@ -51,6 +51,10 @@ nightly budget="1h":
 publish:
     tests/publish
 
+# Prints docs/libraries.md: what the locks of real libraries survive; builds them first. Belongs to the night.
+libraries seeds="50":
+    tests/libraries {{ seeds }}
+
 # Builds the documentation of the crates.
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
