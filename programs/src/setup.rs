@@ -25,6 +25,12 @@ pub struct Setup {
     pub looks: Looks,
     /// Which files it finds.
     pub files: Files,
+    /// What `HOME` is instead of an empty directory, where the program has files of its own: this one. It outlives the
+    /// program, so that another one finds there what it wrote, as after a restart. Such a program is not copied by a
+    /// [`Pool`]: each start is a plain one.
+    ///
+    /// [`Pool`]: crate::Pool
+    pub home: Option<PathBuf>,
     /// How far it may go.
     pub limits: Limits,
     /// The name of the host that it runs on.
@@ -52,6 +58,7 @@ impl Setup {
             clock: Clock::default(),
             looks: Looks::Page,
             files: Files::Own,
+            home: None,
             limits: Limits::default(),
             name: name.into(),
             address,

@@ -178,6 +178,10 @@ const ABSENT: &[Sysno] = &[
     Sysno::io_setup,
 ];
 
+/// Room for a file is not taken in advance: programs make the file longer instead, which costs no memory where a file
+/// system is kept in it.
+const UNSUPPORTED: Sysno = Sysno::fallocate;
+
 /// Sends, which are points in the `Told` mode.
 const SENDS: &[Sysno] =
     &[Sysno::write, Sysno::writev, Sysno::sendto, Sysno::sendmsg, Sysno::sendmmsg, Sysno::sendfile];
@@ -251,6 +255,8 @@ pub(crate) fn program(looks: Looks) -> Vec<sock_filter> {
     for call in ABSENT {
         program.extend([jump(BPF_JEQ, *call as u32, 0, 1), answer(absent)]);
     }
+    let unsupported = libc::SECCOMP_RET_ERRNO | libc::EOPNOTSUPP as u32;
+    program.extend([jump(BPF_JEQ, UNSUPPORTED as u32, 0, 1), answer(unsupported)]);
     for (call, when) in rules(looks) {
         let (argument, test) = match when {
             When::Always => {

@@ -33,15 +33,25 @@ pub(super) unsafe fn mount_files(plan: &Plan) {
     }
 }
 
-/// Mounts an empty directory. It is as old as can be, so that each change shows.
+/// Mounts the program's own directory. One that is empty is as old as can be, so that each change shows.
 ///
 /// # Safety
 /// Only in a copy made by `fork`.
 pub(super) unsafe fn mount_home(plan: &Plan) -> bool {
     let flags = libc::MS_NOSUID | libc::MS_NODEV;
     let old = [libc::timespec { tv_sec: 0, tv_nsec: 0 }; 2];
-    // SAFETY: the pointers are to constants, locals, or to what `plan` holds.
+    // SAFETY: the pointers are to constants, locals, null, or to what `plan` holds.
     unsafe {
+        if let Some(home) = &plan.home {
+            let none = std::ptr::null();
+            // It comes with what its file system forbids by now: to write.
+            let mut change: libc::mount_attr = std::mem::zeroed();
+            change.attr_clr = libc::MOUNT_ATTR_RDONLY;
+            change.attr_set = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+            let size = size_of::<libc::mount_attr>();
+            return libc::mount(home.as_ptr(), HOME.as_ptr(), none, libc::MS_BIND, none.cast()) == 0
+                && libc::syscall(libc::SYS_mount_setattr, -1, HOME.as_ptr(), 0, &raw mut change, size) == 0;
+        }
         let (kind, data) = (c"tmpfs".as_ptr(), plan.tmpfs.as_ptr().cast());
         libc::mount(kind, HOME.as_ptr(), kind, flags, data) == 0
             && libc::utimensat(libc::AT_FDCWD, HOME.as_ptr(), old.as_ptr(), 0) == 0

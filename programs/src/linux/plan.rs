@@ -5,7 +5,8 @@ use std::os::fd::RawFd;
 
 use crate::Limits;
 
-/// The directory for the program's own files: a file system of its own, empty at the start and gone at the end.
+/// The directory for the program's own files: a file system of its own, empty at the start and gone at the end, or a
+/// directory that is kept for the next program.
 pub(crate) const HOME: &CStr = c"/dev/shm";
 
 /// What a program is started for.
@@ -26,6 +27,7 @@ pub(super) struct Plan {
     pub(super) name: CString,
     pub(super) tmpfs: CString,
     pub(super) own_files: bool,
+    pub(super) home: Option<CString>,
     pub(super) role: Role,
     pub(super) steward: RawFd,
     pub(super) filter: Vec<libc::sock_filter>,

@@ -84,6 +84,9 @@ impl Pool {
     /// # Errors
     /// If there is no such program, or the kernel or the container forbids what is needed.
     pub fn start(&self, setup: &Setup) -> Result<Group, StartError> {
+        if setup.home.is_some() {
+            return Group::start(setup);
+        }
         let key = Key::new(setup);
         if let Some((template, place)) = self.idle(&key) {
             if let Ok(group) = template.copy(setup, place) {

@@ -134,6 +134,12 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
         name: CString::new(setup.name.as_str()).map_err(zero("the host's name"))?,
         tmpfs: CString::new(format!("size={},mode=1777", setup.limits.file)).map_err(zero("the limits"))?,
         own_files: setup.files == Files::Own,
+        home: setup
+            .home
+            .as_ref()
+            .map(|home| CString::new(home.as_os_str().as_bytes()))
+            .transpose()
+            .map_err(zero("the home directory"))?,
         role,
         steward: commands.as_raw_fd(),
         filter: program(setup.looks),
