@@ -10,8 +10,9 @@ use picklock_sim::time::EPOCH_NS;
 const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
 /// What its clocks show while a program starts up: a little before every world begins, whatever the seed, so that a program that has
-/// started can be copied. It goes on by its host's clocks from its first step on.
-const START_UP: Clock = Clock { monotonic_ns: 0, wall_ns: EPOCH_NS - 10_000_000_000 };
+/// started can be copied. It goes on by its host's clocks from its first step on. Not at zero: Go takes a poll of its network that
+/// began then for one that is under way, and makes no other.
+const START_UP: Clock = Clock { monotonic_ns: 1, wall_ns: EPOCH_NS - 10_000_000_000 };
 
 /// The address of the host at this place.
 pub(crate) fn address(place: usize) -> Ipv4Addr {
