@@ -11,15 +11,16 @@ use std::path::{Path, PathBuf};
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// Which crates of the workspace each may use, as docs/architecture.md draws it.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 10] = [
     ("sim", &[]),
+    ("servers/etcd", &["picklock-sim"]),
     ("servers/queue", &["picklock-sim"]),
     ("servers/postgres", &["picklock-sim"]),
     ("servers/redis", &["picklock-sim"]),
-    ("impls", &["picklock-postgres", "picklock-queue", "picklock-redis", "picklock-sim"]),
+    ("impls", &["picklock-etcd", "picklock-postgres", "picklock-queue", "picklock-redis", "picklock-sim"]),
     ("scenarios", &["picklock-sim"]),
     ("programs", &[]),
-    ("processes", &["picklock-programs", "picklock-redis", "picklock-sim"]),
+    ("processes", &["picklock-etcd", "picklock-programs", "picklock-redis", "picklock-sim"]),
     ("reports", &["picklock-sim", "picklock-scenarios"]),
 ];
 

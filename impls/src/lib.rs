@@ -90,7 +90,11 @@ pub fn bugs() -> &'static [&'static Family] {
 /// The kinds of stores that designs stand on, as scenarios may speak of them.
 #[must_use]
 pub fn stores() -> Vec<StoreParams> {
-    vec![StoreParams::of(&picklock_redis::Redis::default()), StoreParams::of(&picklock_postgres::Postgres)]
+    vec![
+        StoreParams::of(&picklock_redis::Redis::default()),
+        StoreParams::of(&picklock_postgres::Postgres),
+        StoreParams { kind: "etcd", params: picklock_etcd::PARAMS },
+    ]
 }
 
 /// Designs on stores that are not of the suite yet: spelled like all others, and run where they are named.

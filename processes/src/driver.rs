@@ -1,10 +1,11 @@
 //! One program on one host: what it does goes to the world, what the world does comes to it.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddrV4;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use picklock_etcd::log::{self, Became};
 use picklock_programs::{
     Broken, Clock, ConnectError, Ending, Group, Pool, Setup, SocketId, Status, Step, What as Does,
 };
@@ -93,7 +94,9 @@ struct Driver {
     group: Group,
     sockets: BTreeMap<SocketId, Socket>,
     /// What takes connections, by the sockets that listen.
-    doors: BTreeMap<SocketId, Task>,
+    doors: BTreeMap<SocketId, Door>,
+    /// Connections of the program to itself, by either end: they pass no network.
+    within: BTreeMap<SocketId, SocketId>,
     news: UnboundedReceiver<News>,
     /// For its connections' tasks.
     more: UnboundedSender<News>,
@@ -102,6 +105,14 @@ struct Driver {
     last_words: Arc<Mutex<LastWords>>,
     /// Whether a line was given to it since it printed one.
     asked: bool,
+    /// Whether it said that it leads, if it is a member of a store.
+    leads: bool,
+}
+
+/// An open port.
+struct Door {
+    port: u16,
+    task: Task,
 }
 
 /// A connection of the program. Its tasks end with it.
@@ -130,11 +141,13 @@ impl Driver {
             group,
             sockets: BTreeMap::new(),
             doors: BTreeMap::new(),
+            within: BTreeMap::new(),
             news,
             more,
             tell,
             last_words: Arc::default(),
             asked: false,
+            leads: false,
         }
     }
 
@@ -211,7 +224,7 @@ impl Driver {
                 }
             }
         });
-        self.doors.insert(listener, task);
+        self.doors.insert(listener, Door { port, task });
     }
 
     async fn take(&mut self, step: Step) {
@@ -219,6 +232,9 @@ impl Driver {
             Step::Point(call) => self.host.pass(access(call.what)).await,
             Step::Connect { socket, to } => self.connect(socket, to),
             Step::Sent { socket, bytes } => {
+                if let Some(other) = self.within.get(&socket) {
+                    return self.group.deliver(*other, &bytes);
+                }
                 let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.as_mut());
                 if let Some(write) = write {
                     // Who reads from the connection learns that it is broken.
@@ -226,14 +242,22 @@ impl Driver {
                 }
             }
             Step::Shut { socket } => {
+                if let Some(other) = self.within.get(&socket) {
+                    return self.group.closed(*other, Ending::Eof);
+                }
                 let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.take());
                 if let Some(mut write) = write {
                     let _ = write.shutdown().await;
                 }
             }
             Step::Closed { socket } => {
+                if let Some(other) = self.within.remove(&socket)
+                    && self.within.remove(&other).is_some()
+                {
+                    self.group.closed(other, Ending::Eof);
+                }
                 self.sockets.remove(&socket);
-                self.doors.remove(&socket).iter().for_each(Task::abort);
+                self.doors.remove(&socket).iter().for_each(|door| door.task.abort());
             }
             Step::Listen { socket, port } => self.listen(socket, port),
             Step::Printed(line) => self.print(line),
@@ -245,7 +269,10 @@ impl Driver {
 
     fn print(&mut self, line: String) {
         self.asked = false;
-        let Some(tell) = &self.tell else { return self.keep(line) };
+        let Some(tell) = &self.tell else {
+            log::became(&line).into_iter().for_each(|became| self.turn(became));
+            return self.keep(line);
+        };
         self.note(line.clone(), false);
         // Nobody listens once the client is gone.
         let _ = tell.send(line);
@@ -254,6 +281,16 @@ impl Driver {
     fn complain(&self, line: String) {
         self.note(line.clone(), true);
         self.keep(line);
+    }
+
+    /// A member of a store says that it leads, or does so no more.
+    fn turn(&mut self, became: Became) {
+        let leads = became == Became::Leader;
+        if self.leads != leads {
+            self.leads = leads;
+            let what = if leads { What::Promoted } else { What::Demoted };
+            self.host.record(picklock_sim::host::Origin::default(), what);
+        }
     }
 
     fn keep(&self, line: String) {
@@ -269,6 +306,11 @@ impl Driver {
     }
 
     fn connect(&mut self, socket: SocketId, to: SocketAddrV4) {
+        let here =
+            network::place(*to.ip()).is_some_and(|place| self.names.get(place) == Some(&self.host.name()));
+        if here || to.ip().is_loopback() || to.ip().is_unspecified() {
+            return self.connect_within(socket, to.port());
+        }
         let name = network::place(*to.ip()).and_then(|place| self.names.get(place)).cloned();
         let (host, more) = (self.host.clone(), self.more.clone());
         let task = self.host.spawn(async move {
@@ -280,6 +322,17 @@ impl Driver {
             let _ = more.send(News::Connected(socket, outcome));
         });
         self.sockets.insert(socket, Socket { write: None, task });
+    }
+
+    /// A connection of the program to a port of its own.
+    fn connect_within(&mut self, socket: SocketId, port: u16) {
+        let listener = self.doors.iter().find(|(_, door)| door.port == port).map(|(listener, _)| *listener);
+        let from = SocketAddrV4::new(Ipv4Addr::LOCALHOST, EPHEMERAL);
+        let Some(other) = listener.and_then(|listener| self.group.accept(listener, from)) else {
+            return self.group.connected(socket, Err(ConnectError::Refused));
+        };
+        self.within.extend([(socket, other), (other, socket)]);
+        self.group.connected(socket, Ok(()));
     }
 
     /// Waits until there is news, or a thread's time has come.

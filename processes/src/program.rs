@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{env, fmt, fs};
 
+use picklock_etcd::Etcd;
 use picklock_programs::{Looks, Setup};
 use picklock_redis::{Redis, sentinel};
 use picklock_sim::design::{Design, Part, Seat, Topology};
@@ -15,10 +16,13 @@ use picklock_sim::trace::Role;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::lock::ProgramLock;
-use crate::network;
+use crate::{network, servers};
 
 /// The most stores that a program is given.
 const STORES_MAX: u32 = 16;
+
+/// The most members of an etcd that it is given; more are not recommended.
+const ETCD_MAX: u32 = 7;
 
 /// An unmodified program that is asked for a lock.
 ///
@@ -41,6 +45,8 @@ pub struct Program {
     pub stores: u32,
     /// Whether each store has replicas, and Sentinels that promote one of them.
     pub sentinel: bool,
+    /// Of how many members the etcd is that it is given instead of a Redis, if it is.
+    pub etcd: Option<u32>,
     /// What its worker makes of the `until_ms` of a grant.
     pub belief: Belief,
     /// Whether its grants carry a `token`.
@@ -93,6 +99,7 @@ impl Program {
             command: command.into(),
             stores: 1,
             sentinel: false,
+            etcd: None,
             belief: Belief::Naive,
             fenced: false,
             renews: false,
@@ -111,6 +118,13 @@ impl Program {
     #[must_use]
     pub fn with_sentinels(mut self) -> Program {
         self.sentinel = true;
+        self
+    }
+
+    /// The same on an etcd of so many members, each a real `etcd` in virtual time.
+    #[must_use]
+    pub fn on_etcd(mut self, members: u32) -> Program {
+        self.etcd = Some(members);
         self
     }
 
@@ -158,13 +172,21 @@ impl Program {
                 self.stores = stores.ok_or_else(|| wrong("stores", "a number from 1 to 16"))?;
             }
             "topology" => match value.split_once(':').unwrap_or((value, "")) {
-                ("single", "") => (self.stores, self.sentinel) = (1, false),
-                ("sentinel" | "replicated", "") => (self.stores, self.sentinel) = (1, true),
+                ("single", "") => (self.stores, self.sentinel, self.etcd) = (1, false, None),
+                ("sentinel" | "replicated", "") => (self.stores, self.sentinel, self.etcd) = (1, true, None),
                 ("redlock", stores) if !stores.is_empty() => {
                     self.set("stores", stores)?;
-                    self.sentinel = false;
+                    (self.sentinel, self.etcd) = (false, None);
                 }
-                _ => return Err(wrong("topology", "`single`, `sentinel`, `replicated` or `redlock:N`")),
+                ("etcd", members) => {
+                    let members = members.parse().ok().filter(|members| (1..=ETCD_MAX).contains(members));
+                    let members = members.ok_or_else(|| wrong("topology", "`etcd:N` with N from 1 to 7"))?;
+                    (self.stores, self.sentinel, self.etcd) = (1, false, Some(members));
+                }
+                _ => {
+                    let must = "`single`, `sentinel`, `replicated`, `redlock:N` or `etcd:N`";
+                    return Err(wrong("topology", must));
+                }
             },
             "belief" => {
                 self.belief = match value {
@@ -206,12 +228,18 @@ impl Program {
             let checkpoint = program.renews.then_some(seat.ttl / 3);
             async move { Ok(Client::lock(ProgramLock::start(&seat, &setup, checkpoint, program.fenced))) }
         };
-        // A client that was given an address asks no Sentinel for another.
-        let kind = Redis { alone: !self.sentinel, ..Redis::default() };
-        let mut design = Design::new(&self.to_string(), client)
-            .on_stores(Topology { stores: self.stores, replicated: self.sentinel }, kind)
-            .believing(self.belief);
-        design = design.made_of(parts);
+        let design = Design::new(&self.to_string(), client).believing(self.belief).made_of(parts);
+        let mut design = match self.etcd {
+            Some(members) => {
+                let topology = Topology { stores: 1, replicated: members > 1 };
+                design.on_stores(topology, servers::etcd(members))
+            }
+            None => {
+                let topology = Topology { stores: self.stores, replicated: self.sentinel };
+                // A client that was given an address asks no Sentinel for another.
+                design.on_stores(topology, Redis { alone: !self.sentinel, ..Redis::default() })
+            }
+        };
         design.claim = format!("an unmodified program: {}", self.command).into();
         design.fenced = self.fenced;
         Ok(design)
@@ -224,7 +252,10 @@ impl Program {
         let mut env =
             vec![("PICKLOCK_TTL_MS", ttl), ("PYTHONHASHSEED", "0".into()), ("PYTHONUNBUFFERED", "1".into())];
         env.push(("PYTHONDONTWRITEBYTECODE", "1".into()));
-        env.extend(stores(&seat.stores));
+        env.extend(match self.etcd {
+            Some(members) => vec![("PICKLOCK_STORES", endpoints(Etcd { members }, &seat.stores))],
+            None => stores(&seat.stores),
+        });
         setup.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         setup
     }
@@ -241,6 +272,16 @@ fn parts(words: &[String]) -> Vec<Part> {
         Some(Part { file: path.display().to_string(), digest: format!("{:032x}", xxh3_128(&bytes)) })
     };
     words.iter().enumerate().filter_map(found).collect()
+}
+
+/// Where the members of its etcd are.
+fn endpoints(etcd: Etcd, stores: &[StoreAddress]) -> String {
+    let names = stores.iter().flat_map(|store| match store {
+        StoreAddress::Host(name) => std::slice::from_ref(name),
+        StoreAddress::Ask(names) => names,
+    });
+    let urls: Vec<String> = names.map(|name| etcd.url(name, etcd.port(Role::Store))).collect();
+    urls.join(",")
 }
 
 /// Where its stores are: by name, or whom to ask.
@@ -282,6 +323,7 @@ impl fmt::Display for Program {
         if self.sentinel {
             params.push("topology=sentinel".to_owned());
         }
+        params.extend(self.etcd.map(|members| format!("topology=etcd:{members}")));
         match self.belief {
             Belief::Honest => params.push("belief=honest".to_owned()),
             Belief::Trusting => params.push("belief=trusting".to_owned()),
@@ -327,6 +369,7 @@ mod tests {
         for text in [
             "program:python3 lock.py",
             "program{stores=3,belief=honest,fenced=yes}:./lock --fast",
+            "program{topology=etcd:3,fenced=yes}:python3 lock.py",
             "program{topology=sentinel,renew=yes,looks=told}:python3 'my lock.py' {a,b}",
         ] {
             let program: Program = text.parse().unwrap();
@@ -353,5 +396,6 @@ mod tests {
         assert!(error("program{store=3}:x").contains("did you mean `stores`"));
         assert!(error("program{stores=0}:x").contains("from 1 to 16"));
         assert!(error("program{topology=ring}:x").contains("`redlock:N`"));
+        assert!(error("program{topology=etcd:0}:x").contains("N from 1 to 7"));
     }
 }

@@ -1,16 +1,22 @@
 //! Real servers where simulated ones would be: the same hosts, the same network, the same faults.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::env;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_etcd::Etcd;
 use picklock_sim::design::Design;
+use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::plan::Settings;
 use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology, complete};
 use picklock_sim::trace::Role;
+use tempfile::TempDir;
 
 use crate::{driver, network};
 
@@ -26,6 +32,9 @@ pub const SUFFIX: &str = "@real";
 /// When the kind knows no real server for what the design needs; a fragment. The design is spelled with a [`SUFFIX`] then.
 pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
     let Some(kind) = design.kind.take() else { return Err("it has no stores".to_owned()) };
+    if kind.name() == ETCD {
+        return Err("its servers are real ones already".to_owned());
+    }
     let settings = complete(kind.params(), &Settings::default(), LEASE);
     let members = kind.members(design.topology, &settings);
     if design.persistent
@@ -34,7 +43,7 @@ pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
         return Err(format!("picklock does not start real servers of {} in this way", kind.name()));
     }
     design.name = format!("{}{SUFFIX}", design.name).into();
-    design.kind = Some(Arc::new(Real { kind }));
+    design.kind = Some(Arc::new(Real { kind, keeps: false }));
     Ok(design)
 }
 
@@ -53,9 +62,60 @@ pub fn installed() -> Option<String> {
     (!lacks).then(|| format!("redis-server {version}"))
 }
 
+/// The name of the kind of store that has no simulated servers.
+const ETCD: &str = "etcd";
+
+/// An etcd of so many members.
+pub(crate) fn etcd(members: u32) -> impl StoreKind {
+    Real { kind: Arc::new(Etcd { members }), keeps: true }
+}
+
+/// Which etcd there is: `etcd 3.4.23`.
+#[must_use]
+pub fn installed_etcd() -> Option<String> {
+    let output = Command::new(ETCD).arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let version = text.lines().find_map(|line| line.strip_prefix("etcd Version: "))?;
+    Some(format!("{ETCD} {}", version.trim()))
+}
+
 /// The real servers of a kind of store. They keep no records that a verdict could rest on: what is judged by them is open.
 struct Real {
     kind: Arc<dyn StoreKind>,
+    /// Whether a member finds after a restart what it had written.
+    keeps: bool,
+}
+
+thread_local! {
+    /// The directories of the members of the run that this thread makes, by host: those of one run last until the next begins.
+    static KEPT: RefCell<BTreeMap<String, TempDir>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// On a host's disk: a server ran here before.
+const RAN: &str = "ran";
+
+/// File systems in memory, where a server waits for no disk.
+const MEMORY: &str = "/dev/shm";
+
+/// Where the server of this host keeps its files: an empty directory at its first start, and at each restart the same one.
+fn kept(host: &Host) -> PathBuf {
+    let (name, disk) = (host.name(), host.disk());
+    let again = !disk.read(RAN).is_empty();
+    disk.write(RAN, b"yes");
+    disk.sync(RAN);
+    let known = |path: &TempDir| path.path().to_owned();
+    if again && let Some(path) = KEPT.with_borrow(|kept| kept.get(&name).map(known)) {
+        return path;
+    }
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix("picklock-");
+    let directory = match builder.tempdir_in(Path::new(MEMORY)).or_else(|_| builder.tempdir()) {
+        Ok(directory) => directory,
+        Err(error) => host.give_up(format!("failed to make a directory for the server of {name}: {error}")),
+    };
+    let path = known(&directory);
+    KEPT.with_borrow_mut(|kept| kept.insert(name, directory));
+    path
 }
 
 impl StoreKind for Real {
@@ -85,7 +145,10 @@ impl StoreKind for Real {
                 "real servers keep nothing over a restart so far: set `persistence=none`".to_owned(),
             );
         };
-        let setup = network::setup(&words, &seat.host);
+        let mut setup = network::setup(&words, &seat.host);
+        if self.keeps {
+            setup.home = Some(kept(&seat.host));
+        }
         Box::pin(driver::serve(seat.host, setup))
     }
 

@@ -54,6 +54,11 @@ const ALL: &[Adapter] = &[
         text: include_str!("../../examples/adapters/plain.py"),
     },
     Adapter {
+        name: "python-etcd",
+        doc: "the lock recipe on etcd, for --topology etcd:N",
+        text: include_str!("../../examples/adapters/etcd_lock.py"),
+    },
+    Adapter {
         name: "node-redlock",
         doc: "redlock 4 on ioredis, for --stores N",
         text: include_str!("../../examples/adapters/node/redlock.js"),

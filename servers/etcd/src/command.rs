@@ -1,0 +1,73 @@
+//! The command that starts a member, in a world where hosts find each other by name.
+
+use std::time::Duration;
+
+use picklock_sim::plan::Settings;
+use picklock_sim::store::Member;
+
+use crate::{CLIENT_PORT, PEER_PORT};
+
+/// Runs its arguments in its own directory, which a restart finds as it was left; a moment later, if it is told so.
+///
+/// New members ask those that listen already whether they are expected, for a second each. Whoever asks members that
+/// have only just begun to listen waits for all of them, and so do they: a cluster of three would take two seconds.
+const AT_HOME: &str = r#"sleep "$0" && cd "$HOME" && exec "$@""#;
+
+/// By how many milliseconds each member starts later than the one before.
+const APART_MS: usize = 20;
+
+/// The fewest heartbeats of an election timeout that etcd takes.
+const HEARTBEATS_LEAST: u32 = 5;
+
+/// The longest election timeout that etcd takes.
+const ELECTION_MOST: Duration = Duration::from_secs(50);
+
+/// The command of a member of these.
+///
+/// Only the first one counts the time before its start as waited for a leader, and so is elected first; all others do as
+/// etcd does with `--initial-election-tick-advance=false`.
+pub(crate) fn of(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
+    let name = &member.name;
+    let cluster: Vec<String> =
+        members.iter().map(|Member { name, .. }| format!("{name}=http://{name}:{PEER_PORT}")).collect();
+    let heartbeat = settings.span("heartbeat");
+    let election = settings.span("election_timeout").max(HEARTBEATS_LEAST * heartbeat).min(ELECTION_MOST);
+    let place = members.iter().position(|other| other == member).unwrap_or_default();
+    let options = [
+        ("name", name.clone()),
+        ("data-dir", "data".to_owned()),
+        ("listen-client-urls", format!("http://0.0.0.0:{CLIENT_PORT}")),
+        ("advertise-client-urls", format!("http://{name}:{CLIENT_PORT}")),
+        ("listen-peer-urls", format!("http://0.0.0.0:{PEER_PORT}")),
+        ("initial-advertise-peer-urls", format!("http://{name}:{PEER_PORT}")),
+        ("initial-cluster", cluster.join(",")),
+        ("initial-cluster-state", "new".to_owned()),
+        ("heartbeat-interval", heartbeat.as_millis().to_string()),
+        ("election-timeout", election.as_millis().to_string()),
+        ("initial-election-tick-advance", (place == 0).to_string()),
+        ("logger", "zap".to_owned()),
+        ("log-outputs", "stdout".to_owned()),
+    ];
+    let delay = format!("0.{:03}", place * APART_MS);
+    let shell = ["sh", "-c", AT_HOME, &delay, "etcd"].map(str::to_owned);
+    shell.into_iter().chain(options.map(|(option, value)| format!("--{option}={value}"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_sim::store::{StoreKind as _, Topology, complete};
+
+    use super::*;
+    use crate::{Etcd, PARAMS};
+
+    #[test]
+    fn each_member_is_told_of_all_and_only_the_first_wants_to_lead_at_once() {
+        let settings = complete(PARAMS, &Settings::default(), Duration::from_secs(2));
+        let members = Etcd { members: 3 }.members(Topology { stores: 1, replicated: true }, &settings);
+        let line = |at: usize| of(&members[at], &members, &settings).join(" ");
+        let all = "--initial-cluster=node-1=http://node-1:2380,node-2=http://node-2:2380,node-3=http://node-3:2380 ";
+        assert!((0..3).all(|at| line(at).contains(all)), "{}", line(0));
+        assert!(line(1).contains("--name=node-2 ") && line(1).contains("--election-timeout=1000 "));
+        assert!(line(0).contains("tick-advance=true") && line(2).contains("tick-advance=false"));
+    }
+}

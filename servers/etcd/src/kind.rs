@@ -1,0 +1,102 @@
+//! etcd as a kind of store: one store, whose members agree among themselves on who leads.
+
+use std::time::Duration;
+
+use picklock_sim::lock::BoxFuture;
+use picklock_sim::param::{Domain, Param};
+use picklock_sim::plan::Settings;
+use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::trace::Role;
+
+use crate::{CLIENT_PORT, command, gateway};
+
+/// An etcd of so many members, real processes all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Etcd {
+    /// How many members it has.
+    pub members: u32,
+}
+
+/// What a new leader adds to an election before it answers: it makes an entry of its term, which a majority has to keep.
+const FIRST_ENTRY: Duration = Duration::from_millis(500);
+
+/// The parameters of etcd.
+pub const PARAMS: &[Param] = &[
+    Param {
+        name: "heartbeat",
+        domain: Domain::Span { min: Duration::from_millis(10), max: Duration::from_secs(10) },
+        default: "100ms",
+        doc: "how often a leader of etcd tells the others that it is there, in whole milliseconds (heartbeat-interval)",
+    },
+    Param {
+        name: "election_timeout",
+        domain: Domain::Span { min: Duration::from_millis(50), max: Duration::from_secs(50) },
+        default: "1s",
+        doc: "a member of etcd that hears nothing of a leader for one to two times this long wants to be elected, in \
+              whole milliseconds, at least five heartbeats (election-timeout)",
+    },
+];
+
+impl StoreKind for Etcd {
+    fn name(&self) -> &'static str {
+        "etcd"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        PARAMS
+    }
+
+    fn replicates(&self) -> bool {
+        self.members > 1
+    }
+
+    /// The first one leads at the start: the others let it be elected.
+    fn members(&self, topology: Topology, _: &Settings) -> Vec<Member> {
+        let of = |store: u32| {
+            (1..=self.members).map(move |nth| {
+                let role = if nth == 1 { Role::Store } else { Role::Replica };
+                Member::new(format!("node-{nth}"), store, role)
+            })
+        };
+        (1..=topology.stores).flat_map(of).collect()
+    }
+
+    /// Whichever member is asked: those that do not lead ask the leader.
+    fn address(&self, _: u32, _: Topology, members: &[Member]) -> StoreAddress {
+        StoreAddress::Ask(members.iter().map(|member| member.name.clone()).collect())
+    }
+
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        seat.host.give_up("there is no simulated etcd; its members run as real processes only".to_owned())
+    }
+
+    /// Until a leader is elected, which may take a second vote, or until a lone member is up again. A new leader gives all
+    /// leases their full time once more, and the time of an election on top of it.
+    fn recovery_time(&self, _: Topology, settings: &Settings, _: bool) -> Duration {
+        4 * settings.span("election_timeout") + FIRST_ENTRY + EXPIRY
+    }
+
+    /// The least that etcd grants with its usual times: one and a half elections, in whole seconds.
+    fn smallest_lease(&self) -> Duration {
+        Duration::from_secs(2)
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        CLIENT_PORT
+    }
+
+    fn url(&self, host: &str, port: u16) -> String {
+        format!("http://{host}:{port}")
+    }
+
+    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<Vec<String>> {
+        Some(command::of(member, members, settings))
+    }
+
+    fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
+        if request { gateway::tell_request(bytes) } else { gateway::tell_reply(bytes) }
+    }
+}
+
+/// Leases that ran out are looked for twice a second, and revoked by an entry that a majority keeps.
+const EXPIRY: Duration = Duration::from_secs(1);
