@@ -86,6 +86,10 @@ fn freed<'t>(
 ) -> Option<(TrueTime, &'t Event)> {
     let records: Vec<&Record<'t>> =
         history.records_of(section).filter(|record| record.key == section.key).collect();
+    // Of real servers it is known who leads, and not what they keep.
+    if records.is_empty() {
+        return None;
+    }
     let stores = history.trace.hosts.iter().filter(|host| host.role == Role::Store).count();
     let needed = stores.saturating_sub(history.trace.quorum as usize) + 1;
     let kept = |at: TrueTime, on: &dyn Fn(&Record<'t>) -> bool| {
@@ -180,6 +184,13 @@ mod tests {
         };
         assert_eq!(judge(&INVARIANT, &copied(true)), Outcome::Holds);
         assert_eq!(finding(&INVARIANT, &copied(false)).width, wide(100));
+    }
+
+    #[test]
+    fn where_no_store_tells_what_it_keeps_nothing_is_known_of_those_that_take_over() {
+        let script = Script::new().at(0).waits(A1).acquires_with(A1, None, Some(150)).at(5);
+        let trace = script.at(50).event(REPLICA, None, What::Promoted).at(150).deadline_passes(A1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
     }
 
     #[test]
