@@ -126,6 +126,26 @@ fn files_of_its_own_are_gone_at_the_end_and_others_are_only_read() {
 }
 
 #[test]
+fn a_home_that_is_kept_is_found_by_the_next_program_as_it_was_left() {
+    if !can_run() {
+        return;
+    }
+    let home = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("home-kept");
+    let _ = std::fs::remove_dir_all(&home);
+    std::fs::create_dir_all(&home).expect("there is room for a directory");
+    let script = "echo $HOME; ls $HOME; echo x > $HOME/first; touch /tmp/x && echo touched";
+    let mut setup = setup(&["bash", "-c", script], 1);
+    setup.home = Some(home);
+    let pool = Pool::new();
+    let told = [0, 1, 2].map(|_| {
+        let group = pool.start(&setup).expect("start a shell");
+        assert!(!group.is_copy());
+        finish(group, &[]).printed().join(" ")
+    });
+    assert_eq!(told, ["/dev/shm", "/dev/shm first", "/dev/shm first"]);
+}
+
+#[test]
 fn what_is_not_there_is_not_started() {
     if !can_run() {
         return;
