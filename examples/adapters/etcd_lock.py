@@ -107,7 +107,9 @@ def acquire(key, wait):
             if grant.expires - now_ms() < ttl * 500 and not grant.extend():
                 grant = Grant(key)
             if grant.take():
-                return grant
+                if now_ms() < grant.expires:
+                    return grant
+                grant.drop()  # The answer came too late.
             if time.monotonic() >= until:
                 grant.end()
                 return None
