@@ -250,7 +250,7 @@ fn a_gate_takes_a_program() {
     if !can_run(&["python3"]) {
         return;
     }
-    picklock::gate(picklock::program(&plain()).on_redis(1)).scenarios(["calm"]).seeds(2).assert_holds();
+    picklock::gate(picklock::program(plain()).on_redis(1)).scenarios(["calm"]).seeds(2).assert_holds();
 }
 
 #[test]
