@@ -312,6 +312,9 @@ pub(crate) struct ServeArgs {
     /// Allow an address that other machines can reach
     #[arg(long)]
     pub(crate) expose: bool,
+    /// Take the lines that steer it from connections to this port of the loopback interface as well
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) control: Option<u16>,
     /// The version of Redis that the nodes behave like, where versions differ: 7.0 or 7.2
     #[arg(long, default_value = "7.0", value_name = "VERSION", value_parser = version)]
     pub(crate) version: Version,

@@ -88,6 +88,12 @@ impl Clock {
         self.stands_until = self.stands_until.max(now + span);
     }
 
+    /// The monotonic clock stands still no longer.
+    pub fn rise(&mut self, now: TrueTime) {
+        self.rebase(now);
+        self.stands_until = self.stands_until.min(now);
+    }
+
     fn rebase(&mut self, now: TrueTime) {
         self.monotonic_ns += self.ticked(self.runs_from(), now);
         self.wall_ns += i128::from(self.ticked(self.since, now));

@@ -8,13 +8,16 @@
 
 use std::future::{Future, pending};
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::boot::Boot;
@@ -24,7 +27,7 @@ use crate::base::time::{TrueTime, nanos};
 use crate::host::Connect;
 use crate::host::Host;
 use crate::host::stream::Stream;
-use crate::world::{WAY_OUT, World};
+use crate::world::{Act, WAY_OUT, World};
 
 /// How many bytes are carried over the border at once.
 const BUFFER: usize = 64 * 1024;
@@ -75,9 +78,22 @@ impl Future for Visitor {
 /// A real socket that leads to a port of a host.
 pub(crate) struct Door {
     pub(crate) listener: TcpListener,
+    /// Its sockets to come, should it move.
+    pub(crate) moves: UnboundedReceiver<std::net::TcpListener>,
+    pub(crate) address: SocketAddr,
     pub(crate) host: HostId,
     pub(crate) port: u16,
 }
+
+/// Whether a door is open: it is closed while nothing listens behind it, as the port of a dead process is.
+struct Hinge {
+    host: HostId,
+    port: u16,
+    open: watch::Sender<bool>,
+}
+
+/// How long to wait before a door is opened again that another process has taken meanwhile.
+const RETRY: Duration = Duration::from_millis(100);
 
 /// Runs a world beside the real one until told to stop.
 pub(crate) async fn run(
@@ -85,12 +101,16 @@ pub(crate) async fn run(
     boots: &[Boot],
     pace: &Pace,
     (outside, doors): (HostId, Vec<Door>),
+    mut acts: UnboundedReceiver<Act>,
     stop: impl Future<Output = ()>,
 ) {
     let mut executor = Executor::new(world, boots, None);
     executor.boot_all();
+    let mut hinges = Vec::new();
     for door in doors {
-        pace.spawn(world, keep(door, executor.host(outside), pace.clone()));
+        let (open, opens) = watch::channel(true);
+        hinges.push(Hinge { host: door.host, port: door.port, open });
+        pace.spawn(world, keep(door, opens, executor.host(outside), pace.clone()));
     }
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -101,7 +121,14 @@ pub(crate) async fn run(
             executor.time_moved();
             executor.run_ready();
         }
-        let next = world.state().next_due();
+        let next = {
+            let mut state = world.state();
+            for hinge in &hinges {
+                let opens = state.takes_connections(hinge.host, hinge.port);
+                hinge.open.send_if_modified(|open| std::mem::replace(open, opens) != opens);
+            }
+            state.next_due()
+        };
         let until_next = async {
             match next {
                 Some(at) => tokio::time::sleep_until(pace.began + at.since(TrueTime(0))).await,
@@ -111,6 +138,11 @@ pub(crate) async fn run(
         tokio::select! {
             biased;
             () = &mut stop => return,
+            Some(act) = acts.recv() => {
+                let mut state = world.state();
+                state.advance(pace.now());
+                state.obey(act);
+            }
             () = pace.nudge.notified() => {}
             () = until_next => {}
         }
@@ -118,19 +150,63 @@ pub(crate) async fn run(
     }
 }
 
-/// Lets real clients in.
-async fn keep(door: Door, outside: Host, pace: Pace) {
+/// Lets real clients in while the door is open.
+async fn keep(door: Door, mut opens: watch::Receiver<bool>, outside: Host, pace: Pace) {
+    let Door { listener, mut moves, mut address, host, port } = door;
+    let mut listener = Some(listener);
     loop {
-        // An accept fails for want of file descriptors, say: the next one may not.
-        let Ok((socket, address)) = door.listener.accept().await else { continue };
-        let (host, port, outside) = (door.host, door.port, outside.clone());
+        let accepted = async {
+            match &listener {
+                Some(listener) => listener.accept().await,
+                None => pending().await,
+            }
+        };
+        let (socket, client) = tokio::select! {
+            biased;
+            changed = opens.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                // What is not accepted yet is refused, as by a kernel whose process has died.
+                listener = None;
+                if *opens.borrow_and_update() {
+                    listener = reopen(address, &opens).await;
+                }
+                continue;
+            }
+            Some(moved) = moves.recv() => {
+                if let (Ok(at), Ok(moved)) = (moved.local_addr(), TcpListener::from_std(moved)) {
+                    (address, listener) = (at, Some(moved));
+                }
+                continue;
+            }
+            accepted = accepted => {
+                // An accept fails for want of file descriptors, say: the next one may not.
+                let Ok(accepted) = accepted else { continue };
+                accepted
+            }
+        };
+        let outside = outside.clone();
         let world = Arc::clone(&outside.world);
         pace.spawn(&world, async move {
-            if let Ok(stream) = Connect::new(&outside, host, port).for_client(&address.to_string()).await {
+            let door = socket.local_addr().unwrap_or(address).to_string();
+            let connect = Connect::new(&outside, host, port).for_client(client.to_string(), door);
+            if let Ok(stream) = connect.await {
                 bridge(socket, stream).await;
             }
         });
     }
+}
+
+/// Listens again; none once the door is to be closed again.
+async fn reopen(address: SocketAddr, opens: &watch::Receiver<bool>) -> Option<TcpListener> {
+    while *opens.borrow() {
+        if let Ok(listener) = TcpListener::bind(address).await {
+            return Some(listener);
+        }
+        tokio::time::sleep_until(Instant::now() + RETRY).await;
+    }
+    None
 }
 
 /// The program of the outside host: it connects to real addresses for hosts of the world.

@@ -11,7 +11,8 @@ use super::host::Host;
 use super::sockets::{Dialing, SocketListener, SocketReader, SocketWriter};
 use super::stream::{Listener, Stream, broken};
 use crate::base::ids::{ConnId, HostId};
-use crate::world::{Admission, Direction, Listening, Route, Side, WAY_OUT};
+use crate::trace::Disconnect;
+use crate::world::{Admission, Direction, Listening, Route, Side, Visit, WAY_OUT};
 
 /// The longest name of a real host, in bytes (RFC 1035).
 const HOST_NAME_MAX: usize = 255;
@@ -36,6 +37,14 @@ impl Host {
         }
     }
 
+    /// In a served world: clients come to this port of the host through another real port from now on.
+    ///
+    /// # Errors
+    /// When that port is taken, or no real client comes to this one.
+    pub fn move_door(&self, port: u16, to: u16) -> io::Result<()> {
+        self.world.move_door(self.id, port, to)
+    }
+
     /// Listens on a port.
     ///
     /// # Errors
@@ -55,8 +64,8 @@ pub(crate) struct Connect<'a> {
     /// In the turmoil engine, the socket that connects beside the model.
     dialing: Option<Dialing>,
     sockets: Option<(SocketReader, SocketWriter)>,
-    /// The real address in whose name this is done.
-    client: Option<Box<str>>,
+    /// The real client in whose name this is done.
+    client: Option<Box<Visit>>,
 }
 
 impl<'a> Connect<'a> {
@@ -64,9 +73,9 @@ impl<'a> Connect<'a> {
         Connect { host, target, port, conn: None, dialing: None, sockets: None, client: None }
     }
 
-    /// The same in the name of a real client.
-    pub(crate) fn for_client(mut self, address: &str) -> Connect<'a> {
-        self.client = Some(address.into());
+    /// The same in the name of a real client that came in through this door.
+    pub(crate) fn for_client(mut self, client: String, door: String) -> Connect<'a> {
+        self.client = Some(Box::new(Visit { client, door }));
         self
     }
 
@@ -102,8 +111,11 @@ impl Future for Connect<'_> {
             }
             state = this.host.world.state();
         }
+        let visits = state.network.conn(conn).client.is_some();
         let end = state.network.end(Self::side(conn));
-        if let Some(why) = end.ended {
+        // A real client may read what was said before it was turned away, in the same instant.
+        let turned_away = visits && end.established && end.ended == Some(Disconnect::Closed);
+        if let Some(why) = end.ended.filter(|_| !turned_away) {
             return Poll::Ready(Err(broken(why)));
         }
         if !end.established || this.dialing.is_some() {

@@ -3,6 +3,7 @@
 //! Both engines share this code. In the event engine the bytes travel inside the network model; in the turmoil engine
 //! they travel through turmoil's sockets, and the model says when each segment may arrive.
 
+use std::borrow::Cow;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
@@ -78,7 +79,9 @@ impl Listener {
             }
         };
         let stream = Stream::new(&self.host, Side { conn, sends: Direction::Back }, sockets);
-        let client = self.host.world.state().network.conn(conn).client.as_deref().map(str::to_owned);
+        let state = self.host.world.state();
+        let client = state.network.conn(conn).client.as_ref().map(|visit| visit.client.clone());
+        drop(state);
         let name = client
             .unwrap_or_else(|| self.host.world.hosts()[usize::from(stream.read.handle.peer.0)].name.clone());
         Ok((stream, name))
@@ -125,6 +128,13 @@ impl Stream {
         self.read.origin()
     }
 
+    /// The real address at which a client of a served world came in; none for a host of the world.
+    #[must_use]
+    pub fn door(&self) -> Option<String> {
+        let Handle { world, side, .. } = &*self.read.handle;
+        world.state().network.conn(side.conn).client.as_ref().map(|visit| visit.door.clone())
+    }
+
     /// See [`WriteHalf::write_for`].
     ///
     /// # Errors
@@ -154,7 +164,31 @@ impl WriteHalf {
         if bytes.is_empty() {
             return Ok(());
         }
-        poll_fn(|cx| self.poll_send(cx, Some(origin), bytes)).await.map(drop)
+        let mut bytes = Cow::Borrowed(bytes);
+        poll_fn(|cx| self.poll_send(cx, Some(origin), &mut bytes)).await.map(drop)
+    }
+
+    /// The same with bytes that are given away: what is large is not copied.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub async fn give_for(&mut self, origin: Origin, bytes: Vec<u8>) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = Cow::Owned(bytes);
+        poll_fn(|cx| self.poll_send(cx, Some(origin), &mut bytes)).await.map(drop)
+    }
+
+    /// Breaks the connection at both ends. What the other end has not read is gone.
+    pub fn reset(&mut self) {
+        self.handle.world.state().reset(self.handle.side);
+    }
+
+    /// How many of the bytes that were written the other end has not read.
+    #[must_use]
+    pub fn unread(&self) -> u64 {
+        self.handle.world.state().network.unread(self.handle.side)
     }
 
     /// Sends all of these bytes, in the service of what was read last if not of another origin.
@@ -162,8 +196,9 @@ impl WriteHalf {
         &mut self,
         cx: &mut Context<'_>,
         served: Option<Origin>,
-        bytes: &[u8],
+        bytes: &mut Cow<'_, [u8]>,
     ) -> Poll<io::Result<usize>> {
+        let len = bytes.len();
         let Handle { world, side, host, peer } = &*self.handle;
         let mut state = world.state();
         if state.gate(*host, cx.waker()) == Admission::Wait {
@@ -172,7 +207,7 @@ impl WriteHalf {
         if let Some(why) = state.network.end(*side).ended {
             return Poll::Ready(Err(broken(why)));
         }
-        if bytes.is_empty() {
+        if len == 0 {
             return Poll::Ready(Ok(0));
         }
         state.before(*host, Access::Write, Some(*peer));
@@ -181,14 +216,17 @@ impl WriteHalf {
         }
         let sent = match &mut self.socket {
             None => {
-                let segment = state.network.segment(bytes);
-                state.send(*side, served, segment, bytes.len() as u32)
+                let segment = match bytes {
+                    Cow::Owned(bytes) if world.keeper.is_none() => std::mem::take(bytes),
+                    _ => state.network.segment(bytes),
+                };
+                state.send(*side, served, segment, len as u32)
             }
             Some(socket) => {
                 drop(state);
                 socket.write(bytes)?;
                 state = world.state();
-                state.send(*side, served, Vec::new(), bytes.len() as u32)
+                state.send(*side, served, Vec::new(), len as u32)
             }
         };
         state.after(*host, Access::Write, Some(*peer));
@@ -199,7 +237,7 @@ impl WriteHalf {
             let member = if request { *peer } else { *host };
             keeper.keep(sent, world.hosts()[usize::from(member.0)].role, request, bytes);
         }
-        Poll::Ready(Ok(bytes.len()))
+        Poll::Ready(Ok(len))
     }
 }
 
@@ -226,19 +264,24 @@ impl AsyncRead for ReadHalf {
         if state.gate(*host, cx.waker()) == Admission::Wait {
             return Poll::Pending;
         }
-        if let Some(socket) = &mut this.socket {
+        let len = if let Some(socket) = &mut this.socket {
             drop(state);
             let limit = buf.remaining().min(front_left(world, *side) as usize);
             let read = ready!(socket.poll_read(cx, buf, limit))?;
             state = world.state();
             consume(&mut state.network.end(*side).received, read as u32);
+            read
         } else if let Some(chunk) = state.network.end(*side).received.front_mut() {
             let unread = &chunk.bytes[chunk.bytes.len() - chunk.left as usize..];
             let len = unread.len().min(buf.remaining());
             buf.put_slice(&unread[..len]);
             chunk.left -= len as u32;
-        }
+            len
+        } else {
+            0
+        };
         let end = state.network.end(*side);
+        end.read_bytes += len as u64;
         let first = end.received.front().expect("the queue was seen not to be empty");
         let (event, grant, finished) = (first.event, first.grant, first.left == 0);
         end.last_read = Origin { cause: Some(event), grant };
@@ -266,7 +309,7 @@ fn consume(received: &mut std::collections::VecDeque<crate::world::Chunk>, read:
 
 impl AsyncWrite for WriteHalf {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.get_mut().poll_send(cx, None, bytes)
+        self.get_mut().poll_send(cx, None, &mut Cow::Borrowed(bytes))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

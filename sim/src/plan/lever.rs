@@ -29,6 +29,9 @@ impl Target {
     }
 }
 
+/// How long something lasts that has no end of its own, in a world that can be told to heal: ten years.
+pub const UNTIL_HEALED: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
 /// A physical act. The set is small and closed; faults are schedules of these.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

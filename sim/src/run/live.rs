@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::base::ids::HostId;
 use crate::contract::lock::BoxFuture;
@@ -19,6 +20,7 @@ use crate::engine::boot::Boot;
 use crate::engine::pace::{self, Door, Pace};
 use crate::plan::{Plan, Settings};
 use crate::trace::{Event, HostInfo, Role};
+pub use crate::world::Act;
 use crate::world::{Outside, World};
 
 /// The name of the host in whose name real clients speak.
@@ -58,7 +60,8 @@ pub enum ServeError {
 /// Whom a served world tells what happens in it: the event, and the hosts that it names by index.
 pub type Listener = Box<dyn FnMut(&Event, &[HostInfo]) + Send>;
 
-/// Serves a world until `stop` is ready. Every member gets the settings, which must be complete. `ready` is called once all doors are open.
+/// Serves a world until `stop` is ready. Every member gets the settings, which must be complete. `ready` is called once all
+/// doors are open. What is told over `acts` is done at once.
 ///
 /// # Errors
 /// When a door cannot be opened.
@@ -69,7 +72,7 @@ pub fn serve(
     servers: Vec<Served>,
     mut listener: Listener,
     ready: impl FnOnce(),
-    stop: impl Future<Output = ()>,
+    (acts, stop): (UnboundedReceiver<Act>, impl Future<Output = ()>),
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ServeError::Runtime)?;
@@ -78,7 +81,7 @@ pub fn serve(
         let outside = HostId(servers.len() as u16);
         let members: Vec<Member> = servers.iter().map(|server| server.member.clone()).collect();
         let mut doors = Vec::new();
-        let mut addresses = BTreeMap::new();
+        let (mut addresses, mut movers) = (BTreeMap::new(), BTreeMap::new());
         let mut cast: Vec<(HostInfo, Boot)> = Vec::new();
         for (index, server) in servers.into_iter().enumerate() {
             let host = HostId(index as u16);
@@ -88,7 +91,9 @@ pub fn serve(
                 source,
             })?;
             addresses.insert((server.door.ip().to_string(), server.door.port()), (host, server.port));
-            doors.push(Door { listener, host, port: server.port });
+            let (mover, moves) = unbounded_channel();
+            movers.insert((host, server.port), mover);
+            doors.push(Door { listener, moves, address: server.door, host, port: server.port });
             let (start, settings, member) = (Arc::clone(start), settings.clone(), server.member);
             let info = HostInfo { name: member.name.clone(), role: member.role, store: member.store };
             let members: Vec<Member> =
@@ -106,10 +111,10 @@ pub fn serve(
         let (hosts, boots): (Vec<HostInfo>, Vec<Boot>) = cast.into_iter().unzip();
         let names = hosts.clone();
         let sink = Box::new(move |event: &Event| listener(event, &names));
-        let outside_of = Outside { host: outside, doors: addresses };
+        let outside_of = Outside { host: outside, doors: Mutex::new(addresses), movers };
         let world = Arc::new(World::served(plan, hosts, outside_of, unix_ns(), sink));
         ready();
-        pace::run(&world, &boots, &pace, (outside, doors), stop).await;
+        pace::run(&world, &boots, &pace, (outside, doors), acts, stop).await;
         Ok(world)
     })?;
     // The clients that are still there leave before what they are connected to is gone.

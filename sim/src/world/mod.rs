@@ -21,10 +21,11 @@ mod state;
 mod timers;
 mod wire;
 
+pub use acts::steering::Act;
 pub(crate) use ending::Progress;
 pub use ending::Wanted;
 pub(crate) use file::File;
-pub(crate) use network::{Chunk, Direction, Flight, Listening, Side};
+pub(crate) use network::{Chunk, Direction, Flight, Listening, Side, Visit};
 pub(crate) use process::Admission;
 pub use process::PulledLever;
 pub(crate) use shared::{Outside, Route, WAY_OUT, World};

@@ -109,15 +109,24 @@ pub(crate) struct End {
     /// What this end has sent and the other has not received.
     pub(super) flights: VecDeque<InFlight>,
     pub(super) sent: u32,
+    /// How many bytes this end has sent, and how many it has read.
+    pub(super) sent_bytes: u64,
+    pub(crate) read_bytes: u64,
     pub(super) fin_sent: bool,
     /// The first flight waits for the end of a cut.
     pub(super) stuck: bool,
 }
 
+/// The real addresses at both ends of a connection that came in from outside.
+pub(crate) struct Visit {
+    pub(crate) client: String,
+    pub(crate) door: String,
+}
+
 pub(crate) struct Conn {
     pub(crate) port: u16,
-    /// The real address of the client, for one that came in from outside.
-    pub(crate) client: Option<Box<str>>,
+    /// Who came in from outside, and where, for a connection of a real client.
+    pub(crate) client: Option<Box<Visit>>,
     pub(super) ends: [End; 2],
 }
 
@@ -216,6 +225,12 @@ impl Network {
         self.conn(side.conn).end(side.sends.reverse()).host
     }
 
+    /// How many of the bytes that this end has sent the other has not read.
+    pub(crate) fn unread(&self, side: Side) -> u64 {
+        let conn = self.conn(side.conn);
+        conn.end(side.sends).sent_bytes.saturating_sub(conn.end(side.sends.reverse()).read_bytes)
+    }
+
     pub(super) fn add(&mut self, conn: Conn) -> ConnId {
         let id = ConnId(self.conns.len() as u32);
         self.conns.push(conn);
@@ -270,6 +285,12 @@ impl Network {
     pub(super) fn heal(&mut self, injection: u32) -> Vec<(ConnId, Direction)> {
         self.cuts.retain(|(_, _, by)| *by != injection);
         self.unstick(|_, _| true)
+    }
+
+    /// Ends all delays, and loses nothing more.
+    pub(super) fn forgive(&mut self) {
+        self.delays.clear();
+        self.losses.clear();
     }
 
     /// Takes out what refers to tasks: those that wait for a connection, a message or an end.

@@ -1,8 +1,12 @@
 //! The world as its hosts share it: who is in it, where addresses lead, and the state behind one lock.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::log::{EventSink, Log};
 use super::state::{State, Turnover};
@@ -30,7 +34,27 @@ pub(crate) struct Outside {
     /// The host in whose name real peers speak.
     pub(crate) host: HostId,
     /// The real addresses that are doors to a port of a host.
-    pub(crate) doors: BTreeMap<(String, u16), (HostId, u16)>,
+    pub(crate) doors: Mutex<BTreeMap<(String, u16), (HostId, u16)>>,
+    /// Whom to hand the new socket of a door that moves, by the host behind it and its port there.
+    pub(crate) movers: BTreeMap<(HostId, u16), UnboundedSender<TcpListener>>,
+}
+
+impl Outside {
+    /// Gives the door to this port of a host another real port.
+    fn move_door(&self, host: HostId, port: u16, to: u16) -> io::Result<()> {
+        let mut doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = doors.iter().find(|(_, place)| **place == (host, port)).map(|(door, _)| door.clone());
+        let (Some(door), Some(mover)) = (found, self.movers.get(&(host, port))) else {
+            return Err(io::Error::from(io::ErrorKind::NotFound));
+        };
+        let listener = TcpListener::bind((door.0.as_str(), to))?;
+        listener.set_nonblocking(true)?;
+        doors.remove(&door);
+        doors.insert((door.0, to), (host, port));
+        // A world that is over has no doors.
+        let _ = mover.send(listener);
+        Ok(())
+    }
 }
 
 /// The port of the outside host on which connections to real addresses are taken.
@@ -79,8 +103,15 @@ impl World {
             return Some(Route::Host(HostId(index as u16), port));
         }
         let outside = self.outside.as_ref()?;
-        let door = outside.doors.get(&(peer.to_owned(), port));
+        let doors = outside.doors.lock().unwrap_or_else(PoisonError::into_inner);
+        let door = doors.get(&(peer.to_owned(), port));
         Some(door.map_or(Route::Out(outside.host), |(host, port)| Route::Host(*host, *port)))
+    }
+
+    /// Gives the door to this port of a host another real port, in a served world.
+    pub(crate) fn move_door(&self, host: HostId, port: u16, to: u16) -> io::Result<()> {
+        let outside = self.outside.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        outside.move_door(host, port, to)
     }
 
     /// True if [`take_turnover`](World::take_turnover) may have something. It is asked after every poll and hardly ever has.

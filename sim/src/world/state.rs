@@ -1,6 +1,6 @@
 //! Everything that changes during a run, and the one step that moves it on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,6 +38,8 @@ pub(crate) struct State {
     pub(crate) ending: Ending,
     /// Injections whose effect lasts at this moment.
     pub(super) unhealed: Vec<u32>,
+    /// Injections that were healed before their time.
+    pub(super) healed_early: BTreeSet<u32>,
     /// Whose protocol points are noted, and those passed.
     pub(super) seeing: Seeing,
     pub(super) points_seen: Vec<PointSeen>,
@@ -84,6 +86,7 @@ impl State {
             struck: false,
             ending: Ending::new(plan.world.horizon),
             unhealed: Vec::new(),
+            healed_early: BTreeSet::new(),
             seeing,
             points_seen: Vec::new(),
             turnover: Vec::new(),
@@ -189,6 +192,7 @@ impl State {
             Due::Arrival { conn, direction } => self.arrival(conn, direction, sockets),
             Due::Resume { host, injection } => self.resume(host, injection),
             Due::Lever { injection } => self.pull(injection),
+            Due::Heal { injection } if self.healed_early.remove(&injection) => {}
             Due::Heal { injection } => self.heal(injection),
             Due::Restart { host, injection } => self.restart(host, injection),
             Due::Deadline { host, generation, task } => self.deadline_due(host, generation, task),

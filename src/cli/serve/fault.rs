@@ -1,11 +1,13 @@
 //! Faults of a served world, one line each: `pause node-1 at 5s for 2s`.
 //!
-//! Each is one lever of the simulator, pulled at an instant counted from the start, or again and again with `every`.
+//! Each is one lever of the simulator, pulled at an instant counted from the start, or again and again with `every`. A world
+//! that is steered while it runs takes the same lines; there, times count from when a line is read, and what has no time
+//! happens at once and lasts until all is healed.
 
 use std::time::Duration;
 
 use picklock_sim::live::CLIENTS;
-use picklock_sim::plan::{Injection, Lever, Target, When};
+use picklock_sim::plan::{Injection, Lever, Target, UNTIL_HEALED, When};
 use picklock_sim::span::Span;
 use picklock_sim::text::nearest;
 use picklock_sim::time::TrueTime;
@@ -16,7 +18,7 @@ pub(crate) const FORMS: &[&str] = &[
     "suspend HOST at TIME for TIME",
     "kill HOST at TIME [restart TIME]",
     "power-loss HOST at TIME [restart TIME]",
-    "cut HOST to|from|and HOST at TIME for TIME",
+    "cut HOST [to|from|and] HOST at TIME for TIME",
     "delay HOST to HOST by TIME at TIME for TIME",
     "drop HOST and HOST at TIME",
     "lose-reply HOST to HOST at TIME",
@@ -38,20 +40,41 @@ pub(crate) struct FaultError {
 /// The injections that a text asks for, in a world with these hosts.
 pub(super) fn parse(text: &str, hosts: &[&str]) -> Result<Vec<Injection>, FaultError> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let mut reader = Reader { words: &words, hosts };
+    let mut reader = Reader { words: &words, hosts, at_once: false };
     reader.fault().map_err(|why| FaultError { text: text.chars().take(120).collect(), why })
+}
+
+/// The injections that these words ask for, at once and until all is healed unless they say otherwise.
+pub(super) fn parse_now<S: AsRef<str>>(words: &[&str], hosts: &[S]) -> Result<Vec<Injection>, String> {
+    let hosts: Vec<&str> = hosts.iter().map(AsRef::as_ref).collect();
+    Reader { words, hosts: &hosts, at_once: true }.fault()
+}
+
+/// The death of a host's process.
+pub(super) fn death(host: &str) -> Injection {
+    Injection {
+        fault: "shutdown".to_owned(),
+        when: When::At { at_ns: TrueTime(0) },
+        target: Target::host(host),
+        lever: Lever::Crash { power_loss: false, restart_after: None },
+    }
 }
 
 struct Reader<'a> {
     words: &'a [&'a str],
     hosts: &'a [&'a str],
+    /// True if what says nothing about times happens at once, and lasts until it is healed.
+    at_once: bool,
 }
 
 impl Reader<'_> {
     fn fault(&mut self) -> Result<Vec<Injection>, String> {
         let kind = self.next("a fault")?.to_owned();
         let (target, lever) = self.act(&kind)?;
-        let at = self.after("at")?.ok_or("it needs `at TIME`, counted from the start")?;
+        let at = match self.after("at")? {
+            None if self.at_once => Duration::ZERO,
+            at => at.ok_or("it needs `at TIME`, counted from the start")?,
+        };
         let lever = self.rest(lever)?;
         let every = self.after("every")?;
         if let Some(word) = self.words.first() {
@@ -83,7 +106,9 @@ impl Reader<'_> {
             "power-loss" => (self.server()?, Lever::Crash { power_loss: true, restart_after: None }),
             "cut" => {
                 let one = self.host()?;
-                let way = self.next("`to`, `from` or `and`")?.to_owned();
+                // Two hosts alone are cut off from each other.
+                let between = self.words.first().is_some_and(|word| self.hosts.contains(word));
+                let way = if between { "and" } else { self.next("`to`, `from` or `and`")? }.to_owned();
                 let other = self.other_than(&one)?;
                 match way.as_str() {
                     "to" => (one, Lever::Cut { to: other, both: false, lasts }),
@@ -151,7 +176,10 @@ impl Reader<'_> {
             | Lever::Suspend { lasts }
             | Lever::Cut { lasts, .. }
             | Lever::Delay { lasts, .. } => {
-                *lasts = self.after("for")?.ok_or("it needs `for TIME`")?;
+                *lasts = match self.after("for")? {
+                    None if self.at_once => UNTIL_HEALED,
+                    lasts => lasts.ok_or("it needs `for TIME`")?,
+                };
             }
             Lever::Crash { restart_after, .. } => *restart_after = self.after("restart")?,
             _ => {}
@@ -245,6 +273,7 @@ mod tests {
         let cut = one("cut node-1 from clients at 1s for 2s");
         assert_eq!(cut.target, Target::host("clients"));
         assert_eq!(cut.lever, Lever::Cut { to: Target::host("node-1"), both: false, lasts: seconds(2) });
+        assert_eq!(one("cut node-1 node-2 at 1s for 2s"), one("cut node-1 and node-2 at 1s for 2s"));
         assert_eq!(one("step node-1 by -2s at 1s").lever, Lever::StepClock { by_ns: -2_000_000_000 });
         assert_eq!(one("drift node-1 by -200 at 1s").lever, Lever::SetDrift { ppm: -200 });
         assert_eq!(one("lose-reply node-1 to clients at 1s").target, Target::host("clients"));
@@ -258,6 +287,18 @@ mod tests {
     fn a_fault_can_strike_again_and_again() {
         let pauses = parse("pause node-1 at 1s for 2s every 10s", HOSTS).expect("the text is well formed");
         assert_eq!(pauses[2].when, When::At { at_ns: TrueTime(0) + seconds(21) });
+    }
+
+    #[test]
+    fn what_is_asked_for_now_needs_no_times() {
+        let now = |text: &str| {
+            let words: Vec<&str> = text.split(' ').collect();
+            parse_now(&words, HOSTS).expect("the text is well formed").remove(0)
+        };
+        assert_eq!(now("kill node-1").when, When::At { at_ns: TrueTime(0) });
+        assert_eq!(now("pause node-1").lever, Lever::Pause { lasts: UNTIL_HEALED });
+        assert_eq!(now("pause node-1 for 2s").lever, Lever::Pause { lasts: seconds(2) });
+        assert_eq!(now("pause node-1 at 3s").when, When::At { at_ns: TrueTime(0) + seconds(3) });
     }
 
     #[test]

@@ -1,22 +1,24 @@
 //! `picklock serve`: the simulated servers on real sockets, for clients in any language, with faults if asked for.
 
 mod fault;
+mod steering;
 pub(crate) mod topology;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use picklock_redis::serve_as;
-use picklock_sim::live::{self, ServeError, StartServer};
+use picklock_sim::live::{self, Act, ServeError, StartServer};
 use picklock_sim::plan::{Latency, Plan, Settings, WorldSpec};
 use picklock_sim::seed::Seed;
 use picklock_sim::store::complete;
 use picklock_sim::trace::{Event, HostInfo, What};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 
 use super::args::ServeArgs;
 use super::exit::{Exit, Failure};
 use super::screen;
+use steering::Steering;
 use topology::{Server, Topology};
 
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
@@ -39,18 +41,23 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     }
     let doors: Vec<SocketAddr> = ports.iter().map(|port| SocketAddr::new(args.bind, *port)).collect();
     let welcome = welcome(&servers, &doors);
+    let (acts, to_do) = mpsc::unbounded_channel();
+    let stop = stop_on_signal()?;
+    let steering = Steering::new(&names, acts.clone(), Arc::clone(&stop));
     let served = topology::served(servers, &doors);
     let settings = complete(picklock_redis::PARAMS, &plan.world.store, plan.world.ttl);
-    let stop = stop_on_signal()?;
+    let control = args.control.map(control).transpose()?;
     let version = args.version;
-    // A server that shuts down leaves nobody behind its door if it is the only one: then all is over, as with a process.
+    // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
     let last = (args.topology == Topology::Single).then(|| Arc::clone(&stop));
     let start: StartServer = Arc::new(move |seat| {
-        let last = last.clone();
+        let (last, acts, host) = (last.clone(), acts.clone(), seat.member.name.clone());
         Box::pin(async move {
             serve_as(seat, version).await;
-            if let Some(stop) = last {
-                stop.notify_one();
+            match last {
+                Some(stop) => stop.notify_one(),
+                // A world that is over has no dead.
+                None => drop(acts.send(Act::Pull(vec![fault::death(&host)]))),
             }
         })
     });
@@ -65,7 +72,17 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
             eprintln!("{seconds:10.3}s  {:<12} {text}", hosts[usize::from(event.host.0)].name);
         }
     });
-    live::serve(&plan, &start, &settings, served, tell, ready, async move { stop.notified().await })
+    steering.clone().by_standard_input();
+    let stopped = async move {
+        match control {
+            None => stop.notified().await,
+            Some(listener) => tokio::select! {
+                () = stop.notified() => {}
+                () = steering.by_connections(listener) => {}
+            },
+        }
+    };
+    live::serve(&plan, &start, &settings, served, tell, ready, (to_do, stopped))
         .map_err(|error| match error {
             ServeError::Door { .. } => Failure::Input(format!("{error}; choose another with --port")),
             ServeError::Runtime(_) => Failure::internal(error),
@@ -129,6 +146,16 @@ fn news(event: &Event) -> Option<String> {
         What::Noticed { text } => text.clone(),
         _ => return None,
     })
+}
+
+/// The port of the loopback interface from which the world is steered.
+fn control(port: u16) -> Result<TcpListener, Failure> {
+    let listener = TcpListener::bind((LOOPBACK, port)).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    listener
+        .map_err(|error| Failure::Input(format!("cannot listen at {LOOPBACK}:{port} for --control: {error}")))
 }
 
 fn stop_on_signal() -> Result<Arc<Notify>, Failure> {

@@ -1,10 +1,11 @@
 //! The levers: physical acts, each small, each recorded with the injection that asked for it.
 
 use std::task::Waker;
+use std::time::Duration;
 
 use crate::base::ids::HostId;
 use crate::base::time::TrueTime;
-use crate::plan::{Lever, Phase, Target, When};
+use crate::plan::{Lever, Phase, Target, UNTIL_HEALED, When};
 use crate::trace::{Halt, Role, What};
 use crate::world::agenda::Due;
 use crate::world::process::Life;
@@ -164,7 +165,7 @@ impl State {
         (0..self.roles.len()).find(|at| follows(*at) && alive(*at)).map(|at| HostId(at as u16))
     }
 
-    fn resolve(&self, target: &Target) -> Vec<HostId> {
+    pub(super) fn resolve(&self, target: &Target) -> Vec<HostId> {
         let index = |at: usize| HostId(at as u16);
         match target {
             Target::Hosts(names) => names
@@ -190,10 +191,14 @@ impl State {
             if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
         };
         let who = names(hosts);
+        let span = |lasts: &Duration| match *lasts {
+            UNTIL_HEALED => "until it is healed".to_owned(),
+            lasts => format!("for {lasts:?}"),
+        };
         match lever {
-            Lever::Pause { lasts } => format!("pause {who} for {lasts:?}"),
-            Lever::Suspend { lasts } => format!("suspend {who} for {lasts:?}"),
-            Lever::Stall { lasts } => format!("stall the section of {who} for {lasts:?}"),
+            Lever::Pause { lasts } => format!("pause {who} {}", span(lasts)),
+            Lever::Suspend { lasts } => format!("suspend {who} {}", span(lasts)),
+            Lever::Stall { lasts } => format!("stall the section of {who} {}", span(lasts)),
             Lever::Crash { power_loss, restart_after } => {
                 let how = if *power_loss { "cut the power of" } else { "kill the process of" };
                 let then =
@@ -202,7 +207,7 @@ impl State {
             }
             Lever::Cut { to, both, lasts } => {
                 let arrow = if *both { "and" } else { "to" };
-                format!("cut the network from {who} {arrow} {} for {lasts:?}", names(&self.resolve(to)))
+                format!("cut the network from {who} {arrow} {} {}", names(&self.resolve(to)), span(lasts))
             }
             Lever::Delay { to, by, messages, .. } => {
                 let what = messages.map_or("messages".to_owned(), |count| format!("{count} message(s)"));

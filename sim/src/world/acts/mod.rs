@@ -6,4 +6,5 @@ mod network;
 mod oracle;
 mod points;
 mod process;
+pub(super) mod steering;
 mod timers;

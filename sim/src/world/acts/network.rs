@@ -32,6 +32,8 @@ impl State {
             draws: draws[sends as usize],
             flights: VecDeque::new(),
             sent: 0,
+            sent_bytes: 0,
+            read_bytes: 0,
             fin_sent: false,
             stuck: false,
         });
@@ -48,6 +50,7 @@ impl State {
         let end = self.network.end(side);
         let (from, number) = (end.host, end.sent);
         end.sent += 1;
+        end.sent_bytes += u64::from(len);
         // A client writes in the service of its section; a server answers what it last read, unless it says otherwise.
         let served = served.unwrap_or(end.last_read);
         let origin = match self.role(from) {
@@ -338,6 +341,14 @@ impl State {
             }
         }
         dropped
+    }
+
+    /// Breaks a connection at both ends at once.
+    pub(crate) fn reset(&mut self, side: Side) {
+        for end in [side, Side { conn: side.conn, sends: side.sends.reverse() }] {
+            self.drop_flights(end);
+            self.end_side(end, Disconnect::Reset);
+        }
     }
 
     fn drop_flights(&mut self, side: Side) {

@@ -1,0 +1,95 @@
+//! What a served world is told while it runs: levers that were not planned, and that all is to be well again.
+
+use crate::base::ids::HostId;
+use crate::base::time::TrueTime;
+use crate::plan::{Injection, Lever, Target, When};
+use crate::trace::What;
+use crate::world::agenda::Due;
+use crate::world::process::Life;
+use crate::world::state::State;
+
+/// Starts carry no injection that they are the end of.
+const NO_INJECTION: u32 = u32::MAX;
+
+/// What a served world is told while it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Levers are pulled. Their instants count from now.
+    Pull(Vec<Injection>),
+    /// All that lasts is over: pauses, cuts, delays, messages that are to be lost. Who is dead stays so.
+    Heal,
+    /// A dead process is started anew, by the name of its host.
+    Start(String),
+}
+
+impl State {
+    /// Does what the world is told.
+    pub(crate) fn obey(&mut self, act: Act) {
+        match act {
+            Act::Pull(injections) => self.take_up(injections),
+            Act::Heal => self.heal_now(),
+            Act::Start(host) => self.start(&host),
+        }
+    }
+
+    /// Takes up injections whose instants count from now.
+    fn take_up(&mut self, injections: Vec<Injection>) {
+        for entry in injections {
+            let When::At { at_ns } = entry.when else { continue };
+            let injection = self.injections.len() as u32;
+            self.injections.push(entry);
+            self.bit.push(false);
+            self.agenda.push(self.now + at_ns.since(TrueTime(0)), Due::Lever { injection });
+        }
+    }
+
+    /// Ends all that lasts: halts, cuts, delays, messages that are to be lost. Who is dead stays so.
+    fn heal_now(&mut self) {
+        let now = self.now;
+        self.network.forgive();
+        for index in 0..self.processes.len() {
+            let host = HostId(index as u16);
+            let process = self.process(host);
+            let halts = [&mut process.halted, &mut process.stalled].into_iter().flatten();
+            let ended: Vec<u32> = halts
+                .map(|halt| {
+                    halt.until = halt.until.min(now);
+                    halt.injection
+                })
+                .collect();
+            if !ended.is_empty() {
+                process.clock.rise(now);
+                self.reschedule(host);
+                ended.into_iter().for_each(|injection| self.resume(host, injection));
+            }
+        }
+        let mut rest = std::mem::take(&mut self.unhealed);
+        rest.sort_unstable();
+        rest.dedup();
+        for injection in rest {
+            match self.injections[injection as usize].lever {
+                Lever::Crash { .. } => self.unhealed.push(injection),
+                Lever::Pause { .. } | Lever::Suspend { .. } | Lever::Stall { .. } => {}
+                _ => {
+                    self.healed_early.insert(injection);
+                    self.heal(injection);
+                }
+            }
+        }
+    }
+
+    /// Starts a dead process anew.
+    fn start(&mut self, host: &str) {
+        for host in self.resolve(&Target::host(host)) {
+            if self.processes[usize::from(host.0)].life == Life::Alive {
+                self.record_act(host, None, What::Noticed { text: "runs already".to_owned() });
+            }
+            self.restart(host, NO_INJECTION);
+        }
+    }
+
+    /// True if connections to this port of a host reach something: a process, or a host that answers nothing.
+    pub(crate) fn takes_connections(&self, host: HostId, port: u16) -> bool {
+        self.processes[usize::from(host.0)].dark || self.network.listening.contains_key(&(host, port))
+    }
+}
