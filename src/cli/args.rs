@@ -309,9 +309,12 @@ pub(crate) struct ServeArgs {
     /// The address to listen at
     #[arg(long, default_value_t = LOOPBACK, value_name = "ADDRESS")]
     pub(crate) bind: IpAddr,
-    /// Allow an address that other machines can reach
+    /// Allow an address that other machines can reach; without a password they are refused, as by a real server
     #[arg(long)]
     pub(crate) expose: bool,
+    /// The password that clients of all servers must give
+    #[arg(long, value_name = "PASSWORD")]
+    pub(crate) password: Option<String>,
     /// Take the lines that steer it from connections to this port of the loopback interface as well
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) control: Option<u16>,

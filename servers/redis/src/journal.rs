@@ -65,11 +65,12 @@ pub(super) struct Restored {
 }
 
 impl Journal {
-    pub(super) fn open(host: &Host, persistence: Persistence) -> Journal {
+    /// The files of a host. With `tells`, what a restart loses is known and told; that takes the whole of a life's effects.
+    pub(super) fn open(host: &Host, persistence: Persistence, tells: bool) -> Journal {
         let disk = host.disk();
         let appends = matches!(persistence, Persistence::Always | Persistence::EverySec);
         let file = appends.then(|| Log::new(disk.clone(), "appendonly.base.rdb", "appendonly.incr.aof"));
-        let truth = (persistence != Persistence::Always)
+        let truth = (tells && persistence != Persistence::Always)
             .then(|| Log::new(disk.clone(), "base-of-this-life", "effects-of-this-life"));
         let now_s = seconds(host.wall());
         let state = State { file, truth, unsynced: false, synced_s: now_s, changes: 0, saved_s: now_s };

@@ -66,6 +66,7 @@ pub use kind::{PARAMS, Redis};
 pub use node::PORT;
 
 use picklock_sim::design::ServerSeat;
+pub use seat::Own;
 use seat::ServerRole;
 use version::Version;
 
@@ -76,9 +77,14 @@ pub async fn serve(seat: ServerSeat) {
 
 /// The same with nodes of another version of Redis.
 pub async fn serve_as(seat: ServerSeat, version: Version) {
-    let seat = seat::ServerSeat::of(seat);
+    serve_own(seat, Own { version, ..Own::default() }).await;
+}
+
+/// The same with what servers have of their own that real clients talk to.
+pub async fn serve_own(seat: ServerSeat, own: Own) {
+    let seat = seat::ServerSeat::of(seat, own);
     match &seat.role {
-        ServerRole::Store | ServerRole::Replica { .. } => serve::serve(seat, version).await,
+        ServerRole::Store | ServerRole::Replica { .. } => serve::serve(seat).await,
         ServerRole::Sentinel { .. } => sentinel::serve(seat).await,
     }
 }

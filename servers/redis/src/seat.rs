@@ -7,6 +7,20 @@ use picklock_sim::host::Host;
 use picklock_sim::store::Member;
 use picklock_sim::trace::Role;
 
+use crate::version::Version;
+
+/// What servers have of their own, in whichever seat.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Own {
+    /// The version of Redis that the nodes behave like.
+    pub version: Version,
+    /// What no other process has, for servers that real clients talk to: identifiers are drawn from it as well as from the
+    /// seed, since those of two processes meet. In a run they come from the seed and the host alone.
+    pub salt: Option<u64>,
+    /// The password of all servers; none if empty.
+    pub password: String,
+}
+
 /// What a server is started with.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerSeat {
@@ -22,6 +36,8 @@ pub(crate) struct ServerSeat {
     pub(crate) min_replicas: MinReplicas,
     /// The address by which the others know it, if that is not its host's name.
     pub(crate) announce: Option<(String, u16)>,
+    /// What it has of its own.
+    pub(crate) own: Own,
 }
 
 /// Where a Sentinel is found.
@@ -80,7 +96,7 @@ pub(crate) struct MinReplicas {
 
 impl ServerSeat {
     /// The seat of a member.
-    pub(crate) fn of(seat: design::ServerSeat) -> ServerSeat {
+    pub(crate) fn of(seat: design::ServerSeat, own: Own) -> ServerSeat {
         let settings = &seat.settings;
         ServerSeat {
             role: ServerRole::of(&seat),
@@ -97,6 +113,7 @@ impl ServerSeat {
             },
             announce: seat.member.door,
             host: seat.host,
+            own,
         }
     }
 }

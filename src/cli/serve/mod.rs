@@ -1,13 +1,14 @@
 //! `picklock serve`: the simulated servers on real sockets, for clients in any language, with faults if asked for.
 
 mod fault;
+mod memory;
 mod steering;
 pub(crate) mod topology;
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
-use picklock_redis::serve_as;
+use picklock_redis::{Own, serve_own};
 use picklock_sim::live::{self, Act, ServeError, StartServer};
 use picklock_sim::plan::{Latency, Plan, Settings, WorldSpec};
 use picklock_sim::seed::Seed;
@@ -24,13 +25,15 @@ use topology::{Server, Topology};
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     if !args.bind.is_loopback() && !args.expose {
         return Err(Failure::Input(format!(
-            "{} can be reached from other machines, and these servers have no password: add --expose if that is meant",
+            "{} can be reached from other machines: add --expose if that is meant, and --password PASSWORD if they are to \
+             be served",
             args.bind
         )));
     }
     if args.down_after.is_zero() {
         return Err(Failure::Input("--down-after needs a time above 0".to_owned()));
     }
+    memory::give_back();
     let servers = topology::servers(args.topology);
     let ports = ports(args.port, servers.len())?;
     let names: Vec<&str> =
@@ -47,13 +50,17 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let served = topology::served(servers, &doors);
     let settings = complete(picklock_redis::PARAMS, &plan.world.store, plan.world.ttl);
     let control = args.control.map(control).transpose()?;
-    let version = args.version;
+    let own = Own {
+        version: args.version,
+        salt: Some(own_number()),
+        password: args.password.clone().unwrap_or_default(),
+    };
     // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
     let last = (args.topology == Topology::Single).then(|| Arc::clone(&stop));
     let start: StartServer = Arc::new(move |seat| {
-        let (last, acts, host) = (last.clone(), acts.clone(), seat.member.name.clone());
+        let (last, own, acts, host) = (last.clone(), own.clone(), acts.clone(), seat.member.name.clone());
         Box::pin(async move {
-            serve_as(seat, version).await;
+            serve_own(seat, own).await;
             match last {
                 Some(stop) => stop.notify_one(),
                 // A world that is over has no dead.
@@ -156,6 +163,12 @@ fn control(port: u16) -> Result<TcpListener, Failure> {
     });
     listener
         .map_err(|error| Failure::Input(format!("cannot listen at {LOOPBACK}:{port} for --control: {error}")))
+}
+
+/// A number that no other process has: identifiers of servers are drawn from it, which must differ where histories do.
+fn own_number() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::process::id())
 }
 
 fn stop_on_signal() -> Result<Arc<Notify>, Failure> {

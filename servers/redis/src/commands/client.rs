@@ -1,7 +1,7 @@
 //! CLIENT and MONITOR (Redis 7.0 `networking.c`).
 //!
 //! Left out on purpose: tracking of keys for client-side caches, which CLIENT TRACKING refuses to switch on; the sizes of
-//! buffers, which are zero in CLIENT LIST.
+//! buffers, which are zero in CLIENT LIST but for what the client itself has sent.
 
 use std::fmt::Write as _;
 
@@ -221,6 +221,14 @@ fn address(session: &Session) -> String {
     }
 }
 
+/// Where a client came in: the hosts of a simulated world have one way in.
+fn door(session: &Session) -> String {
+    session.door.clone().unwrap_or_else(|| format!("node:{PORT}"))
+}
+
+/// How much room Redis makes for what a client sends.
+const QUERY_ROOM: usize = 20_474;
+
 /// A client as CLIENT LIST shows it.
 fn line(node: &Node, session: &Session) -> String {
     let (now, id) = (node.store.now_ms(), session.id.0);
@@ -249,19 +257,22 @@ fn line(node: &Node, session: &Session) -> String {
     if flags.is_empty() {
         flags.push('N');
     }
+    let query = if node.current == Some(session.id) { node.query } else { 0 };
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write!(
         text,
-        "id={id} addr={} laddr=node:{PORT} fd={} name={} age={} idle={} flags={flags} db={} sub={channels} \
-         psub={patterns} ssub={shards} multi={multi} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 \
+        "id={id} addr={} laddr={} fd={} name={} age={} idle={} flags={flags} db={} sub={channels} \
+         psub={patterns} ssub={shards} multi={multi} qbuf={query} qbuf-free={} argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 \
          oll=0 omem=0 tot-mem=0 events=r cmd={} user=default redir=-1 resp={}",
         address(session),
+        door(session),
         id + 7,
         String::from_utf8_lossy(&session.name),
         seconds(session.since_ms),
         seconds(session.active_ms),
         session.database,
+        if query > 0 { QUERY_ROOM.saturating_sub(query) } else { 0 },
         session.last,
         if session.protocol == Protocol::Three { 3 } else { 2 },
     );
@@ -279,7 +290,7 @@ struct Victims<'a> {
     id: Option<i64>,
     address: Option<&'a [u8]>,
     kind: Option<Kind>,
-    nobody: bool,
+    door: Option<&'a [u8]>,
     keeps_itself: bool,
 }
 
@@ -304,7 +315,7 @@ fn kill(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Reply, Reply> 
             }
             () if is(b"TYPE") => victims.kind = Some(Kind::parse(value)?),
             () if is(b"ADDR") => victims.address = Some(value),
-            () if is(b"LADDR") => victims.nobody |= value != format!("node:{PORT}").as_bytes(),
+            () if is(b"LADDR") => victims.door = Some(value),
             () if is(b"USER") && value == b"default" => {}
             () if is(b"USER") => {
                 let name = String::from_utf8_lossy(value);
@@ -315,10 +326,10 @@ fn kill(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Reply, Reply> 
             () => return Err(SYNTAX),
         }
     }
-    let Victims { id: wanted, address: place, kind, nobody, keeps_itself } = victims;
+    let Victims { id: wanted, address: place, kind, door: came_in, keeps_itself } = victims;
     let is_one = |session: &&Session| {
-        !nobody
-            && wanted.is_none_or(|wanted| session.id.number() == wanted)
+        wanted.is_none_or(|wanted| session.id.number() == wanted)
+            && came_in.is_none_or(|place| door(session).as_bytes() == place)
             && place.is_none_or(|place| address(session).as_bytes() == place)
             && kind.is_none_or(|kind| Kind::of(node, session) == kind)
             && !(keeps_itself && session.id == id)
@@ -329,7 +340,8 @@ fn kill(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Reply, Reply> 
     }
     // The link to its primary is no session of a node, but it is one of its clients.
     let linked = node.upstream().is_some_and(|upstream| upstream.link == LinkState::Up);
-    let cuts = kind == Some(Kind::Primary) && wanted.is_none() && place.is_none() && !nobody && linked;
+    let cuts =
+        kind == Some(Kind::Primary) && wanted.is_none() && place.is_none() && came_in.is_none() && linked;
     node.replication.role_changed |= cuts;
     Ok(count(found.len() + usize::from(cuts)))
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::seat::MinReplicas;
 
-use super::parameters::{ALL, Parameter, notifications, shown_notifications};
+use super::parameters::{ALL, Parameter, limits, notifications, shown_notifications};
 use crate::glob;
-use crate::node::{Answer, Next, Node, SessionId, Stats};
+use crate::node::{Answer, Mover, Next, Node, OutputLimit, SessionId, Stats};
 use crate::resp::Reply;
 use crate::store::{Counts, Policy};
 
@@ -17,8 +17,8 @@ pub(crate) fn config(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
         () if is(b"SET") => set(node, &args[2..]).map(Answer::from),
         () if is(b"REWRITE") => Ok(Answer { next: Next::RewriteConfig, ..Answer::from(Reply::OK) }),
         () if is(b"RESETSTAT") => {
-            let Stats { started_ms, saved_ms, .. } = *node.stats;
-            *node.stats = Stats { started_ms, saved_ms, ..Stats::default() };
+            let Stats { started_ms, saved_ms, changes, .. } = *node.stats;
+            *node.stats = Stats { started_ms, saved_ms, changes, ..Stats::default() };
             node.store.counts = Counts::default();
             Ok(Reply::OK.into())
         }
@@ -77,7 +77,16 @@ fn set(node: &mut Node, pairs: &[&[u8]]) -> Result<Reply, Reply> {
     }
     let mut values = Vec::new();
     for (parameter, name, value) in wanted {
-        values.push((parameter.name, parameter.check(value).map_err(|why| refused(name, &why))?));
+        let mut value = parameter.check(value).map_err(|why| refused(name, &why))?;
+        if parameter.kind == super::parameters::Kind::Limits {
+            value = limits(&value, &node.parameter(parameter)).map_err(|why| refused(name, &why))?;
+        }
+        values.push((parameter.name, value));
+    }
+    for (name, value) in &values {
+        if *name == "port" && !moves_to(node, value) {
+            return Err(refused(b"port", "Unable to listen on this port. Check server logs."));
+        }
     }
     let limits_memory = values.iter().any(|(name, _)| *name == "maxmemory");
     for (name, value) in values {
@@ -87,6 +96,17 @@ fn set(node: &mut Node, pairs: &[&[u8]]) -> Result<Reply, Reply> {
         node.make_room();
     }
     Ok(Reply::OK)
+}
+
+/// Has clients come through another port, if they are real. Port 0 closes none here.
+fn moves_to(node: &mut Node, port: &str) -> bool {
+    let (port, mover) = (port.parse().unwrap_or(0), node.config.mover.clone());
+    let Some(Mover(moves)) = mover.filter(|_| port != 0 && port != node.config.port) else { return true };
+    if moves(port) {
+        node.config.port = port;
+        node.replication.settings.announced_port = port;
+    }
+    node.config.port == port
 }
 
 impl Node {
@@ -130,6 +150,14 @@ impl Node {
             "proto-max-bulk-len" => config.bulk_max = number(),
             "client-query-buffer-limit" => config.query_max = size(),
             "busy-reply-threshold" => config.busy_ms = u64::try_from(number()).unwrap_or(0),
+            "client-output-buffer-limit" => {
+                // A class, a hard and a soft limit, and seconds, for each of the three.
+                let words: Vec<u64> = value.split(' ').filter_map(|word| word.parse().ok()).collect();
+                for (limit, numbers) in config.output.iter_mut().zip(words.chunks_exact(3)) {
+                    *limit = OutputLimit { hard: numbers[0], soft: numbers[1], soft_s: numbers[2] };
+                }
+            }
+            "protected-mode" => config.protected = value == "yes",
             "maxclients" => config.clients_max = size(),
             "hash-max-listpack-entries" => self.store.thresholds.hash.0 = size(),
             "hash-max-listpack-value" => self.store.thresholds.hash.1 = size(),

@@ -88,7 +88,7 @@ impl Parameter {
                 .map(|_| text.clone())
                 .ok_or_else(|| "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.".into()),
             Save => save(&text).ok_or_else(|| "Invalid save parameters".into()),
-            Limits => limits(&text),
+            Limits => limits(&text, self.default).map(|_| text),
             Percentiles => {
                 let numbers: Option<Vec<f64>> =
                     text.split(' ').filter(|word| !word.is_empty()).map(|word| word.parse().ok()).collect();
@@ -159,12 +159,11 @@ fn save(text: &str) -> Option<String> {
     numbers.filter(|numbers| numbers.chunks(2).all(valid)).map(|_| words.join(" "))
 }
 
-fn limits(text: &str) -> Result<String, String> {
-    let mut shown = [
-        ("normal", "0 0 0".to_owned()),
-        ("slave", "268435456 67108864 60".to_owned()),
-        ("pubsub", "33554432 8388608 60".to_owned()),
-    ];
+/// The limits that a text sets, and those of the other classes as they are.
+pub(crate) fn limits(text: &str, before: &str) -> Result<String, String> {
+    let known: Vec<&str> = before.split(' ').collect();
+    let mut shown: Vec<(&str, String)> =
+        known.chunks_exact(4).map(|group| (group[0], group[1..].join(" "))).collect();
     let words: Vec<&str> = text.split(' ').filter(|word| !word.is_empty()).collect();
     if words.is_empty() || !words.len().is_multiple_of(4) {
         return Err("Wrong number of arguments in buffer limit configuration.".into());
@@ -179,7 +178,8 @@ fn limits(text: &str) -> Result<String, String> {
         let seconds: i64 = group[3].parse().ok().filter(|seconds| *seconds >= 0).ok_or(invalid)?;
         slot.1 = format!("{hard} {soft} {seconds}");
     }
-    Ok(shown.map(|(name, limit)| format!("{name} {limit}")).join(" "))
+    let shown: Vec<String> = shown.into_iter().map(|(name, limit)| format!("{name} {limit}")).collect();
+    Ok(shown.join(" "))
 }
 
 /// All parameters, by name.

@@ -6,6 +6,7 @@ use crate::resp::Reply;
 
 pub(crate) fn save(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
     node.stats.saved_ms = Some(node.store.now_ms());
+    node.stats.changes = 0;
     Ok(Answer { next: Next::Save(Save::Snapshot), ..Answer::from(Reply::OK) })
 }
 
@@ -16,6 +17,7 @@ pub(crate) fn bgsave(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
         _ => return Err(SYNTAX),
     }
     node.stats.saved_ms = Some(node.store.now_ms());
+    node.stats.changes = 0;
     let reply = Reply::Status("Background saving started".into());
     Ok(Answer { next: Next::Save(Save::Background), ..Answer::from(reply) })
 }

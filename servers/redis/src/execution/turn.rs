@@ -107,6 +107,7 @@ impl Node {
     /// What was done since it was last asked; it is in the stream now.
     fn take_effects(&mut self) -> Effects {
         let effects = std::mem::take(&mut self.store.effects);
+        self.stats.changes += effects.parts.len() as u64;
         self.propagate(&effects);
         effects
     }

@@ -16,8 +16,6 @@ use crate::node::{Flags, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Node, Running, Script
 use crate::resp::Reply;
 use crate::version::Version;
 
-/// How many instructions a script may take: about as many as 10 ms allow.
-const INSTRUCTIONS_MAX: u32 = 2_000_000;
 /// So many arguments go to Lua one by one; a list is made of more.
 const FEW: usize = 16;
 /// How many compiled scripts a thread keeps.
@@ -59,9 +57,9 @@ pub(crate) fn run(
         let running = admit(script.flags, node, read_only)?;
         let selected = node.store.selected;
         libs::json_options::reset();
-        let version = node.store.version;
+        let (version, steps) = (node.store.version, node.config.script_steps);
         task::begin(node, commands, running);
-        let result = engine.call(&function, version, keys, args);
+        let result = engine.call(&function, (version, steps), keys, args);
         let (protocol, stopped) = task::end(node);
         node.store.selected = selected;
         if let Some(line) = stopped {
@@ -187,15 +185,15 @@ impl Engine {
     fn call(
         &mut self,
         function: &Function,
-        version: Version,
+        (version, steps): (Version, u32),
         keys: &[&[u8]],
         args: &[&[u8]],
     ) -> mlua::Result<(bool, Value)> {
-        self.limit()?;
+        self.limit(steps)?;
         if self.version != Some(version) {
             self.become_version.call::<()>((version.text(), version.number()))?;
             self.version = Some(version);
-            self.limit()?;
+            self.limit(steps)?;
         }
         if let [key] = keys
             && args.len() <= FEW
@@ -207,10 +205,10 @@ impl Engine {
         self.runner.call((function, list(keys)?, list(args)?))
     }
 
-    /// Begins to count instructions. Setting the hook anew starts its count anew: how far an endless script gets must not
+    /// Begins to count instructions, each of which the machine of Lua takes for one step. Setting the hook anew starts its count anew: how far an endless script gets must not
     /// depend on earlier ones.
-    fn limit(&self) -> mlua::Result<()> {
-        let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_MAX);
+    fn limit(&self, steps: u32) -> mlua::Result<()> {
+        let triggers = HookTriggers::new().every_nth_instruction(steps);
         self.lua.set_global_hook(triggers, |lua, _| kill(lua))
     }
 }

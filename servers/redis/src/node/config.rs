@@ -1,6 +1,8 @@
 //! What of a node's configuration it acts upon. The rest is only kept.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 use crate::store::Policy;
 
@@ -36,9 +38,43 @@ pub(crate) struct Config {
     pub(crate) busy_ms: u64,
     /// The port at which clients reach it.
     pub(crate) port: u16,
+    /// What has clients come to it through another port, where they are real.
+    pub(crate) mover: Option<Mover>,
     /// The most clients at a time.
     pub(crate) clients_max: usize,
+    /// The name of this life of the process: 40 hexadecimal digits.
+    pub(crate) run_id: String,
+    /// How many steps of the Lua machine a script may take before it is one that never ends.
+    pub(crate) script_steps: u32,
+    /// How much may wait to be read by clients, replicas and listeners: `client-output-buffer-limit`.
+    pub(crate) output: [OutputLimit; 3],
+    /// `protected-mode`.
+    pub(crate) protected: bool,
 }
+
+/// Has clients come to a node through another port; false if that cannot be. It is handed in: a node knows no sockets.
+#[derive(Clone)]
+pub(crate) struct Mover(pub(crate) Arc<dyn Fn(u16) -> bool + Send + Sync>);
+
+impl fmt::Debug for Mover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Mover")
+    }
+}
+
+/// How much a connection may leave unread before it is closed, in bytes; 0 without limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OutputLimit {
+    /// It is closed at once with more than this.
+    pub(crate) hard: u64,
+    /// It is closed once it has had more than this for so many seconds.
+    pub(crate) soft: u64,
+    pub(crate) soft_s: u64,
+}
+
+/// How many steps a script may take in a simulated world, where a script that never ends must not hold up a campaign: Lua
+/// takes them in less than half a second.
+const SCRIPT_STEPS: u32 = 50_000_000;
 
 impl Default for Config {
     fn default() -> Config {
@@ -58,7 +94,16 @@ impl Default for Config {
             query_max: 1 << 30,
             busy_ms: 5_000,
             port: PORT,
+            mover: None,
             clients_max: 10_000,
+            run_id: "0000000000000000000000000000000000000001".to_owned(),
+            script_steps: SCRIPT_STEPS,
+            output: [
+                OutputLimit::default(),
+                OutputLimit { hard: 256 << 20, soft: 64 << 20, soft_s: 60 },
+                OutputLimit { hard: 32 << 20, soft: 8 << 20, soft_s: 60 },
+            ],
+            protected: true,
         }
     }
 }

@@ -91,6 +91,8 @@ pub(crate) struct FedReplica {
     pub(crate) acked: u64,
     /// When it last said so, in seconds of the wall clock.
     pub(crate) acked_s: i64,
+    /// How many bytes of copies it was sent.
+    pub(crate) copied: u64,
     /// What becomes of the stream.
     pub(crate) feeding: Feeding,
 }

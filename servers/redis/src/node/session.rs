@@ -13,6 +13,8 @@ pub struct Session {
     pub id: SessionId,
     /// Where it comes from.
     pub peer: String,
+    /// The real address at which it came in, if it did so from outside of the world.
+    pub(crate) door: Option<String>,
     /// The protocol that it speaks.
     pub protocol: Protocol,
     /// The name that the client gave itself; empty if none.

@@ -1,10 +1,11 @@
 //! The state of a node.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::channels::Channels;
-use super::config::Config;
+use super::config::{Config, OutputLimit};
 use super::delivery::Delivery;
 use super::ids::SessionId;
 use super::outcome::Next;
@@ -32,6 +33,8 @@ pub struct Node {
     pub(crate) last_session: u64,
     /// The session whose command is executed.
     pub(crate) current: Option<SessionId>,
+    /// How many bytes that session has sent that are not executed, with the command at hand.
+    pub(crate) query: usize,
     /// What goes to that session.
     pub(crate) out: Vec<u8>,
     /// What goes to other sessions.
@@ -108,6 +111,32 @@ impl Node {
     /// Counts a connection that is one too many.
     pub(crate) fn turn_away(&mut self) {
         self.stats.rejected += 1;
+    }
+
+    /// True if a connection from there is not to be served: it comes from another machine, and there is no password. Hosts of
+    /// the simulated world have names instead of addresses, and are let in.
+    pub(crate) fn is_closed_to(&self, peer: &str) -> bool {
+        self.config.protected
+            && self.config.password.is_empty()
+            && peer.parse().is_ok_and(|peer: SocketAddr| !peer.ip().is_loopback())
+    }
+
+    /// How much a connection may leave unread.
+    pub(crate) fn output_limit(&self, id: SessionId) -> OutputLimit {
+        let Some(session) = self.sessions.get(&id) else { return OutputLimit::default() };
+        let [normal, replica, listener] = self.config.output;
+        if let Some(fed) = self.replication.replicas.iter().find(|replica| replica.session == id) {
+            // The copy does not count, and what may come back from the backlog is not too much.
+            let least = |most: u64, least: u64| if most == 0 { 0 } else { most.max(least) + fed.copied };
+            let backlog = self.replication.history.backlog_size() as u64;
+            return OutputLimit {
+                hard: least(replica.hard, backlog),
+                soft: least(replica.soft, 0),
+                ..replica
+            };
+        }
+        let listens = session.heard.as_ref().is_some_and(|heard| heard.total() > 0);
+        if listens { listener } else { normal }
     }
 
     /// The state of a connection that there is.

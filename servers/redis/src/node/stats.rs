@@ -21,6 +21,8 @@ pub(crate) struct Stats {
     /// When the first client came, and when the dataset was last saved, in milliseconds of the wall clock.
     pub(crate) started_ms: Option<i64>,
     pub(crate) saved_ms: Option<i64>,
+    /// How many commands have changed something since then. Redis counts some of them for each element.
+    pub(crate) changes: u64,
     /// What became of each command, by its place in the catalogue.
     pub(crate) calls: Vec<Calls>,
     /// Errors by their first word.

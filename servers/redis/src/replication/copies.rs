@@ -20,7 +20,8 @@ impl Node {
             let copy = snapshot::of_node(self, false);
             let head = format!("{}${}\r\n", self.place(), copy.len());
             self.send(session, &[head.as_bytes(), &copy].concat());
-            return self.add_replica(session, introduced, Feeding::Sent);
+            self.add_replica(session, introduced, Feeding::Sent);
+            return self.has_sent_copy(session, copy.len());
         }
         let since_s = self.now_s();
         self.add_replica(session, introduced, Feeding::InTheCopy { since_s });
@@ -79,6 +80,7 @@ impl Node {
             begun.push(replica.session);
         }
         for session in begun {
+            self.has_sent_copy(session, bytes.len());
             self.deliver(session, Arc::clone(&bytes), Then::Same);
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! A replica that feeds others does the same with the bytes that it gets itself.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use picklock_sim::time::WallTime;
@@ -71,7 +72,16 @@ impl Node {
         let copy = snapshot::of_node(self, false);
         self.send(session, &[format!("${}\r\n", copy.len()).as_bytes(), &copy].concat());
         self.add_replica(session, introduced, Feeding::Sent);
+        self.has_sent_copy(session, copy.len());
         Ok(())
+    }
+
+    /// Counts a copy that a replica was sent.
+    pub(super) fn has_sent_copy(&mut self, session: SessionId, len: usize) {
+        let mut replicas = self.replication.replicas.iter_mut();
+        if let Some(replica) = replicas.find(|replica| replica.session == session) {
+            replica.copied += len as u64;
+        }
     }
 
     fn can_feed(&self) -> Result<(), Reply> {
@@ -85,12 +95,19 @@ impl Node {
     pub(super) fn add_replica(&mut self, session: SessionId, introduced: Introduced, feeding: Feeding) {
         let now_s = self.now_s();
         let address = if introduced.address.is_empty() {
-            self.session(session).peer.clone()
+            host_of(&self.session(session).peer)
         } else {
             String::from_utf8_lossy(&introduced.address).into_owned()
         };
-        let replica =
-            FedReplica { session, address, port: introduced.port, acked: 0, acked_s: now_s, feeding };
+        let replica = FedReplica {
+            session,
+            address,
+            port: introduced.port,
+            acked: 0,
+            acked_s: now_s,
+            copied: 0,
+            feeding,
+        };
         self.replication.replicas.push(replica);
         self.replication.deserted_s = None;
         self.replication.count_good(now_s);
@@ -249,6 +266,11 @@ pub(crate) enum Fact<'a> {
     Address(&'a [u8]),
     Psync2,
     Eof,
+}
+
+/// The host of a peer: a real one comes from an address with a port, which is not the port that it listens on.
+fn host_of(peer: &str) -> String {
+    peer.parse().map_or_else(|_| peer.to_owned(), |address: SocketAddr| address.ip().to_string())
 }
 
 /// The identifier as INFO shows it when there is none.

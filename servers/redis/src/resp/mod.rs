@@ -25,6 +25,9 @@ const BULK_MAX: i64 = 512 * 1024 * 1024;
 /// The most arguments of a request.
 const ARGS_MAX: i64 = i32::MAX as i64;
 
+/// Room for a string of more bytes than this is made exactly.
+const LARGE: usize = 1 << 20;
+
 /// What a short bulk string takes besides its bytes: its header and the ends of both lines.
 const HEADER_LEN: usize = 8;
 
@@ -81,6 +84,10 @@ fn header(out: &mut Vec<u8>, kind: u8, len: usize) {
 }
 
 fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
+    if bytes.len() > LARGE {
+        // Not twice as much.
+        out.reserve_exact(bytes.len() + 3 * HEADER_LEN);
+    }
     header(out, b'$', bytes.len());
     out.extend_from_slice(bytes);
     out.extend_from_slice(b"\r\n");

@@ -55,7 +55,16 @@ pub struct Requests {
     pub(super) spans: Vec<Range<usize>>,
     /// The words of an inline command.
     words: Vec<Vec<u8>>,
+    /// How long the buffer must be, at least, for the present bulk string.
+    wanted: usize,
 }
+
+/// A buffer of more bytes is not kept when all in it was taken; a bulk string of more bytes is given just the room that it
+/// needs.
+const LARGE: usize = 1 << 20;
+
+/// How much room is made at once for a large bulk string, at most.
+const AHEAD: usize = 128 << 20;
 
 /// How far a look at the buffer has led.
 enum Step {
@@ -73,10 +82,22 @@ impl Requests {
     /// The buffer to append the next bytes to, with some room made in it.
     pub fn room(&mut self) -> &mut Vec<u8> {
         if self.start > 0 {
-            self.buffer.drain(..self.start);
+            if self.start == self.buffer.len() && self.buffer.capacity() > LARGE {
+                self.buffer = Vec::new();
+            } else {
+                self.buffer.drain(..self.start);
+            }
+            self.wanted = self.wanted.saturating_sub(self.start);
             self.start = 0;
         }
-        self.buffer.reserve(READ_ROOM);
+        let lacks = self.wanted.saturating_sub(self.buffer.len());
+        let spare = self.buffer.capacity() - self.buffer.len();
+        // Who says that much comes and has not sent any of it gets no room for it.
+        if lacks > LARGE && self.buffer.len() > LARGE && spare < READ_ROOM {
+            self.buffer.reserve_exact(lacks.min(AHEAD));
+        } else {
+            self.buffer.reserve(READ_ROOM);
+        }
         &mut self.buffer
     }
 
@@ -168,6 +189,7 @@ impl Requests {
     /// Takes a bulk string of which the header was read.
     fn span(&mut self, next: usize, len: usize) -> Step {
         if self.buffer.len() - self.start < next + len + 2 {
+            self.wanted = self.start + next + len + 2;
             return Step::Starved;
         }
         self.spans.push(next..next + len);

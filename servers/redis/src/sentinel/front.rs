@@ -27,6 +27,10 @@ const OF_A_NODE: [&str; 11] = [
     "unsubscribe",
 ];
 
+/// How many commands there are with those that only a Sentinel has: HELLO, INFO, PUBLISH, ROLE and SENTINEL, less QUIT, which
+/// is in no table of Redis.
+const COMMANDS: i64 = OF_A_NODE.len() as i64 - 1 + 5;
+
 /// A Sentinel and its clients.
 #[derive(Debug)]
 pub(super) struct Front {
@@ -35,8 +39,13 @@ pub(super) struct Front {
 }
 
 impl Front {
-    pub(super) fn new(sentinel: Sentinel) -> Front {
-        Front { sentinel, node: Node::default() }
+    /// A Sentinel whose process has this name, if it has one of its own.
+    pub(super) fn new(sentinel: Sentinel, run_id: Option<String>) -> Front {
+        let mut node = Node::default();
+        if let Some(run_id) = run_id {
+            node.config.run_id = run_id;
+        }
+        Front { sentinel, node }
     }
 
     /// A new connection from this host.
@@ -58,6 +67,13 @@ impl Front {
         reply: &mut Vec<u8>,
     ) -> Next {
         let Some(name) = args.first() else { return Next::Continue };
+        if let [command, count] = args
+            && command.eq_ignore_ascii_case(b"command")
+            && count.eq_ignore_ascii_case(b"count")
+        {
+            self.node.answer_for(id, "command|count", reply, || Reply::Integer(COMMANDS));
+            return Next::Continue;
+        }
         if OF_A_NODE.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes())) {
             return self.node.execute(now, id, args, reply).next;
         }

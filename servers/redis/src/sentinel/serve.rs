@@ -48,10 +48,12 @@ const RECEIVED_MAX: usize = 16 * 1024 * 1024;
 /// Runs the Sentinel that this seat is for until its host stops.
 pub(crate) async fn serve(seat: ServerSeat) {
     let Some(sentinel) = begin(&seat) else { return };
+    let run_id =
+        seat.own.salt.map(|salt| identifier(&format!("{salt:x}{}", seat.host.rng().below(u64::MAX))));
     let server = Arc::new(Server {
         host: seat.host,
         shared: Mutex::new(Shared {
-            front: Front::new(sentinel),
+            front: Front::new(sentinel, run_id),
             links: BTreeMap::new(),
             clients: BTreeMap::new(),
             crashed: false,
@@ -98,6 +100,9 @@ fn begin(seat: &ServerSeat) -> Option<Sentinel> {
     let me = sentinels.iter().find(|place| place.host == name)?;
     let address = place(&me.address, PORT);
     let seed = Seed(host.rng().below(u64::MAX));
+    // Real Sentinels of two processes may meet.
+    let salt = seat.own.salt.map_or_else(String::new, |salt| format!("/{salt:x}"));
+    let identifier = |host: &str| identifier(&format!("{host}{salt}"));
     let mut sentinel = Sentinel::new(identifier(&me.host), address, seed, millis(host.wall()));
     let kept = host.disk().read(CONFIG);
     if !kept.is_empty() {
@@ -106,7 +111,13 @@ fn begin(seat: &ServerSeat) -> Option<Sentinel> {
     }
     let down_after_ms = i64::try_from(seat.down_after.as_millis()).unwrap_or(i64::MAX).max(1);
     let failover_timeout_ms = failover_timeout_ms(down_after_ms);
-    let watch = Watch { quorum: QUORUM, down_after_ms, failover_timeout_ms, ..Watch::default() };
+    let watch = Watch {
+        quorum: QUORUM,
+        down_after_ms,
+        failover_timeout_ms,
+        password: seat.own.password.clone(),
+        ..Watch::default()
+    };
     let id = sentinel.monitor(PRIMARY_NAME, place(primary, NODE_PORT), watch);
     for replica in replicas {
         sentinel.add_replica(id, place(replica, NODE_PORT));

@@ -71,7 +71,7 @@ fn replica_info(offset: u64, priority: u64) -> String {
 
 #[test]
 fn what_is_not_for_a_sentinel_is_refused_in_the_words_of_redis() {
-    let mut front = Front::new(sentinel().0);
+    let mut front = Front::new(sentinel().0, None);
     for (line, expected) in [
         ("GET a", "-ERR unknown command 'GET', with args beginning with: 'a' \r\n"),
         ("RESET", "-ERR unknown command 'RESET', with args beginning with: \r\n"),
@@ -99,7 +99,7 @@ fn what_is_not_for_a_sentinel_is_refused_in_the_words_of_redis() {
 
 #[test]
 fn a_client_that_listens_may_do_nothing_else_in_resp2() {
-    let mut front = Front::new(sentinel().0);
+    let mut front = Front::new(sentinel().0, None);
     let session = front.connect("client");
     let mut out = Vec::new();
     let now = WallTime(BEGIN as u64 * 1_000_000);
@@ -223,7 +223,7 @@ fn garbage_from_servers_and_other_sentinels_is_ignored() {
         "sentinel\nsentinel known-replica mymaster x\nsentinel monitor\nfoo\nsentinel config-epoch x y",
     );
     assert_eq!(sentinel.current_address(id), &Address::new("node", 6379));
-    let mut front = Front::new(sentinel);
+    let mut front = Front::new(sentinel, None);
     let session = front.connect("client");
     let mut out = Vec::new();
     let _ = front.execute(WallTime(0), session, &[], &mut out);

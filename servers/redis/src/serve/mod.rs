@@ -20,34 +20,44 @@ use picklock_sim::time::Monotonic;
 pub(crate) use self::levers::LEVERS;
 use self::server::Server;
 use crate::journal::Journal;
-use crate::node::{Node, PORT};
-use crate::version::Version;
+use crate::node::{Mover, Node, PORT};
 
 /// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs the node that this seat is for, as of this version of Redis, until its host stops.
-pub(crate) async fn serve(seat: ServerSeat, version: Version) {
+/// How many steps a script may take where real clients wait for it: about as many as Lua takes in ten seconds.
+const STEPS_OF_REAL_TIME: u32 = 2_000_000_000;
+
+/// Runs the node that this seat is for until its host stops.
+pub(crate) async fn serve(seat: ServerSeat) {
     let primary = match seat.role {
         ServerRole::Store | ServerRole::Sentinel { .. } => None,
         ServerRole::Replica { primary } => Some(primary),
     };
-    let journal = Journal::open(&seat.host, seat.persistence);
+    let journal = Journal::open(&seat.host, seat.persistence, seat.announce.is_none());
     let primary = journal.kept_role().unwrap_or(primary);
     let restored = journal.restore(seat.host.wall(), primary.is_none());
     for event in restored.events {
         seat.host.record(Origin::default(), event);
     }
     let mut node = Node::new(restored.store, primary);
-    node.store.version = version;
+    node.store.version = seat.own.version;
     let seed = seat.host.rng().below(u64::MAX);
-    node.replication.rename(Seed(seed));
+    node.replication.rename(Seed(seed ^ seat.own.salt.unwrap_or_default()));
     // Whoever serves to clients outside wants to see other choices under another seed.
     if let Some((host, port)) = seat.announce {
         node.store.seed_choices(seed);
+        node.config.run_id = node.replication.new_name().to_string();
+        let own_host = seat.host.clone();
+        node.config.mover = Some(Mover(Arc::new(move |port| own_host.move_door(PORT, port).is_ok())));
+        node.config.script_steps = STEPS_OF_REAL_TIME;
         node.config.port = port;
         node.replication.settings.announced_address = host.into_bytes();
         node.replication.settings.announced_port = port;
+    }
+    if !seat.own.password.is_empty() {
+        node.configure("requirepass", seat.own.password.clone());
+        node.configure("masterauth", seat.own.password);
     }
     node.require_replicas(seat.min_replicas);
     node.restore_stream(restored.stream);

@@ -123,6 +123,7 @@ impl Server {
             shared.stalled_until = None;
         }
         let ticked = self.needs_ticks(&shared.node);
+        shared.node.query = request.raw.len() + request.behind;
         let outcome = shared.node.execute(now, id, &request.args, reply);
         self.publish(&mut shared, origin, outcome.effects);
         match outcome.next {

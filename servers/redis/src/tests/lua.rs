@@ -167,9 +167,15 @@ fn options_of_cjson_end_with_their_script() {
 }
 
 #[test]
+fn a_script_of_a_million_steps_ends() {
+    assert_eq!(run("2", "local n = 0 for i = 1, 1000000 do n = n + i % 7 end return n"), ":2999998|");
+}
+
+#[test]
 fn an_endless_script_is_stopped_at_the_same_instruction_whatever_ran_before_it() {
     let reach = |padding: usize| {
         let mut node = Node::default();
+        node.config.script_steps = 2_000_000;
         let client = node.connect("client:1");
         let padding = "local a = 1 ".repeat(padding);
         let steps = "redis.call('INCR', KEYS[1])\n".repeat(400);
