@@ -20,15 +20,18 @@ use crate::verdict;
 mod comparison;
 mod data;
 mod differences;
+mod exact;
 mod measures;
 mod pairs;
 mod parts;
 mod ranking;
 mod rates;
 mod screen;
+mod since;
 
 pub use self::comparison::Comparison;
 pub use self::pairs::{Made, Pairs};
+pub use self::since::{Baseline, Since};
 
 /// The formats of a comparison, the one for people first.
 pub const ALL: &[Format<Comparison>] = &[
@@ -91,6 +94,7 @@ fn whole(comparison: &Comparison, style: &Style) -> String {
         page.push_str(&parts::differences(&against, scenario, columns));
         page.push_str(&measures::table(&cells, name, style));
     }
+    page.push_str(&comparison.since.as_ref().map(|since| since.page(style)).unwrap_or_default());
     page.push('\n');
     for line in enumerated(&rates::legend(&invariants), columns) {
         page.push_str(&format!("{line}\n"));
@@ -118,6 +122,10 @@ fn markdown(comparison: &Comparison, _style: &Style) -> Result<String, ReportErr
         ));
     }
     page.push_str(&format!("\n{RANKED_BY}\n\n"));
+    if let Some(since) = &comparison.since {
+        let lines: String = since.lines().iter().map(|line| format!("- {}\n", escape(line))).collect();
+        page.push_str(&format!("## Since the baseline\n\n{lines}\n"));
+    }
     let invariants = rates::columns(summary);
     let differences = differences::all(comparison);
     for scenario in comparison.scenarios() {

@@ -1,6 +1,8 @@
 //! `picklock compare`: the same runs, laid out as figures side by side.
 
-use picklock_reports::compare::{ALL, Comparison, screen};
+use std::path::Path;
+
+use picklock_reports::compare::{ALL, Baseline, Comparison, Since, screen};
 use picklock_scenarios::campaign::Campaign;
 
 use super::args::CompareArgs;
@@ -11,13 +13,16 @@ use super::run;
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let selection = &args.selection;
     let formats = run::formats(selection, ALL)?;
+    let baseline = args.baseline.as_deref().map(read).transpose()?;
     let campaign = Campaign { tell: selection.out.is_some(), ..run::campaign(selection)? };
-    let (summary, pairs) = run::make_with(&campaign, |stop, bar| {
+    let (mut summary, pairs) = run::make_with(&campaign, |stop, bar| {
         let pairing = Pairing::new(&campaign, bar);
         let summary = campaign.run(stop, &pairing)?;
         Ok((summary, pairing.pairs()))
     })?;
-    let comparison = Comparison { summary, pairs };
+    run::near(&mut summary, selection);
+    let since = baseline.map(|baseline| Since::of(&baseline, &summary));
+    let comparison = Comparison { summary, pairs, since };
     run::report(&comparison, selection, &formats, ALL, |format, comparison, style| {
         if format.name == "text" && !args.verbose {
             Ok(screen(comparison, style, selection.out.as_deref()))
@@ -25,14 +30,22 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
             run::render(format, comparison, style)
         }
     })?;
-    let summary = comparison.summary;
+    let Comparison { summary, since, .. } = comparison;
     let runs: u64 = summary.cells.iter().map(|cell| cell.runs).sum();
     let unknown: u64 = summary.cells.iter().map(|cell| cell.unknown).sum();
     Ok(if summary.partial {
         Exit::Interrupted
+    } else if since.is_some_and(|since| since.is_worse()) {
+        Exit::Violation
     } else if runs == unknown {
         Exit::Idle
     } else {
         Exit::Expected
     })
+}
+
+fn read(file: &Path) -> Result<Baseline, Failure> {
+    let failed = |error: String| Failure::Input(format!("{}: {error}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
+    Baseline::parse(&text).map_err(failed)
 }

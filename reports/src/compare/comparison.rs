@@ -3,6 +3,7 @@
 use picklock_scenarios::summary::{Cell, Summary};
 
 use super::pairs::Pairs;
+use super::since::Since;
 use crate::text::distinct;
 
 /// The results of several designs, and what they did under the same seeds.
@@ -12,6 +13,8 @@ pub struct Comparison {
     pub summary: Summary,
     /// Those of each two under the same seeds.
     pub pairs: Pairs,
+    /// What became of an older one.
+    pub since: Option<Since>,
 }
 
 impl Comparison {

@@ -7,6 +7,7 @@ use super::comparison::Comparison;
 use super::differences::{self, Against};
 use super::measures::{availability, messages_per_acquire};
 use super::ranking::{Protects, Ranked, ranking};
+use super::since::Since;
 use crate::format::ReportError;
 use crate::json::MetricsJson;
 use crate::numbers::{self, Difference};
@@ -25,6 +26,7 @@ pub(super) fn render(comparison: &Comparison, _style: &Style) -> Result<String, 
         paired: comparison.is_paired(),
         ranking: ranking.iter().map(RankedJson::of).collect(),
         differences: differences::all(comparison).iter().flat_map(DifferenceJson::of).collect(),
+        since: comparison.since.as_ref(),
         cells,
     };
     Ok(serde_json::to_string_pretty(&page)? + "\n")
@@ -38,6 +40,7 @@ struct Json<'a> {
     paired: bool,
     ranking: Vec<RankedJson<'a>>,
     differences: Vec<DifferenceJson<'a>>,
+    since: Option<&'a Since>,
     cells: Vec<CellJson<'a>>,
 }
 

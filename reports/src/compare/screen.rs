@@ -37,7 +37,8 @@ pub(super) fn page(comparison: &Comparison, style: &Style, out: Option<&Path>) -
     let ranking = ranking(&comparison.summary);
     let all = places(&ranking, style);
     let start = head(comparison, style);
-    let mut end = String::from("\n");
+    let since = comparison.since.as_ref().map(|since| since.page(style)).unwrap_or_default();
+    let mut end = since + "\n";
     details(&mut end, out, style);
     brief::next(&mut end, &comparison.summary, style);
     let room = LINES.saturating_sub(lines(&start) + lines(&end));
