@@ -12,59 +12,36 @@ use std::sync::{Mutex, PoisonError};
 
 use picklock_sim::seed::Seed;
 
-use self::blocks::Blocks;
-use self::over::Over;
+use self::blocks::{Block, Blocks};
+use self::journal::{Batch, Journal, Part};
+use self::keeps::{Keeps, Nowhere};
+use self::over::{Over, Pace};
 use self::parallel::in_parallel;
 use self::request::Pairing;
-use crate::check::{self, CheckError, Probes};
-use crate::doctor::{self, Departure};
+use crate::check::{self, Probes};
+use crate::doctor;
 use crate::summary::{Cell, SCHEMA, Summary};
 use crate::tally::Tally;
-use crate::tell::{self, TellError};
+use crate::tell;
 
 mod blocks;
+mod error;
+pub mod journal;
+mod keeps;
 pub(crate) mod observer;
 pub(crate) mod over;
 pub(crate) mod parallel;
 pub(crate) mod request;
+pub mod shard;
 #[cfg(test)]
 mod tests;
 
+pub use self::error::{CampaignError, PartError};
 pub use self::observer::{Judged, Observer, Silent};
 pub use self::request::{Campaign, RealServers, quoted};
 
 /// Of so many seeds the runs of one are made twice: what is not the same then cannot be replayed.
 const DOUBLED: u64 = 64;
-
-/// Why a campaign has no results.
-#[derive(Debug, thiserror::Error)]
-pub enum CampaignError {
-    /// A run could not be checked.
-    #[error("failed to run {design} under {scenario}: {source}")]
-    Check {
-        /// The design's spelling.
-        design: String,
-        /// The scenario's name.
-        scenario: String,
-        /// Why.
-        source: CheckError,
-    },
-    /// A run was made twice, and was another one.
-    #[error("{design} under {scenario}, seed {seed}, is not the same run twice:\n{departure}")]
-    NotTheSame {
-        /// The design's spelling.
-        design: String,
-        /// The scenario's name.
-        scenario: String,
-        /// The seed.
-        seed: u64,
-        /// Where the runs part, and what probably makes the difference.
-        departure: Departure,
-    },
-    /// A violation could not be told.
-    #[error(transparent)]
-    Tell(#[from] TellError),
-}
 
 impl Campaign<'_> {
     /// Makes the runs and tells the violations. When `stop` becomes true, ends early with what there is.
@@ -72,47 +49,140 @@ impl Campaign<'_> {
     /// # Errors
     /// When code of a design panics, or a capsule cannot be written.
     pub fn run(&self, stop: &AtomicBool, observer: &dyn Observer) -> Result<Summary, CampaignError> {
+        let tallies = self.make_runs(&self.pairings(), &Nowhere, stop, observer)?;
+        self.told(&tallies, stop.load(Ordering::Relaxed), stop, observer)
+    }
+
+    /// The same with only those runs that the journal does not have; they are kept there.
+    ///
+    /// # Errors
+    /// As for [`Campaign::run`], and when the journal cannot be written.
+    pub fn go_on(
+        &self,
+        journal: &Journal,
+        stop: &AtomicBool,
+        observer: &dyn Observer,
+    ) -> Result<Summary, PartError> {
+        let tallies = self.make_runs(&self.pairings(), journal, stop, observer)?;
+        Ok(self.told(&tallies, stop.load(Ordering::Relaxed), stop, observer)?)
+    }
+
+    /// Makes the runs and tells nothing: they are of a shard, and are told when all shards are merged. Returns how many there
+    /// are by now, and how many of the cells have a violation.
+    ///
+    /// # Errors
+    /// When code of a design panics, or the journal cannot be written.
+    pub fn make(
+        &self,
+        journal: &Journal,
+        stop: &AtomicBool,
+        observer: &dyn Observer,
+    ) -> Result<(u64, usize), PartError> {
+        let tallies = self.make_runs(&self.pairings(), journal, stop, observer)?;
+        let violated = tallies.iter().filter(|tally| !tally.violations.is_empty()).count();
+        Ok((tallies.iter().map(|tally| tally.runs).sum(), violated))
+    }
+
+    /// Puts together what was made in parts, and tells the violations, as if this process had made the runs.
+    ///
+    /// # Errors
+    /// When the parts are not those of this campaign, or not all of them and not `partial`; or as for [`Campaign::run`].
+    pub fn merge(
+        &self,
+        parts: Vec<Part>,
+        partial: bool,
+        stop: &AtomicBool,
+        observer: &dyn Observer,
+    ) -> Result<Summary, PartError> {
+        let (tallies, whole) = journal::merge(self, parts, partial)?;
+        Ok(self.told(&tallies, !whole, stop, observer)?)
+    }
+
+    fn told(
+        &self,
+        tallies: &[Tally],
+        partial: bool,
+        stop: &AtomicBool,
+        observer: &dyn Observer,
+    ) -> Result<Summary, CampaignError> {
         let pairings = self.pairings();
-        let tallies = self.make_runs(&pairings, stop, observer)?;
-        let partial = stop.load(Ordering::Relaxed);
         let mut cells: Vec<Cell> =
-            pairings.iter().zip(&tallies).map(|(pairing, tally)| self.cell(pairing, tally)).collect();
+            pairings.iter().zip(tallies).map(|(pairing, tally)| self.cell(pairing, tally)).collect();
         if self.tell {
             tell::all(self, &pairings, &mut cells, stop, observer)?;
         }
         Ok(Summary { schema: SCHEMA, command: self.command.clone(), partial, cells })
     }
 
-    fn make_runs(
+    fn make_runs<Where: Keeps>(
         &self,
         pairings: &[Pairing<'_>],
+        kept: &Where,
         stop: &AtomicBool,
         observer: &dyn Observer,
-    ) -> Result<Vec<Tally>, CampaignError> {
-        let blocks = Blocks::new(pairings, self.scenarios.len(), &self.seeds);
+    ) -> Result<Vec<Tally>, Where::Error> {
+        let blocks = Blocks::of(self, pairings);
+        // Those that are this process's to run, and not done before.
+        let wanted = |block: u64, designs: u64| {
+            self.shard.is_none_or(|shard| shard.has(block, designs)) && !kept.has(block)
+        };
         let over = Over::new(self.budget, stop);
-        let results = Mutex::new((vec![Tally::default(); pairings.len()], None));
+        let mut all = vec![Tally::default(); pairings.len()];
+        for (cell, tally) in kept.before() {
+            all[*cell].merge(tally.clone());
+        }
+        observer.ran(all.iter().map(|tally| tally.runs).sum());
+        let results = Mutex::new((all, None));
+        let add = |cells: BTreeMap<usize, Tally>| {
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            cells.into_iter().for_each(|(cell, tally)| results.0[cell].merge(tally));
+        };
+        let fail = |error| {
+            results.lock().unwrap_or_else(PoisonError::into_inner).1.get_or_insert(error);
+            over.set();
+        };
         in_parallel(self.jobs, || {
-            let mut tallies: BTreeMap<usize, Tally> = BTreeMap::new();
+            let (mut batch, mut pace) = (Batch::default(), Pace::default());
             while !over.now()
-                && let Some(mut block) = blocks.take()
+                && let Some(block) = blocks.take(wanted)
             {
-                let made = block.seeds.try_for_each(|seed| {
-                    self.make_seed(pairings, block.cells, seed, &mut tallies, &over, observer)
-                });
-                if let Err(error) = made {
-                    results.lock().unwrap_or_else(PoisonError::into_inner).1.get_or_insert(error);
-                    over.set();
+                let mut cells = BTreeMap::new();
+                match self.make_block(pairings, &block, &mut cells, &over, observer) {
+                    Ok(true) => batch.add(block.number, cells),
+                    Ok(false) => add(cells),
+                    Err(error) => {
+                        add(cells);
+                        fail(error.into());
+                    }
+                }
+                if pace.is_due() {
+                    keep(&mut batch, kept, add).unwrap_or_else(fail);
                 }
             }
-            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-            tallies.into_iter().for_each(|(cell, tally)| results.0[cell].merge(tally));
+            keep(&mut batch, kept, add).unwrap_or_else(fail);
         });
         let (tallies, error) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         error.map_or(Ok(tallies), Err)
     }
 
-    /// Makes the runs of one seed, which share their probes. When the campaign is over, makes no more.
+    /// Makes the runs of a block. `false` if the campaign was over before its end.
+    fn make_block(
+        &self,
+        pairings: &[Pairing<'_>],
+        block: &Block<'_>,
+        tallies: &mut BTreeMap<usize, Tally>,
+        over: &Over<'_>,
+        observer: &dyn Observer,
+    ) -> Result<bool, CampaignError> {
+        for seed in block.seeds.clone() {
+            if !self.make_seed(pairings, block.cells, seed, tallies, over, observer)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Makes the runs of one seed, which share their probes. When the campaign is over, makes no more and returns `false`.
     fn make_seed(
         &self,
         pairings: &[Pairing<'_>],
@@ -121,13 +191,13 @@ impl Campaign<'_> {
         tallies: &mut BTreeMap<usize, Tally>,
         over: &Over<'_>,
         observer: &dyn Observer,
-    ) -> Result<(), CampaignError> {
+    ) -> Result<bool, CampaignError> {
         let mut probes = Probes::default();
         for &cell in cells {
             let pairing = &pairings[cell];
             let Ok(design) = &pairing.design else { continue };
             if over.interrupted() {
-                return Ok(());
+                return Ok(false);
             }
             let failed = |source| CampaignError::Check {
                 design: pairing.name.clone(),
@@ -155,7 +225,7 @@ impl Campaign<'_> {
                 over.set();
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// True if the cell already shows a violation that is not expected.
@@ -195,4 +265,19 @@ impl Campaign<'_> {
             metrics: tally.metrics.clone(),
         }
     }
+}
+
+/// Keeps what is done, and adds it to the rest.
+fn keep<Where: Keeps>(
+    batch: &mut Batch,
+    kept: &Where,
+    add: impl Fn(BTreeMap<usize, Tally>),
+) -> Result<(), Where::Error> {
+    if batch.blocks.is_empty() {
+        return Ok(());
+    }
+    let batch = std::mem::take(batch);
+    let outcome = kept.append(&batch);
+    add(batch.cells);
+    outcome
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::story::Story;
 
@@ -143,7 +143,8 @@ pub struct SeenWith {
 }
 
 /// Measures over the runs of a cell. Sums and maxima, so that they can be merged in any order.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Metrics {
     /// Sections that asked for the lock.
     pub asked: u64,
@@ -218,7 +219,8 @@ impl Metrics {
 }
 
 /// A histogram of spans with buckets a tenth of a binary order wide, so that it can be merged and never grows.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Latencies {
     /// Counts by bucket; see [`Latencies::record`].
     pub counts: BTreeMap<u32, u64>,

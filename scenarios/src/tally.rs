@@ -3,12 +3,17 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+
 use crate::check::Checked;
+use crate::invariants;
 use crate::outcome::Outcome;
 use crate::summary::{Expected, Metrics};
 
 /// What a number of runs of one design under one scenario have shown.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tally {
     /// Runs made.
     pub runs: u64,
@@ -17,17 +22,20 @@ pub struct Tally {
     /// Of these, runs in which a fault decided something.
     pub decided: u64,
     /// For each violated invariant, the runs and the lowest seed.
+    #[serde(deserialize_with = "by_invariant")]
     pub violations: BTreeMap<&'static str, Seen>,
     /// For each fault, the runs in which it made a difference.
     pub bit: BTreeMap<String, u64>,
     /// For each invariant, the runs of which it said nothing.
+    #[serde(deserialize_with = "by_invariant")]
     pub silent: BTreeMap<&'static str, u64>,
     /// Measures over all runs.
     pub metrics: Metrics,
 }
 
 /// How often an invariant was violated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Seen {
     /// Runs.
     pub runs: u64,
@@ -106,6 +114,19 @@ impl Tally {
         (self.runs >= expected.within)
             .then(|| Err(format!("{names} should be found violated within {} runs", expected.within)))
     }
+}
+
+/// Reads what is said of each of some invariants.
+fn by_invariant<'de, D, Said>(from: D) -> Result<BTreeMap<&'static str, Said>, D::Error>
+where
+    D: Deserializer<'de>,
+    Said: Deserialize<'de>,
+{
+    let known = |(name, said): (String, Said)| match invariants::named(&name) {
+        Some(invariant) => Ok((invariant.name, said)),
+        None => Err(D::Error::custom(format!("there is no invariant `{name}`"))),
+    };
+    BTreeMap::<String, Said>::deserialize(from)?.into_iter().map(known).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use picklock_redis::version::Version;
+use picklock_scenarios::campaign::shard::Shard;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
 
@@ -18,6 +19,7 @@ use super::explore::ExploreArgs;
 use super::programs::Programs;
 use super::serve::LOOPBACK;
 use super::serve::topology::Topology;
+use super::shards;
 
 /// Tries to break distributed locks.
 ///
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Run designs against scenarios and report what broke
     Run(RunArgs),
+    /// Put the shards of a campaign together, as if one process had made all of its runs
+    Merge(MergeArgs),
     /// Run one seed or one saved counterexample again and tell what happens
     Replay(ReplayArgs),
     /// Run designs against scenarios and lay their figures side by side
@@ -135,6 +139,9 @@ pub(crate) struct Selection {
     /// How many seeds from 0 on, or a half-open range A..B
     #[arg(long, value_name = "N|A..B", value_parser = seeds)]
     pub(crate) seeds: Option<Range<u64>>,
+    /// Seeds begin at a place that this text decides, such as a commit's hash or a date: fresh ones for each
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) seeds_from: Option<String>,
     /// Begin no further runs after this long, as in 60s
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) budget: Option<Duration>,
@@ -204,6 +211,44 @@ pub(crate) struct RunArgs {
     /// What `explore --format figures` wrote: a cell that holds then says what was exhausted, too
     #[arg(long, value_name = "FILE")]
     pub(crate) explored: Option<PathBuf>,
+    /// Make only these of the runs, as in 2/8, or `auto`: as the environment of a parallel job says (see the guide)
+    #[arg(long, value_name = "I/N|auto", value_parser = shards::parse, requires = "out", conflicts_with = "fail_fast")]
+    pub(crate) shard: Option<Shard>,
+    /// Go on with what was begun in the directory of --out and did not come to its end
+    #[arg(long, requires = "out")]
+    pub(crate) resume: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+The result is that of one process: the lowest seed of each violation is told, reduced and confirmed here. With --partial it also
+shows how far a campaign has come that still goes on.
+
+Example:
+  picklock run --seeds 10000 --shard 1/2 --out part-1
+  picklock run --seeds 10000 --shard 2/2 --out part-2
+  picklock merge part-1 part-2 --out results")]
+pub(crate) struct MergeArgs {
+    /// The directories that the shards were written to
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) shards: Vec<PathBuf>,
+    /// Show what there is if shards are missing or have not come to their end
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// Threads; one for each core if absent
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZero<usize>>,
+    /// Report formats, separated by commas (see `picklock list formats`)
+    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text")]
+    pub(crate) format: Vec<String>,
+    /// Write the reports, and a capsule for each violation, into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print every cell, every violation with the line that replays it, and whole stories; else what fits on a screen
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) look: Look,
 }
 
 #[derive(Args)]
@@ -246,7 +291,8 @@ pub(crate) struct ReplayArgs {
 
 #[derive(Args)]
 #[command(after_help = "\
-All designs run on the same seeds, so the figures are paired. A violation is a figure here: the exit code is 0.
+All designs run on the same seeds, so the figures are paired. A violation is a figure here: the exit code is 0, or 1 if
+something is worse than in the baseline.
 
 Example: picklock compare --design single,watchdog,redlock --scenario pause,client-partition --seeds 2000")]
 pub(crate) struct CompareArgs {
@@ -255,6 +301,9 @@ pub(crate) struct CompareArgs {
     /// Print the tables of every scenario, with differences and measures; else what fits on a screen
     #[arg(long)]
     pub(crate) verbose: bool,
+    /// An older comparison, as `--format json` wrote it: say what is better and what is worse, and exit with 1 if anything is worse
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use picklock_scenarios::campaign::CampaignError;
+use picklock_scenarios::campaign::{CampaignError, PartError};
 use picklock_scenarios::check::CheckError;
 use picklock_scenarios::tell::TellError;
 
@@ -89,6 +89,16 @@ impl From<CampaignError> for Failure {
             CampaignError::Check { .. } | CampaignError::NotTheSame { .. } | CampaignError::Tell(_) => {
                 Failure::internal(error)
             }
+        }
+    }
+}
+
+impl From<PartError> for Failure {
+    fn from(error: PartError) -> Failure {
+        match error {
+            PartError::Campaign(error) => error.into(),
+            // A journal that cannot be kept or does not fit is the caller's to mend.
+            PartError::Journal(_) | PartError::Merge(_) => Failure::input(error),
         }
     }
 }

@@ -10,8 +10,10 @@ mod doctor;
 mod exit;
 mod experiment;
 mod explore;
+mod invocation;
 mod list;
 mod machine;
+mod merge;
 mod pairing;
 mod programs;
 mod progress;
@@ -19,6 +21,7 @@ mod replay;
 mod run;
 mod screen;
 mod serve;
+mod shards;
 
 use std::process::ExitCode;
 
@@ -41,6 +44,7 @@ pub(crate) fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::List(args) => list::list(&args),
         Command::Run(args) => run::run(&args),
+        Command::Merge(args) => merge::merge(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Explore(args) => explore::explore(&args),

@@ -5,12 +5,14 @@ use std::io::{self, Write as _};
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use picklock_processes::servers;
 use picklock_reports::{Format, Style, brief};
 use picklock_scenarios::allow::Allowances;
-use picklock_scenarios::campaign::{Campaign, CampaignError, RealServers, quoted};
+use picklock_scenarios::campaign::journal::{FILE, Journal, JournalError};
+use picklock_scenarios::campaign::shard::Shard;
+use picklock_scenarios::campaign::{Campaign, PartError, RealServers, quoted};
 use picklock_scenarios::expect::Expectations;
 use picklock_scenarios::explore::exhausted::Figures;
 use picklock_scenarios::scenario::Scenario;
@@ -18,19 +20,74 @@ use picklock_scenarios::summary::{Cell, Summary};
 use picklock_scenarios::tell::write_whole;
 use picklock_sim::design::Design;
 use picklock_sim::text::nearest;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::args::{RunArgs, Selection};
 use super::exit::{Exit, Failure};
-use super::{choose, progress, screen};
+use super::{choose, invocation, progress, screen};
 
 /// Enough to find every violation that the expectation file asks for, in about a minute on two cores.
 const SEEDS: Range<u64> = 0..100;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let asked = invocation::deciding();
+    let command = invocation::command(&asked);
+    let Some(out) = args.selection.out.as_deref() else {
+        return finish(args, command, |campaign, stop, bar| Ok(campaign.run(stop, bar)?));
+    };
+    let open = |campaign: &Campaign<'_>| {
+        let path = out.join(FILE);
+        if args.resume { Journal::resume(&path, campaign) } else { Journal::begin(&path, campaign, asked) }
+    };
+    let mut journal = None;
+    let exit = match args.shard {
+        Some(shard) => part(args, shard, out, |campaign| Ok(journal.insert(open(campaign)?)))?,
+        None => finish(args, command, |campaign, stop, bar| {
+            campaign.go_on(journal.insert(open(campaign)?), stop, bar)
+        })?,
+    };
+    if let Some(journal) = journal
+        && exit != Exit::Interrupted
+    {
+        journal.end().map_err(Failure::input)?;
+    }
+    Ok(exit)
+}
+
+/// Makes the runs of a shard, for `picklock merge`.
+fn part<'j>(
+    args: &RunArgs,
+    shard: Shard,
+    out: &Path,
+    open: impl FnOnce(&Campaign<'_>) -> Result<&'j mut Journal, JournalError>,
+) -> Result<Exit, Failure> {
+    let campaign = Campaign { shard: Some(shard), ..campaign(&args.selection)? };
+    let mut interrupted = false;
+    let (runs, violated) = make_with(&campaign, |stop, bar| {
+        let journal = open(&campaign).map_err(Failure::input)?;
+        let made = campaign.make(journal, stop, bar);
+        interrupted = stop.load(Ordering::Relaxed);
+        Ok(made?)
+    })?;
+    screen::print(&format!(
+        "shard {shard}: {runs} runs, {violated} cells with a violation, kept in {}\n\
+         when all shards are there: picklock merge {} ...\n",
+        out.join(FILE).display(),
+        quoted(&out.display().to_string()),
+    ))?;
+    Ok(if interrupted { Exit::Interrupted } else { Exit::Expected })
+}
+
+/// Has the runs made or put together, and reports what they show.
+pub(crate) fn finish(
+    args: &RunArgs,
+    command: String,
+    make: impl FnOnce(&Campaign<'_>, &AtomicBool, &progress::Bar) -> Result<Summary, PartError>,
+) -> Result<Exit, Failure> {
     let selection = &args.selection;
     let formats = formats(selection, picklock_reports::ALL)?;
     let expectations = expectations(args)?;
-    let mut campaign = campaign(selection)?;
+    let mut campaign = Campaign { command, ..campaign(selection)? };
     let allowances = allowances(args, &campaign.scenarios)?;
     let expectations = match &allowances {
         Some(allowances) => Some(allowed(allowances, &campaign)),
@@ -41,10 +98,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     campaign.real = servers::installed()
         .filter(|_| campaign.confirm)
         .map(|name| RealServers { name: name.into(), on: |design| servers::on_real_servers(design).ok() });
-    campaign.thorough = args.confirm_all || (!args.no_confirm && is_choice(selection));
+    campaign.thorough =
+        args.confirm_all || (!args.no_confirm && args.allow.is_none() && is_choice(selection));
     campaign.expectations = expectations.as_ref();
     let figures = args.explored.as_deref().map(Figures::load).transpose().map_err(Failure::input)?;
-    let mut summary = make_with(&campaign, |stop, bar| campaign.run(stop, bar))?;
+    let mut summary = make_with(&campaign, |stop, bar| Ok(make(&campaign, stop, bar)?))?;
+    near(&mut summary, selection);
     if let Some(figures) = figures {
         summary.cells.iter_mut().for_each(|cell| figures.put_beside(cell));
     }
@@ -61,6 +120,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         let _ = writeln!(io::stderr().lock(), "{note}");
     }
     Ok(exit(&summary))
+}
+
+/// Names capsules from the directory that the reports are in, so that it can be moved, and compared with another.
+pub(crate) fn near(summary: &mut Summary, selection: &Selection) {
+    let Some(out) = &selection.out else { return };
+    let violations = summary.cells.iter_mut().flat_map(|cell| cell.violations.values_mut());
+    for capsule in violations.filter_map(|violation| violation.capsule.as_mut()) {
+        if let Ok(near) = capsule.strip_prefix(out) {
+            *capsule = near.to_owned();
+        }
+    }
 }
 
 /// Whether the user has chosen what to run: then also what is expected of it is looked at closely. Of the whole suite that
@@ -82,30 +152,38 @@ pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
         out: selection.out.as_deref(),
         files: files(selection),
         replay_args: replay_args(selection),
-        command: command(),
+        command: invocation::command(&invocation::deciding()),
         ..Campaign::new(designs, scenarios, seeds(selection))
     })
 }
 
 /// A budget alone means as many seeds as it has room for.
 fn seeds(selection: &Selection) -> Range<u64> {
-    match (&selection.seeds, selection.budget) {
+    let first = selection.seeds_from.as_deref().map_or(0, place);
+    let seeds = match (&selection.seeds, selection.budget) {
         (Some(seeds), _) => seeds.clone(),
         (None, Some(_)) => 0..u64::MAX,
         (None, None) => SEEDS,
-    }
+    };
+    seeds.start.saturating_add(first)..seeds.end.saturating_add(first)
+}
+
+/// Where the seeds of a text begin: far from those of another, and with room for as many as anybody runs.
+fn place(text: &str) -> u64 {
+    // Numbers up to 2^53 are the same in every reader of JSON.
+    (xxh3_64(text.as_bytes()) >> 11) & !0xfff
 }
 
 /// Makes the runs and says how they go on; Ctrl-C ends them early.
 pub(crate) fn make_with<Results>(
     campaign: &Campaign<'_>,
-    make: impl FnOnce(&AtomicBool, &progress::Bar) -> Result<Results, CampaignError>,
+    make: impl FnOnce(&AtomicBool, &progress::Bar) -> Result<Results, Failure>,
 ) -> Result<Results, Failure> {
     let stop = progress::stop_on_interrupt()?;
     let bar = progress::Bar::new(campaign.size());
     let results = make(&stop, &bar);
     bar.clear();
-    Ok(results?)
+    results
 }
 
 /// The formats asked for. Several need a directory to go to.
@@ -241,10 +319,4 @@ fn replay_args(selection: &Selection) -> String {
         args.push_str(&format!(" --set {}", quoted(setting)));
     }
     args
-}
-
-/// The command line of this process, for the reports.
-fn command() -> String {
-    let words = std::env::args().skip(1).map(|word| quoted(&word));
-    std::iter::once("picklock".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! When a campaign ends before all of its runs are made.
+//! What of a campaign depends on the machine's time: when it ends early, and how often what is done is kept.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -37,5 +37,33 @@ impl<'a> Over<'a> {
 
     pub(crate) fn set(&self) {
         self.satisfied.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How often a thread keeps what it has done.
+const KEPT_EVERY: Duration = Duration::from_millis(500);
+
+/// When a thread has done enough to be kept.
+pub(crate) struct Pace {
+    #[expect(clippy::disallowed_types, reason = "it is the disk that is spared; no run reads it")]
+    last: std::time::Instant,
+}
+
+impl Default for Pace {
+    #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "no run reads it")]
+    fn default() -> Pace {
+        Pace { last: std::time::Instant::now() }
+    }
+}
+
+impl Pace {
+    #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "no run reads it")]
+    pub(crate) fn is_due(&mut self) -> bool {
+        let now = std::time::Instant::now();
+        let due = now.duration_since(self.last) >= KEPT_EVERY;
+        if due {
+            self.last = now;
+        }
+        due
     }
 }

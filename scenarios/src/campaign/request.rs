@@ -10,6 +10,7 @@ use std::time::Duration;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
+use super::shard::Shard;
 use crate::expect::Expectations;
 use crate::scenario::Scenario;
 
@@ -27,6 +28,8 @@ pub struct Campaign<'a> {
     pub jobs: NonZero<usize>,
     /// No further block of seeds is begun after this long.
     pub budget: Option<Duration>,
+    /// The part of the runs that this process makes; all if absent.
+    pub shard: Option<Shard>,
     /// Stop at the first violation that is not expected.
     pub fail_fast: bool,
     /// Reduce one run of each distinct violation, so that it can be told; one that an expectation allows only if the campaign
@@ -80,6 +83,7 @@ impl<'a> Campaign<'a> {
             engine: Engine::Event,
             jobs: NonZero::<usize>::MIN,
             budget: None,
+            shard: None,
             fail_fast: false,
             tell: false,
             confirm: false,
@@ -94,11 +98,11 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// How many runs it will make if nothing stops it.
+    /// How many runs it has if nothing stops it; of a shard about.
     #[must_use]
     pub fn size(&self) -> u64 {
         let cells = self.pairings().iter().filter(|pairing| pairing.design.is_ok()).count() as u64;
-        cells.saturating_mul(self.seeds.end - self.seeds.start)
+        cells.saturating_mul(self.seeds.end - self.seeds.start) / self.shard.map_or(1, Shard::of)
     }
 
     /// Every design under every scenario, design by design.

@@ -34,7 +34,7 @@ fn a_campaign_adds_up_the_runs_that_its_seeds_give_one_by_one() {
     let campaign =
         Campaign::new(vec![generous(), idle_server()], suite::builtin(crate::testing::STORES), 40..45);
     let pairings = campaign.pairings();
-    let together = campaign.make_runs(&pairings, &AtomicBool::new(false), &Silent).unwrap();
+    let together = campaign.make_runs(&pairings, &Nowhere, &AtomicBool::new(false), &Silent).unwrap();
     for (pairing, together) in pairings.iter().zip(&together) {
         let mut alone = Tally::default();
         for seed in campaign.seeds.clone().filter(|_| pairing.design.is_ok()) {
@@ -56,10 +56,10 @@ fn the_first_block_of_every_cell_comes_before_the_second_of_any() {
             100..117,
         );
         let pairings = campaign.pairings();
-        let blocks = Blocks::new(&pairings, scenarios, &campaign.seeds);
+        let blocks = Blocks::of(&campaign, &pairings);
         let mut done: BTreeMap<usize, u64> = BTreeMap::new();
         let mut last = 0;
-        while let Some(block) = blocks.take() {
+        while let Some(block) = blocks.take(|_, _| true) {
             assert!(block.seeds.start >= last, "an earlier block comes after a later one");
             last = block.seeds.start;
             for &cell in block.cells {
@@ -77,8 +77,8 @@ fn the_first_block_of_every_cell_comes_before_the_second_of_any() {
 #[test]
 fn a_campaign_of_one_design_has_work_for_several_threads() {
     let campaign = Campaign::new(vec![generous()], suite::builtin(crate::testing::STORES), 0..4);
-    let blocks = Blocks::new(&campaign.pairings(), campaign.scenarios.len(), &campaign.seeds);
-    assert_eq!(std::iter::from_fn(|| blocks.take()).count(), 4);
+    let blocks = Blocks::of(&campaign, &campaign.pairings());
+    assert_eq!(std::iter::from_fn(|| blocks.take(|_, _| true)).count(), 4);
 }
 
 #[test]

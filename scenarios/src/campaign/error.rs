@@ -1,0 +1,50 @@
+//! Why a campaign has no results.
+
+use super::journal::{JournalError, MergeError};
+use crate::check::CheckError;
+use crate::doctor::Departure;
+use crate::tell::TellError;
+
+/// Why a campaign has no results.
+#[derive(Debug, thiserror::Error)]
+pub enum CampaignError {
+    /// A run could not be checked.
+    #[error("failed to run {design} under {scenario}: {source}")]
+    Check {
+        /// The design's spelling.
+        design: String,
+        /// The scenario's name.
+        scenario: String,
+        /// Why.
+        source: CheckError,
+    },
+    /// A run was made twice, and was another one.
+    #[error("{design} under {scenario}, seed {seed}, is not the same run twice:\n{departure}")]
+    NotTheSame {
+        /// The design's spelling.
+        design: String,
+        /// The scenario's name.
+        scenario: String,
+        /// The seed.
+        seed: u64,
+        /// Where the runs part, and what probably makes the difference.
+        departure: Departure,
+    },
+    /// A violation could not be told.
+    #[error(transparent)]
+    Tell(#[from] TellError),
+}
+
+/// Why a campaign that is made in parts has no results.
+#[derive(Debug, thiserror::Error)]
+pub enum PartError {
+    /// As any campaign.
+    #[error(transparent)]
+    Campaign(#[from] CampaignError),
+    /// What is done could not be kept.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// What was made in parts could not be put together.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+}

@@ -1,0 +1,44 @@
+//! What stands in a journal.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::identity::Identity;
+use crate::campaign::shard::Shard;
+use crate::tally::Tally;
+
+/// The version of the file's form.
+pub(super) const FORM: u32 = 1;
+
+/// The first line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    pub(super) journal: u32,
+    /// The arguments that decide what is run and how it is judged.
+    pub(super) args: Vec<String>,
+    pub(super) shard: Option<Shard>,
+    /// How many blocks it is to run.
+    pub(super) blocks: u64,
+    pub(super) campaign: Identity,
+}
+
+/// Every other line: blocks that are done.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::campaign) struct Batch {
+    pub(in crate::campaign) blocks: Vec<u64>,
+    /// What they add up to, by cell.
+    pub(in crate::campaign) cells: BTreeMap<usize, Tally>,
+    /// Whether the campaign came to its end here, with all blocks or without.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) ended: bool,
+}
+
+impl Batch {
+    pub(in crate::campaign) fn add(&mut self, block: u64, cells: BTreeMap<usize, Tally>) {
+        self.blocks.push(block);
+        cells.into_iter().for_each(|(cell, tally)| self.cells.entry(cell).or_default().merge(tally));
+    }
+}

@@ -1,0 +1,121 @@
+//! A journal as it is read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::error::JournalError;
+use super::form::{Batch, FORM, Header};
+use super::identity::Identity;
+use crate::campaign::blocks::Blocks;
+use crate::campaign::request::{Campaign, quoted};
+use crate::campaign::shard::Shard;
+use crate::tally::Tally;
+
+/// What a journal says.
+pub struct Part {
+    pub(super) path: PathBuf,
+    header: Header,
+    pub(super) done: BTreeSet<u64>,
+    pub(super) cells: BTreeMap<usize, Tally>,
+    /// Whether it came to its end, with all blocks or without.
+    pub(super) ended: bool,
+    /// The bytes up to the end of the last whole line.
+    pub(super) whole: u64,
+}
+
+impl Part {
+    /// Reads a journal, whether its campaign has come to its end or not.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn read(path: &Path) -> Result<Part, JournalError> {
+        let bytes = std::fs::read(path).map_err(|source| JournalError::Io {
+            path: path.to_owned(),
+            doing: "read",
+            source,
+        })?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let bad = |line, problem| JournalError::Line { path: path.to_owned(), line, problem };
+        let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n').zip(1..);
+        let (first, _) = lines.next().ok_or_else(|| bad(1, "it has no first line".to_owned()))?;
+        let header: Header = serde_json::from_slice(first).map_err(|error| bad(1, what(&error)))?;
+        if header.journal != FORM {
+            return Err(bad(1, format!("its form is {}; this picklock reads form {FORM}", header.journal)));
+        }
+        let (mut done, mut cells, mut ended) = (BTreeSet::new(), BTreeMap::<usize, Tally>::new(), false);
+        for (line, number) in lines {
+            let batch: Batch = serde_json::from_slice(line).map_err(|error| bad(number, what(&error)))?;
+            ended = batch.ended;
+            if let Some(block) = batch.blocks.into_iter().find(|block| !done.insert(*block)) {
+                return Err(bad(number, format!("block {block} was done before")));
+            }
+            for (cell, tally) in batch.cells {
+                cells.entry(cell).or_default().merge(tally);
+            }
+        }
+        Ok(Part { path: path.to_owned(), header, done, cells, ended, whole: whole as u64 })
+    }
+
+    /// The arguments that its campaign was asked for with, as far as they decide the results.
+    #[must_use]
+    pub fn args(&self) -> &[String] {
+        &self.header.args
+    }
+
+    /// Which shard it is; `None` if it is of the whole.
+    #[must_use]
+    pub fn shard(&self) -> Option<Shard> {
+        self.header.shard
+    }
+
+    /// How many blocks are done, of how many.
+    #[must_use]
+    pub fn progress(&self) -> (u64, u64) {
+        (self.done.len() as u64, self.header.blocks)
+    }
+
+    /// Whether all blocks are done.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        let (done, of) = self.progress();
+        done >= of
+    }
+
+    /// The command that it was begun by.
+    pub(super) fn command(&self) -> String {
+        let shard = self.shard().map(|shard| format!(" --shard {shard}")).unwrap_or_default();
+        let words: Vec<String> = self.args().iter().map(|word| quoted(word)).collect();
+        format!("picklock {}{shard}", words.join(" "))
+    }
+
+    /// The directory that it stands in, as a shell takes it.
+    pub(super) fn directory(&self) -> String {
+        let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        quoted(&directory.unwrap_or(Path::new(".")).display().to_string())
+    }
+
+    /// Refuses a journal of another campaign.
+    pub(super) fn must_be_of(&self, campaign: &Campaign<'_>) -> Result<(), JournalError> {
+        let other =
+            |departs| JournalError::Other { path: self.path.clone(), departs, command: self.command() };
+        match self.header.campaign.departs_from(&Identity::of(campaign)) {
+            Some(departs) => Err(other(departs)),
+            None if !self.fits(campaign) => Err(other("it has runs that there are not".to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether all that it says is of blocks and cells that there are.
+    fn fits(&self, campaign: &Campaign<'_>) -> bool {
+        let pairings = campaign.pairings();
+        let blocks = Blocks::of(campaign, &pairings).count(None);
+        self.done.last().is_none_or(|last| *last < blocks)
+            && self.cells.last_key_value().is_none_or(|(last, _)| *last < pairings.len())
+    }
+}
+
+/// What is wrong with a line, without its position in it: a journal has one value a line.
+fn what(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.clone(), |(what, _)| what.to_owned())
+}
