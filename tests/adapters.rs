@@ -9,12 +9,14 @@
 use std::path::{Path, PathBuf};
 
 use picklock::Program;
-use picklock_processes::ready;
 
 #[path = "support/binary.rs"]
 mod binary;
+#[path = "support/can_run.rs"]
+mod can_run;
 
 use binary::{directory, run_in};
+use can_run::can_run;
 
 /// How many seeds of a pause are tried for two holders.
 const PAUSES: &str = "12";
@@ -27,10 +29,7 @@ fn built() -> PathBuf {
 
 /// The program of a command, if its files are there. `@` stands for where adapters are built, `%` for where their sources are.
 fn program(command: &str, stores: u32) -> Option<Program> {
-    if let Some(lacking) =
-        ready::findings().into_iter().find(|finding| finding.is_needed && !finding.is_there)
-    {
-        println!("skipped: {}: {}", lacking.what, lacking.remedy);
+    if !can_run(&[]) {
         return None;
     }
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/adapters");

@@ -10,12 +10,14 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use picklock::Program;
-use picklock_processes::ready;
 
 #[path = "support/binary.rs"]
 mod binary;
+#[path = "support/can_run.rs"]
+mod can_run;
 
 use binary::{Ended, directory, run_in};
+use can_run::can_run;
 
 /// The interpreter itself: what a version manager puts into the `PATH` under its name may be a shell script, which starts
 /// a dozen processes before it.
@@ -30,23 +32,6 @@ fn python3() -> &'static str {
 
 fn plain() -> String {
     format!("{} {}/examples/adapters/plain.py", python3(), env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Whether programs can be run here, with these commands.
-fn can_run(commands: &[&str]) -> bool {
-    let lacking = ready::findings().into_iter().find(|finding| finding.is_needed && !finding.is_there);
-    if let Some(lacking) = lacking {
-        println!("skipped: {}: {}", lacking.what, lacking.remedy);
-        return false;
-    }
-    commands.iter().all(|command| {
-        let there =
-            Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success());
-        if !there {
-            println!("skipped: {command} is not installed");
-        }
-        there
-    })
 }
 
 fn digest(output: &Ended) -> String {

@@ -5,7 +5,6 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use picklock_etcd::log::{self, Became};
 use picklock_programs::{
     Broken, Clock, ConnectError, Ending, Group, Pool, Setup, SocketId, Status, Step, What as Does,
 };
@@ -19,6 +18,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::network;
+use crate::within::Within;
 
 /// How many bytes of a connection are handed over at once.
 const CHUNK: usize = 64 << 10;
@@ -72,15 +72,15 @@ pub(crate) struct Ends {
 /// Starts a program as the process of this host, to be asked by lines.
 pub(crate) fn start(host: &Host, setup: &Setup) -> Ends {
     let (tell, lines) = mpsc::unbounded_channel();
-    let driver = Driver::new(host, setup, Some(tell));
+    let driver = Driver::new(host, setup, Listener::Lock(tell));
     let (to, last_words) = (driver.more.clone(), Arc::clone(&driver.last_words));
     host.spawn(driver.run());
     Ends { to, lines, last_words }
 }
 
-/// Runs a server as the process of this host until the host stops.
-pub(crate) async fn serve(host: Host, setup: Setup) {
-    let driver = Driver::new(&host, &setup, None);
+/// Runs a server as the process of this host until the host stops. What its log says of who leads is told.
+pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bool>) {
+    let driver = Driver::new(&host, &setup, Listener::Log { says: leads, leads: false });
     let last_words = Arc::clone(&driver.last_words);
     driver.run().await;
     let words = last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -95,18 +95,27 @@ struct Driver {
     sockets: BTreeMap<SocketId, Socket>,
     /// What takes connections, by the sockets that listen.
     doors: BTreeMap<SocketId, Door>,
-    /// Connections of the program to itself, by either end: they pass no network.
-    within: BTreeMap<SocketId, SocketId>,
+    within: Within,
     news: UnboundedReceiver<News>,
     /// For its connections' tasks.
     more: UnboundedSender<News>,
-    /// For whom it prints lines; a server prints them for nobody.
-    tell: Option<UnboundedSender<String>>,
+    listener: Listener,
     last_words: Arc<Mutex<LastWords>>,
     /// Whether a line was given to it since it printed one.
     asked: bool,
-    /// Whether it said that it leads, if it is a member of a store.
-    leads: bool,
+}
+
+/// For whom a program prints its lines.
+enum Listener {
+    /// For the lock that asks it.
+    Lock(UnboundedSender<String>),
+    /// For nobody: they are a server's log, and tell what it last said of who leads.
+    Log {
+        /// What a line says of that.
+        says: fn(&str) -> Option<bool>,
+        /// Whether this server does.
+        leads: bool,
+    },
 }
 
 /// An open port.
@@ -128,7 +137,7 @@ impl Drop for Socket {
 }
 
 impl Driver {
-    fn new(host: &Host, setup: &Setup, tell: Option<UnboundedSender<String>>) -> Driver {
+    fn new(host: &Host, setup: &Setup, listener: Listener) -> Driver {
         // Programs that were started before are copied: the steps are the same, and a start takes a tenth.
         let group = match STARTED.with(|pool| pool.start(setup)) {
             Ok(group) => group,
@@ -141,13 +150,12 @@ impl Driver {
             group,
             sockets: BTreeMap::new(),
             doors: BTreeMap::new(),
-            within: BTreeMap::new(),
+            within: Within::default(),
             news,
             more,
-            tell,
+            listener,
             last_words: Arc::default(),
             asked: false,
-            leads: false,
         }
     }
 
@@ -232,8 +240,8 @@ impl Driver {
             Step::Point(call) => self.host.pass(access(call.what)).await,
             Step::Connect { socket, to } => self.connect(socket, to),
             Step::Sent { socket, bytes } => {
-                if let Some(other) = self.within.get(&socket) {
-                    return self.group.deliver(*other, &bytes);
+                if let Some(other) = self.within.other(socket) {
+                    return self.group.deliver(other, &bytes);
                 }
                 let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.as_mut());
                 if let Some(write) = write {
@@ -242,8 +250,8 @@ impl Driver {
                 }
             }
             Step::Shut { socket } => {
-                if let Some(other) = self.within.get(&socket) {
-                    return self.group.closed(*other, Ending::Eof);
+                if let Some(other) = self.within.other(socket) {
+                    return self.group.closed(other, Ending::Eof);
                 }
                 let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.take());
                 if let Some(mut write) = write {
@@ -251,9 +259,7 @@ impl Driver {
                 }
             }
             Step::Closed { socket } => {
-                if let Some(other) = self.within.remove(&socket)
-                    && self.within.remove(&other).is_some()
-                {
+                if let Some(other) = self.within.close(socket) {
                     self.group.closed(other, Ending::Eof);
                 }
                 self.sockets.remove(&socket);
@@ -269,28 +275,27 @@ impl Driver {
 
     fn print(&mut self, line: String) {
         self.asked = false;
-        let Some(tell) = &self.tell else {
-            log::became(&line).into_iter().for_each(|became| self.turn(became));
-            return self.keep(line);
-        };
-        self.note(line.clone(), false);
-        // Nobody listens once the client is gone.
-        let _ = tell.send(line);
+        match &mut self.listener {
+            Listener::Lock(tell) => {
+                // Nobody listens once the client is gone.
+                let _ = tell.send(line.clone());
+                self.note(line, false);
+            }
+            Listener::Log { says, leads } => {
+                if let Some(now) = says(&line)
+                    && now != std::mem::replace(leads, now)
+                {
+                    let what = if now { What::Promoted } else { What::Demoted };
+                    self.host.record(picklock_sim::host::Origin::default(), what);
+                }
+                self.keep(line);
+            }
+        }
     }
 
     fn complain(&self, line: String) {
         self.note(line.clone(), true);
         self.keep(line);
-    }
-
-    /// A member of a store says that it leads, or does so no more.
-    fn turn(&mut self, became: Became) {
-        let leads = became == Became::Leader;
-        if self.leads != leads {
-            self.leads = leads;
-            let what = if leads { What::Promoted } else { What::Demoted };
-            self.host.record(picklock_sim::host::Origin::default(), what);
-        }
     }
 
     fn keep(&self, line: String) {
@@ -331,7 +336,7 @@ impl Driver {
         let Some(other) = listener.and_then(|listener| self.group.accept(listener, from)) else {
             return self.group.connected(socket, Err(ConnectError::Refused));
         };
-        self.within.extend([(socket, other), (other, socket)]);
+        self.within.join(socket, other);
         self.group.connected(socket, Ok(()));
     }
 

@@ -17,6 +17,7 @@ mod lock;
 mod network;
 mod program;
 pub mod servers;
+mod within;
 mod wrapper;
 
 pub use picklock_programs::ready;

@@ -232,7 +232,7 @@ impl Program {
         let mut design = match self.etcd {
             Some(members) => {
                 let topology = Topology { stores: 1, replicated: members > 1 };
-                design.on_stores(topology, servers::etcd(members))
+                design.on_stores(topology, servers::real(Etcd { members }))
             }
             None => {
                 let topology = Topology { stores: self.stores, replicated: self.sentinel };

@@ -8,7 +8,6 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_etcd::Etcd;
 use picklock_sim::design::Design;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
@@ -32,7 +31,7 @@ pub const SUFFIX: &str = "@real";
 /// When the kind knows no real server for what the design needs; a fragment. The design is spelled with a [`SUFFIX`] then.
 pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
     let Some(kind) = design.kind.take() else { return Err("it has no stores".to_owned()) };
-    if kind.name() == ETCD {
+    if !kind.tells_records() {
         return Err("its servers are real ones already".to_owned());
     }
     let settings = complete(kind.params(), &Settings::default(), LEASE);
@@ -43,7 +42,7 @@ pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
         return Err(format!("picklock does not start real servers of {} in this way", kind.name()));
     }
     design.name = format!("{}{SUFFIX}", design.name).into();
-    design.kind = Some(Arc::new(Real { kind, keeps: false }));
+    design.kind = Some(Arc::new(Real { kind }));
     Ok(design)
 }
 
@@ -62,28 +61,23 @@ pub fn installed() -> Option<String> {
     (!lacks).then(|| format!("redis-server {version}"))
 }
 
-/// The name of the kind of store that has no simulated servers.
-const ETCD: &str = "etcd";
-
-/// An etcd of so many members.
-pub(crate) fn etcd(members: u32) -> impl StoreKind {
-    Real { kind: Arc::new(Etcd { members }), keeps: true }
+/// A kind of store that has no simulated servers.
+pub(crate) fn real(kind: impl StoreKind) -> impl StoreKind {
+    Real { kind: Arc::new(kind) }
 }
 
 /// Which etcd there is: `etcd 3.4.23`.
 #[must_use]
 pub fn installed_etcd() -> Option<String> {
-    let output = Command::new(ETCD).arg("--version").output().ok()?;
+    let output = Command::new("etcd").arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let version = text.lines().find_map(|line| line.strip_prefix("etcd Version: "))?;
-    Some(format!("{ETCD} {}", version.trim()))
+    Some(format!("etcd {}", version.trim()))
 }
 
 /// The real servers of a kind of store. They keep no records that a verdict could rest on: what is judged by them is open.
 struct Real {
     kind: Arc<dyn StoreKind>,
-    /// Whether a member finds after a restart what it had written.
-    keeps: bool,
 }
 
 thread_local! {
@@ -140,16 +134,20 @@ impl StoreKind for Real {
     }
 
     fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        let Some(words) = self.kind.real_server(&seat.member, &seat.members, &seat.settings) else {
+        let Some(server) = self.kind.real_server(&seat.member, &seat.members, &seat.settings) else {
             seat.host.give_up(
                 "real servers keep nothing over a restart so far: set `persistence=none`".to_owned(),
             );
         };
-        let mut setup = network::setup(&words, &seat.host);
-        if self.keeps {
+        let mut setup = network::setup(&server.command, &seat.host);
+        if server.keeps {
             setup.home = Some(kept(&seat.host));
         }
-        Box::pin(driver::serve(seat.host, setup))
+        Box::pin(driver::serve(seat.host, setup, server.leads))
+    }
+
+    fn tells_records(&self) -> bool {
+        false
     }
 
     fn keep_everything(&self, settings: &mut Settings) {

@@ -9,7 +9,9 @@ use picklock_sim::design::{Design, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::plan::{ClientPlan, Injection, Latency, Lever, Plan, Settings, Target, When, WorldSpec};
+use picklock_sim::plan::{
+    ClientPlan, Injection, Latency, Lever, Phase, Plan, Settings, Target, When, WorldSpec,
+};
 use picklock_sim::run::{Workload, run, run_keeping};
 use picklock_sim::seed::Seed;
 use picklock_sim::store::{OwnLever, ServerSeat, StoreKind};
@@ -142,4 +144,49 @@ fn a_lever_that_the_kind_does_not_have_is_refused() {
     let own = Design::new("own", |_| async { Ok(Client::lock(NoLock)) });
     let own = own.on(Topology::independent(1), |_| async {});
     assert!(refused(&own).contains("own-server has no levers"));
+}
+
+/// Serves nobody, and says nothing of what it keeps, or says that it keeps nothing.
+struct Mute {
+    tells: bool,
+}
+
+impl StoreKind for Mute {
+    fn name(&self) -> &'static str {
+        "mute"
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        PORT
+    }
+
+    fn serve(&self, _: ServerSeat) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    fn tells_records(&self) -> bool {
+        self.tells
+    }
+}
+
+#[test]
+fn a_silent_server_that_dies_is_taken_to_have_kept_something_while_somebody_holds() {
+    let struck = |tells: bool, phase: Phase| {
+        let client = |_| async { Ok(Client::lock(NoLock)) };
+        let design = Design::new("mute", client).on_stores(Topology::independent(1), Mute { tells });
+        let mut plan = plan("again");
+        plan.injections[0].lever = Lever::Crash { power_loss: false, restart_after: None };
+        let workload: Workload = Arc::new(move |seat| {
+            Box::pin(async move {
+                seat.host.witness().phase(1, phase);
+                seat.host.sleep(Duration::from_secs(2)).await;
+                seat.host.witness().finished();
+            })
+        });
+        let run = run(Engine::Event, &design, &plan, &workload).unwrap();
+        run.trace.strikes.len()
+    };
+    assert_eq!(struck(false, Phase::Work), 1);
+    assert_eq!(struck(false, Phase::Acquire), 0);
+    assert_eq!(struck(true, Phase::Work), 0);
 }

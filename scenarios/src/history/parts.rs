@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use picklock_sim::ids::{GrantId, Key, Token};
+use picklock_sim::ids::{GrantId, HostId, Key, Token};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, Trace, What};
 
@@ -175,6 +175,12 @@ impl<'t> History<'t> {
         self.granted
             .iter()
             .filter_map(|at| self.sections[*at].grant.as_ref().map(|g| (&self.sections[*at], g)))
+    }
+
+    /// True if a host is a server that says nothing of the records that it keeps.
+    #[must_use]
+    pub fn is_silent(&self, host: HostId) -> bool {
+        self.trace.hosts.get(usize::from(host.0)).is_some_and(|info| info.silent)
     }
 
     /// The index of a section.

@@ -5,10 +5,10 @@ use std::time::Duration;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, Param};
 use picklock_sim::plan::Settings;
-use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::store::{Member, RealServer, ServerSeat, StoreAddress, StoreKind, Topology};
 use picklock_sim::trace::Role;
 
-use crate::{CLIENT_PORT, command, gateway};
+use crate::{CLIENT_PORT, command, gateway, log};
 
 /// An etcd of so many members, real processes all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +89,12 @@ impl StoreKind for Etcd {
         format!("http://{host}:{port}")
     }
 
-    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<Vec<String>> {
-        Some(command::of(member, members, settings))
+    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
+        Some(RealServer { command: command::of(member, members, settings), keeps: true, leads: log::leads })
+    }
+
+    fn tells_records(&self) -> bool {
+        false
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {

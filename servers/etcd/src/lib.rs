@@ -14,7 +14,7 @@
 mod command;
 mod gateway;
 mod kind;
-pub mod log;
+mod log;
 
 pub use kind::{Etcd, PARAMS};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
 use picklock_sim::plan::{Setting, Settings};
-use picklock_sim::store::{Member, OwnLever, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::store::{Member, OwnLever, RealServer, ServerSeat, StoreAddress, StoreKind, Topology};
 use picklock_sim::trace::Role;
 
 use crate::version::Version;
@@ -128,8 +128,8 @@ impl StoreKind for Redis {
         format!("redis://{host}:{port}")
     }
 
-    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<Vec<String>> {
-        real::command(member, members, settings)
+    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
+        real::command(member, members, settings).map(RealServer::new)
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {

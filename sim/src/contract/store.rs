@@ -73,12 +73,17 @@ pub trait StoreKind: Send + Sync + 'static {
         format!("tcp://{host}:{port}")
     }
 
-    /// The command that starts the real server as this one of its store's members: program and arguments. It runs in a network
-    /// of its own, takes connections from every host of it, finds the others by their names, and has an empty home directory.
-    /// `None` if there is none, or it cannot keep these settings.
-    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<Vec<String>> {
+    /// How the real server is run as this one of its store's members. `None` if there is none, or it cannot keep these
+    /// settings.
+    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
         let _ = (member, members, settings);
         None
+    }
+
+    /// False if its members say nothing of the records of locks that they keep, as real servers do: what is judged by records
+    /// stays open then, and a member that dies while somebody holds is taken to have kept something.
+    fn tells_records(&self) -> bool {
+        true
     }
 
     /// What a segment to a member says (`request`), or one from it, in the words of its protocol, as a story tells it.
@@ -92,6 +97,28 @@ pub trait StoreKind: Send + Sync + 'static {
     /// [`Host::next_lever`](crate::host::Host::next_lever).
     fn levers(&self) -> &'static [OwnLever] {
         &[]
+    }
+}
+
+/// How the real server of a member is run, as an unmodified process.
+#[derive(Clone, Debug)]
+pub struct RealServer {
+    /// Program and arguments. It runs in a network of its own, takes connections from every host of it, finds the others by
+    /// their names, and has an empty home directory.
+    pub command: Vec<String>,
+    /// Whether a restart finds the home directory as the process left it, also after a loss of power: a server that syncs what
+    /// it acknowledges misses nothing that it would miss.
+    pub keeps: bool,
+    /// What a line of its log says of who leads: that this member does from now on, or does so no more. `None` if it says nothing
+    /// of that.
+    pub leads: fn(&str) -> Option<bool>,
+}
+
+impl RealServer {
+    /// One that starts from nothing each time, and whose log tells nothing.
+    #[must_use]
+    pub fn new(command: Vec<String>) -> RealServer {
+        RealServer { command, keeps: false, leads: |_| None }
     }
 }
 

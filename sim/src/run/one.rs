@@ -218,10 +218,10 @@ fn cast(design: &Design, plan: &Plan, workload: &Workload) -> Vec<(HostInfo, Boo
         let members = design.members(&plan.world);
         for member in &members {
             let of_its_store = members.iter().filter(|other| other.store == member.store).cloned().collect();
-            cast.push((
-                HostInfo { name: member.name.clone(), role: member.role, store: member.store },
-                server_program(kind, member, of_its_store, &settings),
-            ));
+            let (name, role) = (member.name.clone(), member.role);
+            let silent = role != Role::Watcher && !kind.tells_records();
+            let info = HostInfo { name, role, store: member.store, silent };
+            cast.push((info, server_program(kind, member, of_its_store, &settings)));
         }
     }
     for client in &plan.clients {

@@ -36,13 +36,16 @@ pub struct HostInfo {
     /// The store that it is a member of, counted from 1; 0 if of none.
     #[serde(skip)]
     pub store: u32,
+    /// True if it is a server that says nothing of the records that it keeps.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent: bool,
 }
 
 impl HostInfo {
     /// A host that is no member of a store.
     #[must_use]
     pub fn new(name: &str, role: Role) -> HostInfo {
-        HostInfo { name: name.to_owned(), role, store: 0 }
+        HostInfo { name: name.to_owned(), role, store: 0, silent: false }
     }
 }
 

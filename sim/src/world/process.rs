@@ -197,6 +197,11 @@ impl Process {
         self.phase != Phase::Idle || self.lanes.values().any(|lane| lane.phase != Phase::Idle)
     }
 
+    /// True between the moment it has the lock and the moment it has given it back.
+    pub(super) fn holds(&self) -> bool {
+        self.phase > Phase::Acquire || self.lanes.values().any(|lane| lane.phase > Phase::Acquire)
+    }
+
     /// True if the process believes, on its own clock, that a deadline lies ahead.
     pub(super) fn has_deadline(&self) -> bool {
         self.deadline.is_some() || self.lanes.values().any(|lane| lane.deadline.is_some())

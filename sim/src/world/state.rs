@@ -49,6 +49,8 @@ pub(crate) struct State {
     pub(super) turned_over: Arc<AtomicBool>,
     /// Live lock records by store, as the stores report them.
     pub(super) records: BTreeMap<HostId, u32>,
+    /// Which hosts say nothing of the records that they keep.
+    pub(super) silent: Vec<bool>,
     /// The member that last came to lead.
     pub(super) leader: Option<HostId>,
     /// The store that each host is a member of.
@@ -92,6 +94,7 @@ impl State {
             turnover: Vec::new(),
             turned_over: Arc::new(AtomicBool::new(false)),
             records: BTreeMap::new(),
+            silent: hosts.iter().map(|host| host.silent).collect(),
             leader: hosts.iter().position(|host| host.role == Role::Store).map(|index| HostId(index as u16)),
             stores: hosts.iter().map(|host| host.store).collect(),
             last_busy: 0,
@@ -167,6 +170,14 @@ impl State {
             }
             What::Promoted => self.leader = Some(host),
             _ => {}
+        }
+    }
+
+    /// True if a server keeps a record of a lock. One that says nothing of them does so while somebody holds.
+    pub(super) fn keeps_records(&self, host: HostId) -> bool {
+        match self.silent[usize::from(host.0)] {
+            true => self.processes.iter().any(Process::holds),
+            false => self.records.get(&host).is_some_and(|count| *count > 0),
         }
     }
 

@@ -148,7 +148,7 @@ impl State {
         let process = &self.processes[usize::from(host.0)];
         let relied = match self.role(host) {
             Role::Client => process.in_section() || process.has_deadline(),
-            _ => self.records.get(&host).is_some_and(|count| *count > 0),
+            _ => self.keeps_records(host),
         };
         if relied {
             self.strike_host(injection, host);

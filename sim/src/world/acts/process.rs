@@ -176,7 +176,7 @@ impl State {
         injection: u32,
     ) {
         let now = self.now;
-        let owns_records = self.records.get(&host).is_some_and(|count| *count > 0);
+        let owns_records = self.keeps_records(host);
         let client = self.role(host) == Role::Client;
         let process = self.process(host);
         if process.life == Life::Dead || process.finished {

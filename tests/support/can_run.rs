@@ -1,0 +1,21 @@
+//! Whether unmodified programs can be run in virtual time here.
+
+use std::process::Command;
+
+use picklock_processes::ready;
+
+/// Whether they can, these commands among them; a message says what is missing.
+pub(crate) fn can_run(commands: &[&str]) -> bool {
+    if let Some(lacking) = ready::findings().iter().find(|finding| finding.is_needed && !finding.is_there) {
+        println!("skipped: {}: {}", lacking.what, lacking.remedy);
+        return false;
+    }
+    commands.iter().all(|command| {
+        let there = Command::new(command).arg("--version").output();
+        let there = there.is_ok_and(|output| output.status.success());
+        if !there {
+            println!("skipped: {command} is not installed");
+        }
+        there
+    })
+}
