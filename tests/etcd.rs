@@ -78,7 +78,7 @@ fn a_member_that_is_started_anew_finds_what_it_had_written() {
 fn the_same_run_is_the_same_each_time() {
     if can_run() {
         for (scenario, seed, times) in [("pause", "1", 5), ("failover", "0", 3)] {
-            let digests: Vec<String> = (0..times).map(|_| on(3, "").digest(scenario, seed)).collect();
+            let digests: Vec<String> = (0..times).map(|_| on(3, "").digest(scenario, seed, &[])).collect();
             assert!(digests.iter().all(|other| *other == digests[0]), "{scenario}: {digests:?}");
         }
     }

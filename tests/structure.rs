@@ -11,16 +11,30 @@ use std::path::{Path, PathBuf};
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// Which crates of the workspace each may use, as docs/architecture.md draws it.
-const MAY_USE: [(&str, &[&str]); 10] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("sim", &[]),
     ("servers/etcd", &["picklock-sim"]),
     ("servers/queue", &["picklock-sim"]),
     ("servers/postgres", &["picklock-sim"]),
     ("servers/redis", &["picklock-sim"]),
-    ("impls", &["picklock-etcd", "picklock-postgres", "picklock-queue", "picklock-redis", "picklock-sim"]),
+    ("servers/zookeeper", &["picklock-sim"]),
+    (
+        "impls",
+        &[
+            "picklock-etcd",
+            "picklock-postgres",
+            "picklock-queue",
+            "picklock-redis",
+            "picklock-sim",
+            "picklock-zookeeper",
+        ],
+    ),
     ("scenarios", &["picklock-sim"]),
     ("programs", &[]),
-    ("processes", &["picklock-etcd", "picklock-programs", "picklock-redis", "picklock-sim"]),
+    (
+        "processes",
+        &["picklock-etcd", "picklock-programs", "picklock-redis", "picklock-sim", "picklock-zookeeper"],
+    ),
     ("reports", &["picklock-sim", "picklock-scenarios"]),
 ];
 

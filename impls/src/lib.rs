@@ -94,6 +94,7 @@ pub fn stores() -> Vec<StoreParams> {
         StoreParams::of(&picklock_redis::Redis::default()),
         StoreParams::of(&picklock_postgres::Postgres),
         StoreParams { kind: "etcd", params: picklock_etcd::PARAMS },
+        StoreParams { kind: "zookeeper", params: picklock_zookeeper::PARAMS },
     ]
 }
 

@@ -13,6 +13,7 @@
 
 pub mod answer;
 mod driver;
+mod ensemble;
 mod lock;
 mod network;
 mod program;
@@ -20,6 +21,7 @@ pub mod servers;
 mod within;
 mod wrapper;
 
+pub use ensemble::Ensemble;
 pub use picklock_programs::ready;
 pub use program::{Program, ProgramError};
 pub use wrapper::is_shell_script;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{env, fmt, fs};
 
-use picklock_etcd::Etcd;
 use picklock_programs::{Looks, Setup};
 use picklock_redis::{Redis, sentinel};
 use picklock_sim::design::{Design, Part, Seat, Topology};
@@ -15,14 +14,12 @@ use picklock_sim::time::nanos;
 use picklock_sim::trace::Role;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::ensemble::Ensemble;
 use crate::lock::ProgramLock;
-use crate::{network, servers};
+use crate::network;
 
 /// The most stores that a program is given.
 const STORES_MAX: u32 = 16;
-
-/// The most members of an etcd that it is given; more are not recommended.
-const ETCD_MAX: u32 = 7;
 
 /// An unmodified program that is asked for a lock.
 ///
@@ -45,8 +42,8 @@ pub struct Program {
     pub stores: u32,
     /// Whether each store has replicas, and Sentinels that promote one of them.
     pub sentinel: bool,
-    /// Of how many members the etcd is that it is given instead of a Redis, if it is.
-    pub etcd: Option<u32>,
+    /// The store of several real servers that it is given instead of a Redis, if it is.
+    pub ensemble: Option<Ensemble>,
     /// What its worker makes of the `until_ms` of a grant.
     pub belief: Belief,
     /// Whether its grants carry a `token`.
@@ -99,7 +96,7 @@ impl Program {
             command: command.into(),
             stores: 1,
             sentinel: false,
-            etcd: None,
+            ensemble: None,
             belief: Belief::Naive,
             fenced: false,
             renews: false,
@@ -121,10 +118,10 @@ impl Program {
         self
     }
 
-    /// The same on an etcd of so many members, each a real `etcd` in virtual time.
+    /// The same on servers that agree among themselves, each a real process in virtual time.
     #[must_use]
-    pub fn on_etcd(mut self, members: u32) -> Program {
-        self.etcd = Some(members);
+    pub fn on(mut self, ensemble: Ensemble) -> Program {
+        self.ensemble = Some(ensemble);
         self
     }
 
@@ -172,19 +169,21 @@ impl Program {
                 self.stores = stores.ok_or_else(|| wrong("stores", "a number from 1 to 16"))?;
             }
             "topology" => match value.split_once(':').unwrap_or((value, "")) {
-                ("single", "") => (self.stores, self.sentinel, self.etcd) = (1, false, None),
-                ("sentinel" | "replicated", "") => (self.stores, self.sentinel, self.etcd) = (1, true, None),
+                ("single", "") => (self.stores, self.sentinel, self.ensemble) = (1, false, None),
+                ("sentinel" | "replicated", "") => {
+                    (self.stores, self.sentinel, self.ensemble) = (1, true, None);
+                }
                 ("redlock", stores) if !stores.is_empty() => {
                     self.set("stores", stores)?;
-                    (self.sentinel, self.etcd) = (false, None);
+                    (self.sentinel, self.ensemble) = (false, None);
                 }
-                ("etcd", members) => {
-                    let members = members.parse().ok().filter(|members| (1..=ETCD_MAX).contains(members));
-                    let members = members.ok_or_else(|| wrong("topology", "`etcd:N` with N from 1 to 7"))?;
-                    (self.stores, self.sentinel, self.etcd) = (1, false, Some(members));
+                (name @ ("etcd" | "zookeeper"), members) => {
+                    let ensemble = Ensemble::read(name, members);
+                    let ensemble = ensemble.ok_or_else(|| wrong("topology", Ensemble::MUST))?;
+                    (self.stores, self.sentinel, self.ensemble) = (1, false, Some(ensemble));
                 }
                 _ => {
-                    let must = "`single`, `sentinel`, `replicated`, `redlock:N` or `etcd:N`";
+                    let must = "`single`, `sentinel`, `replicated`, `redlock:N`, `etcd:N` or `zookeeper:N`";
                     return Err(wrong("topology", must));
                 }
             },
@@ -229,11 +228,8 @@ impl Program {
             async move { Ok(Client::lock(ProgramLock::start(&seat, &setup, checkpoint, program.fenced))) }
         };
         let design = Design::new(&self.to_string(), client).believing(self.belief).made_of(parts);
-        let mut design = match self.etcd {
-            Some(members) => {
-                let topology = Topology { stores: 1, replicated: members > 1 };
-                design.on_stores(topology, servers::real(Etcd { members }))
-            }
+        let mut design = match self.ensemble {
+            Some(ensemble) => ensemble.under(design),
             None => {
                 let topology = Topology { stores: self.stores, replicated: self.sentinel };
                 // A client that was given an address asks no Sentinel for another.
@@ -252,8 +248,8 @@ impl Program {
         let mut env =
             vec![("PICKLOCK_TTL_MS", ttl), ("PYTHONHASHSEED", "0".into()), ("PYTHONUNBUFFERED", "1".into())];
         env.push(("PYTHONDONTWRITEBYTECODE", "1".into()));
-        env.extend(match self.etcd {
-            Some(members) => vec![("PICKLOCK_STORES", endpoints(Etcd { members }, &seat.stores))],
+        env.extend(match self.ensemble {
+            Some(ensemble) => vec![("PICKLOCK_STORES", ensemble.endpoints(&seat.stores))],
             None => stores(&seat.stores),
         });
         setup.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
@@ -272,16 +268,6 @@ fn parts(words: &[String]) -> Vec<Part> {
         Some(Part { file: path.display().to_string(), digest: format!("{:032x}", xxh3_128(&bytes)) })
     };
     words.iter().enumerate().filter_map(found).collect()
-}
-
-/// Where the members of its etcd are.
-fn endpoints(etcd: Etcd, stores: &[StoreAddress]) -> String {
-    let names = stores.iter().flat_map(|store| match store {
-        StoreAddress::Host(name) => std::slice::from_ref(name),
-        StoreAddress::Ask(names) => names,
-    });
-    let urls: Vec<String> = names.map(|name| etcd.url(name, etcd.port(Role::Store))).collect();
-    urls.join(",")
 }
 
 /// Where its stores are: by name, or whom to ask.
@@ -323,7 +309,7 @@ impl fmt::Display for Program {
         if self.sentinel {
             params.push("topology=sentinel".to_owned());
         }
-        params.extend(self.etcd.map(|members| format!("topology=etcd:{members}")));
+        params.extend(self.ensemble.map(|ensemble| format!("topology={ensemble}")));
         match self.belief {
             Belief::Honest => params.push("belief=honest".to_owned()),
             Belief::Trusting => params.push("belief=trusting".to_owned()),
@@ -370,6 +356,7 @@ mod tests {
             "program:python3 lock.py",
             "program{stores=3,belief=honest,fenced=yes}:./lock --fast",
             "program{topology=etcd:3,fenced=yes}:python3 lock.py",
+            "program{topology=zookeeper:1}:python3 lock.py",
             "program{topology=sentinel,renew=yes,looks=told}:python3 'my lock.py' {a,b}",
         ] {
             let program: Program = text.parse().unwrap();

@@ -75,6 +75,24 @@ pub fn installed_etcd() -> Option<String> {
     Some(format!("etcd {}", version.trim()))
 }
 
+/// Which ZooKeeper there is: `zookeeper 3.8.0`. `None` also where Java is missing.
+#[must_use]
+pub fn installed_zookeeper() -> Option<String> {
+    let java = Command::new("java").arg("-version").output().is_ok_and(|output| output.status.success());
+    let there = picklock_zookeeper::CLASS_PATH.split(':').all(|jar| Path::new(jar).is_file());
+    if !java || !there {
+        return None;
+    }
+    // The version stands in the name of a link beside the archive.
+    let beside = Path::new(picklock_zookeeper::CLASS_PATH.rsplit(':').next()?).parent()?;
+    let names = std::fs::read_dir(beside).ok()?.flatten().map(|entry| entry.file_name());
+    let version = names.into_iter().find_map(|name| {
+        let version = name.to_str()?.strip_prefix("zookeeper-")?.strip_suffix(".jar")?;
+        version.starts_with(|first: char| first.is_ascii_digit()).then(|| version.to_owned())
+    });
+    Some(version.map_or_else(|| "zookeeper".to_owned(), |version| format!("zookeeper {version}")))
+}
+
 /// The real servers of a kind of store. They keep no records that a verdict could rest on: what is judged by them is open.
 struct Real {
     kind: Arc<dyn StoreKind>,

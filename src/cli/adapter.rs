@@ -59,6 +59,11 @@ const ALL: &[Adapter] = &[
         text: include_str!("../../examples/adapters/etcd_lock.py"),
     },
     Adapter {
+        name: "python-kazoo",
+        doc: "kazoo's Lock on ZooKeeper, for --topology zookeeper:N",
+        text: include_str!("../../examples/adapters/kazoo_lock.py"),
+    },
+    Adapter {
         name: "node-redlock",
         doc: "redlock 4 on ioredis, for --stores N",
         text: include_str!("../../examples/adapters/node/redlock.js"),

@@ -20,6 +20,7 @@ pub(crate) fn examine() -> Result<Exit, Failure> {
     let servers = [
         ("redis-server", servers::installed(), "--servers real"),
         ("etcd", servers::installed_etcd(), "--topology etcd:N"),
+        ("zookeeper (and java)", servers::installed_zookeeper(), "--topology zookeeper:N"),
     ];
     let servers: Vec<String> = servers.into_iter().map(|server| tell_server(server, columns)).collect();
     screen::print(&format!("{}{}\n{verdict}", page.concat(), servers.concat()))?;

@@ -19,7 +19,7 @@ pub(crate) struct Programs {
     /// On how many independent Redis stores the programs run
     #[arg(long, value_name = "N", requires = "program", conflicts_with = "topology")]
     stores: Option<u32>,
-    /// single, sentinel (a primary, replicas and three Sentinels), redlock:N, or etcd:N (N real members)
+    /// single, sentinel (a primary, replicas and three Sentinels), redlock:N, or etcd:N and zookeeper:N (N real members)
     #[arg(long, value_name = "TOPOLOGY", requires = "program")]
     topology: Option<String>,
     /// What the worker makes of `until_ms`: naive (nothing), honest (it stops in time) or trusting

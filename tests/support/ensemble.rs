@@ -36,8 +36,9 @@ impl Runs {
     }
 
     /// The digest of a run.
-    pub(crate) fn digest(&self, scenario: &str, seed: &str) -> String {
-        let args = ["replay", &self.spelling, scenario, seed, "--set", self.set];
+    pub(crate) fn digest(&self, scenario: &str, seed: &str, set: &[&str]) -> String {
+        let mut args = vec!["replay", &self.spelling, scenario, seed, "--set", self.set];
+        args.extend(set.iter().flat_map(|setting| ["--set", setting]));
         let output = run_in(directory().path(), &args);
         let line = output.stdout.lines().find(|line| line.trim_start().starts_with("digest: "));
         line.unwrap_or_else(|| panic!("{}{}", output.stdout, output.stderr)).to_owned()

@@ -1,0 +1,99 @@
+//! ZooKeeper as a kind of store: one store, whose members agree among themselves on who leads.
+
+use std::time::Duration;
+
+use picklock_sim::lock::BoxFuture;
+use picklock_sim::param::{Domain, Param};
+use picklock_sim::plan::Settings;
+use picklock_sim::store::{Member, RealServer, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::trace::Role;
+
+use crate::{CLIENT_PORT, command, log, wire};
+
+/// A ZooKeeper of so many members, real processes all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZooKeeper {
+    /// How many members it has.
+    pub members: u32,
+}
+
+/// For so many ticks a follower may be silent before it is given up, or a leader.
+pub(crate) const SYNC_LIMIT: u32 = 5;
+
+/// How long members try to reach each other when they vote.
+const VOTE: Duration = Duration::from_secs(5);
+
+/// The parameters of ZooKeeper.
+pub const PARAMS: &[Param] = &[Param {
+    name: "tick_time",
+    domain: Domain::Span { min: Duration::from_millis(100), max: Duration::from_secs(2) },
+    default: "2s",
+    doc: "the tick of ZooKeeper, in whole milliseconds: a session lasts two at least, and one more until it is ended; members \
+          that are silent for five are given up (tickTime)",
+}];
+
+impl StoreKind for ZooKeeper {
+    fn name(&self) -> &'static str {
+        "zookeeper"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        PARAMS
+    }
+
+    fn replicates(&self) -> bool {
+        self.members > 1
+    }
+
+    /// The first one leads at the start: of members that have the same data, the one with the highest number is elected.
+    fn members(&self, topology: Topology, _: &Settings) -> Vec<Member> {
+        let of = |store: u32| {
+            (1..=self.members).map(move |nth| {
+                let role = if nth == 1 { Role::Store } else { Role::Replica };
+                Member::new(format!("node-{nth}"), store, role)
+            })
+        };
+        (1..=topology.stores).flat_map(of).collect()
+    }
+
+    /// Whichever member is asked: those that do not lead ask the leader.
+    fn address(&self, _: u32, _: Topology, members: &[Member]) -> StoreAddress {
+        StoreAddress::Ask(members.iter().map(|member| member.name.clone()).collect())
+    }
+
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        seat.host
+            .give_up("there is no simulated ZooKeeper; its members run as real processes only".to_owned())
+    }
+
+    /// Until a silent leader is given up and another one is elected, or until a lone member is up again. A new leader gives all
+    /// sessions their full time once more, and ends them a tick later.
+    fn recovery_time(&self, _: Topology, settings: &Settings, _: bool) -> Duration {
+        (SYNC_LIMIT + 3) * settings.span("tick_time") + VOTE
+    }
+
+    /// Two ticks of the usual length.
+    fn smallest_lease(&self) -> Duration {
+        Duration::from_secs(4)
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        CLIENT_PORT
+    }
+
+    fn url(&self, host: &str, port: u16) -> String {
+        format!("{host}:{port}")
+    }
+
+    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
+        Some(RealServer { command: command::of(member, members, settings), keeps: true, leads: log::leads })
+    }
+
+    fn tells_records(&self) -> bool {
+        false
+    }
+
+    fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
+        if request { wire::tell_request(bytes) } else { wire::tell_reply(bytes) }
+    }
+}

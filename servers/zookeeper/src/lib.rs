@@ -1,0 +1,31 @@
+//! ZooKeeper for picklock: members that agree on one log (Zab), and keep sessions.
+//!
+//! There is no simulated ZooKeeper. Its members run as real, unmodified processes in virtual time; this crate says how one is
+//! started, on which ports it is found, how long it takes to find a new leader, what its log says of that, and how requests
+//! read in a story. Tried with 3.8.0 as Debian packages it, on Java 17.
+//!
+//! What is known of the real one, and shows in runs: a lock is an ephemeral node, which lasts as long as the session of its
+//! client. A session is no shorter than two ticks. Only the leader ends sessions, at the next whole tick after they ran out, and
+//! a new leader gives each its full time again. A client that hears nothing learns that its session is over only when
+//! it reaches a member again.
+//!
+//! A restart finds the directory as the process left it, also after a loss of power: ZooKeeper syncs what it acknowledges.
+
+mod command;
+mod kind;
+mod log;
+mod wire;
+
+pub use kind::{PARAMS, ZooKeeper};
+
+/// Where clients ask.
+pub const CLIENT_PORT: u16 = 2181;
+
+/// Where members follow their leader.
+const PEER_PORT: u16 = 2888;
+
+/// Where members vote.
+const ELECTION_PORT: u16 = 3888;
+
+/// Where Debian's package has the server and a logger that writes to standard output.
+pub const CLASS_PATH: &str = "/usr/share/java/slf4j-simple.jar:/usr/share/java/zookeeper.jar";
