@@ -320,7 +320,9 @@ impl Driver {
         let (host, more) = (self.host.clone(), self.more.clone());
         let task = self.host.spawn(async move {
             let outcome = match name {
-                Some(name) => host.connect(&name, to.port()).await.map_err(|error| refusal(error.kind())),
+                Some(name) => {
+                    host.connect(&name, to.port()).await.map_err(|error| network::refusal(error.kind()))
+                }
                 None => Err(ConnectError::Unreachable),
             };
             // The program may be gone.
@@ -392,15 +394,5 @@ fn access(call: Does) -> Access {
         Does::Wait => Access::Waits,
         Does::Sleep => Access::Sleeps,
         Does::Look => Access::Clock,
-    }
-}
-
-/// What a failed connect is to the program.
-fn refusal(kind: std::io::ErrorKind) -> ConnectError {
-    match kind {
-        std::io::ErrorKind::ConnectionRefused => ConnectError::Refused,
-        std::io::ErrorKind::TimedOut => ConnectError::TimedOut,
-        std::io::ErrorKind::ConnectionReset => ConnectError::Reset,
-        _ => ConnectError::Unreachable,
     }
 }

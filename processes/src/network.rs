@@ -1,8 +1,8 @@
-//! The addresses of a world, as its programs see them: each host has one, by its place among them.
+//! The network of a world, as its programs see it: each host has an address, by its place among them.
 
 use std::net::Ipv4Addr;
 
-use picklock_programs::{Clock, Setup};
+use picklock_programs::{Clock, ConnectError, Setup};
 use picklock_sim::host::Host;
 use picklock_sim::time::EPOCH_NS;
 
@@ -33,6 +33,16 @@ pub(crate) fn setup(words: &[String], host: &Host) -> Setup {
     setup.hosts = names.into_iter().enumerate().map(|(at, name)| (name, address(at))).collect();
     setup.hosts.remove(here);
     setup
+}
+
+/// What a failed connect is to the program.
+pub(crate) fn refusal(kind: std::io::ErrorKind) -> ConnectError {
+    match kind {
+        std::io::ErrorKind::ConnectionRefused => ConnectError::Refused,
+        std::io::ErrorKind::TimedOut => ConnectError::TimedOut,
+        std::io::ErrorKind::ConnectionReset => ConnectError::Reset,
+        _ => ConnectError::Unreachable,
+    }
 }
 
 #[cfg(test)]
