@@ -35,7 +35,7 @@ fn workload() -> Workload {
                 let key = section.key.clone();
                 witness.waiting(section.ordinal, &key);
                 match &seat.client {
-                    Client::Direct(_) => panic!("a row lock is a lock"),
+                    Client::Direct(_) | Client::Worker(_) => panic!("a row lock is a lock"),
                     Client::Lock(lock) => match lock.acquire(&seat.host, &key, seat.wait).await {
                         Ok(Some(grant)) => {
                             witness.acquired(&grant);

@@ -12,7 +12,12 @@
 //! The number after the key of `acquire` is how long to wait for the lock at most, in milliseconds; a program that asks its
 //! library once and answers `refused` is asked again. The lease is in the environment, as `PICKLOCK_TTL_MS`.
 
+use std::time::Duration;
+
+use picklock_sim::host::Host;
 use picklock_sim::ids::Token;
+use picklock_sim::lock::Deadline;
+use picklock_sim::time::WallTime;
 
 /// What a program answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +46,16 @@ pub enum Until {
     In(u64),
     /// Until so many milliseconds after 1970, on the wall clock of its host.
     At(u64),
+}
+
+impl Until {
+    /// The deadline that it means on the clocks of this host, said now.
+    pub(crate) fn on(self, host: &Host) -> Deadline {
+        match self {
+            Until::In(span) => Deadline::Monotonic(host.reading().0 + Duration::from_millis(span)),
+            Until::At(at) => Deadline::Wall(WallTime(at.saturating_mul(1_000_000))),
+        }
+    }
 }
 
 /// What a program says of a grant.
@@ -102,7 +117,8 @@ impl Question {
     }
 }
 
-fn granted(words: &str) -> Option<Granted> {
+/// Reads what a grant carries.
+pub(crate) fn granted(words: &str) -> Option<Granted> {
     let mut granted = Granted::default();
     for word in words.split_whitespace() {
         match word.split_once('=')? {

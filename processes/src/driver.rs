@@ -19,6 +19,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::network;
 use crate::within::Within;
+use crate::worker::Watch;
 
 /// How many bytes of a connection are handed over at once.
 const CHUNK: usize = 64 << 10;
@@ -72,7 +73,7 @@ pub(crate) struct Ends {
 /// Starts a program as the process of this host, to be asked by lines.
 pub(crate) fn start(host: &Host, setup: &Setup) -> Ends {
     let (tell, lines) = mpsc::unbounded_channel();
-    let driver = Driver::new(host, setup, Listener::Lock(tell));
+    let driver = Driver::new(host, setup, Audience::Asker(tell));
     let (to, last_words) = (driver.more.clone(), Arc::clone(&driver.last_words));
     host.spawn(driver.run());
     Ends { to, lines, last_words }
@@ -80,12 +81,37 @@ pub(crate) fn start(host: &Host, setup: &Setup) -> Ends {
 
 /// Runs a server as the process of this host until the host stops. What its log says of who leads is told.
 pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bool>) {
-    let driver = Driver::new(&host, &setup, Listener::Log { says: leads, leads: false });
+    let driver = Driver::new(&host, &setup, Audience::Log { says: leads, leads: false });
     let last_words = Arc::clone(&driver.last_words);
     driver.run().await;
     let words = last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let status = words.status.map(|status| status.to_string()).unwrap_or_default();
     host.give_up(format!("the server of {} {status}{}", host.name(), words.complaints()));
+}
+
+/// Runs a worker as the process of this host until it ends, or is to be stopped.
+pub(crate) async fn watch(host: &Host, setup: &Setup, watch: Watch) -> Arc<Mutex<LastWords>> {
+    let mut driver = Driver::new(host, setup, Audience::Watch(Box::new(watch)));
+    driver.group.end_input();
+    driver.asked = true;
+    let last_words = Arc::clone(&driver.last_words);
+    driver.run().await;
+    last_words
+}
+
+/// For whom a program prints its lines.
+enum Audience {
+    /// Nobody: they are a server's log, and tell what it last said of who leads.
+    Log {
+        /// What a line says of that.
+        says: fn(&str) -> Option<bool>,
+        /// Whether this server does.
+        leads: bool,
+    },
+    /// A lock, which has asked for them.
+    Asker(UnboundedSender<String>),
+    /// Who follows a worker.
+    Watch(Box<Watch>),
 }
 
 struct Driver {
@@ -99,23 +125,12 @@ struct Driver {
     news: UnboundedReceiver<News>,
     /// For its connections' tasks.
     more: UnboundedSender<News>,
-    listener: Listener,
+    audience: Audience,
     last_words: Arc<Mutex<LastWords>>,
-    /// Whether a line was given to it since it printed one.
+    /// Whether a line is expected of it.
     asked: bool,
-}
-
-/// For whom a program prints its lines.
-enum Listener {
-    /// For the lock that asks it.
-    Lock(UnboundedSender<String>),
-    /// For nobody: they are a server's log, and tell what it last said of who leads.
-    Log {
-        /// What a line says of that.
-        says: fn(&str) -> Option<bool>,
-        /// Whether this server does.
-        leads: bool,
-    },
+    /// Whether it is to be stopped.
+    over: bool,
 }
 
 /// An open port.
@@ -137,7 +152,7 @@ impl Drop for Socket {
 }
 
 impl Driver {
-    fn new(host: &Host, setup: &Setup, listener: Listener) -> Driver {
+    fn new(host: &Host, setup: &Setup, audience: Audience) -> Driver {
         // Programs that were started before are copied: the steps are the same, and a start takes a tenth.
         let group = match STARTED.with(|pool| pool.start(setup)) {
             Ok(group) => group,
@@ -153,14 +168,15 @@ impl Driver {
             within: Within::default(),
             news,
             more,
-            listener,
+            audience,
             last_words: Arc::default(),
             asked: false,
+            over: false,
         }
     }
 
     async fn run(mut self) {
-        loop {
+        while !self.over {
             while let Ok(news) = self.news.try_recv() {
                 self.bring(news);
             }
@@ -169,7 +185,7 @@ impl Driver {
             match self.group.step(clock) {
                 Ok(Step::Exited(status)) => {
                     self.last_words().status = Some(status);
-                    return;
+                    return self.ended(status);
                 }
                 Ok(Step::Waits { until_ns }) => self.wait(until_ns).await,
                 Ok(step) => self.take(step).await,
@@ -180,6 +196,15 @@ impl Driver {
 
     fn last_words(&self) -> std::sync::MutexGuard<'_, LastWords> {
         self.last_words.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A worker that was in the midst of something when it ended has not done its part, unless it failed: that is told then.
+    fn ended(&mut self, status: Status) {
+        if let (Audience::Watch(watch), Status::Code(0)) = (&mut self.audience, status)
+            && let Err(why) = watch.ended()
+        {
+            self.host.give_up(why);
+        }
     }
 
     fn fail(&self, broken: &Broken) -> ! {
@@ -274,22 +299,30 @@ impl Driver {
     }
 
     fn print(&mut self, line: String) {
-        self.asked = false;
-        match &mut self.listener {
-            Listener::Lock(tell) => {
-                // Nobody listens once the client is gone.
-                let _ = tell.send(line.clone());
-                self.note(line, false);
+        if let Audience::Log { says, leads } = &mut self.audience {
+            if let Some(now) = says(&line)
+                && now != std::mem::replace(leads, now)
+            {
+                let what = if now { What::Promoted } else { What::Demoted };
+                self.host.record(picklock_sim::host::Origin::default(), what);
             }
-            Listener::Log { says, leads } => {
-                if let Some(now) = says(&line)
-                    && now != std::mem::replace(leads, now)
-                {
-                    let what = if now { What::Promoted } else { What::Demoted };
-                    self.host.record(picklock_sim::host::Origin::default(), what);
+            return self.keep(line);
+        }
+        self.note(line.clone(), false);
+        match &mut self.audience {
+            Audience::Watch(watch) => match watch.hear(&line) {
+                Ok(over) => self.over = over,
+                Err(why) => {
+                    let complaints = self.last_words().complaints();
+                    self.host.give_up(format!("{why}{complaints}"));
                 }
-                self.keep(line);
+            },
+            Audience::Asker(tell) => {
+                self.asked = false;
+                // Nobody listens once the client is gone.
+                let _ = tell.send(line);
             }
+            Audience::Log { .. } => {}
         }
     }
 
@@ -346,9 +379,17 @@ impl Driver {
     async fn wait(&mut self, until_ns: Option<u64>) {
         if until_ns.is_none() && self.asked && self.sockets.is_empty() && self.news.is_empty() {
             let complaints = self.last_words().complaints();
+            let must = match self.audience {
+                Audience::Watch(_) => {
+                    "has not ended: a worker that nobody asks goes on until it ends by itself or is stopped (flush what it prints)"
+                }
+                _ => {
+                    "has not answered what it was told: it must read lines from its standard input and print one for each, at once \
+                     (flush it)"
+                }
+            };
             self.host.give_up(format!(
-                "the program waits for nothing and has no connection, and has not answered what it was told: it must read lines \
-                 from its standard input and print one for each, at once (flush it){complaints}"
+                "the program waits for nothing and has no connection, and {must}{complaints}"
             ));
         }
         let host = self.host.clone();

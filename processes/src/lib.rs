@@ -6,7 +6,8 @@
 //! starts it anew.
 //!
 //! On top of that stands a lock in any language: [`Program`] names a command, and its design asks the command for a lock by
-//! lines on its standard input and reads its answers ([`answer`] says which).
+//! lines on its standard input and reads its answers ([`answer`] says which). Or it is a worker that does everything by itself
+//! and says when it holds the lock.
 //!
 //! Everything goes through the host, as for a lock in Rust, so that scenarios, shrinking, exploration and stories serve
 //! unchanged, and processes and clients in Rust can be mixed.
@@ -19,6 +20,7 @@ mod network;
 mod program;
 pub mod servers;
 mod within;
+mod worker;
 mod wrapper;
 
 pub use ensemble::Ensemble;

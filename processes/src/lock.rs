@@ -7,11 +7,10 @@ use picklock_programs::Setup;
 use picklock_sim::design::Seat;
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
-use picklock_sim::lock::{Deadline, Grant, Lock, LockError, Retry};
-use picklock_sim::time::WallTime;
+use picklock_sim::lock::{Grant, Lock, LockError, Retry};
 use tokio::sync::Mutex;
 
-use crate::answer::{Answer, Granted, Question, Until};
+use crate::answer::{Answer, Granted, Question};
 use crate::driver::{self, Ends, LastWords, News};
 
 /// A program on a host, asked for a lock.
@@ -101,15 +100,8 @@ impl ProgramLock {
         let owner = given.owner.unwrap_or_else(|| format!("{}#{nth}", self.host.name()));
         let mut grant = Grant::new(key, owner);
         grant.token = given.token.filter(|_| self.fenced);
-        grant.deadline = given.until.map(|until| self.deadline(until));
+        grant.deadline = given.until.map(|until| until.on(&self.host));
         grant
-    }
-
-    fn deadline(&self, until: Until) -> Deadline {
-        match until {
-            Until::In(span) => Deadline::Monotonic(self.host.reading().0 + Duration::from_millis(span)),
-            Until::At(at) => Deadline::Wall(WallTime(at.saturating_mul(1_000_000))),
-        }
     }
 }
 
@@ -151,7 +143,7 @@ impl Lock for ProgramLock {
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
         match self.ask(Question::Renew, format!("renew {}", grant.key)).await {
             Answer::Renewed { until } => {
-                grant.deadline = until.map(|until| self.deadline(until)).or(grant.deadline);
+                grant.deadline = until.map(|until| until.on(&self.host)).or(grant.deadline);
                 Ok(true)
             }
             Answer::Error(text) => Err(LockError::in_doubt(text)),

@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::ensemble::Ensemble;
 use crate::lock::ProgramLock;
 use crate::network;
+use crate::worker::WorkerProgram;
 
 /// The most stores that a program is given.
 const STORES_MAX: u32 = 16;
@@ -50,6 +51,8 @@ pub struct Program {
     pub fenced: bool,
     /// Whether the worker asks it to renew, at each third of the lease.
     pub renews: bool,
+    /// Whether it does everything by itself, and only says when it holds the lock.
+    pub worker: bool,
     /// Whether each of its looks at the clock, and each send, is a point of its own at which a fault can strike. Slower.
     pub told: bool,
 }
@@ -65,7 +68,7 @@ pub enum ProgramError {
     Quotes(String),
     /// A parameter is not known.
     #[error(
-        "a program has no parameter `{name}`{}; it has stores, topology, belief, fenced, renew, looks",
+        "a program has no parameter `{name}`{}; it has stores, topology, belief, fenced, renew, worker, looks",
         .near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
     )]
     Unknown {
@@ -74,6 +77,11 @@ pub enum ProgramError {
         /// The one that was probably meant.
         near: Option<&'static str>,
     },
+    /// Nobody asks a worker to renew.
+    #[error(
+        "a worker that does everything by itself is asked for nothing, and for no renewal: leave `renew` out"
+    )]
+    Renews,
     /// A parameter cannot have this value.
     #[error("`{name}` of a program cannot be `{value}`: it is {must}")]
     Value {
@@ -86,7 +94,7 @@ pub enum ProgramError {
     },
 }
 
-const PARAMS: [&str; 6] = ["stores", "topology", "belief", "fenced", "renew", "looks"];
+const PARAMS: [&str; 7] = ["stores", "topology", "belief", "fenced", "renew", "worker", "looks"];
 
 impl Program {
     /// A program on one Redis store, whose holders believe until they release.
@@ -100,6 +108,7 @@ impl Program {
             belief: Belief::Naive,
             fenced: false,
             renews: false,
+            worker: false,
             told: false,
         }
     }
@@ -136,6 +145,13 @@ impl Program {
     #[must_use]
     pub fn fenced(mut self) -> Program {
         self.fenced = true;
+        self
+    }
+
+    /// The same, which does everything by itself and only says when it holds the lock.
+    #[must_use]
+    pub fn by_itself(mut self) -> Program {
+        self.worker = true;
         self
     }
 
@@ -197,6 +213,7 @@ impl Program {
             }
             "fenced" => self.fenced = yes("fenced")?,
             "renew" => self.renews = yes("renew")?,
+            "worker" => self.worker = yes("worker")?,
             "looks" => {
                 self.told = match value {
                     "page" => false,
@@ -221,11 +238,20 @@ impl Program {
         if words.is_empty() {
             return Err(ProgramError::NoCommand);
         }
+        if self.worker && self.renews {
+            return Err(ProgramError::Renews);
+        }
         let (program, parts) = (self.clone(), parts(&words));
         let client = move |seat: Seat| {
             let setup = program.setup(&words, &seat);
+            let (worker, fenced) = (program.worker, program.fenced);
             let checkpoint = program.renews.then_some(seat.ttl / 3);
-            async move { Ok(Client::lock(ProgramLock::start(&seat, &setup, checkpoint, program.fenced))) }
+            async move {
+                Ok(match worker {
+                    true => Client::worker(WorkerProgram { host: seat.host, setup, fenced }),
+                    false => Client::lock(ProgramLock::start(&seat, &setup, checkpoint, fenced)),
+                })
+            }
         };
         let design = Design::new(&self.to_string(), client).believing(self.belief).made_of(parts);
         let mut design = match self.ensemble {
@@ -238,6 +264,7 @@ impl Program {
         };
         design.claim = format!("an unmodified program: {}", self.command).into();
         design.fenced = self.fenced;
+        design.by_itself = self.worker;
         Ok(design)
     }
 
@@ -315,9 +342,12 @@ impl fmt::Display for Program {
             Belief::Trusting => params.push("belief=trusting".to_owned()),
             Belief::Naive | Belief::None => {}
         }
-        for (set, word) in
-            [(self.fenced, "fenced=yes"), (self.renews, "renew=yes"), (self.told, "looks=told")]
-        {
+        for (set, word) in [
+            (self.fenced, "fenced=yes"),
+            (self.renews, "renew=yes"),
+            (self.worker, "worker=yes"),
+            (self.told, "looks=told"),
+        ] {
             params.extend(set.then(|| word.to_owned()));
         }
         f.write_str("program")?;
@@ -358,6 +388,7 @@ mod tests {
             "program{topology=etcd:3,fenced=yes}:python3 lock.py",
             "program{topology=zookeeper:1}:python3 lock.py",
             "program{topology=sentinel,renew=yes,looks=told}:python3 'my lock.py' {a,b}",
+            "program{belief=honest,worker=yes}:./worker",
         ] {
             let program: Program = text.parse().unwrap();
             assert_eq!(program.to_string(), text);
@@ -384,5 +415,6 @@ mod tests {
         assert!(error("program{stores=0}:x").contains("from 1 to 16"));
         assert!(error("program{topology=ring}:x").contains("`redlock:N`"));
         assert!(error("program{topology=etcd:0}:x").contains("N from 1 to 7"));
+        assert!(error("program{renew=yes,worker=yes}:x").contains("leave `renew` out"));
     }
 }

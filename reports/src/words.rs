@@ -79,6 +79,9 @@ impl<'a> Names<'a> {
             What::Left { key, error: Some(error), .. } => format!("one release of `{key}` failed: {error}"),
             What::Finished => "has finished".to_owned(),
             What::Told { line } => format!("its program is told `{line}`"),
+            What::Printed { line, aside: false } if says_by_itself(line) => {
+                format!("its program says `{line}`")
+            }
             What::Printed { line, aside: false } => format!("its program answers `{line}`"),
             What::Printed { line, aside: true } => format!("its program complains: {line}"),
             What::Paused { kind, until } => match kind {
@@ -153,4 +156,9 @@ fn with(token: Option<Token>) -> String {
 fn signed(ns: i64) -> String {
     let sign = if ns < 0 { '-' } else { '+' };
     format!("{sign}{}", crate::numbers::span(std::time::Duration::from_nanos(ns.unsigned_abs())))
+}
+
+/// Whether a line is the report of a worker that nobody asks.
+fn says_by_itself(line: &str) -> bool {
+    ["wants ", "holds ", "frees "].iter().any(|verb| line.starts_with(verb))
 }

@@ -109,7 +109,7 @@
 //!
 //! # Where things are
 //!
-//! - *The contract*: [`lock`] (what a client of a design can do), [`design`] and [`family`] (name, parameters, spelling),
+//! - *The contract*: [`lock`] (what a client of a design can do), [`worker`] (one that does all by itself), [`design`] and [`family`] (name, parameters, spelling),
 //!   [`data`] (what sections do to what is guarded), [`store`] (what a kind of store brings) with [`param`] and [`span`],
 //!   [`host`] (what a process may touch) with [`stream`], [`sleep`], [`task`] and [`disk`].
 //! - *What goes in*: [`plan`] as data, [`capsule`] as a file, [`seed`] for all randomness, [`probe`] for the protocol
@@ -130,7 +130,7 @@ pub mod trace;
 mod world;
 
 pub use base::{clock, ids, seed, text, time};
-pub use contract::{data, design, family, lock, param, span, store};
+pub use contract::{data, design, family, lock, param, span, store, worker};
 pub use controls::{oracle, resource, witness};
 pub use host::{disk, sleep, stream, task};
 pub use plan::probe;

@@ -54,6 +54,11 @@ const ALL: &[Adapter] = &[
         text: include_str!("../../examples/adapters/plain.py"),
     },
     Adapter {
+        name: "python-worker",
+        doc: "a worker that nobody asks, for --worker: redis-py, and a lease lock by hand",
+        text: include_str!("../../examples/adapters/worker.py"),
+    },
+    Adapter {
         name: "python-etcd",
         doc: "the lock recipe on etcd, for --topology etcd:N",
         text: include_str!("../../examples/adapters/etcd_lock.py"),

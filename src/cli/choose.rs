@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use picklock_processes::{Program, servers};
-use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::scenario::{Scenario, decides_by_itself};
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::text::nearest;
@@ -148,6 +148,19 @@ pub(crate) fn set(scenarios: &mut [Scenario], settings: &[String]) -> Result<(),
         scenario.set_all(&known).map_err(Failure::input)?;
     }
     Ok(())
+}
+
+/// Refuses what is set of sections where a worker does everything by itself.
+pub(crate) fn fit_workers(designs: &[Design], settings: &[String]) -> Result<(), Failure> {
+    let Some(worker) = designs.iter().find(|design| design.by_itself) else { return Ok(()) };
+    match settings.iter().find(|setting| decides_by_itself(setting)) {
+        None => Ok(()),
+        Some(setting) => Err(Failure::Input(format!(
+            "`{setting}` says nothing to `{}`: a worker that does everything by itself decides that too; leave it out, or give it to the \
+             program among its arguments",
+            worker.name
+        ))),
+    }
 }
 
 fn knows(scenario: &Scenario, setting: &str) -> bool {

@@ -100,6 +100,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     }
     let scenario = scenario(args)?;
     let designs = args.programs.explored_and(&args.design)?;
+    choose::fit_workers(&designs, &args.set)?;
     if !args.place.is_empty() {
         let [design] = designs.as_slice() else {
             return Err(Failure::Input("--place goes with one design".to_owned()));

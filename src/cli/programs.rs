@@ -31,6 +31,9 @@ pub(crate) struct Programs {
     /// The worker asks the programs to renew, at each third of the lease
     #[arg(long, requires = "program")]
     renew: bool,
+    /// The programs do everything by themselves, and print `holds KEY` and `frees KEY`
+    #[arg(long, requires = "program", conflicts_with = "renew")]
+    worker: bool,
     /// The servers: simulated, or the real ones in virtual time (redis-server must be installed)
     #[arg(long, value_name = "simulated|real", default_value = "simulated", value_parser = ["simulated", "real"])]
     servers: String,
@@ -86,6 +89,7 @@ impl Programs {
         }
         program.fenced |= self.fenced;
         program.renews |= self.renew;
+        program.worker |= self.worker;
         program.told |= told;
         let design = program.design().map_err(Failure::input)?;
         if let Some(script) = design.parts.first().filter(|part| is_shell_script(Path::new(&part.file))) {

@@ -59,8 +59,10 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     let mut scenarios = [choose::named(&choose::suite(args.suite.as_deref())?, scenario)?];
     choose::set(&mut scenarios, &args.set)?;
     let [scenario] = scenarios;
-    let name = quoted(&choose::design(design)?.name);
-    let design = scenario.applies(&choose::design(design)?).map_err(|why| {
+    let chosen = choose::design(design)?;
+    choose::fit_workers(std::slice::from_ref(&chosen), &args.set)?;
+    let name = quoted(&chosen.name);
+    let design = scenario.applies(&chosen).map_err(|why| {
         Failure::Input(format!("scenario `{}` says nothing of design `{design}`: {why}", scenario.name()))
     })?;
     let engine = args.engine.unwrap_or_default();

@@ -143,6 +143,7 @@ fn is_choice(selection: &Selection) -> bool {
 pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let (designs, scenarios) = (selection.programs.and(&selection.design)?, choose::scenarios(selection)?);
+    choose::fit_workers(&designs, &selection.set)?;
     Ok(Campaign {
         engine: selection.engine,
         jobs: selection.jobs.unwrap_or(cores),

@@ -55,7 +55,9 @@ fn decides(history: &History<'_>, strike: &Strike, lever: &Lever) -> bool {
 
 /// True if the section asked before this, and lets go, or has made its change, after it.
 fn at_stake(history: &History<'_>, section: &Section<'_>, at: TrueTime) -> bool {
-    let asked = section.asked.is_some_and(|event| event.at <= at);
+    // A worker may not say that it asks.
+    let begun = section.asked.or(section.grant.as_ref().map(|grant| grant.acquired));
+    let asked = begun.is_some_and(|event| event.at <= at);
     asked && until(history, section).is_some_and(|until| at <= until)
 }
 

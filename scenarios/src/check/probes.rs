@@ -91,6 +91,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         reentrant,
         sells,
         own_data,
+        by_itself,
         alone,
         leases_to_recover,
         needs_replicas,
@@ -115,6 +116,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         && one.reentrant == *reentrant
         && one.sells == *sells
         && one.own_data == *own_data
+        && one.by_itself == *by_itself
         && one.alone == *alone
         && one.leases_to_recover == *leases_to_recover
         && one.needs_replicas == *needs_replicas

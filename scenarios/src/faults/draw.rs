@@ -27,7 +27,7 @@ pub struct Setting<'a> {
     world: &'a WorldSpec,
     clients: &'a [ClientPlan],
     topology: Topology,
-    /// True if clients have no link to the resource.
+    /// True if clients have no link to the resource, or do not use it.
     own_data: bool,
     servers: Vec<Member>,
     /// The points that clients passed in the calm run, by client and section; those between sections are left out.
@@ -48,7 +48,7 @@ impl<'a> Setting<'a> {
             world: &calm.world,
             clients: &calm.clients,
             topology: design.topology,
-            own_data: design.own_data,
+            own_data: design.own_data || design.by_itself,
             servers: design.members(&calm.world),
             passed,
             calm_end: probe.map_or(TrueTime(0), |probe| probe.end),

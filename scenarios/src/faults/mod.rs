@@ -84,6 +84,11 @@ pub(crate) fn strikes_release(fault: &Fault, args: &Args) -> bool {
         && args.word(params::PHASE.name) == "release"
 }
 
+/// Whether a fault tells the section of a client from what its lock does besides, or from the calls of its lock.
+pub(crate) fn strikes_calls(fault: &Fault) -> bool {
+    [stall::FAULT.name, cancel::FAULT.name].contains(&fault.name)
+}
+
 /// Whether a fault strikes only at the links to the resource.
 pub(crate) fn strikes_resource(fault: &Fault, args: &Args) -> bool {
     fault.params.iter().any(|param| param.name == params::LINKS.name)

@@ -190,10 +190,12 @@ impl<'t> History<'t> {
     }
 
     /// Whether requests are known by the section that sent them. Tasks of one client may share a connection whose own task
-    /// writes for all of them: then what a store did cannot be told to be the doing of one section.
+    /// writes for all of them: then what a store did cannot be told to be the doing of one section. Nor can it where a worker
+    /// says only that it holds: where one of its sections ends and the next begins, nobody knows.
     #[must_use]
     pub fn knows_origins(&self) -> bool {
-        self.sections.iter().all(|section| section.id.task == 0)
+        let is_known = |section: &Section<'_>| section.asked.is_some() || section.grant.is_none();
+        self.sections.iter().all(|section| section.id.task == 0 && is_known(section))
     }
 
     /// The sections of one task of a client from this one to that one, in their order.

@@ -72,7 +72,8 @@ fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
 
 /// Whether an unmodified program runs on this host.
 fn is_program(history: &History<'_>, client: HostId) -> bool {
-    history.trace.events.iter().any(|event| event.host == client && matches!(event.what, What::Told { .. }))
+    let of_program = |what: &What| matches!(what, What::Told { .. } | What::Printed { .. });
+    history.trace.events.iter().any(|event| event.host == client && of_program(&event.what))
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@
 //! # Ok::<(), picklock_scenarios::scenario::ScenarioError>(())
 //! ```
 
+mod by_itself;
 mod error;
 mod parts;
 mod plans;
@@ -36,6 +37,7 @@ mod tests;
 pub(crate) mod toml_view;
 pub mod world;
 
+pub use by_itself::decides_by_itself;
 pub(crate) use error::Spot;
 pub use error::{Place, Problem, ScenarioError};
 pub use parts::{Scenario, Settable};

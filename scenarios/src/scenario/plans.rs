@@ -12,7 +12,7 @@ use picklock_sim::store::setting;
 use picklock_sim::time::nanos;
 
 use super::parts::Scenario;
-use super::world;
+use super::{by_itself, world};
 use crate::faults::{self, Draw, FaultEntry, Setting};
 use crate::workloads;
 
@@ -25,6 +25,7 @@ impl Scenario {
     /// The reason, as a fragment.
     pub fn applies(&self, design: &Design) -> Result<Design, String> {
         (self.workload.applies)(design)?;
+        self.fits_workers(design)?;
         if let Some(kind) = &design.kind
             && self.ttl() < kind.smallest_lease()
         {
@@ -197,6 +198,7 @@ impl FaultEntry {
                 "it strikes at the links to the resource, and the design's data lie in its own store".into(),
             );
         }
+        by_itself::strikes(self, design)?;
         (self.fault.applies)(&self.args, design.topology)
     }
 }

@@ -54,6 +54,9 @@ enum Kind {
 /// Runs the sections that this client has not begun yet, each task its own, one after another; a restarted client goes on with
 /// the next ones. Then it is there as a rival, so that somebody wants the lock when a fault ends that outlasts the sections.
 async fn client(seat: ClientSeat, kind: Kind) {
+    if let Client::Worker(worker) = &seat.client {
+        return by_itself(worker.as_ref(), &seat).await;
+    }
     let mut tasks: Vec<u32> = seat.plan.sections.iter().map(|section| section.task).collect();
     tasks.sort_unstable();
     tasks.dedup();
@@ -69,6 +72,19 @@ async fn client(seat: ClientSeat, kind: Kind) {
         worker.carry_out(section).await;
     }
     worker.witness.finished();
+}
+
+/// Lets a worker have the rounds that are left, one for each of the plan's sections.
+async fn by_itself(worker: &dyn picklock_sim::worker::Worker, seat: &ClientSeat) {
+    let (witness, sections) = (seat.host.witness(), &seat.plan.sections);
+    let done = witness.last_section();
+    let left = || sections.iter().filter(|section| section.ordinal > done);
+    if let Some(first) = left().next() {
+        seat.host.sleep(first.think).await;
+        worker.work(left().map(|section| section.ordinal).collect()).await;
+    }
+    witness.stand_by();
+    witness.finished();
 }
 
 /// One task of a client.
@@ -113,6 +129,8 @@ impl<'s> Worker<'s> {
         match &self.seat.client {
             Client::Lock(lock) => self.locked(lock.as_ref(), section).await,
             Client::Direct(direct) => self.direct(direct.as_ref(), section).await,
+            // It has no sections of the workload's.
+            Client::Worker(_) => {}
         }
         self.witness.idle(section.ordinal);
     }

@@ -44,6 +44,8 @@ pub struct Design {
     pub sells: bool,
     /// True if the data that it guards lie in its own store, and not at the resource.
     pub own_data: bool,
+    /// True if its clients do everything by themselves: they hold the lock when they like, and use no resource.
+    pub by_itself: bool,
     /// True if its server comes alone: there is no replica of it, and it keeps no records of locks.
     pub alone: bool,
     /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault; none if it has no
@@ -81,6 +83,7 @@ impl Design {
             reentrant: false,
             sells: false,
             own_data: false,
+            by_itself: false,
             alone: false,
             leases_to_recover: 1,
             needs_replicas: false,
@@ -179,6 +182,13 @@ impl Design {
     #[must_use]
     pub fn guarding_own_data(mut self) -> Design {
         self.own_data = true;
+        self
+    }
+
+    /// The same design, whose clients are [workers](super::worker::Worker) that do everything by themselves.
+    #[must_use]
+    pub fn by_itself(mut self) -> Design {
+        self.by_itself = true;
         self
     }
 

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use super::data::{Applied, Operation, ResourceError};
+use super::worker::Worker;
 use crate::base::ids::{Key, Token};
 use crate::host::Host;
 
@@ -276,7 +277,6 @@ pub trait ErasedLock: Send + Sync {
         wait: Duration,
     ) -> BoxFuture<'a, Result<Option<Grant>, LockError>>;
 
-    /// See [`Lock::release`].
     /// See [`Lock::acquire_shared`].
     fn acquire_shared<'a>(
         &'a self,
@@ -377,12 +377,14 @@ impl<D: Direct> ErasedDirect for D {
     }
 }
 
-/// A client of a design: most hold a lock around a section, some need none.
+/// A client of a design: most hold a lock around a section, some need none or do all of it by themselves.
 pub enum Client {
     /// Acquire, run the section, release.
     Lock(Box<dyn ErasedLock>),
     /// Change the resource directly.
     Direct(Box<dyn ErasedDirect>),
+    /// Do everything by itself, and say when it holds the lock.
+    Worker(Box<dyn Worker>),
 }
 
 impl Client {
@@ -394,5 +396,10 @@ impl Client {
     /// A client that does without.
     pub fn direct(direct: impl Direct) -> Client {
         Client::Direct(Box::new(direct))
+    }
+
+    /// A client that does everything by itself.
+    pub fn worker(worker: impl Worker + 'static) -> Client {
+        Client::Worker(Box::new(worker))
     }
 }

@@ -7,3 +7,4 @@ pub mod lock;
 pub mod param;
 pub mod span;
 pub mod store;
+pub mod worker;

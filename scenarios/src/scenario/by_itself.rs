@@ -1,0 +1,100 @@
+//! What a scenario says of a worker that does everything by itself: how many there are, how often each holds the lock, and what
+//! goes wrong. When it asks, how long it works and for which keys are its own.
+
+use picklock_sim::design::Design;
+use picklock_sim::param::Args;
+
+use super::parts::Scenario;
+use crate::faults::{self, FaultEntry};
+use crate::workloads;
+
+/// The parameters that say how clients carry sections out.
+const OF_SECTIONS: [&str; 8] = ["keys", "assign", "tasks", "shared", "work", "shape", "first_work", "rivals"];
+
+/// The parameters of the world that do.
+const OF_CLIENTS: [&str; 4] = ["wait", "stock", "heedless", "releases"];
+
+/// Whether a worker that does everything by itself decides for itself what this setting is about: `work=2s`, `contend.work=2s`.
+#[must_use]
+pub fn decides_by_itself(setting: &str) -> bool {
+    let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
+    let own = name.rsplit('.').next().unwrap_or(name);
+    let group = name.rsplit_once('.').map_or("", |(group, _)| group);
+    let of_load = group.is_empty() || workloads::named(group).is_some();
+    let of_world = group.is_empty() || group == "world";
+    (of_load && OF_SECTIONS.contains(&own)) || (of_world && OF_CLIENTS.contains(&own))
+}
+
+impl Scenario {
+    /// Why it says nothing of a design whose clients do everything by themselves, as a fragment; nothing of the kind for all
+    /// others.
+    pub(super) fn fits_workers(&self, design: &Design) -> Result<(), String> {
+        if !design.by_itself {
+            return Ok(());
+        }
+        if self.workload.name != workloads::ALL[0].name {
+            return Err("its sections are no plain ones, and the worker has sections of its own".into());
+        }
+        if self.load.count("tasks") > 1 || self.load.count("shared") > 0 {
+            return Err(
+                "its clients have several tasks, or share the lock, and the worker does as it likes".into()
+            );
+        }
+        // Without faults it is about what sections do.
+        let defaults = Args::defaults(self.workload.params);
+        let mut both = self.load.iter().zip(defaults.iter());
+        let of_sections =
+            both.any(|((param, value), (_, default))| OF_SECTIONS.contains(&param.name) && value != default);
+        if self.faults.is_empty() && of_sections {
+            return Err("it is about how sections work, and the worker decides that by itself".into());
+        }
+        Ok(())
+    }
+}
+
+/// Whether a fault can strike such a worker as it is meant to.
+pub(super) fn strikes(entry: &FaultEntry, design: &Design) -> Result<(), String> {
+    if design.by_itself && faults::strikes_calls(entry.fault) {
+        return Err("it strikes at the section of a client and not at its lock, and a worker is both".into());
+    }
+    if design.by_itself && faults::strikes_resource(entry.fault, &entry.args) {
+        return Err("it strikes at the links to the resource, and a worker uses none".into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::faults::tests::design;
+
+    fn applies(text: &str) -> Result<Design, String> {
+        let scenario = Scenario::parse("s.toml", &format!("summary = 's'\n{text}"), &[]).unwrap();
+        scenario.applies(&design(1, false).by_itself())
+    }
+
+    #[test]
+    fn a_worker_of_its_own_has_its_own_sections() {
+        assert!(applies("").is_ok());
+        assert!(applies("[contend]\nclients = 5\nsections = 4").is_ok());
+        assert!(applies("[contend]\nwork = '2s'").unwrap_err().contains("decides that by itself"));
+        assert!(applies("[contend]\nwork = '2s'\n[[fault]]\nkind = 'pause'").is_ok());
+        assert!(applies("[contend]\ntasks = 2").unwrap_err().contains("several tasks"));
+        assert!(applies("workload = 'sell'").unwrap_err().contains("sections of its own"));
+        assert!(applies("[[fault]]\nkind = 'stall'").unwrap_err().contains("a worker is both"));
+        let resource = "[[fault]]\nkind = 'lost-reply'\nlinks = 'resource'";
+        assert!(applies(resource).unwrap_err().contains("uses none"));
+    }
+
+    #[test]
+    fn settings_of_sections_are_told_from_those_of_faults() {
+        for setting in ["work=2s", "contend.work=2s", "keys = 3", "wait=1s", "world.wait=1s"] {
+            assert!(decides_by_itself(setting), "{setting}");
+        }
+        for setting in
+            ["clients=5", "sections=3", "think=1ms", "ttl=2s", "pause.for=2s", "redis.persistence=none"]
+        {
+            assert!(!decides_by_itself(setting), "{setting}");
+        }
+    }
+}
