@@ -214,8 +214,9 @@ fn keep(
     Ok(Some(path))
 }
 
-/// What is judged by the records of stores, which real ones keep to themselves.
-const OF_RECORDS: [&str; 5] = ["ownership", "reentrancy", "continuity", "clean-failure", "truthful-answers"];
+/// The invariants that are judged by the records of stores, which real ones keep to themselves.
+pub const OF_RECORDS: [&str; 6] =
+    ["ownership", "reentrancy", "honest-validity", "continuity", "clean-failure", "truthful-answers"];
 
 /// How often a plan shows each of the violations with real servers; `None` if there are none for it.
 fn with_real_servers(
