@@ -6,41 +6,19 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 use std::path::Path;
-use std::process::Command;
-use std::sync::OnceLock;
 
 use picklock::Program;
 
 #[path = "support/binary.rs"]
 mod binary;
-#[path = "support/can_run.rs"]
-mod can_run;
+#[path = "support/programs.rs"]
+mod programs;
 
-use binary::{Ended, directory, run_in};
-use can_run::can_run;
-
-/// The interpreter itself: what a version manager puts into the `PATH` under its name may be a shell script, which starts
-/// a dozen processes before it.
-fn python3() -> &'static str {
-    static PATH: OnceLock<String> = OnceLock::new();
-    PATH.get_or_init(|| {
-        let told =
-            Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
-        String::from_utf8(told.stdout).unwrap().trim().to_owned()
-    })
-}
+use binary::{directory, run_in};
+use programs::{can_run, digest, python, python3};
 
 fn plain() -> String {
     format!("{} {}/examples/adapters/plain.py", python3(), env!("CARGO_MANIFEST_DIR"))
-}
-
-fn digest(output: &Ended) -> String {
-    let line = output.stdout.lines().find(|line| line.trim_start().starts_with("digest: "));
-    line.unwrap_or_else(|| panic!("{}{}", output.stdout, output.stderr)).to_owned()
-}
-
-fn python(script: &str) -> String {
-    format!("{} -c '{script}'", python3())
 }
 
 #[test]
@@ -257,36 +235,92 @@ fn clients_see_the_same_of_simulated_and_of_real_servers() {
 }
 
 #[test]
-fn a_lock_with_one_thing_wrong_is_caught_and_the_same_without_it_is_not() {
-    if !can_run(&["python3"]) {
+fn a_real_server_keeps_over_a_restart_what_it_is_to_keep_and_loses_with_the_power_what_it_had_not_synced() {
+    if !can_run(&["redis-server"]) {
         return;
     }
-    let twin = format!("{} {}/tests/fixtures/twins/twin.py", python3(), env!("CARGO_MANIFEST_DIR"));
-    let here = directory();
-    let every = ["mutual-exclusion", "effective-exclusion", "no-lost-update"]
-        .map(|name| format!("\"{name}\""))
-        .join(", ");
-    std::fs::write(here.path().join("allow.toml"), format!("[long-work]\nallow = [{every}]\n")).unwrap();
-    for (wrong, scenario, invariant) in [("del", "long-work", "ownership"), ("token", "calm", "token-order")]
-    {
-        let violated = |command: &str| {
-            let args = [
-                "run",
-                "--program",
-                command,
-                "--fenced",
-                "--scenario",
-                scenario,
-                "--seeds",
-                "2",
-                "--no-confirm",
-            ];
-            let ended =
-                run_in(here.path(), &[&args[..], &["--allow", "allow.toml", "--format", "json"]].concat());
-            let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
-            report["cells"][0]["violations"].get(invariant).is_some()
-        };
-        assert!(violated(&format!("{twin} {wrong}")), "{wrong}");
-        assert!(!violated(&twin), "{wrong}");
+    let set = |persistence: &str, power: &str| {
+        [
+            "--set".to_owned(),
+            format!("persistence={persistence}"),
+            "--set".to_owned(),
+            format!("power_loss={power}"),
+        ]
+    };
+    for (persistence, power, two_holders) in [
+        ("none", "no", true),
+        ("rdb", "no", true),
+        ("everysec", "no", false),
+        ("everysec", "yes", true),
+        ("always", "no", false),
+        ("always", "yes", false),
+    ] {
+        let set = set(persistence, power);
+        let mut args = vec!["run", "--design", "single@real", "--scenario", "node-restart", "--seeds", "4"];
+        args.extend(["--no-confirm", "--format", "json"]);
+        args.extend(set.iter().map(String::as_str));
+        let here = directory();
+        std::fs::write(
+            here.path().join("allow.toml"),
+            "[node-restart]\nallow = [\"mutual-exclusion\", \"effective-exclusion\", \"no-lost-update\"]\n",
+        )
+        .unwrap();
+        args.extend(["--allow", "allow.toml"]);
+        let ended = run_in(here.path(), &args);
+        let report: serde_json::Value = serde_json::from_str(&ended.stdout)
+            .unwrap_or_else(|error| panic!("{persistence}: {error}: {}{}", ended.stdout, ended.stderr));
+        let violations = &report["cells"][0]["violations"];
+        assert_eq!(
+            violations.get("mutual-exclusion").is_some(),
+            two_holders,
+            "{persistence}, {power}: {violations}"
+        );
     }
+    let again: Vec<String> = (0..2)
+        .map(|_| {
+            let set = set("everysec", "yes");
+            let args: Vec<&str> = ["replay", "single@real", "node-restart", "1"]
+                .into_iter()
+                .chain(set.iter().map(String::as_str))
+                .collect();
+            digest(&run_in(directory().path(), &args))
+        })
+        .collect();
+    assert_eq!(again[0], again[1]);
+}
+
+#[test]
+fn clients_see_the_same_of_simulated_and_of_real_servers_that_come_back_with_what_they_kept() {
+    if !can_run(&["redis-server"]) {
+        return;
+    }
+    for persistence in ["none", "rdb", "everysec", "always"] {
+        let here = directory();
+        let mut command = binary::picklock(here.path());
+        command.env_remove("PICKLOCK_REDIS_SERVER");
+        command.args(["conformance", "--design", "single", "--scenario", "node-restart", "--seeds", "2"]);
+        command.args(["--set", &format!("persistence={persistence}")]);
+        let output = binary::end(command);
+        assert_eq!(output.code, Some(0), "{persistence}: {}{}", output.stdout, output.stderr);
+        assert!(output.stdout.contains("0 differ"), "{persistence}: {}", output.stdout);
+    }
+}
+
+#[test]
+fn what_is_told_is_tried_on_real_servers() {
+    if !can_run(&["redis-server"]) {
+        return;
+    }
+    let here = directory();
+    let mut command = binary::picklock(here.path());
+    command.env_remove("PICKLOCK_REDIS_SERVER");
+    command.args(["conformance", "--told", "--design", "single", "--scenario", "long-work", "--seeds", "1"]);
+    let output = binary::end(command);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    assert!(
+        output.stdout.contains("mutual-exclusion") && output.stdout.contains("16 of 16"),
+        "{}",
+        output.stdout
+    );
+    assert!(output.stdout.contains("in at least half of 16 networks"), "{}", output.stdout);
 }

@@ -8,11 +8,12 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_programs::Syncs;
 use picklock_sim::design::Design;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
-use picklock_sim::plan::Settings;
+use picklock_sim::plan::{Setting, Settings};
 use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology, complete};
 use picklock_sim::trace::Role;
 use tempfile::TempDir;
@@ -36,9 +37,7 @@ pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
     }
     let settings = complete(kind.params(), &Settings::default(), LEASE);
     let members = kind.members(design.topology, &settings);
-    if design.persistent
-        || members.iter().any(|member| kind.real_server(member, &members, &settings).is_none())
-    {
+    if members.iter().any(|member| kind.real_server(member, &members, &settings).is_none()) {
         return Err(format!("picklock does not start real servers of {} in this way", kind.name()));
     }
     design.name = format!("{}{SUFFIX}", design.name).into();
@@ -98,9 +97,15 @@ struct Real {
     kind: Arc<dyn StoreKind>,
 }
 
+/// What a member of a run left behind.
+struct Kept {
+    directory: TempDir,
+    syncs: Syncs,
+}
+
 thread_local! {
     /// The directories of the members of the run that this thread makes, by host: those of one run last until the next begins.
-    static KEPT: RefCell<BTreeMap<String, TempDir>> = const { RefCell::new(BTreeMap::new()) };
+    static KEPT: RefCell<BTreeMap<String, Kept>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// On a host's disk: a server ran here before.
@@ -109,15 +114,24 @@ const RAN: &str = "ran";
 /// File systems in memory, where a server waits for no disk.
 const MEMORY: &str = "/dev/shm";
 
-/// Where the server of this host keeps its files: an empty directory at its first start, and at each restart the same one.
-fn kept(host: &Host) -> PathBuf {
+/// On a host's disk, and never synced: the power was on since.
+const POWERED: &str = "powered";
+
+/// Where the server of this host keeps its files, and what of them it has synced: an empty directory at its first start, and at
+/// each restart the same one.
+fn kept(host: &Host) -> (PathBuf, Syncs) {
     let (name, disk) = (host.name(), host.disk());
     let again = !disk.read(RAN).is_empty();
+    let lost_power = disk.read(POWERED).is_empty();
     disk.write(RAN, b"yes");
     disk.sync(RAN);
-    let known = |path: &TempDir| path.path().to_owned();
-    if again && let Some(path) = KEPT.with_borrow(|kept| kept.get(&name).map(known)) {
-        return path;
+    disk.write(POWERED, b"yes");
+    let known = |kept: &Kept| (kept.directory.path().to_owned(), kept.syncs.clone());
+    if again && let Some((path, syncs)) = KEPT.with_borrow(|kept| kept.get(&name).map(known)) {
+        if lost_power && let Err(error) = syncs.lose_power(&path) {
+            host.give_up(format!("failed to take from {name} what it had not synced: {error}"));
+        }
+        return (path, syncs);
     }
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix("picklock-");
@@ -125,9 +139,10 @@ fn kept(host: &Host) -> PathBuf {
         Ok(directory) => directory,
         Err(error) => host.give_up(format!("failed to make a directory for the server of {name}: {error}")),
     };
-    let path = known(&directory);
-    KEPT.with_borrow_mut(|kept| kept.insert(name, directory));
-    path
+    let kept = Kept { directory, syncs: Syncs::default() };
+    let found = known(&kept);
+    KEPT.with_borrow_mut(|all| all.insert(name, kept));
+    found
 }
 
 impl StoreKind for Real {
@@ -153,13 +168,19 @@ impl StoreKind for Real {
 
     fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
         let Some(server) = self.kind.real_server(&seat.member, &seat.members, &seat.settings) else {
-            seat.host.give_up(
-                "real servers keep nothing over a restart so far: set `persistence=none`".to_owned(),
-            );
+            seat.host.give_up(format!("picklock starts no real server of {} here", self.kind.name()));
         };
         let mut setup = network::setup(&server.command, &seat.host);
+        let persists = || match seat.settings.get("persistence") {
+            Some(Setting::Word(word)) => seat.member.role != Role::Watcher && word != "none",
+            _ => false,
+        };
         if server.keeps {
-            setup.home = Some(kept(&seat.host));
+            // What an ensemble has acknowledged is synced, in files that are changed within.
+            setup.home = Some(kept(&seat.host).0);
+        } else if persists() {
+            let (path, syncs) = kept(&seat.host);
+            (setup.home, setup.syncs) = (Some(path), Some(syncs));
         }
         Box::pin(driver::serve(seat.host, setup, server.leads))
     }

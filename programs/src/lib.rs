@@ -42,6 +42,7 @@
 
 mod setup;
 mod step;
+mod syncs;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 mod elsewhere;
@@ -56,3 +57,4 @@ pub use elsewhere::{Group, Pool};
 pub use linux::{Group, Pool};
 pub use setup::{Clock, Files, Limits, Looks, Setup};
 pub use step::{Broken, Call, ConnectError, Ending, SocketId, StartError, Status, Step, What};
+pub use syncs::Syncs;

@@ -2,6 +2,8 @@
 
 use std::{ffi::OsString, net::Ipv4Addr, path::PathBuf};
 
+use crate::Syncs;
+
 /// What one program is started with. The same setup and the same answers give the same steps.
 ///
 /// What a program does before its first step is its start-up: it loads itself and its libraries, and touches nothing of
@@ -31,6 +33,8 @@ pub struct Setup {
     ///
     /// [`Pool`]: crate::Pool
     pub home: Option<PathBuf>,
+    /// Where its syncs of files are noted, if that is wanted: each is told to the supervisor then.
+    pub syncs: Option<Syncs>,
     /// How far it may go.
     pub limits: Limits,
     /// The name of the host that it runs on.
@@ -59,6 +63,7 @@ impl Setup {
             looks: Looks::Page,
             files: Files::Own,
             home: None,
+            syncs: None,
             limits: Limits::default(),
             name: name.into(),
             address,

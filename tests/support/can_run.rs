@@ -11,8 +11,9 @@ pub(crate) fn can_run(commands: &[&str]) -> bool {
         return false;
     }
     commands.iter().all(|command| {
-        let there = Command::new(command).arg("--version").output();
-        let there = there.is_ok_and(|output| output.status.success());
+        // Go has a word for it.
+        let asked = if *command == "go" { "version" } else { "--version" };
+        let there = Command::new(command).arg(asked).output().is_ok_and(|output| output.status.success());
         if !there {
             println!("skipped: {command} is not installed");
         }

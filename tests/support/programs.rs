@@ -1,9 +1,12 @@
-//! What tests of unmodified programs need: whether they can be run here, and by which interpreter.
+//! What tests of unmodified programs need: whether they can be run here, by which interpreter, and which run it was.
 
 use std::process::Command;
 use std::sync::OnceLock;
 
-use picklock_processes::ready;
+#[path = "can_run.rs"]
+mod can_run;
+
+pub(crate) use can_run::can_run;
 
 use super::binary::Ended;
 
@@ -22,24 +25,6 @@ pub(crate) fn python3() -> &'static str {
 #[allow(dead_code, reason = "not every test has a script of its own")]
 pub(crate) fn python(script: &str) -> String {
     format!("{} -c '{script}'", python3())
-}
-
-/// Whether programs can be run here, with these commands; if not, that is said.
-pub(crate) fn can_run(commands: &[&str]) -> bool {
-    let lacking = ready::findings().into_iter().find(|finding| finding.is_needed && !finding.is_there);
-    if let Some(lacking) = lacking {
-        println!("skipped: {}: {}", lacking.what, lacking.remedy);
-        return false;
-    }
-    commands.iter().all(|command| {
-        // Go has a word for it.
-        let asked = if *command == "go" { "version" } else { "--version" };
-        let there = Command::new(command).arg(asked).output().is_ok_and(|output| output.status.success());
-        if !there {
-            println!("skipped: {command} is not installed");
-        }
-        there
-    })
 }
 
 /// The line of a report that names the digest of a run.

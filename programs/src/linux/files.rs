@@ -104,6 +104,15 @@ impl Group {
         Some(text)
     }
 
+    /// Notes a sync of a file. It is the kernel's; nothing else runs meanwhile.
+    pub(crate) fn sync(&self, notice: &Notice) -> Answer {
+        let file = std::fs::metadata(format!("/proc/{}/fd/{}", notice.thread(), notice.int(0)));
+        if let (Some(syncs), Ok(file)) = (&self.setup.syncs, file) {
+            syncs.note(&file);
+        }
+        Answer::Go
+    }
+
     pub(crate) fn getrandom(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         self.give_random(thread, notice.arg(0), notice.arg(1))
     }

@@ -186,8 +186,14 @@ const UNSUPPORTED: Sysno = Sysno::fallocate;
 const SENDS: &[Sysno] =
     &[Sysno::write, Sysno::writev, Sysno::sendto, Sysno::sendmsg, Sysno::sendmmsg, Sysno::sendfile];
 
-fn rules(looks: Looks) -> Vec<(Sysno, When)> {
+/// Calls after which what was written survives a loss of power.
+const SYNCS: &[Sysno] = &[Sysno::fsync, Sysno::fdatasync];
+
+fn rules(looks: Looks, syncs: bool) -> Vec<(Sysno, When)> {
     let mut rules: Vec<_> = TOLD.iter().chain(FORBIDDEN).map(|&call| (call, When::Always)).collect();
+    if syncs {
+        rules.extend(SYNCS.iter().map(|&call| (call, When::Always)));
+    }
     match looks {
         Looks::Page => {
             // Those that cannot wait need no answer of ours.
@@ -231,8 +237,8 @@ fn answer(action: u32) -> sock_filter {
     statement(BPF_RET | BPF_K, action)
 }
 
-/// The filter as the kernel takes it.
-pub(crate) fn program(looks: Looks) -> Vec<sock_filter> {
+/// The filter as the kernel takes it. With `syncs`, those of files are told.
+pub(crate) fn program(looks: Looks, syncs: bool) -> Vec<sock_filter> {
     /// `AUDIT_ARCH_X86_64`, which libc does not name: `EM_X86_64`, 64 bits, little endian.
     const X86_64: u32 = libc::EM_X86_64 as u32 | 0x8000_0000 | 0x4000_0000;
     /// Calls of the x32 interface begin here.
@@ -257,7 +263,7 @@ pub(crate) fn program(looks: Looks) -> Vec<sock_filter> {
     }
     let unsupported = libc::SECCOMP_RET_ERRNO | libc::EOPNOTSUPP as u32;
     program.extend([jump(BPF_JEQ, UNSUPPORTED as u32, 0, 1), answer(unsupported)]);
-    for (call, when) in rules(looks) {
+    for (call, when) in rules(looks, syncs) {
         let (argument, test) = match when {
             When::Always => {
                 program.extend([jump(BPF_JEQ, call as u32, 0, 1), answer(told)]);

@@ -409,6 +409,7 @@ impl Group {
             Sysno::getsockname | Sysno::getpeername => self.names(thread, notice),
             Sysno::setsockopt | Sysno::getsockopt => self.options(thread, notice),
             Sysno::open | Sysno::openat | Sysno::openat2 => self.open(thread, notice),
+            Sysno::fsync | Sysno::fdatasync => Ok(self.sync(notice)),
             Sysno::getrandom => self.getrandom(thread, notice),
             Sysno::getrusage | Sysno::times | Sysno::sysinfo => self.usage(thread, notice),
             Sysno::sched_getaffinity | Sysno::sched_setaffinity | Sysno::getcpu => {

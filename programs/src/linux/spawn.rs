@@ -142,7 +142,7 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
             .map_err(zero("the home directory"))?,
         role,
         steward: commands.as_raw_fd(),
-        filter: program(setup.looks),
+        filter: program(setup.looks, setup.syncs.is_some()),
         limits: setup.limits,
         files: files.each_ref().map(OwnedFd::as_raw_fd),
         control: theirs.as_raw_fd(),

@@ -129,7 +129,7 @@ impl StoreKind for Redis {
     }
 
     fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
-        real::command(member, members, settings).map(RealServer::new)
+        Some(RealServer::new(real::command(member, members, settings)))
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {

@@ -13,22 +13,35 @@ const AT_HOME: &str = r#"cd "$HOME" && exec "$@""#;
 const WITH_FILE: &str =
     r#"cd "$HOME" && printf '%s' "$1" > sentinel.conf && exec redis-server sentinel.conf --sentinel"#;
 
-/// The command; `None` if the store is to keep something over a restart, which these do not.
-pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) -> Option<Vec<String>> {
-    if settings.word("persistence") != "none" {
-        return None;
+/// What makes a server keep as much over a restart as the simulated one does.
+fn keeping(persistence: &str) -> Vec<String> {
+    let (appends, syncs, saves) = match persistence {
+        "always" => ("yes", "always", ""),
+        "everysec" => ("yes", "everysec", ""),
+        "rdb" => ("no", "everysec", "1 1"),
+        _ => ("no", "everysec", ""),
+    };
+    let mut words = vec!["--appendonly", appends, "--save", saves];
+    if appends == "yes" {
+        // A rewrite changes nothing that is kept.
+        words.extend(["--appendfsync", syncs, "--auto-aof-rewrite-percentage", "0"]);
     }
+    words.into_iter().map(str::to_owned).collect()
+}
+
+/// The command.
+pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
     let primary =
         members.iter().find(|other| other.role == Role::Store).map_or("", |primary| primary.name.as_str());
     let words = |script: &str, rest: Vec<String>| {
         let shell = ["sh", "-c", script, "sh"].map(str::to_owned);
-        Some(shell.into_iter().chain(rest).collect())
+        shell.into_iter().chain(rest).collect()
     };
     match member.role {
         Role::Watcher => words(WITH_FILE, vec![watch(member, members, settings, primary)]),
         role => {
             let mut line = format!(
-                "redis-server --port {PORT} --bind 0.0.0.0 --protected-mode no --appendonly no --repl-diskless-sync-delay 0 \
+                "redis-server --port {PORT} --bind 0.0.0.0 --protected-mode no --repl-diskless-sync-delay 0 \
                  --replica-announce-ip {}",
                 member.name
             );
@@ -41,7 +54,7 @@ pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) 
                 line.push_str(&format!(" --replicaof {primary} {PORT}"));
             }
             let mut rest: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            rest.extend(["--save".to_owned(), String::new()]);
+            rest.extend(keeping(settings.word("persistence")));
             words(AT_HOME, rest)
         }
     }
@@ -95,9 +108,9 @@ mod tests {
     #[test]
     fn each_member_is_told_whom_it_follows_or_watches() {
         let members = members();
-        let line = |at: usize| command(&members[at], &members, &settings("none")).unwrap().join(" ");
+        let line = |at: usize| command(&members[at], &members, &settings("none")).join(" ");
         assert!(line(0).contains("--min-replicas-to-write 1") && !line(0).contains("--replicaof"));
-        assert!(line(1).contains("--replicaof node-1 6379 --save "));
+        assert!(line(1).contains("--replicaof node-1 6379 --appendonly no --save "));
         assert!(
             line(2).contains("sentinel monitor mymaster node-1 6379 1\n")
                 && line(2).contains("milliseconds mymaster 200")
@@ -105,8 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_last_is_not_promised() {
+    fn what_is_to_last_is_asked_for() {
         let members = members();
-        assert_eq!(command(&members[0], &members, &settings("always")), None);
+        let line = |persistence| command(&members[0], &members, &settings(persistence)).join(" ");
+        assert!(line("always").contains("--appendonly yes --save  --appendfsync always"));
+        assert!(line("everysec").contains("--appendfsync everysec"));
+        assert!(line("rdb").ends_with("--appendonly no --save 1 1"));
     }
 }
