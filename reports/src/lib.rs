@@ -5,7 +5,8 @@
 //!
 //! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_scenarios::summary::Summary); [`compare::ALL`] lay the same results out as a comparison.
 //! - [`brief::page`] shows them on one screen.
-//! - [`timeline::tell`] tells one run as a story, [`json::run_json`] gives it as data.
+//! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
+//! - [`single::ALL`] write one run down for other programs; [`timeline::tell`] tells one run as a story, [`json::run_json`] gives it as data.
 //!
 //! ```
 //! use picklock_reports::{Style, find};
@@ -31,6 +32,7 @@ pub mod explored;
 mod folded;
 mod format;
 pub mod json;
+pub mod judged;
 pub mod junit;
 pub mod layout;
 pub mod markdown;
@@ -38,6 +40,7 @@ mod numbers;
 mod paint;
 mod relevance;
 mod rows;
+pub mod single;
 mod spans;
 mod tale;
 pub mod text;

@@ -54,6 +54,7 @@
 //! - *What is told of one*: [`story`], [`trials`] (what it depends on, found out by runs).
 //! - *What is tried everywhere*: [`explore`].
 //! - *Whether runs can be made again*: [`doctor`].
+//! - *What was recorded elsewhere*: [`recorded`] (histories of locks, judged by the same invariants).
 //! - *What is said of many*: [`tally`], [`summary`] (what every report reads), [`expect`] (what is known of the built-in
 //!   designs), [`allow`] (what the author of a lock lets it violate), [`bugs`] (how those of the collection are found).
 //!
@@ -72,6 +73,7 @@ pub mod history;
 pub mod invariants;
 pub mod metrics;
 pub mod outcome;
+pub mod recorded;
 pub mod scenario;
 pub mod shrink;
 pub mod story;

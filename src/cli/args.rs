@@ -16,6 +16,7 @@ use super::adapter::AdapterArgs;
 use super::conformance::ConformanceArgs;
 use super::doctor::DoctorArgs;
 use super::explore::ExploreArgs;
+use super::judge::JudgeArgs;
 use super::programs::Programs;
 use super::serve::LOOPBACK;
 use super::serve::topology::Topology;
@@ -40,6 +41,7 @@ Examples:
   picklock replay single pause 17                       tell one run
   picklock run --program 'python3 lock.py' --scenario pause   a lock in any language, unmodified
   picklock compare --design single,redlock --seeds 2000
+  picklock judge history.jsonl --uncertainty 5ms        a lock's history from production
   picklock experiment redlock-example                   a claim and what was measured of it
   picklock list                                         what there is
   picklock list designs single                          one thing, whole
@@ -58,6 +60,8 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Run one seed or one saved counterexample again and tell what happens
     Replay(ReplayArgs),
+    /// Judge a history of a lock that was recorded elsewhere
+    Judge(JudgeArgs),
     /// Run designs against scenarios and lay their figures side by side
     Compare(CompareArgs),
     /// Strike at every step that a run takes, one run for each, and report in which ways it breaks
@@ -270,7 +274,7 @@ pub(crate) struct ReplayArgs {
     /// The engine; that of the capsule, or event, if absent
     #[arg(long, value_parser = engine)]
     pub(crate) engine: Option<Engine>,
-    /// text or json
+    /// text, json, or one of those for other programs (see `picklock list formats`)
     #[arg(long, default_value = "text")]
     pub(crate) format: String,
     /// Show every event, not only those that matter to the violation

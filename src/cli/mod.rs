@@ -11,6 +11,7 @@ mod exit;
 mod experiment;
 mod explore;
 mod invocation;
+mod judge;
 mod list;
 mod machine;
 mod merge;
@@ -46,6 +47,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Merge(args) => merge::merge(&args),
         Command::Replay(args) => replay::replay(&args),
+        Command::Judge(args) => judge::judge(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Explore(args) => explore::explore(&args),
         Command::Doctor(args) => doctor::doctor(&args),

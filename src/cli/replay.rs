@@ -5,8 +5,10 @@ use std::path::Path;
 
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{self, Detail};
+use picklock_reports::{Format, single};
 use picklock_scenarios::campaign::quoted;
 use picklock_scenarios::check::{self, CheckError, Checked};
+use picklock_scenarios::story::Story;
 use picklock_scenarios::{invariants, shrink, tell, trials};
 use picklock_sim::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_sim::design::{Design, Part};
@@ -31,10 +33,16 @@ struct Replayed {
 }
 
 pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
-    if !["text", "json"].contains(&args.format.as_str()) {
+    let other = single::find(&args.format);
+    if other.is_none() && !["text", "json"].contains(&args.format.as_str()) {
+        let known = ["text", "json"].into_iter().chain(single::ALL.iter().map(|format| format.name));
+        let known: Vec<&str> = known.collect();
+        let near = nearest(&args.format, known.iter().copied());
+        let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         return Err(Failure::Input(format!(
-            "there is no format `{}` for one run; there are text, json",
-            args.format
+            "there is no format `{}` for one run{hint}; there are {}",
+            args.format,
+            known.join(", ")
         )));
     }
     let replayed = match args.run.as_slice() {
@@ -46,7 +54,11 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
         }
     };
     let violated = replayed.run.violations().next().is_some();
-    let text = if args.format == "json" { as_json(&replayed)? } else { as_text(replayed, args) };
+    let text = match (other, args.format.as_str()) {
+        (Some(format), _) => as_other(replayed, format, args)?,
+        (None, "json") => as_json(&replayed)?,
+        (None, _) => as_text(replayed, args),
+    };
     screen::print(&text)?;
     Ok(if violated { Exit::Violation } else { Exit::Expected })
 }
@@ -83,7 +95,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
 
 /// How a plan is run: what is told says what its segments said.
 fn judged(args: &ReplayArgs) -> fn(Engine, &Design, Plan) -> Result<Checked, CheckError> {
-    if args.format == "text" { check::check_keeping } else { check::check }
+    if args.format == "json" { check::check } else { check::check_keeping }
 }
 
 /// The same run, reduced, if that was asked, to what one of its violations needs: the one asked for, or the one that asks
@@ -186,6 +198,12 @@ fn as_json(replayed: &Replayed) -> Result<String, Failure> {
         violations: &violations,
     })
     .map_err(Failure::internal)
+}
+
+fn as_other(replayed: Replayed, format: &Format<Story>, args: &ReplayArgs) -> Result<String, Failure> {
+    let Replayed { design, scenario, run, line, .. } = replayed;
+    let story = tell::story(&design, &scenario, &run, line);
+    (format.render)(&story, &screen::style(args.look)).map_err(Failure::internal)
 }
 
 fn as_text(replayed: Replayed, args: &ReplayArgs) -> String {

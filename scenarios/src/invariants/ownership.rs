@@ -6,6 +6,10 @@
 //! is served, and only the client is known for sure.
 //! Requests of unknown origin and records that came by replication are not judged; expiry and loss belong to nobody.
 
+use std::cell::LazyCell;
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
 use picklock_sim::ids::HostId;
 use picklock_sim::lock::Exclusion;
 use picklock_sim::trace::{Role, What};
@@ -33,11 +37,17 @@ fn check(history: &History<'_>) -> Outcome {
     if !history.records.iter().any(|record| record.created.grant.is_some()) {
         return Outcome::Unknown("no store created a record".to_owned());
     }
-    let findings = history.touches.iter().filter_map(|touch| foreign(history, touch)).collect();
+    // Looked for only if it is asked: it takes the whole trace.
+    let programs = LazyCell::new(|| programs(history));
+    let findings = history.touches.iter().filter_map(|touch| foreign(history, touch, &programs)).collect();
     judged(history, findings)
 }
 
-fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
+fn foreign(
+    history: &History<'_>,
+    touch: &Touch<'_>,
+    programs: &impl Deref<Target = BTreeSet<HostId>>,
+) -> Option<Finding> {
     let record = &history.records[touch.record];
     let (creator, toucher) = (record.created.grant?, touch.event.grant?);
     // What one owner may acquire more than once, it may take up where another of its sections left it.
@@ -48,8 +58,7 @@ fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
     if creator == toucher || enters_again {
         return None;
     }
-    // Looked for only here: it is asked of the whole trace.
-    if creator.client == toucher.client && is_program(history, creator.client) {
+    if creator.client == toucher.client && programs.contains(&creator.client) {
         return None;
     }
     let did = match touch.event.what {
@@ -70,10 +79,11 @@ fn foreign(history: &History<'_>, touch: &Touch<'_>) -> Option<Finding> {
     Some(Finding { text, grants: grants.to_vec(), events: cite([record.created, touch.event]), width: None })
 }
 
-/// Whether an unmodified program runs on this host.
-fn is_program(history: &History<'_>, client: HostId) -> bool {
+/// The clients that are unmodified programs.
+pub(crate) fn programs(history: &History<'_>) -> BTreeSet<HostId> {
     let of_program = |what: &What| matches!(what, What::Told { .. } | What::Printed { .. });
-    history.trace.events.iter().any(|event| event.host == client && of_program(&event.what))
+    let told = history.trace.events.iter().filter(|event| of_program(&event.what));
+    told.map(|event| event.host).collect()
 }
 
 #[cfg(test)]

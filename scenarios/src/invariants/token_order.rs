@@ -33,6 +33,20 @@ fn check(history: &History<'_>) -> Outcome {
     judged(history, findings)
 }
 
+/// What the order in which the resource applied its operations says of the tokens, whatever the order of the grants.
+pub(crate) fn fallen(history: &History<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    at_the_resource(history, &mut findings);
+    findings
+}
+
+/// The refusals of holders whose grant a quorum of running stores still kept.
+pub(crate) fn refusals(history: &History<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    refused_in_vain(history, &mut findings);
+    findings
+}
+
 /// Each token is compared with the highest of the earlier grants of its key, so that one that is far too high is
 /// found out by every later one.
 fn in_grant_order(history: &History<'_>, findings: &mut Vec<Finding>) {

@@ -1,6 +1,7 @@
 //! What there is, as data for scripts.
 
 use picklock_impls::families;
+use picklock_reports::single;
 use picklock_scenarios::{faults, invariants, suite};
 use serde_json::{Value, json};
 
@@ -58,9 +59,11 @@ pub(super) fn as_json(listing: Listing) -> Value {
                 json!({ "name": invariant.name, "number": invariant.number, "claim": invariant.claim })
             })
             .collect(),
-        Listing::Formats => picklock_reports::ALL
-            .iter()
-            .map(|format| json!({ "name": format.name, "file": format.file, "doc": format.doc }))
-            .collect(),
+        Listing::Formats => {
+            let of_results = picklock_reports::ALL.iter().map(|format| (format.name, format.file, format.doc));
+            let of_runs = single::ALL.iter().map(|format| (format.name, format.file, format.doc));
+            let formats = of_results.chain(of_runs);
+            formats.map(|(name, file, doc)| json!({ "name": name, "file": file, "doc": doc })).collect()
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What there is, as entries for people.
 
 use picklock_impls::{bugs, families};
+use picklock_reports::{Format, single};
 use picklock_scenarios::bugs::Bug;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::{faults, invariants, suite};
@@ -45,16 +46,21 @@ pub(super) fn entries(listing: Listing) -> Vec<Entry> {
                 lines: Vec::new(),
             })
             .collect(),
-        Listing::Formats => picklock_reports::ALL
-            .iter()
-            .map(|format| Entry {
-                name: format.name.to_owned(),
-                number: None,
-                claim: format.doc.to_owned(),
-                lines: vec![format!("{} under --out", format.file)],
-            })
-            .collect(),
+        Listing::Formats => {
+            let of_results = picklock_reports::ALL
+                .iter()
+                .map(|format| report(format, format!("{} under --out of `picklock run`", format.file)));
+            let of_runs = single::ALL
+                .iter()
+                .map(|format| report(format, "of one run, by `picklock replay`".to_owned()));
+            of_results.chain(of_runs).collect()
+        }
     }
+}
+
+fn report<Results>(format: &Format<Results>, line: String) -> Entry {
+    let (name, claim) = (format.name.to_owned(), format.doc.to_owned());
+    Entry { name, number: None, claim, lines: vec![line] }
 }
 
 /// Entries that are not listed and can be run all the same: the scenarios of bugs and of experiments.

@@ -1,0 +1,20 @@
+//! The formats of a single run that other programs read, one file a format.
+//!
+//! What people read of a run is [`timeline::tell`](crate::timeline::tell), and all of it as data
+//! [`json::run_json`](crate::json::run_json).
+
+mod edn;
+mod history;
+
+use picklock_scenarios::story::Story;
+
+use crate::format::Format;
+
+/// All formats of a single run for other programs.
+pub const ALL: &[Format<Story>] = &[history::FORMAT, edn::FORMAT];
+
+/// The format with this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Format<Story>> {
+    ALL.iter().find(|format| format.name == name)
+}

@@ -1,0 +1,99 @@
+//! Judges a history.
+
+use std::time::Duration;
+
+use picklock_sim::trace::Role;
+
+use super::fault::{Fault, clipped};
+use super::recording::Recording;
+use super::verdict::{Breach, Judgement, TOLD, Verdict};
+use super::{as_trace, exclusion, tokens};
+use crate::history::History;
+use crate::invariants::{ALL, Invariant};
+use crate::outcome::{Finding, Outcome};
+
+/// Says what a history violates. `uncertainty` is how far the clocks of those hosts may be off that do not say so themselves.
+///
+/// # Errors
+/// When something that the judgement would depend on is not known: how far a clock may be off, or how many stores must agree.
+pub fn judge(mut recording: Recording, uncertainty: Option<Duration>) -> Result<Judgement, Fault> {
+    complete(&mut recording, uncertainty)?;
+    let first = recording.hosts.iter().filter_map(|host| host.first).min().unwrap_or_default();
+    let last = recording.hosts.iter().map(|host| host.last).max().unwrap_or_default();
+    let grants = recording.sections.iter().filter(|section| section.granted.is_some()).count();
+    let (lines, hosts, keys) = (recording.lines, recording.hosts.len(), recording.keys.len());
+    let of_exclusion = exclusion::judge(&recording);
+    let (trace, stated) = as_trace::of(&mut recording);
+    let history = History::of(&trace);
+    let breach = |finding: &Finding| Breach {
+        text: finding.text.clone(),
+        lines: finding.events.iter().map(|id| stated[id.0 as usize]).filter(|line| *line > 0).collect(),
+        width: finding.width,
+    };
+    let mut verdicts = Vec::new();
+    for invariant in ALL {
+        let verdict = match invariant.name {
+            "mutual-exclusion" => of_exclusion.clone(),
+            "token-order" => tokens::judge(&recording, &history, breach),
+            "ownership" => as_it_is(invariant, &history, breach, "no store noted anything"),
+            "no-lost-update" if !recording.has_resource() => {
+                Verdict::NotApplicable("no resource noted anything".to_owned())
+            }
+            "no-lost-update" => as_it_is(invariant, &history, breach, "several may change it at once"),
+            _ => continue,
+        };
+        verdicts.push((invariant.number, invariant.name, verdict));
+    }
+    let span = Duration::from_nanos(last.saturating_sub(first));
+    Ok(Judgement { lines, hosts, keys, grants, span, verdicts })
+}
+
+/// What an invariant of runs says.
+fn as_it_is(
+    invariant: &Invariant,
+    history: &History<'_>,
+    breach: impl Fn(&Finding) -> Breach,
+    otherwise: &str,
+) -> Verdict {
+    match (invariant.check)(history) {
+        Outcome::Holds => Verdict::Holds,
+        Outcome::Violated(findings) => Verdict::Violated {
+            count: findings.len(),
+            breaches: findings.iter().take(TOLD).map(breach).collect(),
+        },
+        Outcome::Unknown(why) => Verdict::Unknown { why, perhaps: Vec::new() },
+        Outcome::NotApplicable => Verdict::NotApplicable(otherwise.to_owned()),
+    }
+}
+
+fn complete(recording: &mut Recording, uncertainty: Option<Duration>) -> Result<(), Fault> {
+    let stores = recording.hosts.iter().filter(|host| host.role == Some(Role::Store)).count();
+    if stores > 1 && recording.settings.quorum.is_none() {
+        return Err(Fault::of(
+            "quorum",
+            format!(
+                "there are {stores} stores, and nothing says how many must agree: begin the file with \
+                 {{\"history\":1,\"quorum\":{}}}",
+                stores / 2 + 1
+            ),
+        ));
+    }
+    // Readings of one clock are compared as they are.
+    let alone = recording.hosts.len() == 1;
+    let all = uncertainty.map(|uncertainty| u64::try_from(uncertainty.as_nanos()).unwrap_or(u64::MAX));
+    for host in &mut recording.hosts {
+        host.uncertainty = host.uncertainty.or(all).or(alone.then_some(0));
+        if host.uncertainty.is_none() {
+            let name = clipped(&host.name);
+            return Err(Fault::of(
+                "uncertainty_ns",
+                format!(
+                    "nothing says how far the clock of `{name}` may be off: add a line \
+                     {{\"host\":\"{name}\",\"type\":\"info\",\"f\":\"host\",\"uncertainty_ns\":5000000}} for 5 ms, or give \
+                     --uncertainty for all"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}

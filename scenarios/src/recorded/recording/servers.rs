@@ -1,0 +1,87 @@
+//! What stores and resources note.
+
+use picklock_sim::ids::{Key, Token};
+use picklock_sim::trace::{Role, What};
+
+use super::{Point, Recording};
+use crate::recorded::fault::{Fault, clipped};
+use crate::recorded::line::{Line, Operation};
+
+impl Recording {
+    /// The value from which the changes of a key are counted: what it had before the first of them. One resource keeps a key,
+    /// or the order of its changes would be a matter of clocks.
+    fn guarded_at(
+        &mut self,
+        host: usize,
+        key: usize,
+        operation: Operation,
+        line: &Line<'_>,
+    ) -> Result<i64, Fault> {
+        let first = match operation {
+            Operation::Written => line.value.unwrap_or_default().saturating_sub(1),
+            _ => line.value.unwrap_or_default(),
+        };
+        let (known, base) = *self.guarded.entry(key).or_insert((host, first));
+        if known != host {
+            return Err(Fault::of(
+                "host",
+                format!(
+                    "`{}` noted operations on this key before: only one host may, the one that orders them",
+                    clipped(&self.hosts[known].name)
+                ),
+            ));
+        }
+        Ok(base)
+    }
+
+    /// Whether any resource noted anything.
+    pub(in crate::recorded) fn has_resource(&self) -> bool {
+        !self.guarded.is_empty()
+    }
+
+    /// What a store or a resource did.
+    pub(super) fn noted(
+        &mut self,
+        host: usize,
+        line: &Line<'_>,
+        operation: Operation,
+        point: Point,
+    ) -> Result<(), Fault> {
+        let name = line.key.as_deref().unwrap_or_default();
+        let key = if line.key.is_some() { Some(self.key(name)) } else { None };
+        let base = match (operation.belongs_to(), key) {
+            (Some(Role::Resource), Some(key)) => self.guarded_at(host, key, operation, line)?,
+            _ => 0,
+        };
+        let (grant, place) = (line.grant.as_ref().map(|grant| self.grant(grant)), key.unwrap_or_default());
+        let key = key.map_or_else(|| Key::new(""), |key| self.keys[key].clone());
+        let value = line.value.unwrap_or_default().saturating_sub(base);
+        let token = line.token.map(Token);
+        let what = match operation {
+            Operation::Created => What::Created { key },
+            Operation::Extended => What::Extended { key },
+            Operation::Deleted => What::Deleted { key },
+            Operation::Expired => What::Expired { key, overdue_ns: 0 },
+            Operation::Lost => What::Lost { key },
+            Operation::Promoted => What::Promoted,
+            Operation::Demoted => What::Demoted,
+            Operation::Read => What::ResourceRead { key, value, token },
+            Operation::Written => What::ResourceWritten { key, value, token },
+            Operation::Taken => What::ResourceTaken {
+                key,
+                amount: line.amount.unwrap_or_default(),
+                left: line.left.unwrap_or_default(),
+                taken: line.taken.unwrap_or_default(),
+            },
+            _ => {
+                let token = token.unwrap_or(Token(0));
+                What::ResourceRefused { key, token, highest: token }
+            }
+        };
+        self.note(host, None, what, point);
+        if let Some(noted) = self.events.last_mut() {
+            (noted.grant, noted.key) = (grant, place);
+        }
+        Ok(())
+    }
+}

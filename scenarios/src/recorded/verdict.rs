@@ -1,0 +1,81 @@
+//! What is said of a history.
+
+use std::time::Duration;
+
+/// What a history violates, and what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// How many lines it has.
+    pub lines: u64,
+    /// How many hosts.
+    pub hosts: usize,
+    /// How many keys.
+    pub keys: usize,
+    /// How many grants.
+    pub grants: usize,
+    /// From its first line to its last.
+    pub span: Duration,
+    /// The invariants by number, name and claim, and what is said of each.
+    pub verdicts: Vec<(&'static str, &'static str, Verdict)>,
+}
+
+/// What is said of an invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was kept, whatever the clocks showed within their uncertainty.
+    Holds,
+    /// It was broken, whatever the clocks showed within their uncertainty.
+    Violated {
+        /// How often.
+        count: usize,
+        /// Some of the breaches, the first ones.
+        breaches: Vec<Breach>,
+    },
+    /// It cannot be told: for this reason, and these examples.
+    Unknown {
+        /// Why not.
+        why: String,
+        /// Where it may have been broken, if that is why.
+        perhaps: Vec<Breach>,
+    },
+    /// The history says nothing of it.
+    NotApplicable(String),
+}
+
+/// One breach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// What happened, in one or two sentences.
+    pub text: String,
+    /// The lines that prove it, in order.
+    pub lines: Vec<u64>,
+    /// How long at least, of an overlap.
+    pub width: Option<Duration>,
+}
+
+/// So many breaches are told.
+pub(super) const TOLD: usize = 10;
+
+impl Judgement {
+    /// Whether anything is violated.
+    #[must_use]
+    pub fn is_violated(&self) -> bool {
+        self.verdicts.iter().any(|(.., verdict)| matches!(verdict, Verdict::Violated { .. }))
+    }
+
+    /// Whether something was exercised and nothing is left open by the clocks.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        let open =
+            |verdict: &Verdict| matches!(verdict, Verdict::Unknown { perhaps, .. } if !perhaps.is_empty());
+        !self.is_violated()
+            && self.verdicts.iter().any(|(.., verdict)| *verdict == Verdict::Holds)
+            && !self.verdicts.iter().any(|(.., verdict)| open(verdict))
+    }
+
+    /// What is said of an invariant, by its name.
+    #[must_use]
+    pub fn of(&self, invariant: &str) -> Option<&Verdict> {
+        self.verdicts.iter().find(|(_, name, _)| *name == invariant).map(|(.., verdict)| verdict)
+    }
+}

@@ -1,0 +1,66 @@
+//! `picklock judge`: a history that was recorded elsewhere.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use picklock_reports::judged;
+use picklock_scenarios::recorded;
+use picklock_sim::text::nearest;
+
+use super::args::{Look, time};
+use super::exit::{Exit, Failure};
+use super::screen;
+
+#[derive(Args)]
+#[command(after_help = "\
+A line each for what a process asks of a lock and what comes of it, with the time on its host's clock; see docs/guide/judge.md.
+
+  {\"time_ns\":1000,\"host\":\"web-1\",\"process\":7,\"type\":\"invoke\",\"f\":\"acquire\",\"key\":\"stock\"}
+
+What the clocks cannot decide, as far as they may be off, is unknown. Exit codes: 0 clean, 1 violated, 2 not a history,
+3 nothing could be told for sure.
+
+Example: picklock judge history.jsonl --uncertainty 5ms")]
+pub(crate) struct JudgeArgs {
+    /// JSON lines, or EDN as Jepsen writes it
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// How far the clocks may be off, either way, of hosts that do not say so themselves
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    uncertainty: Option<Duration>,
+    /// text or json
+    #[arg(long, default_value = "text")]
+    format: String,
+    #[command(flatten)]
+    look: Look,
+}
+
+pub(crate) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
+    let format = judged::ALL.iter().find(|format| format.name == args.format).ok_or_else(|| {
+        let names: Vec<&str> = judged::ALL.iter().map(|format| format.name).collect();
+        let near = nearest(&args.format, names.iter().copied());
+        let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        Failure::Input(format!(
+            "there is no format `{}` for a judgement{hint}; there are {}",
+            args.format,
+            names.join(", ")
+        ))
+    })?;
+    let name = args.file.display();
+    let input = |error: &dyn std::fmt::Display| Failure::Input(format!("{name}: cannot be read: {error}"));
+    let file = File::open(&args.file).map_err(|error| input(&error))?;
+    let wrong = |fault: recorded::Fault| Failure::Input(format!("{name}:{fault}"));
+    let recording = recorded::read(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
+    let judgement = recorded::judge(recording, args.uncertainty).map_err(wrong)?;
+    screen::print(&(format.render)(&judgement, &screen::style(args.look)).map_err(Failure::internal)?)?;
+    Ok(if judgement.is_violated() {
+        Exit::Violation
+    } else if judgement.is_clean() {
+        Exit::Expected
+    } else {
+        Exit::Idle
+    })
+}
