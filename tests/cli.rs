@@ -182,8 +182,8 @@ mod list {
         for design in DESIGNS {
             assert!(designs.iter().any(|name| name == design), "{design} is gone");
         }
-        let of_runs = ["history", "edn"];
-        let formats = ["text", "json", "junit", "markdown"].iter().chain(&of_runs);
+        let of_runs = ["history", "edn", "mermaid", "perfetto", "shiviz"];
+        let formats = ["text", "json", "junit", "markdown", "csv", "github"].iter().chain(&of_runs);
         assert_eq!(names("formats"), Vec::from_iter(formats.copied()));
         for invariant in
             ["mutual-exclusion", "effective-exclusion", "no-lost-update", "ownership", "token-order"]

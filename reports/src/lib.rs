@@ -26,11 +26,13 @@ pub mod alike;
 pub mod brief;
 mod cause;
 pub mod compare;
+pub mod csv;
 pub mod examined;
 mod exchanges;
 pub mod explored;
 mod folded;
 mod format;
+pub mod github;
 pub mod json;
 pub mod judged;
 pub mod junit;
@@ -52,7 +54,8 @@ pub use format::{Format, ReportError};
 pub use paint::Style;
 
 /// All formats of a campaign, the one for people first.
-pub const ALL: &[Format] = &[text::FORMAT, json::FORMAT, junit::FORMAT, markdown::FORMAT];
+pub const ALL: &[Format] =
+    &[text::FORMAT, json::FORMAT, junit::FORMAT, markdown::FORMAT, csv::FORMAT, github::FORMAT];
 
 /// The format of a campaign with this name.
 #[must_use]

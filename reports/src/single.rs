@@ -5,13 +5,17 @@
 
 mod edn;
 mod history;
+mod mermaid;
+mod perfetto;
+mod shiviz;
 
 use picklock_scenarios::story::Story;
 
 use crate::format::Format;
 
 /// All formats of a single run for other programs.
-pub const ALL: &[Format<Story>] = &[history::FORMAT, edn::FORMAT];
+pub const ALL: &[Format<Story>] =
+    &[history::FORMAT, edn::FORMAT, mermaid::FORMAT, perfetto::FORMAT, shiviz::FORMAT];
 
 /// The format with this name.
 #[must_use]

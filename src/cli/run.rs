@@ -1,6 +1,7 @@
 //! `picklock run`: designs against scenarios, held against what is expected.
 
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::num::NonZero;
 use std::ops::Range;
@@ -8,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use picklock_processes::servers;
-use picklock_reports::{Format, Style, brief};
+use picklock_reports::{Format, Style, brief, markdown};
 use picklock_scenarios::allow::Allowances;
 use picklock_scenarios::campaign::journal::{FILE, Journal, JournalError};
 use picklock_scenarios::campaign::shard::Shard;
@@ -114,6 +115,9 @@ pub(crate) fn finish(
             render(format, summary, style)
         }
     })?;
+    if formats.iter().any(|format| format.name == "github") {
+        summarise(&summary)?;
+    }
     let cells = || summary.cells.iter().map(|cell| (cell.scenario.as_str(), cell));
     for note in allowances.iter().flat_map(|allowances| allowances.not_needed(cells())) {
         // Who does not listen on standard error misses a hint, and nothing of the results.
@@ -131,6 +135,22 @@ pub(crate) fn near(summary: &mut Summary, selection: &Selection) {
             *capsule = near.to_owned();
         }
     }
+}
+
+/// Adds the page to the summary of a job of GitHub Actions, if this is one.
+fn summarise(summary: &Summary) -> Result<(), Failure> {
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let page = render(&markdown::FORMAT, summary, &screen::file_style())?;
+    // It is the job's file, and holds what earlier steps wrote.
+    let file = OpenOptions::new().create(true).append(true).open(&path);
+    file.and_then(|mut file| file.write_all(page.as_bytes())).map_err(|error| {
+        Failure::Input(format!(
+            "failed to write GITHUB_STEP_SUMMARY, {}: {error}",
+            Path::new(&path).display()
+        ))
+    })
 }
 
 /// Whether the user has chosen what to run: then also what is expected of it is looked at closely. Of the whole suite that
