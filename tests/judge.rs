@@ -9,6 +9,7 @@ use picklock_scenarios::check::Checked;
 use picklock_scenarios::recorded::{Judgement, Verdict, judge, read};
 use picklock_scenarios::{invariants, suite, tell};
 use picklock_sim::engine::Engine;
+use proptest::prelude::*;
 
 #[path = "support/binary.rs"]
 mod binary;
@@ -284,4 +285,113 @@ fn a_history_of_jepsens_is_read_as_it_is() {
     assert_eq!(violated(&judgement), ["mutual-exclusion"]);
     let Some(Verdict::Violated { breaches, .. }) = judgement.of("mutual-exclusion") else { panic!() };
     assert_eq!(breaches[0].width.unwrap().as_nanos(), 10);
+}
+
+/// A span in which a process held: its host, the process, and both ends.
+type Held = (usize, usize, i64, i64);
+
+/// Lines of spans that follow each other in each of two processes on each of three hosts.
+fn recorded(spans: &[Held], off: [i64; 3]) -> String {
+    let mut history = String::new();
+    for (host, off) in off.iter().enumerate() {
+        history += &format!(r#"{{"host":"h{host}","type":"info","f":"host","uncertainty_ns":{off}}}"#);
+        history.push('\n');
+        let mut lines = Vec::new();
+        for (_, process, from, until) in spans.iter().filter(|span| span.0 == host) {
+            for (at, kind, f) in [
+                (from, "invoke", "acquire"),
+                (from, "ok", "acquire"),
+                (until, "invoke", "release"),
+                (until, "ok", "release"),
+            ] {
+                let line = format!(
+                    r#"{{"time_ns":{at},"host":"h{host}","process":{process},"type":"{kind}","f":"{f}","key":"k"}}"#
+                );
+                lines.push((*at, line));
+            }
+        }
+        lines.sort_by_key(|(at, _)| *at);
+        lines.iter().for_each(|(_, line)| history += &format!("{line}\n"));
+    }
+    history
+}
+
+/// Whether any two of different processes surely, or perhaps, held at once: every pair by the definition.
+fn by_definition(spans: &[Held], off: [i64; 3], sign: i64, counts: impl Fn(&Held) -> bool) -> bool {
+    let pair = |one: &Held, other: &Held| {
+        if one.0 == other.0 {
+            return one.1 != other.1 && one.2 < other.3 && other.2 < one.3;
+        }
+        let off = sign * (off[one.0] + off[other.0]);
+        one.2 + off < other.3 && other.2 + off < one.3
+    };
+    let counted: Vec<&Held> = spans.iter().filter(|span| counts(span)).collect();
+    counted.iter().enumerate().any(|(at, one)| counted[at + 1..].iter().any(|other| pair(one, other)))
+}
+
+proptest! {
+    #[test]
+    fn every_pair_is_judged_by_the_definition(
+        steps in prop::collection::vec(prop::collection::vec((0..30_i64, 0..10_i64), 0..4), 6),
+        off in [0..6_i64, 0..6_i64, 0..6_i64],
+    ) {
+        let mut spans: Vec<Held> = Vec::new();
+        for (nth, steps) in steps.iter().enumerate() {
+            let mut at = 1_000;
+            for (gap, length) in steps {
+                spans.push((nth / 2, nth % 2, at + gap, at + gap + length));
+                at += gap + length;
+            }
+        }
+        let judgement = judge(read(recorded(&spans, off).as_bytes()).unwrap(), None).unwrap();
+        let sure = by_definition(&spans, off, 1, |span| span.2 < span.3);
+        let perhaps = by_definition(&spans, off, -1, |span| span.2 < span.3 || off[span.0] > 0);
+        let as_defined = match (judgement.of("mutual-exclusion").unwrap(), spans.len()) {
+            (Verdict::NotApplicable(_), granted) => granted == 0,
+            (Verdict::Violated { .. }, _) => sure,
+            (Verdict::Unknown { perhaps: told, .. }, granted) => !sure && (perhaps || granted == 1) && perhaps != told.is_empty(),
+            (Verdict::Holds, _) => !sure && !perhaps,
+        };
+        prop_assert!(as_defined, "{judgement:#?}\n{spans:?}\n{off:?}");
+    }
+
+    #[test]
+    fn whatever_a_file_holds_it_is_judged_or_refused(
+        lines in prop::collection::vec((0..30_u64, 0..3_u8, 0..2_u8, 0..4_usize, 0..19_usize, 0..3_u8), 0..40),
+        garbage in "\\PC{0,80}",
+    ) {
+        let kinds = ["invoke", "ok", "fail", "info"];
+        let ops = [
+            "acquire", "release", "change", "lose", "hold", "crash", "restart", "created", "extended", "deleted",
+            "expired", "lost", "promoted", "demoted", "read", "written", "taken", "refused", "host",
+        ];
+        let mut history = String::new();
+        let mut at = 0;
+        for (ahead, host, process, kind, op, grant) in lines {
+            at += ahead;
+            let fields = match ops[op] {
+                "acquire" | "release" | "change" => {
+                    let kind = kinds[kind];
+                    format!(r#""process":{process},"type":"{kind}","key":"k","grant":"g{grant}""#)
+                }
+                "lose" | "hold" => format!(r#""process":{process},"type":"info","key":"k""#),
+                "read" | "written" => format!(r#""type":"info","key":"k","value":{at},"grant":"g{grant}""#),
+                "taken" => r#""type":"info","key":"k","amount":1,"left":0,"taken":true"#.to_owned(),
+                "refused" => format!(r#""type":"info","key":"k","token":{at}"#),
+                "crash" | "restart" | "promoted" | "demoted" | "host" => r#""type":"info""#.to_owned(),
+                _ => format!(r#""type":"info","key":"k","grant":"g{grant}""#),
+            };
+            // Of the lines that do not fit to those before them, none is kept: the rest is judged.
+            let line = format!(r#"{{"time_ns":{at},"host":"{}{host}","f":"{}",{fields}}}"#, if op < 6 { "c" } else { "s" }, ops[op]);
+            let longer = format!("{history}{line}\n");
+            if read(longer.as_bytes()).is_ok() {
+                history = longer;
+            }
+        }
+        if !history.is_empty() {
+            let _ = judge(read(history.as_bytes()).unwrap(), Some(std::time::Duration::from_nanos(3)));
+        }
+        let refused = read(garbage.as_bytes()).is_err();
+        prop_assert!(refused || garbage.contains(':'), "{garbage}");
+    }
 }
