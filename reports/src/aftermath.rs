@@ -72,7 +72,7 @@ fn causes(story: &Story) -> Vec<(String, String)> {
 }
 
 /// A line for each part without which nothing is violated, and one for the others.
-fn necessary(story: &Story, tried: &[Without]) -> Vec<String> {
+pub(crate) fn necessary(story: &Story, tried: &[Without]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut needless = Vec::new();
     for without in tried {
@@ -109,7 +109,7 @@ fn part(story: &Story, part: &Part) -> String {
 }
 
 /// One line: on which designs the same plan violates nothing, on which it violates what, and of which it says nothing.
-fn survives(story: &Story, tried: &[Elsewhere]) -> Vec<String> {
+pub(crate) fn survives(story: &Story, tried: &[Elsewhere]) -> Vec<String> {
     let of = |such: &dyn Fn(&Elsewhere) -> bool| -> Vec<&str> {
         tried.iter().filter(|one| such(one)).map(|one| one.design.as_str()).collect()
     };

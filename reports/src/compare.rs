@@ -12,20 +12,21 @@ use self::parts::{RANKED_BY, head, places, scenario_head};
 use self::ranking::ranking;
 use crate::brief::LINES;
 use crate::format::{Format, ReportError};
+use crate::html;
 use crate::layout::{enumerated, paragraph};
 use crate::markdown::{Table, block, code, escape};
 use crate::paint::Style;
 use crate::verdict;
 
-mod comparison;
+pub(crate) mod comparison;
 mod data;
-mod differences;
+pub(crate) mod differences;
 mod exact;
-mod measures;
+pub(crate) mod measures;
 mod pairs;
 mod parts;
-mod ranking;
-mod rates;
+pub(crate) mod ranking;
+pub(crate) mod rates;
 mod screen;
 mod since;
 
@@ -48,6 +49,7 @@ pub const ALL: &[Format<Comparison>] = &[
         render: data::render,
     },
     Format { name: "markdown", file: "comparison.md", doc: "the same as Markdown tables", render: markdown },
+    html::COMPARISON,
 ];
 
 /// The format of a comparison with this name.

@@ -6,7 +6,8 @@
 //! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_scenarios::summary::Summary); [`compare::ALL`] lay the same results out as a comparison.
 //! - [`brief::page`] shows them on one screen.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
-//! - [`single::ALL`] write one run down for other programs; [`timeline::tell`] tells one run as a story, [`json::run_json`] gives it as data.
+//! - [`single::ALL`] write one run down for other programs; [`timeline::tell`] tells one run as a story, [`html::run`] as a page,
+//!   [`diagram::file`] as a drawing, [`json::run_json`] gives it as data.
 //!
 //! ```
 //! use picklock_reports::{Style, find};
@@ -27,12 +28,14 @@ pub mod brief;
 mod cause;
 pub mod compare;
 pub mod csv;
+pub mod diagram;
 pub mod examined;
 mod exchanges;
 pub mod explored;
 mod folded;
 mod format;
 pub mod github;
+pub mod html;
 pub mod json;
 pub mod judged;
 pub mod junit;
@@ -55,7 +58,7 @@ pub use paint::Style;
 
 /// All formats of a campaign, the one for people first.
 pub const ALL: &[Format] =
-    &[text::FORMAT, json::FORMAT, junit::FORMAT, markdown::FORMAT, csv::FORMAT, github::FORMAT];
+    &[text::FORMAT, json::FORMAT, junit::FORMAT, markdown::FORMAT, html::FORMAT, csv::FORMAT, github::FORMAT];
 
 /// The format of a campaign with this name.
 #[must_use]

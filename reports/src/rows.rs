@@ -28,6 +28,8 @@ pub(crate) struct Row {
     pub(crate) host: HostId,
     /// What happened.
     pub(crate) text: String,
+    /// Of a request, where it was sent: the first to each host that was asked.
+    pub(crate) requests: Vec<usize>,
 }
 
 /// The lines for the events shown and the exchanges told, folded, and how many events they stand for.
@@ -117,7 +119,7 @@ impl<'a> Writer<'a> {
     fn event(&self, position: usize, event: &Event) -> Row {
         let said = self.story.wire.get(&event.id).map(|said| format!(": {said}")).unwrap_or_default();
         let text = format!("{}{said}", self.names.say(event));
-        Row { position, host: told_at(event, &self.struck), text }
+        Row { position, host: told_at(event, &self.struck), text, requests: Vec::new() }
     }
 
     fn exchange(&self, exchange: &Exchange, targets: &[HostId], once: bool) -> String {
@@ -173,7 +175,8 @@ impl<'a> Fold<'a> {
     }
 
     fn exchange(&mut self, exchange: &'a Exchange, at: TrueTime) {
-        let row = Row { position: exchange.sent, host: exchange.source, text: String::new() };
+        let (position, host) = (exchange.sent, exchange.source);
+        let row = Row { position, host, text: String::new(), requests: vec![position] };
         self.push(Some(exchange.shape()), row, Some(exchange), exchange.target, at);
     }
 
@@ -191,6 +194,7 @@ impl<'a> Fold<'a> {
             line.last = at;
             if !line.hosts.contains(&host) {
                 line.hosts.push(host);
+                line.row.requests.extend(exchange.map(|exchange| exchange.sent));
             }
             return;
         }

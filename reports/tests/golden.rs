@@ -415,7 +415,9 @@ fn an_interrupted_campaign_says_so_in_every_format_for_people() {
 #[test]
 fn zero_violations_are_a_bound_and_never_called_safe() {
     for (file, page) in every_page(&campaign(), &plain(80)) {
-        assert!(!page.to_lowercase().contains("safe"), "{file}");
+        // The name that browsers have for styles and scripts inside a page.
+        let page = page.to_lowercase().replace("'unsafe-inline'", "");
+        assert!(!page.contains("safe"), "{file}");
     }
     assert!(render("text", &campaign(), &plain(80)).contains("0 in 200 runs, below 1.5% at 95%"));
 }

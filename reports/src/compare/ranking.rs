@@ -17,6 +17,11 @@ pub(crate) struct Ranked<'a> {
     pub(crate) protects: Protects,
     /// Why, as a fragment.
     pub(crate) why: String,
+    /// The runs that exercised something, those of them in which the data was harmed (by the more frequent of the two ways), and
+    /// those in which two held.
+    pub(crate) exercised: u64,
+    pub(crate) harmed: u64,
+    pub(crate) held: u64,
 }
 
 /// Whether a design protects the data.
@@ -111,7 +116,9 @@ fn judge<'a>(summary: &Summary, design: &'a str) -> (Score, Ranked<'a>) {
             }
         }
     };
-    (Score { protects, rates }, Ranked { design, protects, why })
+    let harmed = OF_DATA.into_iter().map(runs).max().unwrap_or(0);
+    let ranked = Ranked { design, protects, why, exercised, harmed, held: runs(held) };
+    (Score { protects, rates }, ranked)
 }
 
 /// Whether an invariant says anything of the design of a cell.

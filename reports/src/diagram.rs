@@ -1,0 +1,28 @@
+//! A run as a space-time diagram: time runs down, a line for each host that has a part in it, messages slanted between them.
+//!
+//! What is drawn is what the timeline tells, folded alike, and the chain of causes. Everything is decided here, once: which events
+//! ([`course`]), what they are called ([`short`]), what lasts ([`bars`]), where it stands ([`scale`]), what it looks like ([`svg`]). The page
+//! in HTML holds the same drawing as the file, and its script only moves it and picks events out.
+//!
+//! Time is not to scale: what happens at once or shortly after takes a line each, and where long nothing happens a gap says
+//! for how long. L. Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", CACM 21 (1978), draws it so.
+
+mod bars;
+mod course;
+mod scale;
+mod short;
+mod svg;
+
+use picklock_scenarios::story::Story;
+
+pub(crate) use self::course::{Course, Step};
+pub(crate) use self::svg::{draw, hatches};
+
+/// What the classes of a drawing look like; the page has it too.
+pub(crate) const STYLE: &str = concat!(include_str!("html/colours.css"), include_str!("diagram/diagram.css"));
+
+/// A run as an SVG file.
+#[must_use]
+pub fn file(story: &Story) -> String {
+    svg::file(&Course::of(story), STYLE)
+}

@@ -1,0 +1,151 @@
+//! What is written beside the steps of a diagram: a few words, since the whole text stands below it.
+
+use picklock_sim::trace::{Disconnect, Event, Halt, What};
+
+use crate::layout::{cut, printable, width};
+use crate::numbers::span;
+use crate::words::Names;
+
+/// A label takes so many columns at most.
+const COLUMNS: usize = 25;
+
+/// What kind of thing a step is; each has a sign of its own, so that colours are not needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A grant begins.
+    Grant,
+    /// It ends by the holder's own doing.
+    End,
+    /// It ends otherwise.
+    Loss,
+    /// What was done to the run, and what a fault does.
+    Fault,
+    /// The guarded data is changed.
+    Change,
+    /// Somebody asks a store.
+    Request,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    pub(crate) fn of(what: &What) -> Kind {
+        match what {
+            What::Acquired { .. } | What::Reentered { .. } => Kind::Grant,
+            What::Releasing { .. } | What::Released { .. } | What::Left { .. } | What::Deleted { .. } => {
+                Kind::End
+            }
+            What::Expired { .. }
+            | What::Lost { .. }
+            | What::DeadlinePassed { .. }
+            | What::Aborted { .. }
+            | What::RenewalDenied { .. }
+            | What::ResourceRefused { .. } => Kind::Loss,
+            What::Injected { .. }
+            | What::Bit { .. }
+            | What::Paused { .. }
+            | What::Crashed { .. }
+            | What::ClockStepped { .. }
+            | What::DriftSet { .. }
+            | What::Disconnected { .. }
+            | What::Promoted
+            | What::Demoted => Kind::Fault,
+            What::ResourceWritten { .. } | What::ResourceTaken { taken: true, .. } => Kind::Change,
+            _ => Kind::Other,
+        }
+    }
+
+    /// Its class in a drawing.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Kind::Grant => "g",
+            Kind::End => "e",
+            Kind::Loss => "l",
+            Kind::Fault => "f",
+            Kind::Change => "w",
+            Kind::Request => "q",
+            Kind::Other => "o",
+        }
+    }
+}
+
+/// A request without the words that only a machine reads.
+pub(crate) fn asked(asked: &str) -> String {
+    let words: Vec<&str> = asked.split(' ').filter(|word| !word.ends_with("..")).collect();
+    fitting(&words.join(" "))
+}
+
+/// What an event is called.
+pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
+    let whose = event.grant.map(|grant| format!(" · {}", names.grant(grant))).unwrap_or_default();
+    let text = match &event.what {
+        What::Waiting { .. } => "asks".to_owned(),
+        What::Acquired { token: Some(token), .. } => format!("holds, token {token}"),
+        What::Acquired { .. } => "holds".to_owned(),
+        What::NotAcquired { .. } => "gives up".to_owned(),
+        What::DeadlinePassed { .. } => "its deadline passes".to_owned(),
+        What::Aborted { .. } => "notices, and stops".to_owned(),
+        What::Releasing { .. } => "releases".to_owned(),
+        What::Released { error: None, .. } => "has released".to_owned(),
+        What::Released { error: Some(_), .. } => "its release fails".to_owned(),
+        What::RenewalDenied { .. } => "is denied renewal".to_owned(),
+        What::Renewed { .. } => "has renewed".to_owned(),
+        What::Reentered { depth, .. } => format!("holds {depth} times"),
+        What::Finished => "has finished".to_owned(),
+        What::Paused { kind, until } => {
+            let halt = match kind {
+                Halt::Pause => "pauses",
+                Halt::Suspend => "is suspended",
+                Halt::Stall => "stalls",
+            };
+            format!("{halt} for {}", span(until.since(event.at)))
+        }
+        What::Resumed => "runs again".to_owned(),
+        What::Crashed { power_loss: false } => "crashes".to_owned(),
+        What::Crashed { power_loss: true } => "loses power".to_owned(),
+        What::Restarted => "starts anew".to_owned(),
+        What::Delivered { peer, .. } => format!("hears late of {}", names.host(*peer)),
+        What::Disconnected { why, .. } => match why {
+            Disconnect::Closed => "connection closed".to_owned(),
+            Disconnect::Reset => "connection reset".to_owned(),
+            Disconnect::Refused => "connection refused".to_owned(),
+            Disconnect::TimedOut => "connection timed out".to_owned(),
+        },
+        What::Created { .. } => format!("record{whose}"),
+        What::Extended { .. } => format!("extended{whose}"),
+        What::Deleted { .. } => format!("deleted{whose}"),
+        What::Expired { .. } => "the lease runs out".to_owned(),
+        What::Lost { .. } => "record lost".to_owned(),
+        What::Promoted => "is the primary now".to_owned(),
+        What::Demoted => "is a replica now".to_owned(),
+        What::Noticed { text } => text.split(' ').next().unwrap_or_default().to_owned(),
+        What::ResourceRead { value, .. } => format!("reads {value}{whose}"),
+        What::ResourceWritten { value, .. } => format!("writes {value}{whose}"),
+        What::ResourceTaken { amount, taken: true, .. } => format!("takes {amount}{whose}"),
+        What::ResourceTaken { taken: false, .. } => format!("too few left{whose}"),
+        What::ResourceRefused { token, highest, .. } => format!("refuses {token} < {highest}{whose}"),
+        What::WriteAcknowledged { .. } => "change applied".to_owned(),
+        What::WriteUnknown { .. } => "change: never known".to_owned(),
+        What::WriteRefused { .. } => "change refused".to_owned(),
+        What::Injected { injection, .. } => format!("fault: {}", names.fault(*injection)),
+        What::Bit { .. } => "makes a difference".to_owned(),
+        What::Healed { injection } => format!("{} is over", names.fault(*injection)),
+        _ => names.say(event),
+    };
+    fitting(&text)
+}
+
+/// "+2.00s": by how much a clock is off.
+pub(crate) fn offset(ns: i64) -> String {
+    let sign = if ns < 0 { '−' } else { '+' };
+    format!("{sign}{}", span(std::time::Duration::from_nanos(ns.unsigned_abs())))
+}
+
+fn fitting(text: &str) -> String {
+    let text = printable(text);
+    if width(&text) <= COLUMNS {
+        text.into_owned()
+    } else {
+        format!("{}…", cut(&text, COLUMNS - 1).trim_end())
+    }
+}

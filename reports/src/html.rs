@@ -1,0 +1,50 @@
+//! A page that people look at, send to each other and cite: one file that asks for nothing else.
+//!
+//! First which designs protect the data ([`designs`]), how that stands against availability and cost ([`plot`]), and the matrix
+//! ([`matrix`]). Each cell and each design leads to a part of its own ([`cell`]), and each way of breaking is told there ([`story`]) with the
+//! diagram of its run. These parts are in the page from the start, and what is shown is the one that the address names, so that links,
+//! the back button and printing work without the script; the script moves diagrams, picks out events, and copies.
+//! [0019](https://github.com/picklock/picklock/blob/main/docs/decisions/0019-a-diagram-is-drawn-once.md) says why.
+
+mod cell;
+mod designs;
+mod frame;
+mod matrix;
+mod overview;
+mod parts;
+mod plot;
+mod story;
+
+use picklock_scenarios::story::Story;
+use picklock_scenarios::summary::Summary;
+
+use crate::compare::comparison::Comparison;
+use crate::compare::differences;
+use crate::format::{Format, ReportError};
+use crate::paint::Style;
+
+const FILE: &str = "report.html";
+const DOC: &str =
+    "a page to look at: which designs protect the data, the matrix, each way of breaking with its diagram";
+
+/// The results of a campaign as a page.
+pub const FORMAT: Format = Format { name: "html", file: FILE, doc: DOC, render: campaign };
+
+/// A comparison as a page.
+pub(crate) const COMPARISON: Format<Comparison> =
+    Format { name: "html", file: FILE, doc: DOC, render: comparison };
+
+fn campaign(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
+    Ok(overview::page(summary, "", &[]))
+}
+
+fn comparison(comparison: &Comparison, _style: &Style) -> Result<String, ReportError> {
+    Ok(overview::page(&comparison.summary, &comparison.pairing(), &differences::all(comparison)))
+}
+
+/// One run as a page: what it violates, and how that came about.
+#[must_use]
+pub fn run(story: &Story) -> String {
+    let title = format!("{} under {}, seed {}", story.design, story.scenario, story.plan.seed.0);
+    frame::page(&title, &story::alone(story, &title))
+}

@@ -1,0 +1,178 @@
+//! The parts that the overview leads to: a design with all its cells, and a cell with every way in which it breaks.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use picklock_scenarios::invariants;
+use picklock_scenarios::story::Story;
+use picklock_scenarios::summary::Cell;
+
+use super::designs::{self, Standing};
+use super::parts::Part;
+use super::{matrix, story};
+use crate::compare::differences::Against;
+use crate::compare::measures::{MEASURES, further, measures};
+use crate::compare::rates;
+use crate::html::frame::{command, wide};
+use crate::layout::printable;
+use crate::verdict;
+
+/// A design: why it stands where it stands, and what was found under each scenario.
+pub(super) fn design(one: &Standing<'_>, of: usize, against: &[Against<'_>]) -> Part {
+    let id = format!("d{}", one.place);
+    let name = printable(one.ranked.design);
+    let differing = against.iter().filter(|it| it.design == one.ranked.design && !it.differences.is_empty());
+    let differing: Vec<&Against<'_>> = differing.collect();
+    let inner = html! {
+            (back(None))
+            h2 id={ (id) "h" } tabindex="-1" { (name) }
+            p.lead { "Place " (one.place) " of " (of) ". Protects the data: " (one.ranked.protects.words())
+                @if !one.ranked.why.is_empty() { ": " (printable(&one.ranked.why)) }
+                "."
+            }
+            p { "Runs that harmed the data: " (designs::rate(one)) "." }
+            (wide(&format!("Scenarios of {name}"), &html! {
+                table.list {
+                    caption.v { "What was found of " (name) " under each scenario" }
+                    thead { tr {
+                        th scope="col" { "scenario" }
+                        th scope="col" { "found" }
+                        @for measure in MEASURES { th.num scope="col" { (measure) } }
+                    } }
+                    tbody {
+                        @for (nth, cell) in &one.cells {
+                            @let (class, sign, _) = matrix::look(cell);
+                            tr {
+                                th scope="row" {
+                                    span class={ "key " (class) } { (sign) } " "
+                                    @if cell.skipped.is_some() { (printable(&cell.scenario)) }
+                                    @else { a href={ "#c" (nth) } { (printable(&cell.scenario)) } }
+                                }
+                                td { (printable(&verdict::found(cell))) }
+                                @for measure in measures(&cell.metrics) { td.num { (measure) } }
+                            }
+                        }
+                    }
+                }
+            }))
+            @if !differing.is_empty() {
+                h3 { "Beside the best, under the same seeds" }
+                p.dim { "In percentage points, with Newcombe’s paired interval at 95%. One that leaves out 0 is hardly chance." }
+                ul.plain { @for one in differing { li { b { (printable(one.scenario)) } ": " (printable(&one.words().join(", "))) } } }
+            }
+    };
+    Part { id, inner }
+}
+
+/// A cell: its figures, and its ways of breaking.
+pub(super) fn cell(nth: usize, cell: &Cell, place: usize, next: Option<usize>) -> Part {
+    let stories = stories(cell);
+    let facts = [
+        verdict::found(cell),
+        verdict::bites(cell),
+        verdict::overlap(cell),
+        verdict::exhausted(cell),
+        cell.unmet_because.as_ref().map(|why| format!("not as expected: {why}")).unwrap_or_default(),
+    ];
+    let id = format!("c{nth}");
+    let inner = html! {
+            (back(Some((place, &cell.design, next))))
+            h2 id={ (id) "h" } tabindex="-1" { (printable(&cell.design)) " " span.dim { "under" } " " (printable(&cell.scenario)) }
+            p.lead { (cell.runs) " runs. " @for fact in facts.iter().filter(|fact| !fact.is_empty()) { (sentence(&printable(fact))) " " } }
+            @if !cell.violations.is_empty() { (violations(cell)) }
+            (measured(cell))
+            @for (at, (told, invariants)) in stories.iter().enumerate() {
+                (story::within(told, &format!("{id}-{}", at + 1), &ways(at + 1, stories.len(), invariants)))
+            }
+            @for (invariant, violation) in cell.violations.iter().filter(|(_, it)| it.story.is_none()) {
+                h3 { (invariant) ", first seen under seed " (violation.first_seed) }
+                (command(&violation.replay))
+            }
+    };
+    Part { id, inner }
+}
+
+/// What a way of breaking is called.
+fn ways(at: usize, of: usize, invariants: &[&str]) -> String {
+    match of {
+        1 => format!("How it breaks: {}", invariants.join(", ")),
+        _ => format!("Way {at} of {of}: {}", invariants.join(", ")),
+    }
+}
+
+/// The distinct runs that tell what the cell violates, each with what it is told for.
+fn stories(cell: &Cell) -> Vec<(&Arc<Story>, Vec<&str>)> {
+    let mut stories: Vec<(&Arc<Story>, Vec<&str>)> = Vec::new();
+    for invariant in invariants::ALL {
+        let Some(told) = cell.violations.get(invariant.name).and_then(|it| it.story.as_ref()) else {
+            continue;
+        };
+        match stories.iter_mut().find(|(one, _)| Arc::ptr_eq(one, told)) {
+            Some((_, names)) => names.push(invariant.name),
+            None => stories.push((told, vec![invariant.name])),
+        }
+    }
+    stories
+}
+
+/// The way back, and on to the next cell that breaks.
+fn back(cell: Option<(usize, &str, Option<usize>)>) -> Markup {
+    html! {
+        nav.back aria-label="Way back" {
+            a href="#top" { "← all designs" }
+            @if let Some((place, design, next)) = cell {
+                a href={ "#d" (place) } { (printable(design)) }
+                @if let Some(next) = next { a.next href={ "#c" (next) } { "next that breaks →" } }
+            }
+        }
+    }
+}
+
+fn violations(cell: &Cell) -> Markup {
+    let found = invariants::ALL.iter().filter_map(|it| Some((it, cell.violations.get(it.name)?)));
+    wide(
+        "What was violated",
+        &html! {
+            table.list {
+                caption.v { "What was violated" }
+                thead { tr {
+                    th scope="col" { "violated" }
+                    th scope="col" { "which demands" }
+                    th.num scope="col" { "rate" }
+                    th.num scope="col" { "interval" }
+                    th scope="col" { "seen elsewhere" }
+                } }
+                tbody {
+                    @for (invariant, violation) in found {
+                        @let (rate, interval) = rates::rate(cell, invariant);
+                        tr {
+                            th scope="row" { span.dim { (invariant.number) " " } (invariant.name) }
+                            td { (invariant.claim) }
+                            td.num { (rate) }
+                            td.num { (interval.unwrap_or_default()) }
+                            td { (verdict::seen(violation).unwrap_or_else(|| "not tried".to_owned())) }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}
+
+fn measured(cell: &Cell) -> Markup {
+    let further = further(&cell.metrics);
+    html! {
+        dl.facts {
+            @for (measure, value) in MEASURES.iter().zip(measures(&cell.metrics)) {
+                div { dt { (measure) } dd { (value) } }
+            }
+        }
+        @if !further.is_empty() { p.dim { (sentence(&further.join("; "))) } }
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}

@@ -1,0 +1,150 @@
+//! The designs in the order of the ranking, with what a choice hangs on: how often the data was harmed, how often two held,
+//! for how much of the time the lock was to be had, and what it cost.
+
+use maud::{Markup, html};
+use picklock_scenarios::summary::{Cell, Metrics, Summary};
+
+use crate::compare::measures::{availability, messages_per_acquire};
+use crate::compare::ranking::{Protects, Ranked, ranking};
+use crate::html::frame::wide;
+use crate::layout::printable;
+use crate::numbers::{self, clean_bound, percent, percent_up};
+
+/// The width of the drawing of a rate.
+const WIDTH: f64 = 96.0;
+
+/// A design as it stands.
+pub(super) struct Standing<'a> {
+    pub(super) ranked: Ranked<'a>,
+    /// Its place in the ranking, from 1.
+    pub(super) place: usize,
+    /// Its cells, in the order of the summary.
+    pub(super) cells: Vec<(usize, &'a Cell)>,
+    pub(super) availability: Option<f64>,
+    pub(super) messages: Option<f64>,
+    p50: Option<std::time::Duration>,
+}
+
+impl Standing<'_> {
+    /// How often the data was harmed, with what the runs allow it to be.
+    pub(super) fn harmed(&self) -> Option<(f64, f64, f64)> {
+        let Ranked { harmed, exercised, .. } = self.ranked;
+        let rate = harmed as f64 / exercised.max(1) as f64;
+        let (low, high) = match harmed {
+            0 => (0.0, clean_bound(exercised)?),
+            some => numbers::wilson(some, exercised)?,
+        };
+        Some((rate, low, high))
+    }
+
+    /// The sign and the class of whether it protects the data.
+    pub(super) fn sign(&self) -> (&'static str, &'static str) {
+        match self.ranked.protects {
+            Protects::InTheseRuns => ("✓", "yes"),
+            Protects::No => ("✗", "no"),
+            Protects::Untested => ("?", "open"),
+        }
+    }
+}
+
+/// All designs, the best first.
+pub(super) fn standings(summary: &Summary) -> Vec<Standing<'_>> {
+    let of = |(ranked, place): (_, usize)| standing(summary, ranked, place);
+    ranking(summary).into_iter().zip(1..).map(of).collect()
+}
+
+fn standing<'a>(summary: &'a Summary, ranked: Ranked<'a>, place: usize) -> Standing<'a> {
+    let cells: Vec<(usize, &Cell)> =
+        summary.cells.iter().enumerate().filter(|(_, cell)| cell.design == ranked.design).collect();
+    let mut metrics = Metrics::default();
+    cells.iter().for_each(|(_, cell)| metrics.merge(&cell.metrics));
+    Standing {
+        ranked,
+        place,
+        cells,
+        availability: availability(&metrics),
+        messages: messages_per_acquire(&metrics),
+        p50: metrics.latency.percentile(50),
+    }
+}
+
+/// The ranking as a table.
+pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
+    let or_none = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
+    let inner = html! {
+        table.rank {
+            caption.v { "Designs, the one that protects the data best first" }
+            thead { tr {
+                th scope="col" { span.v { "place" } }
+                th scope="col" { "design" }
+                th.wider scope="col" { "runs that harmed the data" (scale()) }
+                th.num scope="col" { span.v { "rate, interval" } }
+                th.num scope="col" { "two held" }
+                th.num scope="col" { "available" }
+                th.num scope="col" { "wait" }
+                th.num scope="col" { "messages" }
+            } }
+            tbody {
+                @for one in standings {
+                    @let (sign, class) = one.sign();
+                    tr class=(class) {
+                        td.num { (one.place) }
+                        th scope="row" {
+                            span.sign title=(one.ranked.protects.words()) { (sign) }
+                            a href={ "#d" (one.place) } { (printable(one.ranked.design)) }
+                        }
+                        td { (whisker(one)) }
+                        td.num.rate { (rate(one)) }
+                        td.num { (percent(one.ranked.held as f64 / one.ranked.exercised.max(1) as f64)) }
+                        td.num { (or_none(one.availability.map(percent))) }
+                        td.num { (or_none(one.p50.map(numbers::span))) }
+                        td.num { (or_none(one.messages.map(|each| format!("{each:.1}")))) }
+                    }
+                }
+            }
+        }
+    };
+    wide("Ranking of the designs", &inner)
+}
+
+/// A rate with its interval, in words.
+pub(super) fn rate(one: &Standing<'_>) -> Markup {
+    match one.harmed() {
+        None => html! { "not exercised" },
+        Some((_, _, bound)) if one.ranked.harmed == 0 => {
+            html! { "0 " span.dim { "(<" (percent_up(bound)) ")" } }
+        }
+        Some((rate, low, high)) => {
+            let low = percent(low);
+            html! { (percent(rate)) " " span.dim { "(" (low.trim_end_matches('%')) "–" (percent(high)) ")" } }
+        }
+    }
+}
+
+/// The scale above the drawings of rates.
+fn scale() -> Markup {
+    html! {
+        svg.whisk width=(WIDTH + 16.0) height="14" aria-hidden="true" {
+            text x="8" y="11" { "0" }
+            text.mid x=(8.0 + WIDTH / 2.0) y="11" { "50" }
+            text.end x=(8.0 + WIDTH) y="11" { "100%" }
+        }
+    }
+}
+
+fn whisker(one: &Standing<'_>) -> Markup {
+    let x = |share: f64| format!("{:.1}", 8.0 + WIDTH * share);
+    html! {
+        svg.whisk width=(WIDTH + 16.0) height="18" aria-hidden="true" {
+            path.grid d={ "M" (x(0.0)) " 0V18M" (x(0.5)) " 0V18M" (x(1.0)) " 0V18" } {}
+            @if let Some((rate, low, high)) = one.harmed() {
+                path.span d={ "M" (x(low)) " 9H" (x(high)) } {}
+                @if one.ranked.harmed == 0 {
+                    path.bound d={ "M" (x(high)) " 4V14" } {}
+                } @else {
+                    rect.dot x={ (format!("{:.1}", 8.0 + WIDTH * rate - 4.0)) } y="5" width="8" height="8" {}
+                }
+            }
+        }
+    }
+}

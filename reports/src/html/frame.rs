@@ -1,0 +1,47 @@
+//! The frame of every page: its head with the styles, its body, and the script at its end.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::diagram;
+use crate::layout::printable;
+
+const PAGE: &str = include_str!("page.css");
+const MATRIX: &str = include_str!("matrix.css");
+const STORY: &str = include_str!("story.css");
+const SCRIPT: &str = include_str!("report.js");
+
+/// Nothing is loaded from anywhere; the browser holds the page to it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
+pub(super) fn page(title: &str, body: &Markup) -> String {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="generator" content={ "picklock " (env!("CARGO_PKG_VERSION")) };
+                title { (printable(title)) }
+                style { (PreEscaped(diagram::STYLE)) (PreEscaped(PAGE)) (PreEscaped(MATRIX)) (PreEscaped(STORY)) }
+            }
+            body {
+                svg width="0" height="0" aria-hidden="true" style="position:absolute" { (diagram::hatches()) }
+                (body)
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+    .into_string()
+        + "\n"
+}
+
+/// A line to copy.
+pub(super) fn command(line: &str) -> Markup {
+    html! { div.cmd { code { (printable(line)) } button type="button" data-copy { "Copy" } } }
+}
+
+/// A part of the page that is wider than a phone: it scrolls by itself, by keyboard too.
+pub(super) fn wide(label: &str, inner: &Markup) -> Markup {
+    html! { div.wide tabindex="0" role="region" aria-label=(label) { (inner) } }
+}

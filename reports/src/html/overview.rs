@@ -1,0 +1,103 @@
+//! What stands first: the ranking, the plot, the matrix, and below them all parts that they lead to.
+
+use maud::{Markup, html};
+use picklock_scenarios::summary::{Cell, Summary};
+
+use super::designs::{self, Standing, standings};
+use super::{cell, frame, matrix, parts, plot};
+use crate::compare::differences::Against;
+use crate::compare::ranking::Protects;
+use crate::layout::printable;
+use crate::numbers::plural;
+use crate::text::distinct;
+
+pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) -> String {
+    let standings = standings(summary);
+    let title = title(&standings);
+    let body = html! {
+        header.top id="top" {
+            p.kicker { "picklock" @if summary.partial { " · partial: interrupted" } }
+            h1 { (printable(&title)) }
+            p.lead { (extent(summary)) " " (pairing) }
+            (frame::command(&summary.command))
+        }
+        main {
+            div.overview {
+                div.first {
+                    section aria-labelledby="ranking" {
+                        h2 id="ranking" { "Which designs protect the data" }
+                        (designs::table(&standings))
+                    }
+                    section aria-labelledby="plot" {
+                        h2 id="plot" { "Harm, availability, cost" }
+                        (plot::plot(&standings))
+                    }
+                }
+                section aria-labelledby="matrix" {
+                    h2 id="matrix" { "Where they break" }
+                    p.dim { "The rate of the worst that was found, with its interval in percent. Each cell leads to its ways of breaking." }
+                    (matrix::matrix(summary, &standings))
+                }
+            }
+            (led_to(summary, &standings, against))
+        }
+        footer { (notes()) }
+    };
+    frame::page(&format!("picklock: {title}"), &body)
+}
+
+/// What the page says, in a sentence.
+fn title(standings: &[Standing<'_>]) -> String {
+    let whole = standings.iter().filter(|one| one.ranked.protects == Protects::InTheseRuns).count();
+    match standings {
+        [] => "Nothing was run".to_owned(),
+        [one] => match one.ranked.protects {
+            Protects::InTheseRuns => format!("{} kept the data whole in these runs", one.ranked.design),
+            Protects::No => format!("{} harms the data", one.ranked.design),
+            Protects::Untested => format!("{} was not put to the test", one.ranked.design),
+        },
+        all => format!("{whole} of {} designs kept the data whole in these runs", all.len()),
+    }
+}
+
+fn extent(summary: &Summary) -> String {
+    let runs: u64 = summary.cells.iter().map(|cell| cell.runs).sum();
+    let designs = distinct(summary.cells.iter().map(|cell| cell.design.as_str())).len();
+    let scenarios = distinct(summary.cells.iter().map(|cell| cell.scenario.as_str())).len();
+    format!(
+        "{designs} {}, {scenarios} {}, {runs} runs in simulated time.",
+        plural(designs as u64, "design"),
+        plural(scenarios as u64, "scenario"),
+    )
+}
+
+/// A part for each design and for each cell that was run.
+fn led_to(summary: &Summary, standings: &[Standing<'_>], against: &[Against<'_>]) -> Markup {
+    let breaks = |cell: &Cell| !cell.violations.is_empty();
+    let of = |one: &Standing<'_>| {
+        let run = one.cells.iter().filter(|(_, cell)| cell.skipped.is_none());
+        let cells = run.map(|(nth, cell)| {
+            let next = (nth + 1..summary.cells.len()).find(|at| breaks(&summary.cells[*at]));
+            cell::cell(*nth, cell, one.place, next)
+        });
+        std::iter::once(cell::design(one, standings.len(), against)).chain(cells).collect::<Vec<_>>()
+    };
+    parts::all(&standings.iter().map(of).collect::<Vec<_>>())
+}
+
+fn notes() -> Markup {
+    html! {
+        h2 { "How to read it" }
+        p {
+            "Designs are ranked by how often the data was harmed, then by how often two held at once, then by anything else. \
+             Rates are per run that exercised the scenario, with Wilson’s interval at 95%. Nothing found is no promise: 0 (<p) says that the rate \
+             is below p at 95%, no more. Data is harmed when a stale change is applied or an acknowledged one is lost; two holders alone harm \
+             nothing where the resource refuses what comes late."
+        }
+        p {
+            "Available: share of the time in which the lock was wanted and somebody held it. Wait: the median of the acquires that succeeded. \
+             Messages: from client to store, for each of these. All of them over the scenarios that say something of the design. \
+             Every number comes from a simulated world and is made again by the command above."
+        }
+    }
+}
