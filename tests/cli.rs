@@ -182,8 +182,8 @@ mod list {
         for design in DESIGNS {
             assert!(designs.iter().any(|name| name == design), "{design} is gone");
         }
-        let of_runs = ["history", "edn", "mermaid", "perfetto", "shiviz"];
-        let formats = ["text", "json", "junit", "markdown", "csv", "github"].iter().chain(&of_runs);
+        let of_runs = ["svg", "history", "edn", "mermaid", "perfetto", "shiviz"];
+        let formats = ["text", "json", "junit", "markdown", "html", "csv", "github"].iter().chain(&of_runs);
         assert_eq!(names("formats"), Vec::from_iter(formats.copied()));
         for invariant in
             ["mutual-exclusion", "effective-exclusion", "no-lost-update", "ownership", "token-order"]
@@ -272,6 +272,7 @@ mod exit_codes {
             &["replay", "single", "pause", "minus-one"],
             &["replay", "single", "pause", "18446744073709551616"],
             &["replay", "single", "pause", "1", "--format", "junit"],
+            &["replay", "single", "pause", "1", "--format", "svg", "--full"],
             &["replay", "oracle", "failover", "1"],
             &["completions", "cobol"],
         ] {
@@ -559,8 +560,8 @@ mod reports {
     #[test]
     fn every_format_is_written_and_what_is_printed_is_the_text() {
         let here = directory();
-        let args =
-            and(&VIOLATING, &["--out", "deep/er", "--format", "text,json,junit,markdown", "--verbose"]);
+        let formats = "text,json,junit,markdown,html";
+        let args = and(&VIOLATING, &["--out", "deep/er", "--format", formats, "--verbose"]);
         let mut command = picklock(here.path());
         // As wide as a file.
         let ended = end({
@@ -572,7 +573,7 @@ mod reports {
         assert_eq!(file("results.txt"), ended.stdout);
         let replay =
             json(&file("results.json"))["cells"][0]["violations"]["mutual-exclusion"]["replay"].clone();
-        for name in ["results.txt", "junit.xml", "results.md"] {
+        for name in ["results.txt", "junit.xml", "results.md", "report.html"] {
             assert!(file(name).contains(replay.as_str().unwrap()), "{name} does not say how to replay");
         }
         let junit = file("junit.xml");
@@ -794,6 +795,30 @@ mod replay {
     }
 
     #[test]
+    fn a_run_is_a_page_and_a_drawing_too_and_the_same_twice() {
+        let replay = ["replay", "set-px-del", "long-work", "0", "--format"];
+        let told = |format: &str| {
+            let ended = run(&and(&replay, &[format]));
+            assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""), "{format}");
+            ended.stdout
+        };
+        let (page, drawing) = (told("html"), told("svg"));
+        assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"), "{page}");
+        assert!(drawing.starts_with("<svg") && drawing.ends_with("</svg>\n"), "{drawing}");
+        assert!(page.contains("picklock replay set-px-del long-work 0"), "{page}");
+        assert_eq!((told("html"), told("svg")), (page, drawing));
+    }
+
+    #[test]
+    fn a_comparison_in_a_directory_has_a_page() {
+        let here = directory();
+        let args = ["compare", "--design", "single", "--scenario", "pause", "--seeds", "10", "--out", "out"];
+        assert_eq!(run_in(here.path(), &args).code, Some(0));
+        let page = text_of(&here.path().join("out/report.html"));
+        assert!(page.contains("single harms the data") && page.contains("data-i="), "{page}");
+    }
+
+    #[test]
     fn a_run_as_json_has_the_documented_fields_and_the_digest_of_the_text() {
         let replay = ["replay", "set-px-del", "long-work", "0"];
         let ended = run(&and(&replay, &["--format", "json"]));
@@ -1012,7 +1037,7 @@ mod interrupt {
         for cell in results["cells"].as_array().unwrap() {
             assert!(cell["runs"].as_u64().unwrap() > 0, "{cell}");
         }
-        for name in ["results.txt", "junit.xml", "results.md"] {
+        for name in ["results.txt", "junit.xml", "results.md", "report.html"] {
             assert!(here.path().join("out").join(name).is_file(), "{name} is missing");
         }
     }

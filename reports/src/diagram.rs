@@ -15,11 +15,22 @@ mod svg;
 
 use picklock_scenarios::story::Story;
 
+use crate::format::{Format, ReportError};
+use crate::paint::Style;
+
 pub(crate) use self::course::{Course, Step};
 pub(crate) use self::svg::{draw, hatches};
 
 /// What the classes of a drawing look like; the page has it too.
 pub(crate) const STYLE: &str = concat!(include_str!("html/colours.css"), include_str!("diagram/diagram.css"));
+
+/// A run as a drawing.
+pub const FORMAT: Format<Story> =
+    Format { name: "svg", file: "run.svg", doc: "one run as a space-time diagram", render };
+
+fn render(story: &Story, _style: &Style) -> Result<String, ReportError> {
+    Ok(file(story))
+}
 
 /// A run as an SVG file.
 #[must_use]

@@ -1,4 +1,4 @@
-//! The formats of a single run that other programs read, one file a format.
+//! The formats of a single run that other programs read, one file a format, and its drawing.
 //!
 //! What people read of a run is [`timeline::tell`](crate::timeline::tell), and all of it as data
 //! [`json::run_json`](crate::json::run_json).
@@ -11,11 +11,12 @@ mod shiviz;
 
 use picklock_scenarios::story::Story;
 
+use crate::diagram;
 use crate::format::Format;
 
-/// All formats of a single run for other programs.
+/// All formats of a single run for other programs, the drawing first.
 pub const ALL: &[Format<Story>] =
-    &[history::FORMAT, edn::FORMAT, mermaid::FORMAT, perfetto::FORMAT, shiviz::FORMAT];
+    &[diagram::FORMAT, history::FORMAT, edn::FORMAT, mermaid::FORMAT, perfetto::FORMAT, shiviz::FORMAT];
 
 /// The format with this name.
 #[must_use]

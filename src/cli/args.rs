@@ -260,7 +260,8 @@ pub(crate) struct MergeArgs {
 Examples:
   picklock replay single pause 17
   picklock replay results/capsules/single.pause.mutual-exclusion.json
-  picklock replay single pause 17 --format json | jq .digest")]
+  picklock replay single pause 17 --format json | jq .digest
+  picklock replay single pause 17 --shrink --format svg > paused.svg")]
 pub(crate) struct ReplayArgs {
     /// A design, a scenario and a seed; or one capsule file
     #[arg(required = true, num_args = 1..=3, value_names = ["DESIGN SCENARIO SEED | FILE"])]
@@ -274,7 +275,7 @@ pub(crate) struct ReplayArgs {
     /// The engine; that of the capsule, or event, if absent
     #[arg(long, value_parser = engine)]
     pub(crate) engine: Option<Engine>,
-    /// text, json, or one of those for other programs (see `picklock list formats`)
+    /// text, json, html (a page with the diagram of the run), or one of those of single runs (see `picklock list formats`)
     #[arg(long, default_value = "text")]
     pub(crate) format: String,
     /// Show every event, not only those that matter to the violation
@@ -298,7 +299,11 @@ pub(crate) struct ReplayArgs {
 All designs run on the same seeds, so the figures are paired. A violation is a figure here: the exit code is 0, or 1 if
 something is worse than in the baseline.
 
-Example: picklock compare --design single,watchdog,redlock --scenario pause,client-partition --seeds 2000")]
+With --out there is a page to look at, too: report.html, with every way of breaking as a diagram.
+
+Examples:
+  picklock compare --design single,watchdog,redlock --scenario pause,client-partition --seeds 2000
+  picklock compare --design single,redlock --out results")]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,

@@ -14,7 +14,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let selection = &args.selection;
     let formats = run::formats(selection, ALL)?;
     let baseline = args.baseline.as_deref().map(read).transpose()?;
-    let campaign = Campaign { tell: selection.out.is_some(), ..run::campaign(selection)? };
+    // A page tells every way of breaking; what is printed otherwise, none.
+    let tell = selection.out.is_some() || formats.iter().any(|format| format.name == "html");
+    let campaign = Campaign { tell, ..run::campaign(selection)? };
     let (mut summary, pairs) = run::make_with(&campaign, |stop, bar| {
         let pairing = Pairing::new(&campaign, bar);
         let summary = campaign.run(stop, &pairing)?;
@@ -23,7 +25,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     run::near(&mut summary, selection);
     let since = baseline.map(|baseline| Since::of(&baseline, &summary));
     let comparison = Comparison { summary, pairs, since };
-    run::report(&comparison, selection, &formats, ALL, |format, comparison, style| {
+    let always = run::named(ALL, &["json", "html"]);
+    run::report(&comparison, selection, &formats, &always, |format, comparison, style| {
         if format.name == "text" && !args.verbose {
             Ok(screen(comparison, style, selection.out.as_deref()))
         } else {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{self, Detail};
-use picklock_reports::{Format, single};
+use picklock_reports::{Format, html, single};
 use picklock_scenarios::campaign::quoted;
 use picklock_scenarios::check::{self, CheckError, Checked};
 use picklock_scenarios::story::Story;
@@ -21,6 +21,9 @@ use super::args::ReplayArgs;
 use super::exit::{Exit, Failure};
 use super::{choose, screen};
 
+/// The formats of one run for people, and as data; the others are those of `single`.
+const FORMATS: [&str; 3] = ["text", "json", "html"];
+
 /// What is replayed, and how it is asked for again.
 struct Replayed {
     design: Design,
@@ -34,8 +37,8 @@ struct Replayed {
 
 pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
     let other = single::find(&args.format);
-    if other.is_none() && !["text", "json"].contains(&args.format.as_str()) {
-        let known = ["text", "json"].into_iter().chain(single::ALL.iter().map(|format| format.name));
+    if other.is_none() && !FORMATS.contains(&args.format.as_str()) {
+        let known = FORMATS.into_iter().chain(single::ALL.iter().map(|format| format.name));
         let known: Vec<&str> = known.collect();
         let near = nearest(&args.format, known.iter().copied());
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
@@ -44,6 +47,10 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
             args.format,
             known.join(", ")
         )));
+    }
+    if args.full && ["html", "svg"].contains(&args.format.as_str()) {
+        let message = format!("{} shows what belongs to the story: --full goes with text", args.format);
+        return Err(Failure::Input(message));
     }
     let replayed = match args.run.as_slice() {
         [file] => from_capsule(args, Path::new(file))?,
@@ -55,9 +62,10 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
     };
     let violated = replayed.run.violations().next().is_some();
     let text = match (other, args.format.as_str()) {
-        (Some(format), _) => as_other(replayed, format, args)?,
+        (Some(format), _) => as_other(&replayed, format, args)?,
         (None, "json") => as_json(&replayed)?,
-        (None, _) => as_text(replayed, args),
+        (None, "html") => html::run(&told(&replayed)),
+        (None, _) => as_text(&replayed, args),
     };
     screen::print(&text)?;
     Ok(if violated { Exit::Violation } else { Exit::Expected })
@@ -200,25 +208,30 @@ fn as_json(replayed: &Replayed) -> Result<String, Failure> {
     .map_err(Failure::internal)
 }
 
-fn as_other(replayed: Replayed, format: &Format<Story>, args: &ReplayArgs) -> Result<String, Failure> {
+fn as_other(replayed: &Replayed, format: &Format<Story>, args: &ReplayArgs) -> Result<String, Failure> {
     let Replayed { design, scenario, run, line, .. } = replayed;
-    let story = tell::story(&design, &scenario, &run, line);
+    let story = tell::story(design, scenario, run, line.clone());
     (format.render)(&story, &screen::style(args.look)).map_err(Failure::internal)
 }
 
-fn as_text(replayed: Replayed, args: &ReplayArgs) -> String {
-    let Replayed { design, scenario, engine, run, line, notes } = replayed;
-    let violated = run.violated();
-    let detail = if args.full { Detail::Full } else { Detail::Relevant };
-    let digest = run.trace.digest;
-    let mut story = tell::story(&design, &scenario, &run, line);
-    if !violated.is_empty() {
-        story.trials = Some(trials::of(engine, &design, &run, &choose::defaults()));
+/// The run as a story, with what its violations depend on.
+fn told(replayed: &Replayed) -> Story {
+    let Replayed { design, scenario, engine, run, line, .. } = replayed;
+    let mut story = tell::story(design, scenario, run, line.clone());
+    if !run.violated().is_empty() {
+        story.trials = Some(trials::of(*engine, design, run, &choose::defaults()));
     }
-    let mut text = timeline::tell(&story, &screen::style(args.look), detail);
+    story
+}
+
+fn as_text(replayed: &Replayed, args: &ReplayArgs) -> String {
+    let detail = if args.full { Detail::Full } else { Detail::Relevant };
+    let mut text = timeline::tell(&told(replayed), &screen::style(args.look), detail);
+    let violated = replayed.run.violated();
     let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
+    let (engine, digest) = (replayed.engine, replayed.run.trace.digest);
     text.push_str(&format!("violations: {violations}\nengine: {engine}\ndigest: {digest}\n"));
-    for note in notes {
+    for note in &replayed.notes {
         text.push_str(&format!("{note}\n"));
     }
     text

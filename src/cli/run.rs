@@ -108,7 +108,8 @@ pub(crate) fn finish(
     if let Some(figures) = figures {
         summary.cells.iter_mut().for_each(|cell| figures.put_beside(cell));
     }
-    report(&summary, selection, &formats, picklock_reports::ALL, |format, summary, style| {
+    let always = named(picklock_reports::ALL, &["json"]);
+    report(&summary, selection, &formats, &always, |format, summary, style| {
         if format.name == "text" && !args.verbose {
             Ok(brief::page(summary, style, selection.out.as_deref()))
         } else {
@@ -231,13 +232,13 @@ pub(crate) fn formats<Results>(
     Ok(formats)
 }
 
-/// Prints the one format asked for, as `page` has it. With a directory, writes all formats and the JSON there in full and
-/// prints the text.
+/// Prints the one format asked for, as `page` has it. With a directory, writes all formats and those in `always` there in full
+/// and prints the text.
 pub(crate) fn report<Results>(
     results: &Results,
     selection: &Selection,
     formats: &[&Format<Results>],
-    all: &[Format<Results>],
+    always: &[&Format<Results>],
     page: impl Fn(&Format<Results>, &Results, &Style) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     let style = screen::style(selection.look);
@@ -250,10 +251,13 @@ pub(crate) fn report<Results>(
             screen::print(&page(format, results, &style)?)?;
         }
     }
-    match all.iter().find(|format| format.name == "json") {
-        Some(json) => write(out, json, results),
-        None => Ok(()),
-    }
+    let unasked = always.iter().filter(|one| formats.iter().all(|format| format.name != one.name));
+    unasked.into_iter().try_for_each(|format| write(out, format, results))
+}
+
+/// The formats of these names.
+pub(crate) fn named<'a, Results>(all: &'a [Format<Results>], names: &[&str]) -> Vec<&'a Format<Results>> {
+    all.iter().filter(|format| names.contains(&format.name)).collect()
 }
 
 /// The page of a format as it is.
