@@ -554,7 +554,7 @@ mod reports {
         assert_eq!(violation["confirmed"]["of"], 16);
         let seed = violation["first_seed"].as_u64().unwrap();
         assert_eq!(violation["replay"], format!("picklock replay single pause {seed}"));
-        assert!(here.path().join(violation["capsule"].as_str().unwrap()).is_file());
+        assert!(here.path().join("out").join(violation["capsule"].as_str().unwrap()).is_file());
     }
 
     #[test]
@@ -1022,7 +1022,7 @@ mod interrupt {
         let here = directory();
         let mut command = picklock(here.path());
         command.args(["run", "--design", "single,oracle", "--scenario", "pause", "--seeds", "1000000000"]);
-        command.args(["--expect", "none", "--out", "out", "--format", "text,json,junit,markdown"]);
+        command.args(["--expect", "none", "--out", "out", "--format", "text,json,junit,markdown,html"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         wait_until_it_listens(child.id());
         let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

@@ -10,6 +10,7 @@ use picklock_scenarios::summary::{Cell, Summary};
 use picklock_sim::time::nanos;
 
 use crate::format::{Format, ReportError};
+use crate::layout::printable;
 use crate::paint::Style;
 
 /// Results as a table.
@@ -54,13 +55,13 @@ fn values(cell: &Cell) -> Vec<String> {
         span.map(|span| nanos(span).to_string()).unwrap_or_default()
     };
     let mut values = vec![
-        cell.design.clone(),
-        cell.scenario.clone(),
+        printable(&cell.design).into_owned(),
+        printable(&cell.scenario).into_owned(),
         cell.engine.clone(),
         cell.runs.to_string(),
         cell.unknown.to_string(),
         cell.decided.to_string(),
-        cell.skipped.clone().unwrap_or_default(),
+        cell.skipped.as_deref().map(|why| printable(why).into_owned()).unwrap_or_default(),
         cell.met.map(|met| met.to_string()).unwrap_or_default(),
     ];
     values.extend(invariants::ALL.iter().map(|invariant| violating(cell, invariant.name)));

@@ -71,7 +71,7 @@ fn part<'j>(
         Ok(made?)
     })?;
     screen::print(&format!(
-        "shard {shard}: {runs} runs, {violated} cells with a violation, kept in {}\n\
+        "shard {shard}: {runs} runs, a violation in {violated} of its cells, kept in {}\n\
          when all shards are there: picklock merge {} ...\n",
         out.join(FILE).display(),
         quoted(&out.display().to_string()),

@@ -177,7 +177,9 @@ mod tests {
     }
 
     fn cause(deed: fn(&Host) -> Deed) -> Option<Cause> {
-        examined(deed).difference.map(|difference| difference.cause)
+        let once = |_| examined(deed).difference.map(|difference| difference.cause);
+        // Threads are counted in the whole process, and now and then another test begins one.
+        (0..8).map(once).find(|cause| *cause != Some(Cause::Thread)).unwrap_or(Some(Cause::Thread))
     }
 
     fn since_the_epoch() -> Duration {

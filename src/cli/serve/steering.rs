@@ -215,7 +215,7 @@ mod tests {
             answer.expect_err("the line is wrong")
         };
         assert!(why("kil node-1").contains("did you mean `kill`"));
-        assert!(why("hael").contains("did you mean `heal`"));
+        assert!(why("heel").contains("did you mean `heal`"));
         assert!(why("kill node-2").contains("there are node-1, replica-1, clients"));
         assert!(why("start node-2").contains("node-1, replica-1"));
         assert!(why("heal node-1").contains("nothing may follow"));

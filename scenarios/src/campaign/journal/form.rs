@@ -27,17 +27,17 @@ pub(super) struct Header {
 /// Every other line: blocks that are done.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::campaign) struct Batch {
-    pub(in crate::campaign) blocks: Vec<u64>,
+pub(crate) struct Batch {
+    pub(crate) blocks: Vec<u64>,
     /// What they add up to, by cell.
-    pub(in crate::campaign) cells: BTreeMap<usize, Tally>,
+    pub(crate) cells: BTreeMap<usize, Tally>,
     /// Whether the campaign came to its end here, with all blocks or without.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) ended: bool,
 }
 
 impl Batch {
-    pub(in crate::campaign) fn add(&mut self, block: u64, cells: BTreeMap<usize, Tally>) {
+    pub(crate) fn add(&mut self, block: u64, cells: BTreeMap<usize, Tally>) {
         self.blocks.push(block);
         cells.into_iter().for_each(|(cell, tally)| self.cells.entry(cell).or_default().merge(tally));
     }
