@@ -6,6 +6,7 @@
 use picklock_scenarios::summary::{Cell, Summary};
 
 use crate::format::{Format, ReportError};
+use crate::layout::printable;
 use crate::paint::Style;
 use crate::text;
 use crate::verdict::{self, Mark, Standing};
@@ -66,5 +67,6 @@ fn command(kind: &str, title: &str, message: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let lines: Vec<_> = text.split('\n').map(printable).collect();
+    lines.join("\n").replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
