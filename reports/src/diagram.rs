@@ -1,7 +1,7 @@
 //! A run as a space-time diagram: time runs down, a line for each host that has a part in it, messages slanted between them.
 //!
 //! What is drawn is what the timeline tells, folded alike, and the chain of causes. Everything is decided here, once: which events
-//! ([`course`]), what they are called ([`short`]), what lasts ([`bars`]), where it stands ([`scale`]), what it looks like ([`svg`]). The page
+//! (`course`), what they are called (`short`), what lasts (`bars`), where it stands (`scale`), what it looks like (`svg`). The page
 //! in HTML holds the same drawing as the file, and its script only moves it and picks events out.
 //!
 //! Time is not to scale: what happens at once or shortly after takes a line each, and where long nothing happens a gap says
