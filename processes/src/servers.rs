@@ -103,6 +103,15 @@ struct Kept {
     syncs: Syncs,
 }
 
+/// The files that a server starts with.
+struct Files {
+    path: PathBuf,
+    /// What of them is synced.
+    syncs: Syncs,
+    /// The power was lost since they were written: what is not synced should be gone.
+    lost_power: bool,
+}
+
 thread_local! {
     /// The directories of the members of the run that this thread makes, by host: those of one run last until the next begins.
     static KEPT: RefCell<BTreeMap<String, Kept>> = const { RefCell::new(BTreeMap::new()) };
@@ -117,21 +126,18 @@ const MEMORY: &str = "/dev/shm";
 /// On a host's disk, and never synced: the power was on since.
 const POWERED: &str = "powered";
 
-/// Where the server of this host keeps its files, and what of them it has synced: an empty directory at its first start, and at
-/// each restart the same one.
-fn kept(host: &Host) -> (PathBuf, Syncs) {
+/// The files of this host's server: none at its first start, and at each restart those that it left.
+fn kept(host: &Host) -> Files {
     let (name, disk) = (host.name(), host.disk());
     let again = !disk.read(RAN).is_empty();
-    let lost_power = disk.read(POWERED).is_empty();
+    let lost_power = again && disk.read(POWERED).is_empty();
     disk.write(RAN, b"yes");
     disk.sync(RAN);
     disk.write(POWERED, b"yes");
-    let known = |kept: &Kept| (kept.directory.path().to_owned(), kept.syncs.clone());
-    if again && let Some((path, syncs)) = KEPT.with_borrow(|kept| kept.get(&name).map(known)) {
-        if lost_power && let Err(error) = syncs.lose_power(&path) {
-            host.give_up(format!("failed to take from {name} what it had not synced: {error}"));
-        }
-        return (path, syncs);
+    let known =
+        |kept: &Kept| Files { path: kept.directory.path().to_owned(), syncs: kept.syncs.clone(), lost_power };
+    if again && let Some(files) = KEPT.with_borrow(|kept| kept.get(&name).map(known)) {
+        return files;
     }
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix("picklock-");
@@ -140,9 +146,9 @@ fn kept(host: &Host) -> (PathBuf, Syncs) {
         Err(error) => host.give_up(format!("failed to make a directory for the server of {name}: {error}")),
     };
     let kept = Kept { directory, syncs: Syncs::default() };
-    let found = known(&kept);
+    let files = known(&kept);
     KEPT.with_borrow_mut(|all| all.insert(name, kept));
-    found
+    files
 }
 
 impl StoreKind for Real {
@@ -176,10 +182,14 @@ impl StoreKind for Real {
             _ => false,
         };
         if server.keeps {
-            // What an ensemble has acknowledged is synced, in files that are changed within.
-            setup.home = Some(kept(&seat.host).0);
+            // What an ensemble has acknowledged is synced, in files that are changed within: no loss of power takes it.
+            setup.home = Some(kept(&seat.host).path);
         } else if persists() {
-            let (path, syncs) = kept(&seat.host);
+            let Files { path, syncs, lost_power } = kept(&seat.host);
+            if lost_power && let Err(error) = syncs.lose_power(&path) {
+                let name = seat.host.name();
+                seat.host.give_up(format!("failed to take from {name} what it had not synced: {error}"));
+            }
             (setup.home, setup.syncs) = (Some(path), Some(syncs));
         }
         Box::pin(driver::serve(seat.host, setup, server.leads))
