@@ -183,7 +183,8 @@ mod list {
             assert!(designs.iter().any(|name| name == design), "{design} is gone");
         }
         let of_runs = ["svg", "history", "edn", "mermaid", "perfetto", "shiviz"];
-        let formats = ["text", "json", "junit", "markdown", "html", "csv", "github"].iter().chain(&of_runs);
+        let of_results = ["text", "json", "junit", "markdown", "html", "svg", "csv", "github"];
+        let formats = of_results.iter().chain(&of_runs);
         assert_eq!(names("formats"), Vec::from_iter(formats.copied()));
         for invariant in
             ["mutual-exclusion", "effective-exclusion", "no-lost-update", "ownership", "token-order"]

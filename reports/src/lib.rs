@@ -40,9 +40,11 @@ pub mod json;
 pub mod judged;
 pub mod junit;
 pub mod layout;
+mod look;
 pub mod markdown;
 mod numbers;
 mod paint;
+pub mod picture;
 mod relevance;
 mod rows;
 pub mod single;
@@ -57,8 +59,16 @@ pub use format::{Format, ReportError};
 pub use paint::Style;
 
 /// All formats of a campaign, the one for people first.
-pub const ALL: &[Format] =
-    &[text::FORMAT, json::FORMAT, junit::FORMAT, markdown::FORMAT, html::FORMAT, csv::FORMAT, github::FORMAT];
+pub const ALL: &[Format] = &[
+    text::FORMAT,
+    json::FORMAT,
+    junit::FORMAT,
+    markdown::FORMAT,
+    html::FORMAT,
+    picture::FORMAT,
+    csv::FORMAT,
+    github::FORMAT,
+];
 
 /// The format of a campaign with this name.
 #[must_use]

@@ -49,6 +49,20 @@ fn drawing_of_a_paused_holder() {
 }
 
 #[test]
+fn the_matrix_as_a_picture_has_a_square_for_each_cell_and_says_what_is_in_it() {
+    let summary = suite();
+    let picture = (find("svg").unwrap().render)(&summary, &Style::default()).unwrap();
+    for cell in &summary.cells {
+        let said = format!("<title>{} under {}: ", cell.design, cell.scenario);
+        assert_eq!(picture.matches(&said).count(), 1, "{said}");
+    }
+    let few = campaign();
+    let picture = (find("svg").unwrap().render)(&few, &Style::default()).unwrap();
+    let style = between(&picture, "<style>", "</style>");
+    insta::assert_snapshot!(picture.replace(style, "").replace("><", ">\n<"));
+}
+
+#[test]
 fn story_of_a_paused_holder_as_a_page() {
     let page = html::run(&paused_holder());
     let words = between(&page, "<main>", "</main>");

@@ -9,12 +9,13 @@ use picklock_scenarios::summary::Cell;
 
 use super::designs::{self, Standing};
 use super::parts::Part;
-use super::{matrix, story};
+use super::story;
 use crate::compare::differences::Against;
 use crate::compare::measures::{MEASURES, further, measures};
 use crate::compare::rates;
 use crate::html::frame::{command, wide};
 use crate::layout::printable;
+use crate::look::Look;
 use crate::verdict;
 
 /// A design: why it stands where it stands, and what was found under each scenario.
@@ -41,10 +42,10 @@ pub(super) fn design(one: &Standing<'_>, of: usize, against: &[Against<'_>]) -> 
                     } }
                     tbody {
                         @for (nth, cell) in &one.cells {
-                            @let (class, sign, _) = matrix::look(cell);
+                            @let look = Look::of(cell);
                             tr {
                                 th scope="row" {
-                                    span class={ "key " (class) } { (sign) } " "
+                                    span class={ "key " (look.class()) } { (look.sign()) } " "
                                     @if cell.skipped.is_some() { (printable(&cell.scenario)) }
                                     @else { a href={ "#c" (nth) } { (printable(&cell.scenario)) } }
                                 }

@@ -9,9 +9,10 @@ use picklock_scenarios::summary::{Cell, Summary};
 use super::designs::Standing;
 use crate::html::frame::wide;
 use crate::layout::printable;
+use crate::look::{Look, worst};
 use crate::numbers::{clean_bound, wilson};
 use crate::text::distinct;
-use crate::verdict::{self, Mark, Standing as Expectation};
+use crate::verdict::{self, Standing as Expectation};
 
 pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
     let scenarios = distinct(summary.cells.iter().map(|cell| cell.scenario.as_str()));
@@ -61,16 +62,16 @@ fn legend(summary: &Summary) -> Markup {
 }
 
 fn cell(nth: usize, cell: &Cell) -> Markup {
-    let (class, sign, words) = look(cell);
+    let look = Look::of(cell);
     let (rate, interval) = figures(cell);
     html! {
-        td class=(class) {
+        td class=(look.class()) {
             @if cell.skipped.is_some() {
-                span title=(printable(&verdict::found(cell))) { (sign) span.v { (words) } }
+                span title=(printable(&verdict::found(cell))) { (look.sign()) span.v { (look.words()) } }
             } @else {
                 a href={ "#c" (nth) } {
-                    b { (sign) @if Expectation::of(cell) == Expectation::NotMet { "!" } }
-                    span.v { (words) } " " (rate)
+                    b { (look.sign()) @if Expectation::of(cell) == Expectation::NotMet { "!" } }
+                    span.v { (look.words()) } " " (rate)
                     @if let Some(interval) = interval { small { (interval) } }
                 }
             }
@@ -78,28 +79,15 @@ fn cell(nth: usize, cell: &Cell) -> Markup {
     }
 }
 
-/// The class of a cell, its sign, and what that means to who cannot see it.
-pub(super) fn look(cell: &Cell) -> (&'static str, &'static str, &'static str) {
-    match Mark::of(cell) {
-        Mark::Violated if verdict::harms_data(cell) => ("h", "✗", "data harmed"),
-        Mark::Violated => ("x", "x", "violated"),
-        Mark::Holds => ("ok", "·", "nothing found"),
-        Mark::Unknown => ("u", "?", "not put to the test"),
-        Mark::NotApplicable => ("na", "–", "not applicable"),
-    }
-}
-
 fn figures(cell: &Cell) -> (String, Option<String>) {
     let exercised = verdict::exercised(cell);
-    let harms = verdict::harms_data(cell);
-    let of = cell.violations.iter().filter(|(name, _)| !harms || verdict::is_of_data(name));
-    match of.map(|(_, violation)| violation.runs).max() {
+    match worst(cell) {
         Some(runs) => {
             let interval =
                 wilson(runs, exercised).map(|(low, high)| format!("{}–{}", short(low), short(high)));
             (format!("{}%", short(runs as f64 / exercised.max(1) as f64)), interval)
         }
-        None if Mark::of(cell) == Mark::Unknown => (String::new(), None),
+        None if Look::of(cell) == Look::Unknown => (String::new(), None),
         None => {
             let bound =
                 clean_bound(exercised).map(|bound| format!("<{}%", short((bound * 1000.0).ceil() / 1000.0)));
