@@ -58,3 +58,7 @@ libraries seeds="50":
 # Builds the documentation of the crates.
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Makes the guide a book, in target/book, and looks at every link of it and of all pages.
+book:
+    cd docs/book && CARGO_TARGET_DIR=../../target cargo run
