@@ -4,6 +4,9 @@
 //! so does the end of the block. Commands of blocks marked `sh` are run as far as it takes to know that picklock accepts them with
 //! all names, settings and files, and then given no time. What the text mentions has to be understood. All of a page happens in one
 //! directory, in its order, so that one command may use what another wrote.
+//!
+//! The Chinese pages are not run. They have the same blocks in the same order and mention no other commands, which is held here; so
+//! every command in both languages is run.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
@@ -13,9 +16,12 @@ use std::path::{Path, PathBuf};
 mod binary;
 #[path = "support/page.rs"]
 mod page;
+#[path = "support/translation.rs"]
+mod translation;
 
 use binary::{Ended, directory, run_in};
 use page::{Shown, Step, blocks, missing, steps};
+use translation::{dead_link, strays};
 
 /// Commands of other programs, and why they are not run here.
 const OTHERS: [(&str, &str); 2] =
@@ -26,12 +32,23 @@ fn root() -> &'static Path {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let guide = std::fs::read_dir(root().join("docs/guide")).unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<PathBuf> =
-        guide.filter(|path| path.extension().is_some_and(|it| it == "md")).collect();
+    let mut pages = pages_in("docs/guide");
     pages.push(root().join("README.md"));
     pages.sort();
     pages
+}
+
+fn pages_in(directory: &str) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(root().join(directory)).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|it| it == "md")).collect()
+}
+
+/// Where the Chinese page to a page is.
+fn in_chinese(page: &Path) -> PathBuf {
+    match page.strip_prefix(root().join("docs/guide")) {
+        Ok(name) => root().join("docs/zh/guide").join(name),
+        Err(_) => root().join("README.zh.md"),
+    }
 }
 
 /// What is made with a page: its commands, by how they were looked at.
@@ -150,6 +167,45 @@ fn what_the_guide_says_of_the_command_line_is_so() {
     }
     let Tally { shown, accepted, mentioned } = all;
     assert!(shown >= 17 && accepted >= 17 && mentioned >= 25, "found {shown}, {accepted}, {mentioned}");
+}
+
+#[test]
+fn every_page_is_there_in_chinese_with_the_same_code_headings_and_commands() {
+    let mut translated = Vec::new();
+    for path in pages() {
+        let chinese = in_chinese(&path);
+        let text = std::fs::read_to_string(&chinese).unwrap_or_else(|_| panic!("no {}", chinese.display()));
+        let page = std::fs::read_to_string(&path).unwrap();
+        strays(&page, &text).unwrap_or_else(|wrong| panic!("{}: {wrong}", chinese.display()));
+        translated.push(chinese);
+    }
+    for path in pages_in("docs/zh/guide") {
+        assert!(translated.contains(&path), "{} translates no page", path.display());
+    }
+}
+
+#[test]
+fn every_link_in_both_languages_leads_to_a_file_and_a_heading_that_are_there() {
+    for path in pages().iter().flat_map(|page| [page.clone(), in_chinese(page)]) {
+        assert_eq!(dead_link(&path), None, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_translation_in_which_code_a_heading_or_a_command_was_edited_is_refused() {
+    let page = "# Lock\n\nSee `picklock list`.\n\n```sh\npicklock run\n```\n\n## Next\n\n```text\nok\n```\n";
+    let chinese =
+        "# 锁\n\n见 `picklock list`。\n\n```sh\npicklock run\n```\n\n## 下一步\n\n```text\nok\n```\n";
+    assert_eq!(strays(page, chinese), Ok(()));
+    for (stands, edited) in [
+        ("picklock run", "picklock rum"),
+        ("```sh", "```text"),
+        ("## 下一步", "### 下一步"),
+        ("`picklock list`", "`picklock lists`"),
+        ("\n```text\nok\n```\n", ""),
+    ] {
+        assert!(strays(page, &chinese.replace(stands, edited)).is_err(), "{stands}");
+    }
 }
 
 #[test]
