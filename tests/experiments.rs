@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 use std::num::NonZero;
+use std::path::Path;
 use std::process::Command;
 
 use picklock::experiments::{self, Measured, Verdict, page};
@@ -70,4 +71,38 @@ fn an_experiment_is_asked_for_by_name_and_a_wrong_name_is_told() {
     assert!(error.contains("did you mean `redlock-example`?"), "{error}");
     assert_eq!(run(&["--all", "redlock-example"]).0, Some(2));
     assert_eq!(run(&["redlock-example", "--format", "xml"]).0, Some(2));
+}
+
+#[test]
+fn pictures_are_drawn_of_those_that_have_one_and_those_in_the_docs_are_these() {
+    let here = tempfile::tempdir().unwrap();
+    let plots = here.path().join("plots");
+    let output = Command::new(env!("CARGO_BIN_EXE_picklock"))
+        .args(["experiment", "redlock-example", "redlock-validity", "redlock-quorum", "--plots"])
+        .arg(&plots)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut drawn: Vec<_> = std::fs::read_dir(&plots).unwrap().map(|file| file.unwrap().path()).collect();
+    drawn.sort();
+    assert_eq!(drawn, ["redlock-quorum.svg", "redlock-validity.svg"].map(|name| plots.join(name)));
+    for file in drawn {
+        let kept =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures").join(file.file_name().unwrap());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), std::fs::read_to_string(kept).unwrap());
+    }
+}
+
+#[test]
+fn a_lock_that_a_bare_majority_holds_has_no_store_to_spare() {
+    let found = measured("redlock-quorum");
+    assert_eq!(found.verdict, Verdict::Conditional);
+    let rows: Vec<Vec<f64>> =
+        found.figures[0].rows.iter().map(|row| row.iter().map(|cell| number(cell)).collect()).collect();
+    let expected = [
+        [3.0, 10.0, 10.0, 10.0, 10.0, 10.0],
+        [4.0, 0.0, 10.0, 10.0, 10.0, 10.0],
+        [5.0, 0.0, 0.0, 10.0, 10.0, 10.0],
+    ];
+    assert_eq!(rows, expected);
 }

@@ -322,7 +322,7 @@ page anywhere. A refuted claim is a result, not a failure: the exit code is 0.
 
 Examples:
   picklock experiment renewal-load
-  picklock experiment --all --format markdown > docs/experiments.md")]
+  picklock experiment --all --format markdown --plots docs/pictures > docs/experiments.md")]
 pub(crate) struct ExperimentArgs {
     /// Experiments by name
     #[arg(value_name = "NAME")]
@@ -333,6 +333,9 @@ pub(crate) struct ExperimentArgs {
     /// text, markdown or json
     #[arg(long, default_value = "text")]
     pub(crate) format: String,
+    /// Writes NAME.svg for each that has a picture
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
     /// Threads; one for each core if absent
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZero<usize>>,

@@ -1,8 +1,10 @@
 //! `picklock experiment`: what becomes of a claim when it is measured.
 
 use std::num::NonZero;
+use std::path::Path;
 
 use picklock::experiments::{self, Experiment, Outcome, page};
+use picklock_scenarios::tell::write_whole;
 use picklock_sim::text::nearest;
 
 use super::args::ExperimentArgs;
@@ -30,6 +32,9 @@ pub(crate) fn experiment(args: &ExperimentArgs) -> Result<Exit, Failure> {
         outcomes.push(experiments::make(experiment, jobs).map_err(Failure::internal)?);
     }
     spinner.clear();
+    if let Some(directory) = &args.plots {
+        plots(directory, &outcomes)?;
+    }
     screen::print(&written(args, &outcomes))?;
     Ok(Exit::Expected)
 }
@@ -44,6 +49,19 @@ fn written(args: &ExperimentArgs, outcomes: &[Outcome]) -> String {
             pages.join("\n")
         }
     }
+}
+
+/// Writes the pictures that there are.
+fn plots(directory: &Path, outcomes: &[Outcome]) -> Result<(), Failure> {
+    let failed = |path: &Path, error| Failure::Input(format!("failed to write {}: {error}", path.display()));
+    std::fs::create_dir_all(directory).map_err(|error| failed(directory, error))?;
+    for Outcome { experiment, measured } in outcomes {
+        if let Some(plot) = &measured.plot {
+            let path = directory.join(format!("{}.svg", experiment.name));
+            write_whole(&path, &plot.svg()).map_err(|error| failed(&path, error))?;
+        }
+    }
+    Ok(())
 }
 
 /// The experiments asked for; none if none is named.

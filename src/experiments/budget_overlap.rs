@@ -60,6 +60,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             head: vec!["runs", "widest overlap", "of half a lease"],
             rows,
         }],
+        plot: None,
         replays: Vec::new(),
     })
 }

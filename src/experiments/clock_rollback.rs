@@ -55,6 +55,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             head: vec!["design", "whose wall clock jumps", "runs with two holders", "runs in which it mattered"],
             rows,
         }],
+        plot: None,
         replays: vec![
             "picklock run --design 'redlock{clock=wall}' --scenario clock-step --set who=clients \
              --set way=backwards --set 'after=0.02 x ttl..0.1 x ttl' --set 'first_work=1.2 x ttl..1.6 x ttl' \

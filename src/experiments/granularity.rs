@@ -48,6 +48,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             head: vec!["a key stands for", "sections that met", "wait, median", "wait, p99", "requests an acquire"],
             rows,
         }],
+        plot: None,
         replays: vec!["picklock compare --design single --scenario keys-global --set keys=8 --seeds 100".to_owned()],
     })
 }

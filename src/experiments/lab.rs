@@ -136,8 +136,13 @@ pub(super) fn violating(cell: &Cell, invariant: &str) -> u64 {
 
 /// The widest overlap of two beliefs in a run.
 pub(super) fn overlap(run: &Checked) -> Duration {
-    let exclusion = run.outcomes.iter().find(|(invariant, _)| invariant.name == "mutual-exclusion");
-    let findings = match exclusion {
+    widest(run, "mutual-exclusion")
+}
+
+/// The widest of what was found to violate an invariant in a run; zero if nothing was.
+pub(super) fn widest(run: &Checked, invariant: &str) -> Duration {
+    let judged = run.outcomes.iter().find(|(judged, _)| judged.name == invariant);
+    let findings = match judged {
         Some((_, Outcome::Violated(findings))) => findings.as_slice(),
         _ => &[],
     };

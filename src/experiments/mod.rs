@@ -15,13 +15,19 @@ mod granularity;
 mod lab;
 mod oversell;
 pub mod page;
+mod plot;
 mod redlock_example;
+mod redlock_jump;
+mod redlock_quorum;
+mod redlock_restart;
+mod redlock_validity;
 mod renewal_load;
 mod renewal_storm;
 mod safe_ttl;
 mod watchdog_offset;
 
 pub use lab::{Lab, LabError};
+pub use plot::{Line, Plot};
 
 /// Every experiment, in the order of the articles.
 pub const ALL: &[&Experiment] = &[
@@ -32,6 +38,10 @@ pub const ALL: &[&Experiment] = &[
     &renewal_storm::EXPERIMENT,
     &watchdog_offset::EXPERIMENT,
     &redlock_example::EXPERIMENT,
+    &redlock_validity::EXPERIMENT,
+    &redlock_quorum::EXPERIMENT,
+    &redlock_restart::EXPERIMENT,
+    &redlock_jump::EXPERIMENT,
     &budget_overlap::EXPERIMENT,
     &oversell::EXPERIMENT,
 ];
@@ -81,6 +91,8 @@ pub struct Measured {
     pub because: String,
     /// The figures.
     pub figures: Vec<Figures>,
+    /// A picture of them, where one says more.
+    pub plot: Option<Plot>,
     /// Commands that show single runs of it.
     pub replays: Vec<String>,
 }

@@ -65,6 +65,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             head: vec!["design", "what keeps order", "runs that oversold", "oversold in all", "at most", "tried again"],
             rows,
         }],
+        plot: None,
         replays: vec!["picklock run --design single,single-fenced --scenario seckill --seeds 500".to_owned()],
     })
 }

@@ -38,7 +38,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
     for (design, counted) in HOLDERS {
         let mut width = Duration::ZERO;
         for nth in 0..12 {
-            width = width.max(overlap(&lab.staged(design, example(nth * FREED / 12))?));
+            width = width.max(overlap(&lab.staged(design, example(EARLIER, nth * FREED / 12))?));
         }
         widths.push(width);
         rows.push(vec![design.to_owned(), counted.to_owned(), format!("{} ms", ms(width))]);
@@ -59,15 +59,16 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             head: vec!["design", "the holder counts its lease", "two holders for"],
             rows,
         }],
+        plot: None,
         replays: Vec::new(),
     })
 }
 
-/// The first client locks `node-1`, and a hundred milliseconds later `node-2` and `node-3`; the other two are down just then.
+/// The first client locks `node-1`, and so much later `node-2` and `node-3`; the other two are down just then.
 /// The second asks so much after the lease on `node-1` could have run out: that, `node-4` and `node-5` are its majority. (Stores are
 /// asked in their order, so the one that is locked early is the first here and not the third.)
-fn example(after: Duration) -> Plan {
-    let late = Lever::Delay { to: Target::host("node-2"), by: EARLIER, lasts: LEASE, messages: Some(1) };
+pub(super) fn example(earlier: Duration, after: Duration) -> Plan {
+    let late = Lever::Delay { to: Target::host("node-2"), by: earlier, lasts: LEASE, messages: Some(1) };
     let down = Lever::Crash { power_loss: false, restart_after: Some(LEASE / 2) };
     staged(LEASE + after, [(0, others(), down), (START - 1, Target::host("client-1"), late)])
 }

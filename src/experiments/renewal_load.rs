@@ -88,6 +88,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             head: vec!["holders", "design", "renewals/s", "requests/s", "most requests in 10 ms"],
             rows,
         }],
+        plot: None,
         replays: vec!["picklock compare --design watchdog --scenario batch --seeds 1".to_owned()],
     })
 }

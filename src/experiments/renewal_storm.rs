@@ -43,6 +43,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             head: vec!["design", "acquires apart by", "requests a second", "most requests in 10 ms"],
             rows,
         }],
+        plot: None,
         replays: vec![
             "picklock compare --design 'watchdog,watchdog{renewal=jittered}' --scenario batch --seeds 1".to_owned(),
         ],

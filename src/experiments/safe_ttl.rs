@@ -53,6 +53,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             head: vec!["work times", "mean", "longer than the lease", "share", "runs with two holders"],
             rows,
         }],
+        plot: None,
         replays: vec!["picklock compare --design single --scenario work-heavy-tailed --seeds 500".to_owned()],
     })
 }

@@ -74,6 +74,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             head: vec!["clocks", "runs with two holders"],
             rows,
         }],
+        plot: None,
         replays: vec!["picklock run --design watchdog --scenario clock-step --seeds 200".to_owned()],
     })
 }

@@ -112,7 +112,7 @@ impl Shelf {
         for path in files(root, "docs")? {
             self.file(root, edition, &path, path.replacen("docs/", "reference/", 1), &mut pages)?;
         }
-        for path in files(root, "docs/plots")? {
+        for path in files(root, "docs/pictures")? {
             self.stands(edition, &path, path.replacen("docs/", "", 1))?;
         }
         let mut parts = vec![("Reference".to_owned(), pages)];

@@ -17,8 +17,8 @@ const PAGES: [(&str, &str); 8] = [
         "docs/guide/a.md",
         "# A [b]\n\n[up](README.md) [deploy](../../deploy/README.md) [deploy](../../deploy)\n",
     ),
-    ("docs/facts.md", "# Facts\n\n## Some facts\n\n[a](guide/a.md)\n\n![plot](plots/p.svg)\n"),
-    ("docs/plots/p.svg", "<svg/>"),
+    ("docs/facts.md", "# Facts\n\n## Some facts\n\n[a](guide/a.md)\n\n![plot](pictures/p.svg)\n"),
+    ("docs/pictures/p.svg", "<svg/>"),
     ("docs/decisions/0001-so.md", "# 1. So\n\n[guide](../guide)\n"),
     ("docs/schemas/x.json", "{}"),
 ];
