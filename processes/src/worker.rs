@@ -122,28 +122,39 @@ impl Watch {
             read(line).ok_or_else(|| format!("the worker printed `{line}`; it must print {EXPECTED}"))?;
         let wrong = |why: String| Err(format!("the worker printed `{line}` {why}"));
         match (report, &self.stand) {
-            (Report::Wants, Stand::Free(_)) => Ok(!self.begins() || self.wants(key)),
-            (Report::Holds(given), Stand::Free(_)) => Ok(!self.begins() || self.holds_at_once(key, given)),
-            (Report::Holds(given), Stand::Wants(wanted)) if *wanted == key => Ok(self.holds(key, given)),
-            (Report::Frees, Stand::Holds(held)) if *held == key => Ok(self.frees(key)),
+            (Report::Wants | Report::Holds(_), Stand::Free(_)) if self.rounds_are_over() => {
+                self.over();
+                return Ok(true);
+            }
+            (Report::Wants, Stand::Free(_)) => self.wants(key),
+            (Report::Holds(given), Stand::Free(_)) => self.holds_at_once(key, given),
+            (Report::Holds(given), Stand::Wants(wanted)) if *wanted == key => self.holds(key, given),
+            (Report::Frees, Stand::Holds(held)) if *held == key => self.frees(key),
             // It gave up waiting, and waits again.
-            (Report::Wants, Stand::Wants(wanted)) if *wanted == key => Ok(false),
-            (Report::Wants | Report::Holds(_), Stand::Wants(wanted)) => wrong(format!(
-                "while it wanted `{wanted}`: it takes one at a time, and may say `frees {wanted}` when it wants that no more"
-            )),
-            (Report::Frees, Stand::Wants(wanted)) if *wanted == key => Ok(self.gives_up(&key)),
-            (Report::Holds(_), Stand::Holds(held)) if *held == key => wrong(
-                "and holds it already: a renewal is not reported, and `frees` comes first otherwise"
-                    .to_owned(),
-            ),
-            (Report::Wants | Report::Holds(_), Stand::Holds(held)) => wrong(format!(
-                "while it held `{held}`: it takes one at a time, and says `frees {held}` first"
-            )),
-            (Report::Frees, Stand::Holds(held)) => wrong(format!("but it holds `{held}`")),
+            (Report::Wants, Stand::Wants(wanted)) if *wanted == key => {}
+            (Report::Wants | Report::Holds(_), Stand::Wants(wanted)) => {
+                return wrong(format!(
+                    "while it wanted `{wanted}`: it takes one at a time, and may say `frees {wanted}` when it wants that no more"
+                ));
+            }
+            (Report::Frees, Stand::Wants(wanted)) if *wanted == key => self.gives_up(&key),
+            (Report::Holds(_), Stand::Holds(held)) if *held == key => {
+                return wrong(
+                    "and holds it already: a renewal is not reported, and `frees` comes first otherwise"
+                        .to_owned(),
+                );
+            }
+            (Report::Wants | Report::Holds(_), Stand::Holds(held)) => {
+                return wrong(format!(
+                    "while it held `{held}`: it takes one at a time, and says `frees {held}` first"
+                ));
+            }
+            (Report::Frees, Stand::Holds(held)) => return wrong(format!("but it holds `{held}`")),
             (Report::Frees, Stand::Free(_) | Stand::Wants(_)) => {
-                wrong(format!("but it holds nothing: `holds {key}` comes first"))
+                return wrong(format!("but it holds nothing: `holds {key}` comes first"));
             }
         }
+        Ok(false)
     }
 
     /// The program ended.
@@ -166,30 +177,33 @@ impl Watch {
         }
     }
 
-    /// Goes on to its next section; false if it has had all its rounds.
-    fn begins(&mut self) -> bool {
-        self.over();
-        if self.begun {
-            let Some(next) = self.rounds.pop_front() else { return false };
-            self.section = next;
-        }
-        self.begun = true;
-        true
+    fn rounds_are_over(&self) -> bool {
+        self.begun && self.rounds.is_empty()
     }
 
-    fn wants(&mut self, key: Key) -> bool {
+    /// Goes on to its next section.
+    fn begins(&mut self) {
+        self.over();
+        if self.begun {
+            self.section = self.rounds.pop_front().unwrap_or(self.section);
+        }
+        self.begun = true;
+    }
+
+    fn wants(&mut self, key: Key) {
+        self.begins();
         self.witness.waiting(self.section, &key);
         self.stand = Stand::Wants(key);
-        false
     }
 
     /// It says that it holds what it has not said that it wants.
-    fn holds_at_once(&mut self, key: Key, given: Granted) -> bool {
+    fn holds_at_once(&mut self, key: Key, given: Granted) {
+        self.begins();
         self.witness.phase(self.section, Phase::Acquire);
         self.holds(key, given)
     }
 
-    fn holds(&mut self, key: Key, given: Granted) -> bool {
+    fn holds(&mut self, key: Key, given: Granted) {
         self.grants += 1;
         let owner = given.owner.unwrap_or_else(|| format!("{}#{}", self.host.name(), self.grants));
         let mut grant = Grant::new(&key, owner);
@@ -198,20 +212,17 @@ impl Watch {
         self.witness.acquired(&grant);
         self.witness.phase(self.section, Phase::Work);
         self.stand = Stand::Holds(key);
-        false
     }
 
-    fn frees(&mut self, key: Key) -> bool {
+    fn frees(&mut self, key: Key) {
         self.witness.releasing(self.section, &key);
         self.stand = Stand::Free(Some(key));
-        false
     }
 
-    fn gives_up(&mut self, key: &Key) -> bool {
+    fn gives_up(&mut self, key: &Key) {
         self.witness.not_acquired(key, "the worker gave up");
         self.witness.idle(self.section);
         self.stand = Stand::Free(None);
-        false
     }
 
     /// What it was giving back, it has given back by now.
