@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use mdbook_driver::MDBook;
 use mdbook_driver::config::Config;
 
-use crate::markdown::{relinked, title};
+use crate::markdown::{Relinked, relinked, title};
 use crate::shelf::{Edition, Place, Shelf};
 use crate::sources::{Leads, leads};
 
@@ -100,7 +100,9 @@ fn chapter(root: &Path, shelf: &Shelf, path: &str, place: &Place, page: &str, ou
                 Some(there) => between(place, there),
                 None => outside.link(root, place, &to),
             };
-            Some(there + &anchor)
+            let called =
+                shelf.pages.get(&to).and_then(|page| title(page)).map(|title| title.replace(['[', ']'], ""));
+            Some(Relinked { target: there + &anchor, called })
         }
         _ => None,
     });

@@ -17,6 +17,8 @@ pub struct Link {
     pub line: usize,
     /// Where in the page the target is written; `None` where it is not between the link's own parentheses.
     written: Option<Range<usize>>,
+    /// Where in the page it is called by nothing but the path of its target.
+    called: Option<Range<usize>>,
 }
 
 /// A chapter as a table of contents names it: the heading above, and the page.
@@ -43,12 +45,19 @@ pub fn links(page: &str) -> Vec<Link> {
         else {
             continue;
         };
-        let target = dest_url.into_string();
+        let (target, begins) = (dest_url.into_string(), range.start);
         // The target stands after the text, so the last place that is written like it is the target itself.
         let inline = link_type == LinkType::Inline && !target.is_empty();
         let at = if inline { page[range.clone()].rfind(&target).map(|at| range.start + at) } else { None };
         let written = at.map(|at| at..at + target.len());
-        links.push(Link { target, line: line(page, range.start), written });
+        let path = target.split('#').next().unwrap_or_default();
+        let text = begins + 1..begins + 1 + path.len();
+        let by_path = written.is_some()
+            && page[range]
+                .strip_prefix('[')
+                .is_some_and(|rest| rest.strip_prefix(path).is_some_and(|rest| rest.starts_with("](")));
+        let called = by_path.then_some(text);
+        links.push(Link { target, line: line(page, begins), written, called });
     }
     links
 }
@@ -57,10 +66,24 @@ fn line(page: &str, at: usize) -> usize {
     1 + page[..at].matches('\n').count()
 }
 
+/// What becomes of a link.
+#[derive(Debug, Default)]
+pub struct Relinked {
+    /// Where it leads.
+    pub target: String,
+    /// What it is called, if it was called by its path.
+    pub called: Option<String>,
+}
+
 /// The page with other targets; `None` leaves one as it is.
-pub fn relinked(page: &str, other: impl Fn(&Link) -> Option<String>) -> String {
-    let mut places: Vec<(Range<usize>, String)> =
-        links(page).into_iter().filter_map(|link| Some((link.written.clone()?, other(&link)?))).collect();
+pub fn relinked(page: &str, other: impl Fn(&Link) -> Option<Relinked>) -> String {
+    let mut places: Vec<(Range<usize>, String)> = Vec::new();
+    for link in links(page) {
+        if let (Some(written), Some(other)) = (link.written.clone(), other(&link)) {
+            places.push((written, other.target));
+            places.extend(link.called.zip(other.called));
+        }
+    }
     // A picture within a link is found after the link, and its target stands before the link's.
     places.sort_by_key(|(range, _)| range.start);
     let (mut text, mut done) = (String::with_capacity(page.len()), 0);
@@ -147,10 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn only_targets_are_exchanged() {
-        let page = "[b.md](b.md) `b.md` [![d](b.md)](b.md \"b\")\n[x](x.md)\n";
-        let text = relinked(page, |link| (link.target == "b.md").then(|| "other".to_owned()));
-        assert_eq!(text, "[b.md](other) `b.md` [![d](other)](other \"b\")\n[x](x.md)\n");
+    fn targets_are_exchanged_and_names_that_are_paths() {
+        let page = "[a b](b.md) `b.md` [![d](b.md)](b.md \"b\") [b.md](b.md#c)\n[x](x.md)\n";
+        let text = relinked(page, |link| {
+            let other = || Relinked { target: "other".to_owned(), called: Some("B".to_owned()) };
+            link.target.starts_with("b.md").then(other)
+        });
+        assert_eq!(text, "[a b](other) `b.md` [![d](other)](other \"b\") [B](other)\n[x](x.md)\n");
     }
 
     #[test]

@@ -58,6 +58,7 @@ fn what_links_to_each_other_in_the_repository_does_so_in_the_books() {
     assert!(!page.contains("中文"), "there is no other book: {page}");
     assert!(book("en/index.html").contains("href=\"reference/facts.html#some-facts\""));
     assert!(book("en/toc.html").contains("First"));
+    assert!(book("en/index.html").contains("<a href=\"a.html\">A b</a>"), "{}", book("en/index.html"));
 
     write(root.path(), &CHINESE);
     let (shelf, wrong) = made(root.path());
