@@ -2,6 +2,7 @@
 
 mod births;
 mod clock_page;
+mod close;
 mod connections;
 mod files;
 mod filter;

@@ -14,6 +14,7 @@ use linux_raw_sys::general::{
     CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID,
 };
 
+use super::close::close_range;
 use super::filter::START_FD;
 use super::mounts::mount_files;
 use super::plan::{Plan, Role, give_up};
@@ -79,8 +80,8 @@ pub(super) unsafe fn run_init(plan: &mut Plan) -> ! {
         libc::dup2(plan.lifeline, kept[0]);
         libc::dup2(plan.report, kept[1]);
         libc::dup2(pidfd, kept[2]);
-        libc::close_range(0, 999, 0);
-        libc::close_range(1003, u32::MAX, 0);
+        close_range(0, 999, 0);
+        close_range(1003, u32::MAX, 0);
         if plan.role == Role::Template {
             libc::dup2(libc::signalfd(-1, child.as_ptr(), 0), kept[2]);
             report_copies(kept);
@@ -110,8 +111,8 @@ unsafe fn keep_own(plan: &mut Plan) {
             libc::dup2(*fd, place);
             *fd = place;
         }
-        libc::close_range(0, OWN_FD as u32 - 1, 0);
-        libc::close_range(last as u32, u32::MAX, 0);
+        close_range(0, OWN_FD as u32 - 1, 0);
+        close_range(last as u32, u32::MAX, 0);
     }
 }
 
@@ -211,7 +212,7 @@ unsafe fn run_program(plan: &Plan) -> ! {
         if plan.dir.as_ref().is_some_and(|dir| libc::chdir(dir.as_ptr()) < 0) {
             give_up(START_FD, 6);
         }
-        libc::close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC as i32);
+        close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         let filter =
             libc::sock_fprog { len: plan.filter.len() as u16, filter: plan.filter.as_ptr().cast_mut() };
@@ -247,11 +248,11 @@ unsafe fn send_descriptor(socket: RawFd, fd: RawFd) {
         message.msg_iov = &mut part;
         message.msg_iovlen = 1;
         message.msg_control = room.as_mut_ptr().cast();
-        message.msg_controllen = libc::CMSG_SPACE(size_of::<RawFd>() as u32) as usize;
+        message.msg_controllen = libc::CMSG_SPACE(size_of::<RawFd>() as u32) as _;
         let header = libc::CMSG_FIRSTHDR(&message);
         (*header).cmsg_level = libc::SOL_SOCKET;
         (*header).cmsg_type = libc::SCM_RIGHTS;
-        (*header).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as usize;
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as _;
         libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(fd);
         libc::sendmsg(socket, &message, 0);
     }

@@ -10,6 +10,7 @@ use rustix::{
     io::Errno,
 };
 
+use super::close::close_range;
 use super::mounts::{guard_settings, mount_home, mount_processes};
 use super::plan::{HOME, Plan};
 
@@ -59,7 +60,7 @@ pub(super) unsafe fn run_steward(plan: &Plan, commands: RawFd) -> ! {
     unsafe {
         libc::setsid();
         libc::dup2(commands, COMMANDS);
-        libc::close_range(COMMANDS as u32 + 1, u32::MAX, 0);
+        close_range(COMMANDS as u32 + 1, u32::MAX, 0);
         let mut numbers = -1;
         loop {
             let mut command = 0u8;

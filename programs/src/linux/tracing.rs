@@ -101,8 +101,14 @@ impl Drop for Traced {
     }
 }
 
+/// What requests are numbered with: C libraries differ in it.
+#[cfg(target_env = "musl")]
+type Request = libc::c_int;
+#[cfg(not(target_env = "musl"))]
+type Request = libc::c_uint;
+
 /// A request to the kernel; those used here take a number or an address as their last argument.
-fn trace(request: libc::c_uint, process: libc::pid_t, argument: usize) -> io::Result<()> {
+fn trace(request: Request, process: libc::pid_t, argument: usize) -> io::Result<()> {
     // SAFETY: addresses are of locals of the callers, of the type that the request asks for.
     let done = unsafe { libc::ptrace(request, process, 0usize, argument) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
