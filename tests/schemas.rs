@@ -95,6 +95,8 @@ fn what_is_written_as_json_is_what_the_schemas_say() {
         "out",
     ];
     printed(&kept);
+    let of_the_run = std::fs::read_to_string(here.path().join("out/latest/kept.json")).unwrap();
+    assert_fits("kept.json", &of_the_run, "a run that is kept");
     let mut capsules = 0;
     for capsule in std::fs::read_dir(here.path().join("out/capsules")).unwrap() {
         assert_fits("capsule.json", &std::fs::read_to_string(capsule.unwrap().path()).unwrap(), "a capsule");

@@ -47,6 +47,19 @@ pub fn page(summary: &Summary, style: &Style, out: Option<&Path>) -> String {
     page + &end
 }
 
+/// The results in one line, without colour.
+#[must_use]
+pub fn line(summary: &Summary) -> String {
+    verdict(summary).1
+}
+
+/// The designs with something that makes the campaign fail.
+#[must_use]
+pub fn failing(summary: &Summary) -> Vec<String> {
+    let cells = summary.cells.iter().filter(|cell| is_unexpected(cell));
+    text::distinct(cells.map(|cell| cell.design.as_str())).into_iter().map(str::to_owned).collect()
+}
+
 /// The results in one line.
 fn verdict(summary: &Summary) -> (Ink, String) {
     let totals = Totals::of(summary);

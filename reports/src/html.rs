@@ -13,6 +13,7 @@ mod matrix;
 mod overview;
 mod parts;
 mod plot;
+mod store;
 mod story;
 
 use picklock_scenarios::story::Story;
@@ -22,6 +23,8 @@ use crate::compare::comparison::Comparison;
 use crate::compare::differences;
 use crate::format::{Format, ReportError};
 use crate::paint::Style;
+
+pub use self::store::{Going, Row, STORE, ended, index, under_way};
 
 const FILE: &str = "report.html";
 const DOC: &str =
@@ -40,6 +43,11 @@ fn campaign(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
 
 fn comparison(comparison: &Comparison, _style: &Style) -> Result<String, ReportError> {
     Ok(overview::page(&comparison.summary, &comparison.pairing(), &differences::all(comparison)))
+}
+
+/// Which of the designs keep the data whole, in a sentence.
+pub(crate) fn title(summary: &Summary) -> String {
+    overview::title(summary)
 }
 
 /// One run as a page: what it violates, and how that came about.

@@ -5,6 +5,7 @@
 //!
 //! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_scenarios::summary::Summary); [`compare::ALL`] lay the same results out as a comparison.
 //! - [`brief::page`] shows them on one screen.
+//! - [`kept::Kept`] is the little that is to be known of a run in a store, [`html::index`] the page over all of them.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
 //! - [`single::ALL`] write one run down for other programs; [`timeline::tell`] tells one run as a story, [`html::run`] as a page,
 //!   [`diagram::file`] as a drawing, [`json::run_json`] gives it as data.
@@ -39,6 +40,7 @@ pub mod html;
 pub mod json;
 pub mod judged;
 pub mod junit;
+pub mod kept;
 pub mod layout;
 mod look;
 pub mod markdown;

@@ -69,6 +69,7 @@ pub mod doctor;
 pub mod expect;
 pub mod explore;
 pub mod faults;
+pub mod files;
 pub mod history;
 pub mod invariants;
 pub mod metrics;

@@ -1,8 +1,8 @@
 //! Makes the counterexamples of a campaign worth reading: each distinct violation is drawn again, reduced, confirmed on
 //! the second engine and kept in a capsule.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +16,7 @@ use crate::campaign::observer::Observer;
 use crate::campaign::parallel::in_parallel;
 use crate::campaign::request::{Campaign, Pairing};
 use crate::check::{self, CheckError, Checked};
+use crate::files::{remedy, write_whole};
 use crate::invariants::Invariant;
 use crate::outcome::Finding;
 use crate::shrink;
@@ -41,7 +42,7 @@ pub enum TellError {
         source: CheckError,
     },
     /// Its capsule could not be written.
-    #[error("failed to write {}: {source}; check that --out names a directory that you may write to", path.display())]
+    #[error("failed to write {}: {source}; {}", path.display(), remedy(source))]
     Write {
         /// The file.
         path: PathBuf,
@@ -280,21 +281,4 @@ pub fn story(design: &Design, scenario: &str, run: &Checked, replay: String) -> 
         replay,
         trials: None,
     }
-}
-
-/// Writes a file so that it is there whole or not at all; makes its directory if need be.
-///
-/// # Errors
-/// When the directory cannot be made or the file not be written.
-pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(directory)?;
-    let mut builder = tempfile::Builder::new();
-    // As any file that a program makes: the umask says who may read it.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

@@ -158,7 +158,7 @@ pub(crate) struct Selection {
     /// Report formats, separated by commas (see `picklock list formats`)
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text")]
     pub(crate) format: Vec<String>,
-    /// Write the reports, and a capsule for each violation, into this directory
+    /// Keep the reports, and a capsule for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -218,7 +218,7 @@ pub(crate) struct RunArgs {
     /// Make only these of the runs, as in 2/8, or `auto`: as the environment of a parallel job says (see the guide)
     #[arg(long, value_name = "I/N|auto", value_parser = shards::parse, requires = "out", conflicts_with = "fail_fast")]
     pub(crate) shard: Option<Shard>,
-    /// Go on with what was begun in the directory of --out and did not come to its end
+    /// Go on with the newest campaign of this command in the directory of --out that did not come to its end
     #[arg(long, requires = "out")]
     pub(crate) resume: bool,
 }
@@ -233,7 +233,7 @@ Example:
   picklock run --seeds 10000 --shard 2/2 --out part-2
   picklock merge part-1 part-2 --out results")]
 pub(crate) struct MergeArgs {
-    /// The directories that the shards were written to
+    /// The directories that the shards were written to, each for the newest campaign in it; or folders of single runs
     #[arg(required = true, value_name = "DIR")]
     pub(crate) shards: Vec<PathBuf>,
     /// Show what there is if shards are missing or have not come to their end
@@ -245,7 +245,7 @@ pub(crate) struct MergeArgs {
     /// Report formats, separated by commas (see `picklock list formats`)
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text")]
     pub(crate) format: Vec<String>,
-    /// Write the reports, and a capsule for each violation, into this directory
+    /// Keep the reports, and a capsule for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print every cell, every violation with the line that replays it, and whole stories; else what fits on a screen
@@ -299,7 +299,7 @@ pub(crate) struct ReplayArgs {
 All designs run on the same seeds, so the figures are paired. A violation is a figure here: the exit code is 0, or 1 if
 something is worse than in the baseline.
 
-With --out there is a page to look at, too: report.html, with every way of breaking as a diagram.
+With --out there is a page to look at, too: DIR/report.html, with every way of breaking as a diagram.
 
 Examples:
   picklock compare --design single,watchdog,redlock --scenario pause,client-partition --seeds 2000

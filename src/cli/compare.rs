@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
+use picklock_reports::Format;
 use picklock_reports::compare::{ALL, Baseline, Comparison, Since, screen};
+use picklock_reports::kept::Results;
 use picklock_scenarios::campaign::Campaign;
 
 use super::args::CompareArgs;
 use super::exit::{Exit, Failure};
 use super::pairing::Pairing;
 use super::run;
+use super::store::{Asked, Kind, Run};
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let selection = &args.selection;
@@ -17,34 +20,59 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     // A page tells every way of breaking; what is printed otherwise, none.
     let tell = selection.out.is_some() || formats.iter().any(|format| format.name == "html");
     let campaign = Campaign { tell, ..run::campaign(selection)? };
-    let (mut summary, pairs) = run::make_with(&campaign, |stop, bar| {
-        let pairing = Pairing::new(&campaign, bar);
+    let Some(out) = selection.out.as_deref() else {
+        return told(args, &campaign, &formats, baseline, None).map(|(exit, _)| exit);
+    };
+    let command = campaign.command.clone();
+    let run = Run::begin(Asked { out, kind: Kind::Compare, command: &command, shard: None })?;
+    run.keep(|run| {
+        let campaign = Campaign { out: Some(run.folder()), ..campaign };
+        told(args, &campaign, &formats, baseline, Some(run))
+    })
+}
+
+/// Makes the runs and tells what they show.
+fn told(
+    args: &CompareArgs,
+    campaign: &Campaign<'_>,
+    formats: &[&Format<Comparison>],
+    baseline: Option<Baseline>,
+    kept: Option<&Run>,
+) -> Result<(Exit, Results), Failure> {
+    let selection = &args.selection;
+    let (mut summary, pairs) = run::make_with(campaign, kept.map(Run::live), |stop, bar| {
+        let pairing = Pairing::new(campaign, bar);
         let summary = campaign.run(stop, &pairing)?;
         Ok((summary, pairing.pairs()))
     })?;
-    run::near(&mut summary, selection);
+    run::near(&mut summary, campaign);
     let since = baseline.map(|baseline| Since::of(&baseline, &summary));
     let comparison = Comparison { summary, pairs, since };
     let always = run::named(ALL, &["json", "html"]);
-    run::report(&comparison, selection, &formats, &always, |format, comparison, style| {
+    run::report(&comparison, selection, kept, formats, &always, |format, comparison, style| {
         if format.name == "text" && !args.verbose {
             Ok(screen(comparison, style, selection.out.as_deref()))
         } else {
             run::render(format, comparison, style)
         }
     })?;
+    Ok((exit(&comparison), Results::of_comparison(&comparison)))
+}
+
+/// What the results mean for whoever called.
+fn exit(comparison: &Comparison) -> Exit {
     let Comparison { summary, since, .. } = comparison;
     let runs: u64 = summary.cells.iter().map(|cell| cell.runs).sum();
     let unknown: u64 = summary.cells.iter().map(|cell| cell.unknown).sum();
-    Ok(if summary.partial {
+    if summary.partial {
         Exit::Interrupted
-    } else if since.is_some_and(|since| since.is_worse()) {
+    } else if since.as_ref().is_some_and(Since::is_worse) {
         Exit::Violation
     } else if runs == unknown {
         Exit::Idle
     } else {
         Exit::Expected
-    })
+    }
 }
 
 fn read(file: &Path) -> Result<Baseline, Failure> {

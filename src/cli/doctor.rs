@@ -83,7 +83,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     }
     let stop = progress::stop_on_interrupt()?;
     let elsewhere = elsewhere()?;
-    let bar = progress::Bar::new(cases.len() as u64);
+    let bar = progress::Bar::new(cases.len() as u64, None);
     let (mut page, mut differing, mut examined) = (String::new(), 0_u64, 0_u64);
     for case in &cases {
         if stop.load(Ordering::Relaxed) {

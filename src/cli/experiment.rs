@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::path::Path;
 
 use picklock::experiments::{self, Experiment, Outcome, page};
-use picklock_scenarios::tell::write_whole;
+use picklock_scenarios::files::write_whole;
 use picklock_sim::text::nearest;
 
 use super::args::ExperimentArgs;

@@ -117,7 +117,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
             Err(why) => return Err(says_nothing(&scenario, design, &why)),
         };
         let request = request(args, &design, &scenario, strikes_of(&args.fault)?)?;
-        let bar = progress::Bar::new(0);
+        let bar = progress::Bar::new(0, None);
         let explored = explore::explore(&request, &stop, &|all, violates| bar.one_of(all, violates));
         bar.clear();
         pages.push(explored?);

@@ -4,7 +4,7 @@ use picklock_scenarios::campaign::quoted;
 
 /// Options that make no difference to the results, with whether a value follows them: where these go to, how they look, how
 /// many threads make them, and in how many parts.
-const INDIFFERENT: [(&str, bool); 8] = [
+const INDIFFERENT: [(&str, bool); 7] = [
     ("--out", true),
     ("--format", true),
     ("--jobs", true),
@@ -12,7 +12,6 @@ const INDIFFERENT: [(&str, bool); 8] = [
     ("--shard", true),
     ("--resume", false),
     ("--verbose", false),
-    ("--partial", false),
 ];
 
 /// The arguments of this process that decide its results.

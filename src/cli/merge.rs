@@ -1,26 +1,21 @@
 //! `picklock merge`: the shards of a campaign put together.
 
-use std::path::{Path, PathBuf};
-
 use clap::Parser as _;
-use picklock_scenarios::campaign::journal::{FILE, Part};
 
 use super::args::{Cli, Command, MergeArgs, RunArgs};
 use super::exit::{Exit, Failure};
-use super::{invocation, run};
+use super::run::Source;
+use super::{invocation, run, store};
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
-    let parts = args.shards.iter().map(|shard| Part::read(&journal(shard)).map_err(Failure::input));
-    let parts: Vec<Part> = parts.collect::<Result<_, _>>()?;
+    let mut parts = Vec::new();
+    for named in &args.shards {
+        parts.extend(store::parts(named, args.partial)?);
+    }
     let asked = parts.first().map(|part| part.args().to_vec()).unwrap_or_default();
     let command = invocation::command(&asked);
     let run = RunArgs { verbose: args.verbose, ..parsed(&asked, args)? };
-    run::finish(&run, command, |campaign, stop, bar| campaign.merge(parts, args.partial, stop, bar))
-}
-
-/// A directory stands for the journal in it.
-fn journal(named: &Path) -> PathBuf {
-    if named.is_dir() { named.join(FILE) } else { named.to_owned() }
+    run::finish(&run, command, Source::Parts { parts, partial: args.partial })
 }
 
 /// What the shards were asked for, to be shown as this command says.

@@ -23,6 +23,7 @@ mod run;
 mod screen;
 mod serve;
 mod shards;
+mod store;
 
 use std::process::ExitCode;
 

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use picklock_scenarios::campaign::{Judged, Observer};
 
 use super::exit::Failure;
+use super::store::{Live, Progress};
 
 /// How often a line is printed where there is no terminal: often enough that nobody thinks that it hangs, and a log of an
 /// hour stays readable.
@@ -24,17 +25,24 @@ pub(crate) struct Bar {
     telling: AtomicBool,
     /// When the next line is due; absent on a terminal.
     lines: Option<Mutex<Due>>,
+    /// The page that shows it as well.
+    page: Option<Live>,
 }
 
 impl Bar {
-    pub(crate) fn new(runs: u64) -> Bar {
+    pub(crate) fn new(runs: u64, page: Option<Live>) -> Bar {
         let terminal = io::stderr().is_terminal();
         let target =
             if terminal { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs), target);
         bar.set_style(style("{bar:30} {human_pos}/{human_len} runs, {per_sec}, {eta} left"));
         let lines = (!terminal).then(|| Mutex::new(Due::default()));
-        Bar { bar, violating: AtomicU64::new(0), telling: AtomicBool::new(false), lines }
+        Bar { bar, violating: AtomicU64::new(0), telling: AtomicBool::new(false), lines, page }.shown()
+    }
+
+    fn shown(self) -> Bar {
+        self.show();
+        self
     }
 
     /// One more of so many is done.
@@ -48,9 +56,22 @@ impl Bar {
         self.bar.finish_and_clear();
     }
 
+    /// Has the page show how far it is, if it is time.
+    fn show(&self) {
+        let Some(page) = &self.page else { return };
+        page.shows(&Progress {
+            done: self.bar.position(),
+            of: known(self.bar.length()),
+            telling: self.telling.load(Ordering::Relaxed),
+            violating: self.violating.load(Ordering::Relaxed),
+            elapsed: self.bar.elapsed(),
+        });
+    }
+
     /// So many more are done. Prints a line if one is due.
     fn more(&self, count: u64) {
         self.bar.inc(count);
+        self.show();
         let Some(due) = &self.lines else { return };
         let elapsed = self.bar.elapsed();
         if !due.lock().unwrap_or_else(PoisonError::into_inner).is_due(elapsed) {
@@ -84,8 +105,12 @@ impl Due {
 }
 
 /// A budget alone means as many runs as it has room for: then the total is no help.
+fn known(of: Option<u64>) -> Option<u64> {
+    of.filter(|of| *of < u64::from(u32::MAX))
+}
+
 fn runs_line(done: u64, of: Option<u64>, violating: u64, elapsed: Duration) -> String {
-    let of = of.filter(|of| *of < u64::from(u32::MAX)).map(|of| format!(" of {of}")).unwrap_or_default();
+    let of = known(of).map(|of| format!(" of {of}")).unwrap_or_default();
     format!("{done}{of} runs, {violating} with a violation, {}s", elapsed.as_secs())
 }
 
@@ -125,6 +150,9 @@ impl Observer for Bar {
     fn judged(&self, judged: &Judged<'_>) {
         let violates = judged.run.violations().next().is_some();
         self.violating.fetch_add(u64::from(violates), Ordering::Relaxed);
+        if let Some(page) = self.page.as_ref().filter(|_| violates) {
+            page.violated(judged);
+        }
     }
 
     fn telling(&self, violations: u64) {

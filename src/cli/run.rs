@@ -9,86 +9,74 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use picklock_processes::servers;
+use picklock_reports::kept::Results;
 use picklock_reports::{Format, Style, brief, markdown};
 use picklock_scenarios::allow::Allowances;
-use picklock_scenarios::campaign::journal::{FILE, Journal, JournalError};
+use picklock_scenarios::campaign::journal::{FILE, Journal, Part};
 use picklock_scenarios::campaign::shard::Shard;
-use picklock_scenarios::campaign::{Campaign, PartError, RealServers, quoted};
+use picklock_scenarios::campaign::{Campaign, RealServers, quoted};
 use picklock_scenarios::expect::Expectations;
 use picklock_scenarios::explore::exhausted::Figures;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::summary::{Cell, Summary};
-use picklock_scenarios::tell::write_whole;
 use picklock_sim::design::Design;
 use picklock_sim::text::nearest;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::args::{RunArgs, Selection};
 use super::exit::{Exit, Failure};
-use super::{choose, invocation, progress, screen};
+use super::store::{Kind, Live, Run};
+use super::{choose, invocation, progress, screen, store};
 
 /// Enough to find every violation that the expectation file asks for, in about a minute on two cores.
 const SEEDS: Range<u64> = 0..100;
 
+/// Where the runs of a campaign come from.
+pub(crate) enum Source {
+    /// They are made here, as these arguments ask.
+    Here(Vec<String>),
+    /// They were made in parts; those of some may be missing.
+    Parts { parts: Vec<Part>, partial: bool },
+}
+
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let asked = invocation::deciding();
-    let command = invocation::command(&asked);
-    let Some(out) = args.selection.out.as_deref() else {
-        return finish(args, command, |campaign, stop, bar| Ok(campaign.run(stop, bar)?));
-    };
-    let open = |campaign: &Campaign<'_>| {
-        let path = out.join(FILE);
-        if args.resume { Journal::resume(&path, campaign) } else { Journal::begin(&path, campaign, asked) }
-    };
-    let mut journal = None;
-    let exit = match args.shard {
-        Some(shard) => part(args, shard, out, |campaign| Ok(journal.insert(open(campaign)?)))?,
-        None => finish(args, command, |campaign, stop, bar| {
-            campaign.go_on(journal.insert(open(campaign)?), stop, bar)
-        })?,
-    };
-    if let Some(journal) = journal
-        && exit != Exit::Interrupted
-    {
-        journal.end().map_err(Failure::input)?;
+    match (args.shard, args.selection.out.as_deref()) {
+        (Some(shard), Some(out)) => part(args, shard, out, asked),
+        _ => finish(args, invocation::command(&asked), Source::Here(asked)),
     }
-    Ok(exit)
 }
 
 /// Makes the runs of a shard, for `picklock merge`.
-fn part<'j>(
-    args: &RunArgs,
-    shard: Shard,
-    out: &Path,
-    open: impl FnOnce(&Campaign<'_>) -> Result<&'j mut Journal, JournalError>,
-) -> Result<Exit, Failure> {
+fn part(args: &RunArgs, shard: Shard, out: &Path, asked: Vec<String>) -> Result<Exit, Failure> {
     let campaign = Campaign { shard: Some(shard), ..campaign(&args.selection)? };
-    let mut interrupted = false;
-    let (runs, violated) = make_with(&campaign, |stop, bar| {
-        let journal = open(&campaign).map_err(Failure::input)?;
-        let made = campaign.make(journal, stop, bar);
-        interrupted = stop.load(Ordering::Relaxed);
-        Ok(made?)
-    })?;
-    screen::print(&format!(
-        "shard {shard}: {runs} runs, a violation in {violated} of its cells, kept in {}\n\
-         when all shards are there: picklock merge {} ...\n",
-        out.join(FILE).display(),
-        quoted(&out.display().to_string()),
-    ))?;
-    Ok(if interrupted { Exit::Interrupted } else { Exit::Expected })
+    let command = invocation::command(&asked);
+    let store = store::Asked { out, kind: Kind::Shard, command: &command, shard: Some(shard) };
+    let (run, journal) = store::journalled(store, &campaign, asked, args.resume)?;
+    run.keep(|run| {
+        let mut interrupted = false;
+        let (runs, violated) = make_with(&campaign, Some(run.live()), |stop, bar| {
+            let made = campaign.make(&journal, stop, bar);
+            interrupted = stop.load(Ordering::Relaxed);
+            Ok(made?)
+        })?;
+        screen::print(&format!(
+            "shard {shard}: {runs} runs, a violation in {violated} of its cells, kept in {}\n\
+             when all shards are there: picklock merge {} ...\n",
+            run.told(FILE).display(),
+            quoted(&out.display().to_string()),
+        ))?;
+        let exit = if interrupted { Exit::Interrupted } else { Exit::Expected };
+        Ok((exit, Results::of_shard(runs, violated as u64)))
+    })
 }
 
 /// Has the runs made or put together, and reports what they show.
-pub(crate) fn finish(
-    args: &RunArgs,
-    command: String,
-    make: impl FnOnce(&Campaign<'_>, &AtomicBool, &progress::Bar) -> Result<Summary, PartError>,
-) -> Result<Exit, Failure> {
+pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<Exit, Failure> {
     let selection = &args.selection;
     let formats = formats(selection, picklock_reports::ALL)?;
     let expectations = expectations(args)?;
-    let mut campaign = Campaign { command, ..campaign(selection)? };
+    let mut campaign = Campaign { command: command.clone(), ..campaign(selection)? };
     let allowances = allowances(args, &campaign.scenarios)?;
     let expectations = match &allowances {
         Some(allowances) => Some(allowed(allowances, &campaign)),
@@ -103,33 +91,77 @@ pub(crate) fn finish(
         args.confirm_all || (!args.no_confirm && args.allow.is_none() && is_choice(selection));
     campaign.expectations = expectations.as_ref();
     let figures = args.explored.as_deref().map(Figures::load).transpose().map_err(Failure::input)?;
-    let mut summary = make_with(&campaign, |stop, bar| Ok(make(&campaign, stop, bar)?))?;
-    near(&mut summary, selection);
-    if let Some(figures) = figures {
-        summary.cells.iter_mut().for_each(|cell| figures.put_beside(cell));
-    }
-    let always = named(picklock_reports::ALL, &["json"]);
-    report(&summary, selection, &formats, &always, |format, summary, style| {
-        if format.name == "text" && !args.verbose {
-            Ok(brief::page(summary, style, selection.out.as_deref()))
-        } else {
-            render(format, summary, style)
+    let report = Report { args, formats, allowances, figures };
+    let Some(out) = selection.out.as_deref() else {
+        return report.write(&campaign, source, None, None).map(|(exit, _)| exit);
+    };
+    let asked = |kind| store::Asked { out, kind, command: &command, shard: None };
+    let (run, journal) = match &source {
+        Source::Parts { .. } => (Run::begin(asked(Kind::Merge))?, None),
+        Source::Here(words) => {
+            let (run, journal) = store::journalled(asked(Kind::Run), &campaign, words.clone(), args.resume)?;
+            (run, Some(journal))
         }
-    })?;
-    if formats.iter().any(|format| format.name == "github") {
-        summarise(&summary)?;
-    }
-    let cells = || summary.cells.iter().map(|cell| (cell.scenario.as_str(), cell));
-    for note in allowances.iter().flat_map(|allowances| allowances.not_needed(cells())) {
-        // Who does not listen on standard error misses a hint, and nothing of the results.
-        let _ = writeln!(io::stderr().lock(), "{note}");
-    }
-    Ok(exit(&summary))
+    };
+    run.keep(|run| {
+        let campaign = Campaign { out: Some(run.folder()), ..campaign };
+        report.write(&campaign, source, journal.as_ref(), Some(run))
+    })
 }
 
-/// Names capsules from the directory that the reports are in, so that it can be moved, and compared with another.
-pub(crate) fn near(summary: &mut Summary, selection: &Selection) {
-    let Some(out) = &selection.out else { return };
+/// How the results of a campaign are reported.
+struct Report<'a> {
+    args: &'a RunArgs,
+    formats: Vec<&'static Format<Summary>>,
+    allowances: Option<Allowances>,
+    figures: Option<Figures>,
+}
+
+impl Report<'_> {
+    /// Has the results, and reports them.
+    fn write(
+        &self,
+        campaign: &Campaign<'_>,
+        source: Source,
+        journal: Option<&Journal>,
+        kept: Option<&Run>,
+    ) -> Result<(Exit, Results), Failure> {
+        let Report { args, formats, .. } = self;
+        let selection = &args.selection;
+        let mut summary = make_with(campaign, kept.map(Run::live), |stop, bar| {
+            Ok(match (source, journal) {
+                (Source::Parts { parts, partial }, _) => campaign.merge(parts, partial, stop, bar)?,
+                (Source::Here(_), Some(journal)) => campaign.go_on(journal, stop, bar)?,
+                (Source::Here(_), None) => campaign.run(stop, bar)?,
+            })
+        })?;
+        near(&mut summary, campaign);
+        if let Some(figures) = &self.figures {
+            summary.cells.iter_mut().for_each(|cell| figures.put_beside(cell));
+        }
+        let always = named(picklock_reports::ALL, &["json"]);
+        report(&summary, selection, kept, formats, &always, |format, summary, style| {
+            if format.name == "text" && !args.verbose {
+                Ok(brief::page(summary, style, selection.out.as_deref()))
+            } else {
+                render(format, summary, style)
+            }
+        })?;
+        if formats.iter().any(|format| format.name == "github") {
+            summarise(&summary)?;
+        }
+        let cells = || summary.cells.iter().map(|cell| (cell.scenario.as_str(), cell));
+        for note in self.allowances.iter().flat_map(|allowances| allowances.not_needed(cells())) {
+            // Who does not listen on standard error misses a hint, and nothing of the results.
+            let _ = writeln!(io::stderr().lock(), "{note}");
+        }
+        Ok((exit(&summary), Results::of(&summary)))
+    }
+}
+
+/// Names capsules from the folder that the reports are in, so that it can be moved, and compared with another.
+pub(crate) fn near(summary: &mut Summary, campaign: &Campaign<'_>) {
+    let Some(out) = campaign.out else { return };
     let violations = summary.cells.iter_mut().flat_map(|cell| cell.violations.values_mut());
     for capsule in violations.filter_map(|violation| violation.capsule.as_mut()) {
         if let Ok(near) = capsule.strip_prefix(out) {
@@ -171,7 +203,6 @@ pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
         budget: selection.budget,
         tell: true,
         others: choose::defaults(),
-        out: selection.out.as_deref(),
         files: files(selection),
         replay_args: replay_args(selection),
         command: invocation::command(&invocation::deciding()),
@@ -199,10 +230,11 @@ fn place(text: &str) -> u64 {
 /// Makes the runs and says how they go on; Ctrl-C ends them early.
 pub(crate) fn make_with<Results>(
     campaign: &Campaign<'_>,
+    page: Option<Live>,
     make: impl FnOnce(&AtomicBool, &progress::Bar) -> Result<Results, Failure>,
 ) -> Result<Results, Failure> {
     let stop = progress::stop_on_interrupt()?;
-    let bar = progress::Bar::new(campaign.size());
+    let bar = progress::Bar::new(campaign.size(), page);
     let results = make(&stop, &bar);
     bar.clear();
     results
@@ -232,27 +264,28 @@ pub(crate) fn formats<Results>(
     Ok(formats)
 }
 
-/// Prints the one format asked for, as `page` has it. With a directory, writes all formats and those in `always` there in full
-/// and prints the text.
+/// Prints the one format asked for, as `page` has it. Of a run that is kept, writes all formats and those in `always` in full into
+/// its folder, and prints the text.
 pub(crate) fn report<Results>(
     results: &Results,
     selection: &Selection,
+    kept: Option<&Run>,
     formats: &[&Format<Results>],
     always: &[&Format<Results>],
     page: impl Fn(&Format<Results>, &Results, &Style) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     let style = screen::style(selection.look);
-    let Some(out) = selection.out.as_deref() else {
+    let Some(kept) = kept else {
         return formats.iter().try_for_each(|format| screen::print(&page(format, results, &style)?));
     };
     for format in formats {
-        write(out, format, results)?;
+        write(kept, format, results)?;
         if format.name == "text" {
             screen::print(&page(format, results, &style)?)?;
         }
     }
     let unasked = always.iter().filter(|one| formats.iter().all(|format| format.name != one.name));
-    unasked.into_iter().try_for_each(|format| write(out, format, results))
+    unasked.into_iter().try_for_each(|format| write(kept, format, results))
 }
 
 /// The formats of these names.
@@ -269,11 +302,8 @@ pub(crate) fn render<Results>(
     (format.render)(results, style).map_err(Failure::internal)
 }
 
-fn write<Results>(out: &Path, format: &Format<Results>, results: &Results) -> Result<(), Failure> {
-    let path = out.join(format.file);
-    let text = render(format, results, &screen::file_style())?;
-    write_whole(&path, &text)
-        .map_err(|error| Failure::Input(format!("failed to write {}: {error}", path.display())))
+fn write<Results>(kept: &Run, format: &Format<Results>, results: &Results) -> Result<(), Failure> {
+    Ok(kept.report(format.file, &render(format, results, &screen::file_style())?)?)
 }
 
 /// Expectations hold for the built-in suite as it is: with anything set from outside, or a scenario from a file that

@@ -10,7 +10,7 @@ use picklock_scenarios::explore::{self, Explored, Kind, Place, Request};
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::{Cell, Expected, Violation};
-use picklock_scenarios::{shrink, tell, trials};
+use picklock_scenarios::{files, shrink, tell, trials};
 use picklock_sim::capsule::Capsule;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -190,7 +190,7 @@ fn told(gate: &Gate, placed: &Placed, place: &Place, invariant: &str) -> Result<
     let file: String = gate.design.name.chars().map(plain).collect();
     let file = out(gate).join("capsules").join(format!("{file}.{name}.{invariant}.json"));
     let kept: Capsule = tell::capsule(design, &name, Engine::Event, &run);
-    tell::write_whole(&file, &kept.to_text())
+    files::write_whole(&file, &kept.to_text())
         .map_err(|source| GateError::Tell(tell::TellError::Write { path: file.clone(), source }))?;
     let confirmed =
         gate.confirm.then(|| tell::confirm(Engine::TURMOIL, design, &run.plan, &[invariant.to_owned()]));

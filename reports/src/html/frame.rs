@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::diagram;
 use crate::layout::printable;
 
+const COLOURS: &str = include_str!("colours.css");
 const PAGE: &str = include_str!("page.css");
 const MATRIX: &str = include_str!("matrix.css");
 const STORY: &str = include_str!("story.css");
@@ -13,7 +14,25 @@ const SCRIPT: &str = include_str!("report.js");
 /// Nothing is loaded from anywhere; the browser holds the page to it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
+/// A page of results, with all that its parts need.
 pub(super) fn page(title: &str, body: &Markup) -> String {
+    let head = html! {
+        style { (PreEscaped(diagram::STYLE)) (PreEscaped(PAGE)) (PreEscaped(MATRIX)) (PreEscaped(STORY)) }
+    };
+    let body = html! {
+        svg width="0" height="0" aria-hidden="true" style="position:absolute" { (diagram::hatches()) }
+        (body)
+        script { (PreEscaped(SCRIPT)) }
+    };
+    whole(title, &head, &body)
+}
+
+/// A page that looks the same and has no drawings and no script.
+pub(super) fn plain(title: &str, head: &Markup, body: &Markup) -> String {
+    whole(title, &html! { style { (PreEscaped(COLOURS)) (PreEscaped(PAGE)) } (head) }, body)
+}
+
+fn whole(title: &str, head: &Markup, body: &Markup) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -23,13 +42,9 @@ pub(super) fn page(title: &str, body: &Markup) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="generator" content={ "picklock " (env!("CARGO_PKG_VERSION")) };
                 title { (printable(title)) }
-                style { (PreEscaped(diagram::STYLE)) (PreEscaped(PAGE)) (PreEscaped(MATRIX)) (PreEscaped(STORY)) }
+                (head)
             }
-            body {
-                svg width="0" height="0" aria-hidden="true" style="position:absolute" { (diagram::hatches()) }
-                (body)
-                script { (PreEscaped(SCRIPT)) }
-            }
+            body { (body) }
         }
     }
     .into_string()

@@ -13,7 +13,7 @@ use crate::text::distinct;
 
 pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) -> String {
     let standings = standings(summary);
-    let title = title(&standings);
+    let title = of_standings(&standings);
     let body = html! {
         header.top id="top" {
             p.kicker { "picklock" @if summary.partial { " · partial: interrupted" } }
@@ -47,7 +47,11 @@ pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) ->
 }
 
 /// What the page says, in a sentence.
-fn title(standings: &[Standing<'_>]) -> String {
+pub(super) fn title(summary: &Summary) -> String {
+    of_standings(&standings(summary))
+}
+
+fn of_standings(standings: &[Standing<'_>]) -> String {
     let whole = standings.iter().filter(|one| one.ranked.protects == Protects::InTheseRuns).count();
     match standings {
         [] => "Nothing was run".to_owned(),

@@ -3,11 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::files::remedy;
+
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// It cannot be read or written.
-    #[error("failed to {doing} {}: {source}", path.display())]
+    #[error("failed to {doing} {}: {source}{}", path.display(), what_to_do(doing, source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -36,28 +38,19 @@ pub enum JournalError {
         /// The command that began it.
         command: String,
     },
-    /// It is of a campaign that has not come to its end.
-    #[error(
-        "{} is of a campaign that is not finished: go on with it by --resume, or remove the file, or name another directory\n\
-         it was begun by: {command}",
-        path.display()
-    )]
-    Unfinished {
-        /// The file.
-        path: PathBuf,
-        /// The command that began it.
-        command: String,
-    },
-    /// There is none.
-    #[error("there is no {} to go on with: leave --resume out to begin", path.display())]
-    None {
-        /// The file.
-        path: PathBuf,
-    },
     /// Somebody else writes it.
     #[error("another picklock is writing {}: wait until it has ended", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// What has been written stays, and is gone on with.
+fn what_to_do(doing: &str, source: &io::Error) -> String {
+    if doing == "write" {
+        format!("; {}: what was kept so far is gone on with by --resume", remedy(source))
+    } else {
+        String::new()
+    }
 }

@@ -31,9 +31,6 @@ pub(crate) struct Batch {
     pub(crate) blocks: Vec<u64>,
     /// What they add up to, by cell.
     pub(crate) cells: BTreeMap<usize, Tally>,
-    /// Whether the campaign came to its end here, with all blocks or without.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) ended: bool,
 }
 
 impl Batch {

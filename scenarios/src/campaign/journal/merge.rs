@@ -83,7 +83,7 @@ fn missing(parts: &[Part]) -> Vec<String> {
         format!(
             "{name} is not finished, {done} of {of} blocks: go on with {} --resume --out {}",
             part.command(),
-            part.directory()
+            part.out()
         )
     });
     let there: BTreeSet<Shard> = parts.iter().filter_map(Part::shard).collect();

@@ -13,9 +13,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::blocks::Blocks;
 use super::request::Campaign;
-use super::shard::Shard;
+use crate::files::write_whole;
 use crate::tally::Tally;
-use crate::tell::write_whole;
 
 mod error;
 mod form;
@@ -45,17 +44,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins the journal of a campaign that these arguments ask for, in place of one that is finished.
+    /// Begins the journal of a campaign that these arguments ask for.
     ///
     /// # Errors
-    /// When the file cannot be written, or holds a campaign that is not finished.
+    /// When the file cannot be written.
     pub fn begin(path: &Path, campaign: &Campaign<'_>, args: Vec<String>) -> Result<Journal, JournalError> {
-        if path.exists() {
-            let part = Part::read(path)?;
-            if part.progress().0 > 0 && !part.ended {
-                return Err(JournalError::Unfinished { path: path.to_owned(), command: part.command() });
-            }
-        }
         let pairings = campaign.pairings();
         let blocks = Blocks::of(campaign, &pairings).count(campaign.shard);
         let header =
@@ -71,17 +64,8 @@ impl Journal {
     /// # Errors
     /// When it cannot be read, or is of another campaign.
     pub fn resume(path: &Path, campaign: &Campaign<'_>) -> Result<Journal, JournalError> {
-        if !path.exists() {
-            return Err(JournalError::None { path: path.to_owned() });
-        }
         let part = Part::read(path)?;
-        part.must_be_of(campaign)?;
-        if part.shard() != campaign.shard {
-            let spelled =
-                |shard: Option<Shard>| shard.map_or("the whole".to_owned(), |shard| shard.to_string());
-            let departs = format!("it is shard {}, not {}", spelled(part.shard()), spelled(campaign.shard));
-            return Err(JournalError::Other { path: path.to_owned(), departs, command: part.command() });
-        }
+        part.must_be_what(campaign)?;
         Journal::open(path, part.done, part.cells, Some(part.whole))
     }
 
@@ -111,14 +95,6 @@ impl Journal {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Notes that the campaign came to its end, and that another one may take its place.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn end(&self) -> Result<(), JournalError> {
-        self.write(&Batch { ended: true, ..Batch::default() })
     }
 
     pub(super) fn write(&self, batch: &Batch) -> Result<(), JournalError> {

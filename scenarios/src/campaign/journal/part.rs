@@ -14,11 +14,11 @@ use crate::tally::Tally;
 /// What a journal says.
 pub struct Part {
     pub(super) path: PathBuf,
+    /// The directory that `--out` names to go on with it.
+    out: PathBuf,
     header: Header,
     pub(super) done: BTreeSet<u64>,
     pub(super) cells: BTreeMap<usize, Tally>,
-    /// Whether it came to its end, with all blocks or without.
-    pub(super) ended: bool,
     /// The bytes up to the end of the last whole line.
     pub(super) whole: u64,
 }
@@ -42,10 +42,9 @@ impl Part {
         if header.journal != FORM {
             return Err(bad(1, format!("its form is {}; this picklock reads form {FORM}", header.journal)));
         }
-        let (mut done, mut cells, mut ended) = (BTreeSet::new(), BTreeMap::<usize, Tally>::new(), false);
+        let (mut done, mut cells) = (BTreeSet::new(), BTreeMap::<usize, Tally>::new());
         for (line, number) in lines {
             let batch: Batch = serde_json::from_slice(line).map_err(|error| bad(number, what(&error)))?;
-            ended = batch.ended;
             if let Some(block) = batch.blocks.into_iter().find(|block| !done.insert(*block)) {
                 return Err(bad(number, format!("block {block} was done before")));
             }
@@ -53,7 +52,15 @@ impl Part {
                 cells.entry(cell).or_default().merge(tally);
             }
         }
-        Ok(Part { path: path.to_owned(), header, done, cells, ended, whole: whole as u64 })
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let (path, out) = (path.to_owned(), directory.unwrap_or(Path::new(".")).to_owned());
+        Ok(Part { path, out, header, done, cells, whole: whole as u64 })
+    }
+
+    /// The same as it is told where its folder stands in this store.
+    #[must_use]
+    pub fn in_store(self, store: &Path) -> Part {
+        Part { out: store.to_owned(), ..self }
     }
 
     /// The arguments that its campaign was asked for with, as far as they decide the results.
@@ -88,10 +95,23 @@ impl Part {
         format!("picklock {}{shard}", words.join(" "))
     }
 
-    /// The directory that it stands in, as a shell takes it.
-    pub(super) fn directory(&self) -> String {
-        let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        quoted(&directory.unwrap_or(Path::new(".")).display().to_string())
+    /// What `--out` is to name to go on with it, as a shell takes it.
+    pub(super) fn out(&self) -> String {
+        quoted(&self.out.display().to_string())
+    }
+
+    /// Refuses a journal of another campaign, or of another part of it.
+    ///
+    /// # Errors
+    /// When it is, with what is not the same.
+    pub fn must_be_what(&self, campaign: &Campaign<'_>) -> Result<(), JournalError> {
+        self.must_be_of(campaign)?;
+        if self.shard() == campaign.shard {
+            return Ok(());
+        }
+        let spelled = |shard: Option<Shard>| shard.map_or("the whole".to_owned(), |shard| shard.to_string());
+        let departs = format!("it is shard {}, not {}", spelled(self.shard()), spelled(campaign.shard));
+        Err(JournalError::Other { path: self.path.clone(), departs, command: self.command() })
     }
 
     /// Refuses a journal of another campaign.

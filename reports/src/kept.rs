@@ -1,0 +1,150 @@
+//! What is to be known of a run that a store keeps, without reading its reports: what was asked for, how far it came, and
+//! what came of it in a line.
+//!
+//! It stands in a small file of the run's folder, so that an index over a thousand runs costs a thousand small files. It says
+//! nothing of when and where: the same runs, the same bytes.
+
+use picklock_scenarios::summary::Summary;
+use serde::{Deserialize, Serialize};
+
+use crate::brief;
+use crate::compare::Comparison;
+use crate::compare::ranking::{Protects, ranking};
+use crate::html;
+use crate::numbers::plural;
+
+/// The version of the file's form.
+pub const FORM: u32 = 1;
+/// The name of the file in the folder of a run.
+pub const FILE: &str = "kept.json";
+
+/// What is to be known of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    /// The version of the form.
+    pub kept: u32,
+    /// The command that makes its results again.
+    pub command: String,
+    /// Which part of the runs it made, as in `2/8`; `None` if all.
+    pub shard: Option<String>,
+    /// How far it came.
+    pub state: State,
+    /// What came of it; `None` until it has come to its end.
+    pub results: Option<Results>,
+}
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It was begun, and is at work or was killed.
+    Begun,
+    /// It was interrupted, and has told what there was.
+    Interrupted,
+    /// It came to its end.
+    Ended,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Results {
+    /// The exit code.
+    pub exit: u8,
+    /// The verdict in a line.
+    pub verdict: String,
+    /// The designs with something that makes it fail; of a comparison, those that harmed the data.
+    pub failing: Vec<String>,
+    /// How many capsules it keeps.
+    pub capsules: u64,
+    /// The bytes of its files, the journal apart.
+    pub bytes: u64,
+    /// The names of its files, the journal apart; that of a directory ends in a stroke.
+    pub files: Vec<String>,
+}
+
+impl Kept {
+    /// Of a run that begins.
+    #[must_use]
+    pub fn begun(command: &str, shard: Option<String>) -> Kept {
+        Kept { kept: FORM, command: command.to_owned(), shard, state: State::Begun, results: None }
+    }
+
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it is none, or of a form that is not known.
+    pub fn from_text(text: &str) -> Result<Kept, String> {
+        let kept: Kept = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if kept.kept == FORM {
+            Ok(kept)
+        } else {
+            Err(format!("its form is {}; this picklock reads form {FORM}", kept.kept))
+        }
+    }
+
+    /// The file.
+    ///
+    /// # Errors
+    /// When it does not go into JSON.
+    pub fn to_text(&self) -> Result<String, serde_json::Error> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}
+
+impl Results {
+    /// Of a campaign. How it ended and what files there are is filled in by whoever keeps it.
+    #[must_use]
+    pub fn of(summary: &Summary) -> Results {
+        let (verdict, failing) = (brief::line(summary), brief::failing(summary));
+        Results { verdict, failing, ..Results::default() }
+    }
+
+    /// Of a comparison.
+    #[must_use]
+    pub fn of_comparison(comparison: &Comparison) -> Results {
+        let summary = &comparison.summary;
+        let partial = if summary.partial { "(partial: interrupted) " } else { "" };
+        let verdict = format!("{partial}{}", html::title(summary));
+        Results { verdict, failing: harmed(summary), ..Results::default() }
+    }
+
+    /// Of a shard, whose violations are told when all shards are there.
+    #[must_use]
+    pub fn of_shard(runs: u64, violated: u64) -> Results {
+        let verdict = format!("{runs} {}, a violation in {violated} of its cells", plural(runs, "run"));
+        Results { verdict, ..Results::default() }
+    }
+}
+
+fn harmed(summary: &Summary) -> Vec<String> {
+    let harming = ranking(summary).into_iter().filter(|ranked| ranked.protects == Protects::No);
+    harming.map(|ranked| ranked.design.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back_and_anything_else_is_refused() {
+        let results = Results { exit: 1, files: vec!["capsules/".into()], ..Results::default() };
+        let kept = Kept {
+            state: State::Ended,
+            results: Some(results),
+            ..Kept::begun("picklock run", Some("2/8".into()))
+        };
+        let text = kept.to_text().unwrap();
+        assert_eq!(Kept::from_text(&text), Ok(kept));
+        for (from, to, because) in [
+            ("\"kept\": 1", "\"kept\": 7", "its form is 7; this picklock reads form 1"),
+            ("\"ended\"", "\"over\"", "unknown variant `over`"),
+            ("\"exit\": 1", "\"exit\": 999", "expected u8"),
+            ("\"shard\"", "\"sherd\"", "unknown field `sherd`"),
+        ] {
+            let error = Kept::from_text(&text.replacen(from, to, 1)).unwrap_err();
+            assert!(error.contains(because), "{error}");
+        }
+    }
+}

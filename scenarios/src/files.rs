@@ -1,0 +1,91 @@
+//! Files that are there whole or not at all, and what to do where they cannot be written.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// How the name of a file begins that is being written. One that was left behind by a process that was killed is of no use.
+pub const UNFINISHED: &str = ".picklock-";
+
+/// Writes a file so that it is there whole or not at all; makes its directory if need be.
+///
+/// # Errors
+/// When the directory cannot be made or the file not be written.
+pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(directory)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(UNFINISHED);
+    // As any file that a program makes: the umask says who may read it.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(directory)?;
+    fill(&mut file, text)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Nothing of a file is kept that could not be filled.
+fn fill(file: &mut impl io::Write, text: &str) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    file.flush()
+}
+
+/// What to do about a file that could not be written.
+#[must_use]
+pub fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "make room, or name another directory for --out"
+        }
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists | ErrorKind::IsADirectory => {
+            "something else has that name: name another directory for --out"
+        }
+        _ => "check that --out names a directory that you may write to",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk with room for so many bytes.
+    struct Disk(usize);
+
+    impl io::Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.0 == 0 {
+                return Err(ErrorKind::StorageFull.into());
+            }
+            let fits = bytes.len().min(self.0);
+            self.0 -= fits;
+            Ok(fits)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disk_that_is_full_in_the_middle_of_a_file_is_an_error_that_says_what_to_do() {
+        assert!(fill(&mut Disk(5), "12345").is_ok());
+        let error = fill(&mut Disk(4), "12345").unwrap_err();
+        assert_eq!(remedy(&error), "make room, or name another directory for --out");
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_what_was_there_and_nothing_else() {
+        let here = tempfile::tempdir().unwrap();
+        let path = here.path().join("below/file");
+        write_whole(&path, "old").unwrap();
+        // A directory in the way, which is not replaced by a file.
+        let error = write_whole(&here.path().join("below"), "new").unwrap_err();
+        assert!(remedy(&error).contains("something else has that name"), "{error}");
+        let error = write_whole(&path.join("deeper"), "new").unwrap_err();
+        assert!(remedy(&error).contains("something else has that name"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+        let left: Vec<_> =
+            std::fs::read_dir(here.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+        assert_eq!(left, ["below"]);
+    }
+}

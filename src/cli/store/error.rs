@@ -1,0 +1,45 @@
+//! Why a store cannot be used.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use picklock_scenarios::files::remedy;
+
+use crate::cli::exit::Failure;
+
+/// Why a store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    /// Something cannot be written.
+    #[error("failed to write {}: {source}; {}", path.display(), remedy(source))]
+    Write { path: PathBuf, source: io::Error },
+    /// Something cannot be read.
+    #[error("failed to read {}: {source}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    /// What `--out` names is the folder of one run.
+    #[error("{} is the folder of a run, which is not written to twice: name the store that it is in, --out {}",
+        path.display(), store.display())]
+    IsRun { path: PathBuf, store: PathBuf },
+    /// `latest` is not this store's.
+    #[error("{} is {what}, not a link of picklock's: move it away, or name another directory for --out", path.display())]
+    Foreign { path: PathBuf, what: String },
+    /// There is nothing to go on with.
+    #[error("there is no campaign in {} to go on with: leave --resume out to begin", store.display())]
+    Nothing { store: PathBuf },
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::input(error)
+    }
+}
+
+/// An error of writing this.
+pub(super) fn writing(path: &Path) -> impl Fn(io::Error) -> StoreError {
+    move |source| StoreError::Write { path: path.to_owned(), source }
+}
+
+/// An error of reading this.
+pub(super) fn reading(path: &Path) -> impl Fn(io::Error) -> StoreError {
+    move |source| StoreError::Read { path: path.to_owned(), source }
+}

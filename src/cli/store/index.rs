@@ -1,0 +1,91 @@
+//! `index.html` of a store. Whoever begins or ends a run writes it anew, from what is kept of each run, in turn with others: so the
+//! last one has all of them.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read as _};
+use std::path::Path;
+use std::time::Duration;
+
+use picklock_reports::html::{self, Row, STORE};
+use picklock_scenarios::campaign::journal::FILE as JOURNAL;
+
+use super::name::{Name, now_in_words};
+use super::{PAGE, note, runs};
+
+/// Whether this is our turn is asked so often, with so long in between: whoever holds the lock needs milliseconds. One that was
+/// stopped meanwhile must not stop others.
+const TRIES: u32 = 200;
+const BETWEEN: Duration = Duration::from_millis(10);
+/// The mark of an index stands in its head, behind the styles.
+const HEAD: u64 = 1 << 16;
+
+/// The turn to change the store's links and index, until it is dropped. Where directories cannot be locked there are no turns.
+pub(super) fn turn(store: &Path) -> Option<File> {
+    let directory = File::open(store).ok()?;
+    for _ in 0..TRIES {
+        match directory.try_lock() {
+            Ok(()) => return Some(directory),
+            Err(fs::TryLockError::WouldBlock) => std::thread::sleep(BETWEEN),
+            Err(fs::TryLockError::Error(_)) => return None,
+        }
+    }
+    None
+}
+
+/// Writes the index. `by` is whose run it is that changes.
+pub(super) fn write(store: &Path, by: &Name) {
+    let _turn = turn(store);
+    write_in_turn(store, by);
+}
+
+/// The same in one's turn. An index that cannot be written is no reason to lose results.
+pub(super) fn write_in_turn(store: &Path, by: &Name) {
+    let path = store.join(PAGE);
+    let written = match is_ours(&path) {
+        Ok(true) => page(store).and_then(|page| {
+            let beside = store.join(format!(".{by}-{PAGE}"));
+            let written = fs::write(&beside, page).and_then(|()| fs::rename(&beside, &path));
+            if written.is_err() {
+                let _ = fs::remove_file(&beside);
+            }
+            written
+        }),
+        Ok(false) => {
+            note(&format!(
+                "{} is not picklock's, and stays as it is: there is no page over all runs",
+                path.display()
+            ));
+            Ok(())
+        }
+        Err(error) => Err(error),
+    };
+    if let Err(error) = written {
+        note(&format!("failed to write {}: {error}; it is written again by the next run", path.display()));
+    }
+}
+
+/// Whether the page is one that may be replaced.
+fn is_ours(path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error),
+        Ok(about) if !about.is_file() => return Ok(false),
+        Ok(_) => {}
+    }
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    Ok(String::from_utf8_lossy(&head).contains(STORE))
+}
+
+fn page(store: &Path) -> io::Result<String> {
+    let runs = runs(store).map_err(io::Error::other)?;
+    let rows = runs.into_iter().map(|found| Row {
+        folder: found.name.to_string(),
+        at: found.name.at(),
+        kind: found.name.kind.word().to_owned(),
+        is_alive: found.is_alive(),
+        has_journal: found.folder.join(JOURNAL).is_file(),
+        kept: found.kept,
+    });
+    Ok(html::index(&rows.collect::<Vec<_>>(), &now_in_words()))
+}

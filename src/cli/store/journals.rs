@@ -1,0 +1,144 @@
+//! The journals of a store: which run is gone on with, and which runs are the parts of a campaign.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use picklock_reports::kept::State;
+use picklock_scenarios::campaign::Campaign;
+use picklock_scenarios::campaign::journal::{FILE, Journal, JournalError, Part};
+
+use super::error::{StoreError, writing};
+use super::{Asked, Found, Run, links, note, runs};
+use crate::cli::exit::Failure;
+
+/// Begins a run with a journal, or goes on with one: with the newest of the same campaign that is not finished, in its folder; or
+/// else with what the newest one keeps, in a folder of its own.
+pub(crate) fn journalled(
+    asked: Asked<'_>,
+    campaign: &Campaign<'_>,
+    args: Vec<String>,
+    resume: bool,
+) -> Result<(Run, Journal), Failure> {
+    let before = if resume { Some(newest(asked.out, campaign)?) } else { None };
+    if !resume {
+        point_out(asked)?;
+    }
+    let (run, copied) = match before {
+        Some(found) if found.kept.state != State::Ended => {
+            // Whoever is at work on it is found before anything is touched.
+            drop(Journal::resume(&found.folder.join(FILE), campaign).map_err(Failure::input)?);
+            (Run::again(asked.out, found)?, true)
+        }
+        Some(found) => {
+            let run = Run::begin(asked)?;
+            match copy(&found.folder, &run) {
+                Ok(()) => (run, true),
+                Err(error) => {
+                    run.give_up();
+                    return Err(error.into());
+                }
+            }
+        }
+        None => (Run::begin(asked)?, false),
+    };
+    let path = run.folder.join(FILE);
+    let journal =
+        if copied { Journal::resume(&path, campaign) } else { Journal::begin(&path, campaign, args) };
+    match journal {
+        Ok(journal) => {
+            if let Err(error) = links::journal(asked.out, &run.name.to_string()) {
+                note(&error.to_string());
+            }
+            Ok((run, journal))
+        }
+        Err(error) => {
+            run.give_up();
+            Err(Failure::input(error))
+        }
+    }
+}
+
+fn copy(from: &Path, run: &Run) -> Result<(), StoreError> {
+    let to = run.folder.join(FILE);
+    fs::copy(from.join(FILE), &to).map(drop).map_err(writing(&to))
+}
+
+/// The newest run of a campaign, one that is not finished first.
+fn newest(store: &Path, campaign: &Campaign<'_>) -> Result<Found, Failure> {
+    let all = if store.is_dir() { runs(store)? } else { Vec::new() };
+    let (open, ended): (Vec<Found>, Vec<Found>) =
+        all.into_iter().filter(has_journal).partition(|found| found.kept.state != State::Ended);
+    let mut other: Option<JournalError> = None;
+    for found in open.into_iter().chain(ended) {
+        match Part::read(&found.folder.join(FILE)).and_then(|part| part.must_be_what(campaign)) {
+            Ok(()) => return Ok(found),
+            Err(error @ JournalError::Other { .. }) => drop(other.get_or_insert(error)),
+            Err(error) => return Err(Failure::input(error)),
+        }
+    }
+    Err(other.map_or(StoreError::Nothing { store: store.to_owned() }.into(), Failure::input))
+}
+
+/// Says that there is a run of the same command that is not finished, and that nobody is at work on.
+fn point_out(asked: Asked<'_>) -> Result<(), StoreError> {
+    if !asked.out.is_dir() {
+        return Ok(());
+    }
+    let shard = asked.shard.map(|shard| shard.to_string());
+    let is_same = |found: &Found| found.kept.command == asked.command && found.kept.shard == shard;
+    let open =
+        runs(asked.out)?.into_iter().filter(|found| found.kept.state != State::Ended && is_same(found));
+    for found in open.filter(|found| has_journal(found) && !found.is_alive()) {
+        // What is wrong with it is said to whoever goes on with it.
+        let Ok(part) = Part::read(&found.folder.join(FILE)) else { continue };
+        if let (done @ 1.., of) = part.progress() {
+            note(&format!(
+                "{} is of the same command and not finished, {done} of {of} blocks: --resume goes on with it; \
+                 this begins anew",
+                found.folder.display()
+            ));
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The journals that a directory stands for: that of a run's folder, or those of the newest campaign of a store that is finished, or,
+/// if `partial`, of the newest. Of a campaign in shards that is one for each shard that the store has.
+pub(crate) fn parts(named: &Path, partial: bool) -> Result<Vec<Part>, Failure> {
+    let read = |path: &Path| Part::read(path).map_err(Failure::input);
+    if !named.is_dir() {
+        return Ok(vec![read(named)?]);
+    }
+    let all: Vec<Found> = runs(named)?.into_iter().filter(has_journal).collect();
+    let ended = |found: &&Found| partial || found.kept.state == State::Ended;
+    let Some(lead) = all.iter().find(ended).or(all.first()) else {
+        return Ok(vec![read(&named.join(FILE))?]);
+    };
+    let of_how_many = |found: &Found| Some(found.kept.shard.as_ref()?.split_once('/')?.1.to_owned());
+    let siblings = all.iter().filter(|other| {
+        other.kept.command == lead.kept.command
+            && of_how_many(other).is_some()
+            && of_how_many(other) == of_how_many(lead)
+    });
+    // The newest of each shard, and a finished one before others.
+    let mut of: BTreeMap<Option<&str>, &Found> = BTreeMap::new();
+    for found in siblings.clone().filter(ended).chain(siblings) {
+        of.entry(found.kept.shard.as_deref()).or_insert(found);
+    }
+    of.insert(lead.kept.shard.as_deref(), lead);
+    let paths: Vec<PathBuf> = of.into_values().map(|found| found.folder.join(FILE)).collect();
+    paths.iter().map(|path| read(path).map(|part| part.in_store(named))).collect()
+}
+
+fn has_journal(found: &Found) -> bool {
+    found.folder.join(FILE).is_file()
+}
+
+/// Whether there is anything in a folder to go on with.
+pub(super) fn has_begun(folder: &Path) -> bool {
+    let path = folder.join(FILE);
+    // One that cannot be read is not ours to throw away.
+    path.exists() && Part::read(&path).map_or(true, |part| part.progress().0 > 0)
+}

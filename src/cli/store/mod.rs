@@ -1,0 +1,317 @@
+//! The directory that `--out` names: a store with a folder for each run, none of which is ever written over.
+//!
+//! ```text
+//! DIR/2026-11-22T223000Z-run/    what a run wrote, and what is to be known of it in kept.json
+//! DIR/latest                     the newest run that has results
+//! DIR/report.html                the same name in it; so for each file there
+//! DIR/journal.jsonl              the journal that was begun last
+//! DIR/index.html                 a page over all runs
+//! ```
+//!
+//! While a process is at work on a run it holds a lock on kept.json. See
+//! [0021](https://github.com/picklock/picklock/blob/main/docs/decisions/0021-out-is-a-store.md).
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use picklock_reports::html;
+use picklock_reports::kept::{FILE as KEPT, Kept, Results, State};
+use picklock_scenarios::campaign::journal::FILE as JOURNAL;
+use picklock_scenarios::campaign::shard::Shard;
+use picklock_scenarios::files::{UNFINISHED, write_whole};
+
+mod error;
+mod index;
+mod journals;
+mod links;
+mod live;
+mod name;
+
+pub(crate) use self::error::StoreError;
+use self::error::{reading, writing};
+pub(crate) use self::journals::{journalled, parts};
+pub(crate) use self::live::{Live, Progress};
+pub(crate) use self::name::Kind;
+use self::name::Name;
+
+use super::exit::{Exit, Failure};
+use super::screen;
+
+/// The page of a run, in its folder, and that of all runs, in their store.
+const PAGE: &str = "index.html";
+
+/// What is asked for, as far as a store needs to know.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// What `--out` names.
+    pub(crate) out: &'a Path,
+    pub(crate) kind: Kind,
+    /// The command that makes the results again.
+    pub(crate) command: &'a str,
+    pub(crate) shard: Option<Shard>,
+}
+
+/// A run that is being kept.
+pub(crate) struct Run {
+    store: PathBuf,
+    name: Name,
+    /// The folder.
+    folder: PathBuf,
+    kept: Kept,
+    /// Reports of what had been done when it was interrupted, as far as they are not written anew.
+    stale: RefCell<BTreeSet<String>>,
+    /// Locked while this process is at work.
+    _held: Option<File>,
+}
+
+/// A run that is kept.
+struct Found {
+    name: Name,
+    folder: PathBuf,
+    kept: Kept,
+}
+
+impl Run {
+    /// Begins a run in a folder of its own.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or is none.
+    pub(crate) fn begin(asked: Asked<'_>) -> Result<Run, StoreError> {
+        let store = asked.out.to_owned();
+        fs::create_dir_all(&store).map_err(writing(&store))?;
+        check(&store)?;
+        let mut name = names(&store)?.fold(Name::now(asked.kind), |name, other| name.after(&other));
+        let folder = loop {
+            let folder = store.join(name.to_string());
+            match fs::create_dir(&folder) {
+                Ok(()) => break folder,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => name = name.clone().after(&name),
+                Err(error) => return Err(writing(&folder)(error)),
+            }
+        };
+        let kept = Kept::begun(asked.command, asked.shard.map(|shard| shard.to_string()));
+        Run { store, name, folder, kept, stale: RefCell::default(), _held: None }.hold()
+    }
+
+    /// Goes on with a run in its folder.
+    fn again(store: &Path, found: Found) -> Result<Run, StoreError> {
+        let Found { name, folder, kept } = found;
+        sweep(&folder)?;
+        let kept = Kept { state: State::Begun, results: None, ..kept };
+        let reports = picklock_reports::ALL.iter().map(|format| format.file.to_owned());
+        let stale = reports.filter(|file| folder.join(file).is_file()).collect();
+        let (store, stale) = (store.to_owned(), RefCell::new(stale));
+        Run { store, name, folder, kept, stale, _held: None }.hold()
+    }
+
+    /// Says that this process is at work on it.
+    fn hold(mut self) -> Result<Run, StoreError> {
+        let held = self.write(&self.kept).and_then(|()| {
+            let path = self.folder.join(KEPT);
+            let file = File::open(&path).map_err(reading(&path))?;
+            // Where files cannot be locked it is only not seen that somebody is at work.
+            Ok(file.lock().is_ok().then_some(file))
+        });
+        match held {
+            Ok(held) => {
+                self._held = held;
+                Ok(self)
+            }
+            Err(error) => {
+                self.give_up();
+                Err(error)
+            }
+        }
+    }
+
+    fn write(&self, kept: &Kept) -> Result<(), StoreError> {
+        let path = self.folder.join(KEPT);
+        let text = kept.to_text().map_err(io::Error::from).map_err(writing(&path))?;
+        write_whole(&path, &text).map_err(writing(&path))
+    }
+
+    /// Where its files are written.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes a report into it.
+    pub(crate) fn report(&self, file: &str, text: &str) -> Result<(), StoreError> {
+        let path = self.folder.join(file);
+        write_whole(&path, text).map_err(writing(&path))?;
+        self.stale.borrow_mut().remove(file);
+        Ok(())
+    }
+
+    /// A file in it, as it is told: from the store, if that leads to it.
+    pub(crate) fn told(&self, file: &str) -> PathBuf {
+        let (here, there) = (self.folder.join(file), self.store.join(file));
+        let same = || Some(fs::canonicalize(&here).ok()? == fs::canonicalize(&there).ok()?);
+        if same().unwrap_or(false) { there } else { here }
+    }
+
+    /// The page that shows how it goes on.
+    pub(crate) fn live(&self) -> Live {
+        index::write(&self.store, &self.name);
+        Live::begin(self.folder.join(PAGE), &self.kept)
+    }
+
+    /// Does the work that the run is about. What fails leaves no folder, unless there is something to go on with.
+    pub(crate) fn keep(
+        self,
+        work: impl FnOnce(&Run) -> Result<(Exit, Results), Failure>,
+    ) -> Result<Exit, Failure> {
+        let done = work(&self).and_then(|(exit, results)| {
+            self.end(exit, results)?;
+            Ok(exit)
+        });
+        if done.is_err() {
+            self.give_up();
+        }
+        done
+    }
+
+    /// Notes what came of it, and has the links and the index of the store lead to it.
+    fn end(&self, exit: Exit, results: Results) -> Result<(), StoreError> {
+        let state = if exit == Exit::Interrupted { State::Interrupted } else { State::Ended };
+        for file in self.stale.take() {
+            let path = self.folder.join(file);
+            fs::remove_file(&path).map_err(writing(&path))?;
+        }
+        let Contents { names: files, bytes, capsules } = contents(&self.folder)?;
+        let results = Results { exit: exit.code(), files: files.clone(), bytes, capsules, ..results };
+        let kept = Kept { state, results: Some(results), ..self.kept.clone() };
+        let page = self.folder.join(PAGE);
+        write_whole(&page, &html::ended(&kept)).map_err(writing(&page))?;
+        self.write(&kept)?;
+        let _turn = index::turn(&self.store);
+        let names: Vec<&str> = files.iter().map(|name| name.trim_end_matches('/')).collect();
+        match links::latest(&self.store, &self.name.to_string(), &names) {
+            Ok(taken) => taken.iter().for_each(|name| self.told_apart(name)),
+            // The results are there; only the short way to them is not.
+            Err(error) => note(&format!("{error}; the results are in {}", self.folder.display())),
+        }
+        index::write_in_turn(&self.store, &self.name);
+        Ok(())
+    }
+
+    fn told_apart(&self, name: &str) {
+        note(&format!(
+            "{} is not picklock's, and stays as it is; that of this run is {}",
+            self.store.join(name).display(),
+            self.folder.join(name).display()
+        ));
+    }
+
+    /// Removes the folder, unless it has a journal with something in it.
+    fn give_up(self) {
+        if !journals::has_begun(&self.folder) {
+            // What cannot be removed is shown as not finished.
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+        drop(self._held);
+        index::write(&self.store, &self.name);
+    }
+}
+
+/// What is in the folder of a run, the journal and what picklock itself needs apart.
+#[derive(Default)]
+struct Contents {
+    names: Vec<String>,
+    bytes: u64,
+    capsules: u64,
+}
+
+fn contents(folder: &Path) -> Result<Contents, StoreError> {
+    let mut all = Contents::default();
+    for entry in fs::read_dir(folder).map_err(reading(folder))? {
+        let entry = entry.map_err(reading(folder))?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if [KEPT, JOURNAL, PAGE].contains(&&*name) || name.starts_with(UNFINISHED) {
+            continue;
+        }
+        let about = entry.metadata().map_err(reading(&entry.path()))?;
+        if about.is_dir() {
+            let inner = contents(&entry.path())?;
+            all.bytes += inner.bytes;
+            all.capsules += inner.names.len() as u64;
+            all.names.push(format!("{name}/"));
+        } else {
+            all.bytes += about.len();
+            all.names.push(name);
+        }
+    }
+    all.names.sort();
+    Ok(all)
+}
+
+/// Removes what a process left behind that was killed while it wrote a file.
+fn sweep(folder: &Path) -> Result<(), StoreError> {
+    for directory in [folder.to_owned(), folder.join("capsules")] {
+        let Ok(entries) = fs::read_dir(&directory) else { continue };
+        for entry in entries {
+            let path = entry.map_err(reading(&directory))?.path();
+            if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes()))
+            {
+                fs::remove_file(&path).map_err(writing(&path))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what is no store and cannot be one.
+fn check(store: &Path) -> Result<(), StoreError> {
+    if store.join(KEPT).is_file() {
+        let parent = store.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("..")).to_owned();
+        return Err(StoreError::IsRun { path: store.to_owned(), store: parent });
+    }
+    links::check(store)
+}
+
+/// The names of what is in a store, as far as they are those of runs.
+fn names(store: &Path) -> Result<impl Iterator<Item = Name>, StoreError> {
+    let entries = fs::read_dir(store).map_err(reading(store))?;
+    Ok(entries.filter_map(|entry| Name::parse(entry.ok()?.file_name().to_str()?)))
+}
+
+/// The runs of a store, the newest first.
+fn runs(store: &Path) -> Result<Vec<Found>, StoreError> {
+    let mut all = Vec::new();
+    for name in names(store)? {
+        let folder = store.join(name.to_string());
+        let kept = match fs::read_to_string(folder.join(KEPT)) {
+            // It is just being begun.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => Err(error.to_string()),
+            Ok(text) => Kept::from_text(&text),
+        };
+        all.push(Found { name, folder, kept: kept.unwrap_or_else(|error| unreadable(&error)) });
+    }
+    all.sort_by(|one, other| other.name.cmp(&one.name));
+    Ok(all)
+}
+
+/// What is known of a run whose file cannot be read.
+fn unreadable(error: &str) -> Kept {
+    let verdict = format!("{KEPT} cannot be read: {error}");
+    let results = Results { exit: Exit::Usage.code(), verdict, ..Results::default() };
+    Kept { state: State::Ended, results: Some(results), ..Kept::begun("", None) }
+}
+
+impl Found {
+    /// Whether a process is at work on it.
+    fn is_alive(&self) -> bool {
+        let file = File::open(self.folder.join(KEPT));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+/// Says something beside the results. Who does not listen on standard error misses nothing of them.
+fn note(message: &str) {
+    screen::complain(message);
+}
