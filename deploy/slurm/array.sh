@@ -3,7 +3,7 @@
 #
 #   deploy/slurm/array.sh DIR run --seeds 100000
 #
-# makes DIR/part-1 ... DIR/part-8 and DIR/results. The directory must be one that all nodes share. The first job that is submitted
+# makes DIR/part-1 ... DIR/part-8 and DIR/results, whose index.html leads to the reports. The directory must be one that all nodes share. The first job that is submitted
 # again after a failure goes on where it was.
 #
 # SHARDS (8) is how many there are, PICKLOCK (picklock) the program, SBATCH (nothing) holds options for every job, such as a partition.
