@@ -243,6 +243,18 @@ fn what_is_not_finished_is_pointed_out_and_stays_when_another_run_is_begun() {
     let journal = std::fs::read_to_string(first.join("journal.jsonl")).unwrap();
     let lines: Vec<&str> = journal.lines().collect();
     std::fs::write(first.join("journal.jsonl"), lines[..2].join("\n") + "\n").unwrap();
+    // A report of when it had been interrupted, and files that were being written.
+    let name = first.file_name().unwrap().to_str().unwrap();
+    let left = [
+        out.join(format!(".{name}.index.html")),
+        first.join(".picklock-x"),
+        first.join("capsules/.picklock-y"),
+    ];
+    left.iter().chain([&first.join("report.html")]).for_each(|file| std::fs::write(file, "x").unwrap());
+    let merged = run_in(here.path(), &["merge", "out"]);
+    assert_eq!(merged.code, Some(2));
+    assert!(merged.stderr.contains(" blocks: go on with picklock run --design"), "{}", merged.stderr);
+    assert!(merged.stderr.ends_with(" --resume --out out\n"), "{}", merged.stderr);
 
     let ended = run(here.path(), &["--out", "out"]);
     assert_eq!(ended.code, Some(1));
@@ -256,6 +268,7 @@ fn what_is_not_finished_is_pointed_out_and_stays_when_another_run_is_begun() {
     assert_eq!(run(here.path(), &["--out", "out", "--resume"]).code, Some(1));
     assert_eq!(folders(&out).len(), 2);
     assert_eq!(std::fs::read_to_string(first.join("kept.json")).unwrap(), kept);
+    assert!(left.iter().all(|file| !file.exists()) && !first.join("report.html").exists());
     assert_eq!(std::fs::read_link(out.join("latest")).unwrap(), first.file_name().unwrap());
     let index = std::fs::read_to_string(out.join("index.html")).unwrap();
     assert!(!index.contains("not finished"), "{index}");
@@ -312,6 +325,22 @@ fn a_comparison_is_held_against_an_older_one() {
     let refused = compare("single", &["--baseline", "old/comparison.json"]);
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("old/comparison.json: missing field `exercised`"), "{}", refused.stderr);
+}
+
+#[test]
+fn what_ended_for_want_of_time_is_gone_on_with_in_a_folder_of_its_own() {
+    let here = directory();
+    let asked =
+        ["run", "--design", "single", "--scenario", "pause", "--seeds", "12", "--no-confirm", "--out", "out"];
+    let with = |more: &[&str]| run_in(here.path(), &[&asked[..], more].concat());
+    assert_eq!(with(&["--budget", "1ns"]).code, Some(3));
+    let first = within(&folders(&here.path().join("out"))[0]);
+    let ended = with(&["--resume"]);
+    assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+    let folders = folders(&here.path().join("out"));
+    assert_eq!(folders.len(), 2);
+    same(&first, &within(&folders[0]), "the first run");
+    assert!(within(&folders[1])["results.txt"].starts_with(b"picklock run --design single --scenario pause"));
 }
 
 mod stores {
@@ -445,9 +474,9 @@ mod stores {
         for _ in 0..2 {
             let ended = small(here.path(), &["--out", "out", "--format", "text,junit", "--expect", "none"]);
             assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-            for name in ["results.json", "capsules", "junit.xml", "index.html"] {
-                let says = format!("out/{name} is not picklock's, and stays as it is");
-                assert!(ended.stderr.contains(&says), "{says}: {}", ended.stderr);
+            for name in ["results.json is", "capsules is", "junit.xml is", "index.html: it is"] {
+                let says = format!("out/{name} not picklock's, and stays as it is");
+                assert_eq!(ended.stderr.matches(&says).count(), 1, "{says}: {}", ended.stderr);
             }
         }
         for name in ["results.json", "index.html", "capsules/mine", "notes", "junit.xml"] {

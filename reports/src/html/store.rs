@@ -9,7 +9,7 @@ use maud::{Markup, PreEscaped, html};
 use super::frame;
 use crate::kept::{Kept, Results, State};
 use crate::layout::printable;
-use crate::numbers::plural;
+use crate::numbers::{percent, plural};
 
 const STYLE: &str = include_str!("store.css");
 /// Stands in the head of an index, and tells it from pages that others wrote.
@@ -191,7 +191,7 @@ fn words(kept: &Kept, is_alive: bool) -> String {
     match (kept.state, is_alive) {
         (State::Ended, _) => verdict,
         (State::Interrupted, _) => format!("{verdict}; --resume goes on with it"),
-        (State::Begun, true) => "under way: its page says how far it is".to_owned(),
+        (State::Begun, true) => "under way when this was written: its page says how far it is".to_owned(),
         (State::Begun, false) => "not finished: it was killed; --resume goes on with it".to_owned(),
     }
 }
@@ -202,8 +202,8 @@ fn failing(kept: &Kept) -> Option<String> {
     let named = failing.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match failing.len() {
         0 => None,
-        all if all > NAMED => Some(format!("{named} and {} more", all - NAMED)),
-        _ => Some(named),
+        all if all > NAMED => Some(format!("failing: {named} and {} more", all - NAMED)),
+        _ => Some(format!("failing: {named}")),
     }
 }
 
@@ -214,7 +214,12 @@ fn files(kept: &Kept) -> impl Iterator<Item = &str> {
 
 fn progress(going: &Going<'_>) -> String {
     let Going { done, of, telling, violating, .. } = *going;
-    let share = of.map(|of| format!("{}% of {}", done.min(of) * 100 / of.max(1), grouped(of)));
+    let share = of.map(|of| {
+        let share = done.min(of) as f64 / of.max(1) as f64;
+        // Below one in a hundred a digit more shows that something moves.
+        let share = if share < 0.01 { percent(share) } else { format!("{:.0}%", (share * 100.0).floor()) };
+        format!("{share} of {}", grouped(of))
+    });
     if telling {
         let share = share.unwrap_or_else(|| grouped(done));
         return format!("Under way: the runs are done, {share} violations told");

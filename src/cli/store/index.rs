@@ -10,7 +10,7 @@ use picklock_reports::html::{self, Row, STORE};
 use picklock_scenarios::campaign::journal::FILE as JOURNAL;
 
 use super::name::{Name, now_in_words};
-use super::{PAGE, note, runs};
+use super::{PAGE, is_alive, links, note, runs};
 
 /// Whether this is our turn is asked so often, with so long in between: whoever holds the lock needs milliseconds. One that was
 /// stopped meanwhile must not stop others.
@@ -32,36 +32,35 @@ pub(super) fn turn(store: &Path) -> Option<File> {
     None
 }
 
-/// Writes the index. `by` is whose run it is that changes.
+/// Writes the index. `by` is whose run it is that changes. What is wrong with it is said at the end of a run, once.
 pub(super) fn write(store: &Path, by: &Name) {
     let _turn = turn(store);
-    write_in_turn(store, by);
+    let _ = write_anew(store, by);
 }
 
-/// The same in one's turn. An index that cannot be written is no reason to lose results.
+/// The same in one's turn, at the end of a run. An index that cannot be written is no reason to lose results.
 pub(super) fn write_in_turn(store: &Path, by: &Name) {
     let path = store.join(PAGE);
-    let written = match is_ours(&path) {
-        Ok(true) => page(store).and_then(|page| {
-            let beside = store.join(format!(".{by}-{PAGE}"));
-            let written = fs::write(&beside, page).and_then(|()| fs::rename(&beside, &path));
-            if written.is_err() {
-                let _ = fs::remove_file(&beside);
-            }
-            written
-        }),
-        Ok(false) => {
-            note(&format!(
-                "{} is not picklock's, and stays as it is: there is no page over all runs",
-                path.display()
-            ));
-            Ok(())
-        }
-        Err(error) => Err(error),
+    let said = match write_anew(store, by) {
+        Ok(true) => return,
+        Ok(false) => "it is not picklock's, and stays as it is: there is no page over all runs".to_owned(),
+        Err(error) => format!("failed to write it: {error}; the next run writes it anew"),
     };
-    if let Err(error) = written {
-        note(&format!("failed to write {}: {error}; it is written again by the next run", path.display()));
+    note(&format!("{}: {said}", path.display()));
+}
+
+/// `false` if there is a page that is somebody's.
+fn write_anew(store: &Path, by: &Name) -> io::Result<bool> {
+    let path = store.join(PAGE);
+    if !is_ours(&path)? {
+        return Ok(false);
     }
+    let beside = links::beside(store, &by.to_string(), PAGE);
+    let written = fs::write(&beside, page(store)?).and_then(|()| fs::rename(&beside, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written.map(|()| true)
 }
 
 /// Whether the page is one that may be replaced.
@@ -83,7 +82,7 @@ fn page(store: &Path) -> io::Result<String> {
         folder: found.name.to_string(),
         at: found.name.at(),
         kind: found.name.kind.word().to_owned(),
-        is_alive: found.is_alive(),
+        is_alive: is_alive(&found.folder),
         has_journal: found.folder.join(JOURNAL).is_file(),
         kept: found.kept,
     });

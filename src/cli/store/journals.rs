@@ -9,7 +9,7 @@ use picklock_scenarios::campaign::Campaign;
 use picklock_scenarios::campaign::journal::{FILE, Journal, JournalError, Part};
 
 use super::error::{StoreError, writing};
-use super::{Asked, Found, Run, links, note, runs};
+use super::{Asked, Found, Run, is_alive, links, note, runs};
 use crate::cli::exit::Failure;
 
 /// Begins a run with a journal, or goes on with one: with the newest of the same campaign that is not finished, in its folder; or
@@ -89,7 +89,7 @@ fn point_out(asked: Asked<'_>) -> Result<(), StoreError> {
     let is_same = |found: &Found| found.kept.command == asked.command && found.kept.shard == shard;
     let open =
         runs(asked.out)?.into_iter().filter(|found| found.kept.state != State::Ended && is_same(found));
-    for found in open.filter(|found| has_journal(found) && !found.is_alive()) {
+    for found in open.filter(|found| has_journal(found) && !is_alive(&found.folder)) {
         // What is wrong with it is said to whoever goes on with it.
         let Ok(part) = Part::read(&found.folder.join(FILE)) else { continue };
         if let (done @ 1.., of) = part.progress() {

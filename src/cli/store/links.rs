@@ -91,14 +91,24 @@ fn lead(store: &Path, folder: &str, name: &str, target: &Path) -> Result<bool, S
         Standing::Ours(there) if there == target => return Ok(true),
         Standing::Free | Standing::Ours(_) => {}
     }
-    // The folder is this process's, and so is a name with it.
-    let beside = store.join(format!(".{folder}-{name}"));
+    let beside = beside(store, folder, name);
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(writing(&beside)(error)),
         _ => {}
     }
     link(target, &beside).and_then(|()| fs::rename(&beside, &path)).map_err(writing(&path))?;
     Ok(true)
+}
+
+/// Where the process that is at work on a run makes what is then renamed to this.
+pub(super) fn beside(store: &Path, folder: &str, name: &str) -> PathBuf {
+    store.join(format!(".{folder}.{name}"))
+}
+
+/// The run whose process made this file, if it is such a one.
+pub(super) fn whose(file: &str) -> Option<Name> {
+    let (folder, _) = file.strip_prefix('.')?.split_once('.')?;
+    Name::parse(folder)
 }
 
 #[cfg(unix)]

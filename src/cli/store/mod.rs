@@ -83,6 +83,7 @@ impl Run {
         let store = asked.out.to_owned();
         fs::create_dir_all(&store).map_err(writing(&store))?;
         check(&store)?;
+        sweep_store(&store);
         let mut name = names(&store)?.fold(Name::now(asked.kind), |name, other| name.after(&other));
         let folder = loop {
             let folder = store.join(name.to_string());
@@ -100,6 +101,7 @@ impl Run {
     fn again(store: &Path, found: Found) -> Result<Run, StoreError> {
         let Found { name, folder, kept } = found;
         sweep(&folder)?;
+        sweep_store(store);
         let kept = Kept { state: State::Begun, results: None, ..kept };
         let reports = picklock_reports::ALL.iter().map(|format| format.file.to_owned());
         let stale = reports.filter(|file| folder.join(file).is_file()).collect();
@@ -186,7 +188,9 @@ impl Run {
         let kept = Kept { state, results: Some(results), ..self.kept.clone() };
         let page = self.folder.join(PAGE);
         write_whole(&page, &html::ended(&kept)).map_err(writing(&page))?;
+        settle(&self.folder)?;
         self.write(&kept)?;
+        sync(&self.folder.join(KEPT))?;
         let _turn = index::turn(&self.store);
         let names: Vec<&str> = files.iter().map(|name| name.trim_end_matches('/')).collect();
         match links::latest(&self.store, &self.name.to_string(), &names) {
@@ -248,7 +252,7 @@ fn contents(folder: &Path) -> Result<Contents, StoreError> {
     Ok(all)
 }
 
-/// Removes what a process left behind that was killed while it wrote a file.
+/// Removes what a process left behind in the folder of a run that was killed while it wrote a file.
 fn sweep(folder: &Path) -> Result<(), StoreError> {
     for directory in [folder.to_owned(), folder.join("capsules")] {
         let Ok(entries) = fs::read_dir(&directory) else { continue };
@@ -261,6 +265,40 @@ fn sweep(folder: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// The same in a store. What cannot be removed is in nobody's way.
+fn sweep_store(store: &Path) {
+    for entry in fs::read_dir(store).into_iter().flatten().flatten() {
+        let Some(name) = entry.file_name().to_str().and_then(links::whose) else { continue };
+        let folder = store.join(name.to_string());
+        // Of a run without a folder it is not known.
+        if folder.join(KEPT).is_file() && !is_alive(&folder) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Has the system write out what is in a folder: what is said to have come to its end is there when the power goes.
+fn settle(folder: &Path) -> Result<(), StoreError> {
+    for entry in fs::read_dir(folder).map_err(reading(folder))? {
+        let path = entry.map_err(reading(folder))?.path();
+        if path.is_dir() {
+            settle(&path)?;
+        } else {
+            sync(&path)?;
+        }
+    }
+    sync(folder)
+}
+
+fn sync(path: &Path) -> Result<(), StoreError> {
+    match File::open(path).and_then(|file| file.sync_all()) {
+        // Not every file system can, and not every system does it to directories.
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        Err(_) if cfg!(not(unix)) => Ok(()),
+        synced => synced.map_err(writing(path)),
+    }
 }
 
 /// Refuses what is no store and cannot be one.
@@ -303,12 +341,10 @@ fn unreadable(error: &str) -> Kept {
     Kept { state: State::Ended, results: Some(results), ..Kept::begun("", None) }
 }
 
-impl Found {
-    /// Whether a process is at work on it.
-    fn is_alive(&self) -> bool {
-        let file = File::open(self.folder.join(KEPT));
-        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
-    }
+/// Whether a process is at work on the run in a folder.
+fn is_alive(folder: &Path) -> bool {
+    let file = File::open(folder.join(KEPT));
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// Says something beside the results. Who does not listen on standard error misses nothing of them.
