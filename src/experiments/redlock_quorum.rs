@@ -6,8 +6,8 @@ use super::{Experiment, Figures, Line, Measured, Plot, Verdict};
 /// See the [module](self).
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "redlock-quorum",
-    claim: "with five stores, two of them may fail",
-    source: "Redis documentation, Distributed locks: fault tolerance; Kleppmann 2016",
+    claim: "since a majority decides, two of five stores may forget the lock",
+    source: "often said of Redlock; Kleppmann 2016 has an example to the contrary",
     measure,
 };
 
@@ -35,9 +35,10 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
     }
     Ok(Measured {
         verdict: if as_told { Verdict::Conditional } else { Verdict::Refuted },
-        because: "only if all five hold the lock. Of those that were asked in vain the next client is granted it as well \
-                  as of those that forgot, so a lock that was granted by four has one to spare, and one that was granted \
-                  by three has none: a single store that forgets makes a second holder."
+        because: "only if all five hold the lock. The next client is granted it by those that forgot it and by those that \
+                  never had it, so a lock that was granted by four has one to spare, and one that was granted by three has \
+                  none: a single store that forgets makes a second holder. A store that is down grants nothing, and any \
+                  two may be."
             .to_owned(),
         figures: vec![Figures {
             title: "runs with two holders, by how many stores hold the lock (down) and forget it (across)".to_owned(),
