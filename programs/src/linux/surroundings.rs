@@ -1,5 +1,7 @@
 //! What a program can ask about its machine: one processor, little memory, and no processor time used.
 
+// As the kernel lays them out: those of C libraries have room for more, each as much as it likes.
+use linux_raw_sys::{general::rusage, system::sysinfo};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
@@ -14,7 +16,7 @@ impl Group {
         let memory = self.memory_of(thread);
         let seconds = self.clock.monotonic_ns / 1_000_000_000;
         match notice.call() {
-            Sysno::getrusage => memory.write(notice.arg(1), &[0; size_of::<libc::rusage>()])?,
+            Sysno::getrusage => memory.write(notice.arg(1), &[0; size_of::<rusage>()])?,
             Sysno::times => {
                 if notice.arg(0) != 0 {
                     memory.write(notice.arg(0), &[0; size_of::<libc::tms>()])?;
@@ -22,14 +24,14 @@ impl Group {
                 return Ok(Answer::Value((self.clock.monotonic_ns / 10_000_000) as i64));
             }
             _ => {
-                let mut bytes = [0; size_of::<libc::sysinfo>()];
+                let mut bytes = [0; size_of::<sysinfo>()];
                 let mut put = |at: usize, value: u64| bytes[at..at + 8].copy_from_slice(&value.to_ne_bytes());
-                put(std::mem::offset_of!(libc::sysinfo, uptime), seconds);
-                put(std::mem::offset_of!(libc::sysinfo, totalram), 4 << 30);
-                put(std::mem::offset_of!(libc::sysinfo, freeram), 3 << 30);
-                let at = std::mem::offset_of!(libc::sysinfo, procs);
+                put(std::mem::offset_of!(sysinfo, uptime), seconds);
+                put(std::mem::offset_of!(sysinfo, totalram), 4 << 30);
+                put(std::mem::offset_of!(sysinfo, freeram), 3 << 30);
+                let at = std::mem::offset_of!(sysinfo, procs);
                 bytes[at..at + 2].copy_from_slice(&10u16.to_ne_bytes());
-                let at = std::mem::offset_of!(libc::sysinfo, mem_unit);
+                let at = std::mem::offset_of!(sysinfo, mem_unit);
                 bytes[at..at + 4].copy_from_slice(&1u32.to_ne_bytes());
                 memory.write(notice.arg(0), &bytes)?;
             }
