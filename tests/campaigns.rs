@@ -548,6 +548,10 @@ mod stores {
         assert_eq!(small(here.path(), &["--shard", "1/2", "--out", "part"]).code, Some(0));
         assert_eq!(run_in(here.path(), &["merge", "part", "--out", "stale"]).code, Some(2));
         assert_eq!(folders(&there("stale")).len(), 1);
+        assert_eq!(
+            fs::read_link(there("stale/journal.jsonl")).unwrap().parent(),
+            Path::new(&folder).file_name().map(Path::new)
+        );
         assert!(!text(&there("stale/index.html")).contains("Z-merge"));
     }
 
@@ -587,6 +591,33 @@ mod stores {
         // With room it comes to the same end.
         assert_eq!(quick(here.path(), &[&formats[..], &["--resume"]].concat()).code, Some(1));
         same(&old, &files(&out), "resumed");
+    }
+
+    /// On a file system of its own, which only root can make: a few pages of memory.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_disk_that_runs_full_is_told_and_gone_on_with_once_there_is_room() {
+        let here = directory();
+        assert_eq!(quick(here.path(), &[]).code, Some(1));
+        let whole = files(&here.path().join("out"));
+        let script = "mount -t tmpfs -o size=40k tmpfs tiny || exit 77; cd tiny; \"$0\" \"$@\"; echo \"ended with $?\"; \
+             mount -o remount,size=4m . && \"$0\" \"$@\" --resume >/dev/null; echo \"then with $?\"; cp -RL out/latest ../kept";
+        fs::create_dir(here.path().join("tiny")).unwrap();
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_picklock")]).args(QUICK);
+        command.current_dir(here.path()).env("PICKLOCK_REDIS_SERVER", "");
+        let Some(output) = command.output().ok().filter(|output| output.status.success()) else {
+            println!("skipped: no file system can be mounted here");
+            return;
+        };
+        let (said, wrong) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert_eq!(said, "ended with 2\nthen with 1\n", "{wrong}");
+        assert!(
+            wrong.contains("No space left on device (os error 28); make room, or name another"),
+            "{wrong}"
+        );
+        same(&whole, &within(&here.path().join("kept")), "once there was room");
     }
 
     /// Modes say nothing to root, who therefore runs it as somebody else.

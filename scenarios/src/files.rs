@@ -1,5 +1,6 @@
 //! Files that are there whole or not at all, and what to do where they cannot be written.
 
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -13,13 +14,11 @@ pub const UNFINISHED: &str = ".picklock-";
 pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(directory)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(UNFINISHED);
-    // As any file that a program makes: the umask says who may read it.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(directory)?;
-    fill(&mut file, text)?;
+    // Made as any file that a program makes, so that the umask says who may read it; and written to as such, so that an error names
+    // no file but the one that was asked for.
+    let make = |path: &Path| File::options().write(true).create_new(true).open(path);
+    let mut file = tempfile::Builder::new().prefix(UNFINISHED).make_in(directory, make)?;
+    fill(file.as_file_mut(), text)?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
@@ -81,6 +80,7 @@ mod tests {
         // A directory in the way, which is not replaced by a file.
         let error = write_whole(&here.path().join("below"), "new").unwrap_err();
         assert!(remedy(&error).contains("something else has that name"), "{error}");
+        assert!(!error.to_string().contains(UNFINISHED), "{error}");
         let error = write_whole(&path.join("deeper"), "new").unwrap_err();
         assert!(remedy(&error).contains("something else has that name"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");

@@ -136,6 +136,15 @@ fn has_journal(found: &Found) -> bool {
     found.folder.join(FILE).is_file()
 }
 
+/// Has the link to the journal that was begun last lead to the one before, once the folder of that one is removed.
+pub(super) fn lead_back(store: &Path) {
+    // It is but a short way: who wants a journal finds it in its folder.
+    if let Some(found) = runs(store).ok().and_then(|all| all.into_iter().find(has_journal)) {
+        let _ = links::journal(store, &found.name.to_string());
+    }
+    links::no_journal(store);
+}
+
 /// Whether there is anything in a folder to go on with.
 pub(super) fn has_begun(folder: &Path) -> bool {
     let path = folder.join(FILE);

@@ -63,6 +63,14 @@ pub(super) fn journal(store: &Path, folder: &str) -> Result<bool, StoreError> {
     lead(store, folder, journal::FILE, &Path::new(folder).join(journal::FILE))
 }
 
+/// Removes the link to a journal that is not there any more.
+pub(super) fn no_journal(store: &Path) {
+    let path = store.join(journal::FILE);
+    if matches!(standing(store, journal::FILE), Ok(Standing::Ours(_))) && !path.exists() {
+        let _ = fs::remove_file(path);
+    }
+}
+
 /// Has `latest` lead to this run, and a link to each of these in it. Returns the names that something else has.
 pub(super) fn latest(store: &Path, folder: &str, entries: &[&str]) -> Result<Vec<String>, StoreError> {
     check(store)?;

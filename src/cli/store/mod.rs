@@ -215,6 +215,7 @@ impl Run {
         if !journals::has_begun(&self.folder) {
             // What cannot be removed is shown as not finished.
             let _ = fs::remove_dir_all(&self.folder);
+            journals::lead_back(&self.store);
         }
         drop(self._held);
         index::write(&self.store, &self.name);
