@@ -1,49 +1,24 @@
 //! One program on one host: what it does goes to the world, what the world does comes to it.
 
-use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddrV4};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use picklock_programs::{
-    Broken, Clock, ConnectError, Ending, Group, Pool, Setup, SocketId, Status, Step, What as Does,
-};
+use picklock_programs::{Broken, Clock, Group, Pool, Setup, Status, Step, What as Does};
 use picklock_sim::host::Host;
 use picklock_sim::plan::Access;
-use picklock_sim::stream::{ReadHalf, Stream, WriteHalf};
-use picklock_sim::task::Task;
 use picklock_sim::time::Monotonic;
 use picklock_sim::trace::What;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use crate::network;
-use crate::within::Within;
+use crate::connections::Connections;
+use crate::news::News;
 use crate::worker::Watch;
-
-/// How many bytes of a connection are handed over at once.
-const CHUNK: usize = 64 << 10;
 
 /// So many of its last complaints are told when it fails.
 const COMPLAINTS: usize = 8;
 
-/// The port from which connections come.
-const EPHEMERAL: u16 = 40_000;
-
 thread_local! {
     /// What this thread has started: a program is let go on by the thread that made its template.
     static STARTED: Pool = Pool::new();
-}
-
-/// What the world brings to a program.
-pub(crate) enum News {
-    /// A line for its standard input.
-    Line(String),
-    Connected(SocketId, Result<Stream, ConnectError>),
-    /// A connection to a port that it listens on, from the host at this place.
-    Accepted(SocketId, Stream, usize),
-    Came(SocketId, Vec<u8>),
-    Ended(SocketId, Ending),
 }
 
 /// What is known of a program that has ended, or failed.
@@ -73,15 +48,15 @@ pub(crate) struct Ends {
 /// Starts a program as the process of this host, to be asked by lines.
 pub(crate) fn start(host: &Host, setup: &Setup) -> Ends {
     let (tell, lines) = mpsc::unbounded_channel();
-    let driver = Driver::new(host, setup, Audience::Asker(tell));
-    let (to, last_words) = (driver.more.clone(), Arc::clone(&driver.last_words));
+    let (driver, to) = Driver::new(host, setup, Audience::Asker(tell));
+    let last_words = Arc::clone(&driver.last_words);
     host.spawn(driver.run());
     Ends { to, lines, last_words }
 }
 
 /// Runs a server as the process of this host until the host stops. What its log says of who leads is told.
 pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bool>) {
-    let driver = Driver::new(&host, &setup, Audience::Log { says: leads, leads: false });
+    let (driver, _) = Driver::new(&host, &setup, Audience::Log { says: leads, leads: false });
     let last_words = Arc::clone(&driver.last_words);
     driver.run().await;
     let words = last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -91,7 +66,7 @@ pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bo
 
 /// Runs a worker as the process of this host until it ends, or is to be stopped.
 pub(crate) async fn watch(host: &Host, setup: &Setup, watch: Watch) -> Arc<Mutex<LastWords>> {
-    let mut driver = Driver::new(host, setup, Audience::Watch(Box::new(watch)));
+    let (mut driver, _) = Driver::new(host, setup, Audience::Watch(Box::new(watch)));
     driver.group.end_input();
     driver.asked = true;
     let last_words = Arc::clone(&driver.last_words);
@@ -116,15 +91,9 @@ enum Audience {
 
 struct Driver {
     host: Host,
-    names: Vec<String>,
     group: Group,
-    sockets: BTreeMap<SocketId, Socket>,
-    /// What takes connections, by the sockets that listen.
-    doors: BTreeMap<SocketId, Door>,
-    within: Within,
+    connections: Connections,
     news: UnboundedReceiver<News>,
-    /// For its connections' tasks.
-    more: UnboundedSender<News>,
     audience: Audience,
     last_words: Arc<Mutex<LastWords>>,
     /// Whether a line is expected of it.
@@ -133,46 +102,26 @@ struct Driver {
     over: bool,
 }
 
-/// An open port.
-struct Door {
-    port: u16,
-    task: Task,
-}
-
-/// A connection of the program. Its tasks end with it.
-struct Socket {
-    write: Option<WriteHalf>,
-    task: Task,
-}
-
-impl Drop for Socket {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 impl Driver {
-    fn new(host: &Host, setup: &Setup, audience: Audience) -> Driver {
+    /// And where it is told what is brought to it.
+    fn new(host: &Host, setup: &Setup, audience: Audience) -> (Driver, UnboundedSender<News>) {
         // Programs that were started before are copied: the steps are the same, and a start takes a tenth.
         let group = match STARTED.with(|pool| pool.start(setup)) {
             Ok(group) => group,
             Err(error) => host.give_up(format!("failed to {error}")),
         };
         let (more, news) = mpsc::unbounded_channel();
-        Driver {
+        let driver = Driver {
             host: host.clone(),
-            names: host.names(),
             group,
-            sockets: BTreeMap::new(),
-            doors: BTreeMap::new(),
-            within: Within::default(),
+            connections: Connections::new(host, more.clone()),
             news,
-            more,
             audience,
             last_words: Arc::default(),
             asked: false,
             over: false,
-        }
+        };
+        (driver, more)
     }
 
     async fn run(mut self) {
@@ -219,78 +168,23 @@ impl Driver {
                 self.group.line(&line);
                 self.asked = true;
             }
-            News::Connected(id, Ok(stream)) => {
-                self.join(id, stream);
-                self.group.connected(id, Ok(()));
-            }
+            News::Connected(id, outcome) => self.connections.connected(&mut self.group, id, outcome),
             News::Accepted(listener, stream, from) => {
-                // Ports are told apart by nobody: any will do.
-                let from = SocketAddrV4::new(network::address(from), EPHEMERAL);
-                if let Some(id) = self.group.accept(listener, from) {
-                    self.join(id, stream);
-                }
-            }
-            News::Connected(id, Err(why)) => {
-                self.sockets.remove(&id);
-                self.group.connected(id, Err(why));
+                self.connections.accepted(&mut self.group, listener, stream, from);
             }
             News::Came(id, bytes) => self.group.deliver(id, &bytes),
             News::Ended(id, how) => self.group.closed(id, how),
         }
     }
 
-    fn join(&mut self, id: SocketId, stream: Stream) {
-        let (read, write) = stream.into_split();
-        let task = self.host.spawn(hand_over(id, read, self.more.clone()));
-        self.sockets.insert(id, Socket { write: Some(write), task });
-    }
-
-    /// Opens a port of the host.
-    fn listen(&mut self, listener: SocketId, port: u16) {
-        let (host, names, more) = (self.host.clone(), self.names.clone(), self.more.clone());
-        let task = self.host.spawn(async move {
-            let Ok(door) = host.bind(port).await else { return };
-            while let Ok((stream, from)) = door.accept().await {
-                let from = names.iter().position(|name| *name == from).unwrap_or_default();
-                if more.send(News::Accepted(listener, stream, from)).is_err() {
-                    return;
-                }
-            }
-        });
-        self.doors.insert(listener, Door { port, task });
-    }
-
     async fn take(&mut self, step: Step) {
         match step {
             Step::Point(call) => self.host.pass(access(call.what)).await,
-            Step::Connect { socket, to } => self.connect(socket, to),
-            Step::Sent { socket, bytes } => {
-                if let Some(other) = self.within.other(socket) {
-                    return self.group.deliver(other, &bytes);
-                }
-                let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.as_mut());
-                if let Some(write) = write {
-                    // Who reads from the connection learns that it is broken.
-                    let _ = write.write_all(&bytes).await;
-                }
-            }
-            Step::Shut { socket } => {
-                if let Some(other) = self.within.other(socket) {
-                    return self.group.closed(other, Ending::Eof);
-                }
-                let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.take());
-                if let Some(mut write) = write {
-                    let _ = write.shutdown().await;
-                }
-            }
-            Step::Closed { socket } => {
-                if let Some(other) = self.within.close(socket) {
-                    self.group.closed(other, Ending::Eof);
-                }
-                self.sockets.remove(&socket);
-                self.doors.remove(&socket).iter().for_each(|door| door.task.abort());
-            }
-            Step::Listen { socket, port } => self.listen(socket, port),
+            Step::Connect { socket, to } => self.connections.connect(&mut self.group, socket, to),
+            Step::Listen { socket, port } => self.connections.listen(socket, port),
+            Step::Sent { socket, bytes } => self.connections.send(&mut self.group, socket, &bytes).await,
+            Step::Shut { socket } => self.connections.shut(&mut self.group, socket).await,
+            Step::Closed { socket } => self.connections.close(&mut self.group, socket),
             Step::Printed(line) => self.print(line),
             Step::Complained(line) => self.complain(line),
             Step::Refused(what) => self.complain(format!("[picklock] refused: {what}")),
@@ -343,41 +237,9 @@ impl Driver {
         self.host.record(picklock_sim::host::Origin::default(), What::Printed { line, aside });
     }
 
-    fn connect(&mut self, socket: SocketId, to: SocketAddrV4) {
-        let here =
-            network::place(*to.ip()).is_some_and(|place| self.names.get(place) == Some(&self.host.name()));
-        if here || to.ip().is_loopback() || to.ip().is_unspecified() {
-            return self.connect_within(socket, to.port());
-        }
-        let name = network::place(*to.ip()).and_then(|place| self.names.get(place)).cloned();
-        let (host, more) = (self.host.clone(), self.more.clone());
-        let task = self.host.spawn(async move {
-            let outcome = match name {
-                Some(name) => {
-                    host.connect(&name, to.port()).await.map_err(|error| network::refusal(error.kind()))
-                }
-                None => Err(ConnectError::Unreachable),
-            };
-            // The program may be gone.
-            let _ = more.send(News::Connected(socket, outcome));
-        });
-        self.sockets.insert(socket, Socket { write: None, task });
-    }
-
-    /// A connection of the program to a port of its own.
-    fn connect_within(&mut self, socket: SocketId, port: u16) {
-        let listener = self.doors.iter().find(|(_, door)| door.port == port).map(|(listener, _)| *listener);
-        let from = SocketAddrV4::new(Ipv4Addr::LOCALHOST, EPHEMERAL);
-        let Some(other) = listener.and_then(|listener| self.group.accept(listener, from)) else {
-            return self.group.connected(socket, Err(ConnectError::Refused));
-        };
-        self.within.join(socket, other);
-        self.group.connected(socket, Ok(()));
-    }
-
     /// Waits until there is news, or a thread's time has come.
     async fn wait(&mut self, until_ns: Option<u64>) {
-        if until_ns.is_none() && self.asked && self.sockets.is_empty() && self.news.is_empty() {
+        if until_ns.is_none() && self.asked && self.connections.is_empty() && self.news.is_empty() {
             let complaints = self.last_words().complaints();
             let must = match self.audience {
                 Audience::Watch(_) => {
@@ -405,22 +267,6 @@ impl Driver {
             () = time => None,
         };
         news.into_iter().for_each(|news| self.bring(news));
-    }
-}
-
-/// Hands over what arrives on a connection.
-async fn hand_over(id: SocketId, mut read: ReadHalf, more: UnboundedSender<News>) {
-    let mut room = vec![0; CHUNK];
-    loop {
-        let news = match Pin::new(&mut read).read(&mut room).await {
-            Ok(0) => News::Ended(id, Ending::Eof),
-            Ok(len) => News::Came(id, room[..len].to_vec()),
-            Err(_) => News::Ended(id, Ending::Reset),
-        };
-        let over = matches!(news, News::Ended(..));
-        if more.send(news).is_err() || over {
-            return;
-        }
     }
 }
 

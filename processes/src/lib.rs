@@ -13,17 +13,22 @@
 //! unchanged, and processes and clients in Rust can be mixed.
 
 pub mod answer;
+mod connections;
 mod driver;
 mod ensemble;
+mod error;
 mod lock;
 mod network;
+mod news;
 mod program;
 pub mod servers;
+mod spelling;
 mod within;
 mod worker;
 mod wrapper;
 
 pub use ensemble::Ensemble;
+pub use error::ProgramError;
 pub use picklock_programs::ready;
-pub use program::{Program, ProgramError};
+pub use program::Program;
 pub use wrapper::is_shell_script;

@@ -11,7 +11,8 @@ use picklock_sim::lock::{Grant, Lock, LockError, Retry};
 use tokio::sync::Mutex;
 
 use crate::answer::{Answer, Granted, Question};
-use crate::driver::{self, Ends, LastWords, News};
+use crate::driver::{self, Ends, LastWords};
+use crate::news::News;
 
 /// A program on a host, asked for a lock.
 pub(crate) struct ProgramLock {

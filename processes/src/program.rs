@@ -1,26 +1,22 @@
-//! A command as a design: how it is spelled, what its processes are given, and on which stores they run.
+//! A command as a design: what its processes are given, and on which stores they run.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::{env, fmt, fs};
+use std::{env, fs};
 
 use picklock_programs::{Looks, Setup};
 use picklock_redis::{Redis, sentinel};
 use picklock_sim::design::{Design, Part, Seat, Topology};
 use picklock_sim::lock::{Belief, Client};
 use picklock_sim::store::{StoreAddress, StoreKind as _};
-use picklock_sim::text::nearest;
 use picklock_sim::time::nanos;
 use picklock_sim::trace::Role;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::ensemble::Ensemble;
+use crate::error::ProgramError;
 use crate::lock::ProgramLock;
 use crate::network;
 use crate::worker::WorkerProgram;
-
-/// The most stores that a program is given.
-const STORES_MAX: u32 = 16;
 
 /// An unmodified program that is asked for a lock.
 ///
@@ -56,45 +52,6 @@ pub struct Program {
     /// Whether each of its looks at the clock, and each send, is a point of its own at which a fault can strike. Slower.
     pub told: bool,
 }
-
-/// Why a text names no program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProgramError {
-    /// There is no command.
-    #[error("there is no command: write it after a colon, as in `program:python3 lock.py`")]
-    NoCommand,
-    /// The command's quotes are not closed.
-    #[error("the command `{0}` has a quote that is not closed")]
-    Quotes(String),
-    /// A parameter is not known.
-    #[error(
-        "a program has no parameter `{name}`{}; it has stores, topology, belief, fenced, renew, worker, looks",
-        .near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
-    )]
-    Unknown {
-        /// The name given.
-        name: String,
-        /// The one that was probably meant.
-        near: Option<&'static str>,
-    },
-    /// Nobody asks a worker to renew.
-    #[error(
-        "a worker that does everything by itself is asked for nothing, and for no renewal: leave `renew` out"
-    )]
-    Renews,
-    /// A parameter cannot have this value.
-    #[error("`{name}` of a program cannot be `{value}`: it is {must}")]
-    Value {
-        /// The parameter.
-        name: &'static str,
-        /// The value given.
-        value: String,
-        /// What it must be.
-        must: &'static str,
-    },
-}
-
-const PARAMS: [&str; 7] = ["stores", "topology", "belief", "fenced", "renew", "worker", "looks"];
 
 impl Program {
     /// A program on one Redis store, whose holders believe until they release.
@@ -160,73 +117,6 @@ impl Program {
     pub fn told(mut self) -> Program {
         self.told = true;
         self
-    }
-
-    /// Whether a text spells a program.
-    #[must_use]
-    pub fn is_one(text: &str) -> bool {
-        text.starts_with("program:") || text.starts_with("program{")
-    }
-
-    /// Sets a parameter by its name, as in a spelling.
-    ///
-    /// # Errors
-    /// When there is none of this name, or it cannot have this value.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ProgramError> {
-        let wrong = |name, must| ProgramError::Value { name, value: value.to_owned(), must };
-        let yes = |name| match value {
-            "yes" => Ok(true),
-            "no" => Ok(false),
-            _ => Err(wrong(name, "`yes` or `no`")),
-        };
-        match name {
-            "stores" => {
-                let stores = value.parse().ok().filter(|stores| (1..=STORES_MAX).contains(stores));
-                self.stores = stores.ok_or_else(|| wrong("stores", "a number from 1 to 16"))?;
-            }
-            "topology" => match value.split_once(':').unwrap_or((value, "")) {
-                ("single", "") => (self.stores, self.sentinel, self.ensemble) = (1, false, None),
-                ("sentinel" | "replicated", "") => {
-                    (self.stores, self.sentinel, self.ensemble) = (1, true, None);
-                }
-                ("redlock", stores) if !stores.is_empty() => {
-                    self.set("stores", stores)?;
-                    (self.sentinel, self.ensemble) = (false, None);
-                }
-                (name @ ("etcd" | "zookeeper"), members) => {
-                    let ensemble = Ensemble::read(name, members);
-                    let ensemble = ensemble.ok_or_else(|| wrong("topology", Ensemble::MUST))?;
-                    (self.stores, self.sentinel, self.ensemble) = (1, false, Some(ensemble));
-                }
-                _ => {
-                    let must = "`single`, `sentinel`, `replicated`, `redlock:N`, `etcd:N` or `zookeeper:N`";
-                    return Err(wrong("topology", must));
-                }
-            },
-            "belief" => {
-                self.belief = match value {
-                    "naive" => Belief::Naive,
-                    "honest" => Belief::Honest,
-                    "trusting" => Belief::Trusting,
-                    _ => return Err(wrong("belief", "`naive`, `honest` or `trusting`")),
-                }
-            }
-            "fenced" => self.fenced = yes("fenced")?,
-            "renew" => self.renews = yes("renew")?,
-            "worker" => self.worker = yes("worker")?,
-            "looks" => {
-                self.told = match value {
-                    "page" => false,
-                    "told" => true,
-                    _ => return Err(wrong("looks", "`page` or `told`")),
-                }
-            }
-            _ => {
-                let near = nearest(name, PARAMS.iter().copied());
-                return Err(ProgramError::Unknown { name: name.to_owned(), near });
-            }
-        }
-        Ok(())
     }
 
     /// The design that runs it.
@@ -327,94 +217,14 @@ impl From<Program> for Design {
     }
 }
 
-impl fmt::Display for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut params = Vec::new();
-        if self.stores != 1 {
-            params.push(format!("stores={}", self.stores));
-        }
-        if self.sentinel {
-            params.push("topology=sentinel".to_owned());
-        }
-        params.extend(self.ensemble.map(|ensemble| format!("topology={ensemble}")));
-        match self.belief {
-            Belief::Honest => params.push("belief=honest".to_owned()),
-            Belief::Trusting => params.push("belief=trusting".to_owned()),
-            Belief::Naive | Belief::None => {}
-        }
-        for (set, word) in [
-            (self.fenced, "fenced=yes"),
-            (self.renews, "renew=yes"),
-            (self.worker, "worker=yes"),
-            (self.told, "looks=told"),
-        ] {
-            params.extend(set.then(|| word.to_owned()));
-        }
-        f.write_str("program")?;
-        if !params.is_empty() {
-            write!(f, "{{{}}}", params.join(","))?;
-        }
-        write!(f, ":{}", self.command)
-    }
-}
-
-impl FromStr for Program {
-    type Err = ProgramError;
-
-    fn from_str(text: &str) -> Result<Program, ProgramError> {
-        let rest = text.strip_prefix("program").ok_or(ProgramError::NoCommand)?;
-        let (params, command) = match rest.strip_prefix('{') {
-            Some(rest) => rest.split_once("}:").ok_or(ProgramError::NoCommand)?,
-            None => ("", rest.strip_prefix(':').ok_or(ProgramError::NoCommand)?),
-        };
-        let mut program = Program::new(command);
-        for param in params.split(',').filter(|param| !param.is_empty()) {
-            let (name, value) = param.split_once('=').unwrap_or((param, ""));
-            program.set(name.trim(), value.trim())?;
-        }
-        program.design().map(|_| program)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_spelling_is_read_as_it_is_written() {
-        for text in [
-            "program:python3 lock.py",
-            "program{stores=3,belief=honest,fenced=yes}:./lock --fast",
-            "program{topology=etcd:3,fenced=yes}:python3 lock.py",
-            "program{topology=zookeeper:1}:python3 lock.py",
-            "program{topology=sentinel,renew=yes,looks=told}:python3 'my lock.py' {a,b}",
-            "program{belief=honest,worker=yes}:./worker",
-        ] {
-            let program: Program = text.parse().unwrap();
-            assert_eq!(program.to_string(), text);
-            assert_eq!(&*program.design().unwrap().name, text);
-        }
-        let redlock: Program = "program{topology=redlock:5}:x".parse().unwrap();
-        assert_eq!(redlock.to_string(), "program{stores=5}:x");
-    }
 
     #[test]
     fn only_a_program_that_is_told_of_sentinels_has_replicas() {
         let replicates = |program: Program| program.design().unwrap().kind.unwrap().replicates();
         assert!(!replicates(Program::new("x")));
         assert!(replicates(Program::new("x").with_sentinels()));
-    }
-
-    #[test]
-    fn what_spells_no_program_is_refused_with_a_remedy() {
-        let error = |text: &str| text.parse::<Program>().unwrap_err().to_string();
-        assert!(error("program:").contains("there is no command"));
-        assert!(error("program{stores=3}").contains("after a colon"));
-        assert!(error("program:python3 'x").contains("not closed"));
-        assert!(error("program{store=3}:x").contains("did you mean `stores`"));
-        assert!(error("program{stores=0}:x").contains("from 1 to 16"));
-        assert!(error("program{topology=ring}:x").contains("`redlock:N`"));
-        assert!(error("program{topology=etcd:0}:x").contains("N from 1 to 7"));
-        assert!(error("program{renew=yes,worker=yes}:x").contains("leave `renew` out"));
     }
 }

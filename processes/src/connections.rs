@@ -1,0 +1,199 @@
+//! The connections of one program, and the ports that it listens on: what they are in its world.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::pin::Pin;
+
+use picklock_programs::{ConnectError, Ending, Group, SocketId};
+use picklock_sim::host::Host;
+use picklock_sim::stream::{ReadHalf, Stream, WriteHalf};
+use picklock_sim::task::Task;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::network;
+use crate::news::News;
+use crate::within::Within;
+
+/// How many bytes of a connection are handed over at once.
+const CHUNK: usize = 64 << 10;
+
+/// The port from which connections come.
+const EPHEMERAL: u16 = 40_000;
+
+pub(crate) struct Connections {
+    host: Host,
+    names: Vec<String>,
+    sockets: BTreeMap<SocketId, Socket>,
+    /// What takes connections, by the sockets that listen.
+    doors: BTreeMap<SocketId, Door>,
+    within: Within,
+    /// Where what comes is told.
+    news: UnboundedSender<News>,
+}
+
+/// An open port.
+struct Door {
+    port: u16,
+    task: Task,
+}
+
+/// A connection to another host. Its tasks end with it.
+struct Socket {
+    write: Option<WriteHalf>,
+    task: Task,
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Connections {
+    /// Of the program on this host, which has none yet.
+    pub(crate) fn new(host: &Host, news: UnboundedSender<News>) -> Connections {
+        Connections {
+            host: host.clone(),
+            names: host.names(),
+            sockets: BTreeMap::new(),
+            doors: BTreeMap::new(),
+            within: Within::default(),
+            news,
+        }
+    }
+
+    /// Whether nothing can come from another host.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sockets.is_empty()
+    }
+
+    /// The program wants a connection to this address.
+    pub(crate) fn connect(&mut self, group: &mut Group, socket: SocketId, to: SocketAddrV4) {
+        let name = network::place(*to.ip()).and_then(|place| self.names.get(place)).cloned();
+        if name == Some(self.host.name()) || to.ip().is_loopback() || to.ip().is_unspecified() {
+            return self.connect_within(group, socket, to.port());
+        }
+        let (host, news) = (self.host.clone(), self.news.clone());
+        let task = self.host.spawn(async move {
+            let outcome = match name {
+                Some(name) => {
+                    host.connect(&name, to.port()).await.map_err(|error| network::refusal(error.kind()))
+                }
+                None => Err(ConnectError::Unreachable),
+            };
+            // The program may be gone.
+            let _ = news.send(News::Connected(socket, outcome));
+        });
+        self.sockets.insert(socket, Socket { write: None, task });
+    }
+
+    /// A connection of the program to a port of its own.
+    fn connect_within(&mut self, group: &mut Group, socket: SocketId, port: u16) {
+        let listener = self.doors.iter().find(|(_, door)| door.port == port).map(|(listener, _)| *listener);
+        let from = SocketAddrV4::new(Ipv4Addr::LOCALHOST, EPHEMERAL);
+        let Some(other) = listener.and_then(|listener| group.accept(listener, from)) else {
+            return group.connected(socket, Err(ConnectError::Refused));
+        };
+        self.within.join(socket, other);
+        group.connected(socket, Ok(()));
+    }
+
+    /// A connect of the program has come to its end.
+    pub(crate) fn connected(
+        &mut self,
+        group: &mut Group,
+        socket: SocketId,
+        outcome: Result<Stream, ConnectError>,
+    ) {
+        let outcome = match outcome {
+            Ok(stream) => {
+                self.join(socket, stream);
+                Ok(())
+            }
+            Err(why) => {
+                self.sockets.remove(&socket);
+                Err(why)
+            }
+        };
+        group.connected(socket, outcome);
+    }
+
+    /// Opens a port of the host.
+    pub(crate) fn listen(&mut self, listener: SocketId, port: u16) {
+        let (host, names, news) = (self.host.clone(), self.names.clone(), self.news.clone());
+        let task = self.host.spawn(async move {
+            let Ok(door) = host.bind(port).await else { return };
+            while let Ok((stream, from)) = door.accept().await {
+                let from = names.iter().position(|name| *name == from).unwrap_or_default();
+                if news.send(News::Accepted(listener, stream, from)).is_err() {
+                    return;
+                }
+            }
+        });
+        self.doors.insert(listener, Door { port, task });
+    }
+
+    /// Another host has connected to a port.
+    pub(crate) fn accepted(&mut self, group: &mut Group, listener: SocketId, stream: Stream, from: usize) {
+        // Ports are told apart by nobody: any will do.
+        let from = SocketAddrV4::new(network::address(from), EPHEMERAL);
+        if let Some(id) = group.accept(listener, from) {
+            self.join(id, stream);
+        }
+    }
+
+    fn join(&mut self, id: SocketId, stream: Stream) {
+        let (read, write) = stream.into_split();
+        let task = self.host.spawn(hand_over(id, read, self.news.clone()));
+        self.sockets.insert(id, Socket { write: Some(write), task });
+    }
+
+    /// The program has sent these bytes.
+    pub(crate) async fn send(&mut self, group: &mut Group, socket: SocketId, bytes: &[u8]) {
+        if let Some(other) = self.within.other(socket) {
+            return group.deliver(other, bytes);
+        }
+        let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.as_mut());
+        if let Some(write) = write {
+            // Who reads from the connection learns that it is broken.
+            let _ = write.write_all(bytes).await;
+        }
+    }
+
+    /// The program sends no more.
+    pub(crate) async fn shut(&mut self, group: &mut Group, socket: SocketId) {
+        if let Some(other) = self.within.other(socket) {
+            return group.closed(other, Ending::Eof);
+        }
+        let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.take());
+        if let Some(mut write) = write {
+            let _ = write.shutdown().await;
+        }
+    }
+
+    /// The program has closed a connection or a port.
+    pub(crate) fn close(&mut self, group: &mut Group, socket: SocketId) {
+        if let Some(other) = self.within.close(socket) {
+            group.closed(other, Ending::Eof);
+        }
+        self.sockets.remove(&socket);
+        self.doors.remove(&socket).iter().for_each(|door| door.task.abort());
+    }
+}
+
+/// Hands over what arrives on a connection.
+async fn hand_over(id: SocketId, mut read: ReadHalf, news: UnboundedSender<News>) {
+    let mut room = vec![0; CHUNK];
+    loop {
+        let came = match Pin::new(&mut read).read(&mut room).await {
+            Ok(0) => News::Ended(id, Ending::Eof),
+            Ok(len) => News::Came(id, room[..len].to_vec()),
+            Err(_) => News::Ended(id, Ending::Reset),
+        };
+        let over = matches!(came, News::Ended(..));
+        if news.send(came).is_err() || over {
+            return;
+        }
+    }
+}

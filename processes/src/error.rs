@@ -1,0 +1,38 @@
+//! What is wrong with a program that was named.
+
+/// Why a text names no program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// There is no command.
+    #[error("there is no command: write it after a colon, as in `program:python3 lock.py`")]
+    NoCommand,
+    /// The command's quotes are not closed.
+    #[error("the command `{0}` has a quote that is not closed")]
+    Quotes(String),
+    /// A parameter is not known.
+    #[error(
+        "a program has no parameter `{name}`{}; it has stores, topology, belief, fenced, renew, worker, looks",
+        .near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
+    )]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// The one that was probably meant.
+        near: Option<&'static str>,
+    },
+    /// Nobody asks a worker to renew.
+    #[error(
+        "a worker that does everything by itself is asked for nothing, and for no renewal: leave `renew` out"
+    )]
+    Renews,
+    /// A parameter cannot have this value.
+    #[error("`{name}` of a program cannot be `{value}`: it is {must}")]
+    Value {
+        /// The parameter.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// What it must be.
+        must: &'static str,
+    },
+}

@@ -1,0 +1,15 @@
+//! What the world brings to a program.
+
+use picklock_programs::{ConnectError, Ending, SocketId};
+use picklock_sim::stream::Stream;
+
+/// What its driver hands to it before its next step.
+pub(crate) enum News {
+    /// A line for its standard input.
+    Line(String),
+    Connected(SocketId, Result<Stream, ConnectError>),
+    /// A connection to a port that it listens on, from the host at this place.
+    Accepted(SocketId, Stream, usize),
+    Came(SocketId, Vec<u8>),
+    Ended(SocketId, Ending),
+}
