@@ -4,8 +4,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
+use picklock_reports::html::{Going, Row};
+use picklock_reports::kept::{Kept, Results, State};
 use picklock_reports::{Style, compare, html};
 use serde_json::{Value, json};
 
@@ -18,8 +21,20 @@ use chromium::Browser;
 /// Where tests/external/axe leaves the rules of axe-core.
 const AXE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/axe/axe.min.js");
 
-/// A browser and the pages to look at: a comparison, and one run.
-fn with_pages(look: impl Fn(&mut Browser, &Path, &Path)) {
+/// The pages to look at.
+struct Pages {
+    /// A comparison.
+    report: PathBuf,
+    /// One run.
+    run: PathBuf,
+    /// The runs of a store, one of which is under way.
+    index: PathBuf,
+    /// The run that is.
+    under_way: PathBuf,
+}
+
+/// A browser, and the pages in files.
+fn with_pages(look: impl Fn(&mut Browser, &Pages)) {
     let here = tempfile::tempdir().unwrap();
     let Some(mut browser) = Browser::start(&here.path().join("profile")) else {
         eprintln!("skipped: there is no `chromium` to open the page with");
@@ -27,15 +42,61 @@ fn with_pages(look: impl Fn(&mut Browser, &Path, &Path)) {
     };
     let format = compare::find("html").unwrap();
     let page = (format.render)(&fixtures::comparison(fixtures::campaign()), &Style::default()).unwrap();
-    let pages = [("report.html", page), ("run.html", html::run(&fixtures::paused_holder()))];
-    let [report, run] = pages.map(|(name, text)| -> PathBuf {
+    let (index, under_way) = store();
+    let file = |name: &str, text: &str| {
         let file = here.path().join(name);
         std::fs::write(&file, text).unwrap();
         file
-    });
-    look(&mut browser, &report, &run);
+    };
+    let pages = Pages {
+        report: file("report.html", &page),
+        run: file("run.html", &html::run(&fixtures::paused_holder())),
+        index: file("index.html", &index),
+        under_way: file("under-way.html", &under_way),
+    };
+    look(&mut browser, &pages);
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:#?}");
+}
+
+/// The pages of a store: its index, and the run that is under way in it.
+fn store() -> (String, String) {
+    let row = |folder: &str, kept: Kept, is_alive| Row {
+        folder: folder.to_owned(),
+        at: "2026-11-22 22:30:00".to_owned(),
+        kind: "run".to_owned(),
+        kept,
+        is_alive,
+        has_journal: true,
+    };
+    let command =
+        "picklock run --design single,watchdog,redlock --scenario pause,failover --seeds 10000 --out results";
+    let results = Results {
+        exit: 1,
+        verdict: "violated: 1 of 2 cells".to_owned(),
+        failing: vec!["single".to_owned()],
+        capsules: 3,
+        bytes: 1_234_567,
+        files: vec!["capsules/".to_owned(), "report.html".to_owned()],
+    };
+    let ended = Kept { state: State::Ended, results: Some(results), ..Kept::begun(command, None) };
+    let rows = [
+        row("2026-11-22T223000Z-run", Kept::begun(command, Some("2/8".to_owned())), true),
+        row("2026-11-21T223000Z-run", ended, false),
+    ];
+    let now = "2026-11-22 22:31:00";
+    let going = Going {
+        command,
+        shard: Some("2/8"),
+        done: 17_094,
+        of: Some(46_200),
+        telling: false,
+        violating: 1_002,
+        cells: vec![("single", "pause", 1_002)],
+        elapsed: Duration::from_secs(75),
+        now: now.to_owned(),
+    };
+    (html::index(&rows, now), html::under_way(&going))
 }
 
 /// Whether something is on the page and has a size.
@@ -53,7 +114,7 @@ fn assert_fits(browser: &mut Browser, place: &str) {
 
 #[test]
 fn nothing_is_wider_than_the_window_and_nothing_goes_wrong() {
-    with_pages(|browser, report, run| {
+    with_pages(|browser, Pages { report, run, index, under_way }| {
         for width in [1280, 400] {
             for scheme in ["light", "dark"] {
                 let place = format!("{width} pixels, {scheme}");
@@ -69,6 +130,11 @@ fn nothing_is_wider_than_the_window_and_nothing_goes_wrong() {
                 browser.open(run, width, scheme);
                 assert!(is_seen(browser, ".box .d"), "{place}");
                 assert_fits(browser, &place);
+                for (page, shows) in [(index, ".runs"), (under_way, ".list")] {
+                    browser.open(page, width, scheme);
+                    assert!(is_seen(browser, shows), "{place}");
+                    assert_fits(browser, &format!("{}, {place}", page.display()));
+                }
             }
         }
     });
@@ -76,7 +142,7 @@ fn nothing_is_wider_than_the_window_and_nothing_goes_wrong() {
 
 #[test]
 fn the_keyboard_reaches_every_counterexample_and_walks_its_causes() {
-    with_pages(|browser, report, _| {
+    with_pages(|browser, Pages { report, .. }| {
         browser.open(report, 1280, "light");
         let mut left: Vec<String> = (browser
             .ask("[...document.querySelectorAll('.matrix td.h a, .matrix td.x a')].map(a => a.hash)"))
@@ -123,14 +189,29 @@ fn the_keyboard_reaches_every_counterexample_and_walks_its_causes() {
 }
 
 #[test]
+fn a_page_that_is_read_again_can_be_told_to_stand_still() {
+    with_pages(|browser, Pages { under_way, .. }| {
+        browser.open(under_way, 1280, "light");
+        assert_eq!(browser.ask("document.querySelector('#again').checked"), json!(true));
+        browser.ask("document.querySelector('#again').click(); location.reload()");
+        browser.wait_for("Page.loadEventFired");
+        assert_eq!(browser.ask("document.querySelector('#again').checked"), json!(false));
+        browser.ask("document.querySelector('#again').click()");
+        assert_eq!(browser.ask("location.hash"), json!(""));
+    });
+}
+
+#[test]
 fn rules_of_accessibility_are_kept_as_far_as_a_program_can_tell() {
     let Ok(axe) = std::fs::read_to_string(AXE) else {
         eprintln!("skipped: tests/external/axe has not fetched axe-core");
         return;
     };
-    with_pages(|browser, report, run| {
+    with_pages(|browser, Pages { report, run, index, under_way }| {
         for scheme in ["light", "dark"] {
-            for (page, part) in [(report, ""), (report, "c4"), (report, "d2"), (run, "")] {
+            for (page, part) in
+                [(report, ""), (report, "c4"), (report, "d2"), (run, ""), (index, ""), (under_way, "")]
+            {
                 browser.open(page, 1280, scheme);
                 browser.ask(&format!("location.hash = {part:?}; new Promise(done => setTimeout(done, 50))"));
                 browser.ask(&format!("{axe}; true"));

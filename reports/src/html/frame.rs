@@ -27,7 +27,7 @@ pub(super) fn page(title: &str, body: &Markup) -> String {
     whole(title, &head, &body)
 }
 
-/// A page that looks the same and has no drawings and no script.
+/// A page that looks the same and has no drawings.
 pub(super) fn plain(title: &str, head: &Markup, body: &Markup) -> String {
     whole(title, &html! { style { (PreEscaped(COLOURS)) (PreEscaped(PAGE)) } (head) }, body)
 }

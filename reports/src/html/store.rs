@@ -12,6 +12,7 @@ use crate::layout::printable;
 use crate::numbers::{percent, plural};
 
 const STYLE: &str = include_str!("store.css");
+const SCRIPT: &str = include_str!("store.js");
 /// Stands in the head of an index, and tells it from pages that others wrote.
 pub const STORE: &str = r#"<meta name="picklock" content="store">"#;
 /// After how many seconds a page that changes is read again.
@@ -80,7 +81,7 @@ pub fn index(rows: &[Row], now: &str) -> String {
                 tbody { @for row in rows { (line(row)) } }
             }
         }
-        footer { p { "Written " (now) "." } }
+        footer { p { "Written " (now) "." @if changes { (again()) } } }
     };
     frame::plain(&format!("picklock: {title}"), &head(changes, true), &body)
 }
@@ -101,7 +102,7 @@ pub fn under_way(going: &Going<'_>) -> String {
                 @if let Some(share) = share {
                     progress max="1000" value=(format!("{:.0}", share * 1000.0)) aria-label="How much is done" {}
                 }
-                span.dim { "after " (time(going.elapsed)) ", as of " (going.now) }
+                span.dim { "after " (time(going.elapsed)) ", as of " (going.now) "." (again()) }
             }
             @if !going.cells.is_empty() {
                 h2 { "Violations so far" }
@@ -140,9 +141,17 @@ pub fn ended(kept: &Kept) -> String {
 
 fn head(changes: bool, is_index: bool) -> Markup {
     html! {
-        @if changes { meta http-equiv="refresh" content=(AGAIN); }
+        @if changes { noscript { meta http-equiv="refresh" content=(AGAIN); } }
         style { (PreEscaped(STYLE)) }
         @if is_index { (PreEscaped(STORE)) }
+    }
+}
+
+/// Lets its reader stop that the page is read again: who reads it aloud would never come to its end.
+fn again() -> Markup {
+    html! {
+        " " label { input #again type="checkbox" checked data-seconds=(AGAIN); " Read again every " (AGAIN) " seconds" }
+        script { (PreEscaped(SCRIPT)) }
     }
 }
 

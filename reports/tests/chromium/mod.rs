@@ -125,7 +125,8 @@ impl Browser {
         }
     }
 
-    fn wait_for(&mut self, method: &str) {
+    /// Waits until this has happened.
+    pub(crate) fn wait_for(&mut self, method: &str) {
         loop {
             if let Some(at) = self.events.iter().position(|event| event["method"] == method) {
                 self.events.remove(at);
