@@ -3,8 +3,8 @@
 #
 #   deploy/slurm/array.sh DIR run --seeds 100000
 #
-# makes DIR/part-1 ... DIR/part-8 and DIR/results, whose index.html leads to the reports. The directory must be one that all nodes share. The first job that is submitted
-# again after a failure goes on where it was.
+# makes DIR/part-1 ... DIR/part-8 and DIR/results, whose index.html leads to the reports. The directory must be one that all nodes share. A
+# job that is queued again, after its node has failed, goes on where it was.
 #
 # SHARDS (8) is how many there are, PICKLOCK (picklock) the program, SBATCH (nothing) holds options for every job, such as a partition.
 set -euo pipefail
