@@ -87,6 +87,8 @@ fn digest(program: &Program) -> String {
 fn is_as_expected(command: &str, stores: u32) {
     let Some(program) = program(command, stores) else { return };
     assert_eq!(violations(&program, "calm", "2"), [], "{program}");
+    let renewing = Program { renews: true, ..program.clone() };
+    assert_eq!(violations(&renewing, "long-work", "2"), [], "{program}");
     let found = violations(&program, "pause", PAUSES);
     assert!(found.iter().any(|(name, _)| name == "mutual-exclusion"), "{program}: {found:?}");
     for program in [program.clone(), program.told()] {

@@ -10,6 +10,8 @@ use tokio::time::{Instant, sleep};
 
 const RELEASE: &str =
     "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+const RENEW: &str =
+    "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end";
 
 struct Lock {
     store: ConnectionManager,
@@ -43,6 +45,12 @@ impl Lock {
         let gone: u32 = Script::new(RELEASE).key(key).arg(owner).invoke_async(&mut self.store).await?;
         Ok(if gone == 1 { "released" } else { "error it was not held any more" })
     }
+
+    async fn renew(&mut self, key: &str) -> RedisResult<&'static str> {
+        let (owner, script) = (self.held.get(key).cloned().unwrap_or_default(), Script::new(RENEW));
+        let kept: u32 = script.key(key).arg(owner).arg(self.ttl_ms).invoke_async(&mut self.store).await?;
+        Ok(if kept == 1 { "renewed" } else { "lost" })
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -55,6 +63,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let answer = match words[..] {
             ["acquire", key, wait] => lock.acquire(key, Duration::from_millis(wait.parse()?)).await,
             ["release", key] => lock.release(key).await,
+            ["renew", key] => lock.renew(key).await,
             _ => Ok("error not understood"),
         };
         println!("{}", answer.map_or_else(|error| format!("error {error}"), str::to_owned));

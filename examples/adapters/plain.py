@@ -1,4 +1,4 @@
-"""A lease lock without any library: SET NX PX to acquire, a script that compares and deletes to release."""
+"""A lease lock without any library: SET NX PX to acquire, scripts that compare to release and to renew."""
 import os
 import socket
 import sys
@@ -7,6 +7,7 @@ import uuid
 from urllib.parse import urlsplit
 
 RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end"
+RENEW = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end"
 
 store = urlsplit(os.environ["PICKLOCK_STORES"])
 ttl = os.environ["PICKLOCK_TTL_MS"]
@@ -30,8 +31,12 @@ for line in sys.stdin:
                 time.sleep(0.02)
             held[key] = owner
             print("granted" if granted else "refused", flush=True)
-        else:
+        elif verb == "release":
             left = call("EVAL", RELEASE, "1", key, held.pop(key))
             print("released" if left == ":1" else "error it was not held any more", flush=True)
+        elif verb == "renew":
+            print("renewed" if call("EVAL", RENEW, "1", key, held[key], ttl) == ":1" else "lost", flush=True)
+        else:
+            print("error not understood:", verb, flush=True)
     except OSError as error:
         print("error", error, flush=True)

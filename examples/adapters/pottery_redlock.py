@@ -3,7 +3,7 @@ import os
 import sys
 
 from pottery import Redlock
-from pottery.exceptions import PrimitiveError
+from pottery.exceptions import ExtendUnlockedLock, PrimitiveError
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -21,8 +21,15 @@ for line in sys.stdin:
                 print("granted", flush=True)
             else:
                 print("refused", flush=True)
-        else:
+        elif verb == "release":
             held.pop(key).release()
             print("released", flush=True)
+        elif verb == "renew":
+            held[key].extend()
+            print("renewed", flush=True)
+        else:
+            print("error not understood:", verb, flush=True)
+    except ExtendUnlockedLock:
+        print("lost", flush=True)
     except (PrimitiveError, RedisError) as error:
         print("error", type(error).__name__, flush=True)

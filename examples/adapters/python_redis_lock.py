@@ -20,8 +20,15 @@ for line in sys.stdin:
                 print("granted", flush=True)
             else:
                 print("refused", flush=True)
-        else:
+        elif verb == "release":
             held.pop(key).release()
             print("released", flush=True)
-    except (redis_lock.NotAcquired, RedisError) as error:
+        elif verb == "renew":
+            held[key].extend()
+            print("renewed", flush=True)
+        else:
+            print("error not understood:", verb, flush=True)
+    except redis_lock.NotAcquired as error:
+        print("lost" if verb == "renew" else f"error {error}", flush=True)
+    except RedisError as error:
         print("error", error, flush=True)

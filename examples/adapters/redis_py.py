@@ -3,7 +3,7 @@ import os
 import sys
 
 import redis
-from redis.exceptions import LockError, RedisError
+from redis.exceptions import LockError, LockNotOwnedError, RedisError
 
 store = redis.Redis.from_url(os.environ["PICKLOCK_STORES"])
 ttl = int(os.environ["PICKLOCK_TTL_MS"]) / 1000
@@ -19,8 +19,15 @@ for line in sys.stdin:
                 print("granted", flush=True)
             else:
                 print("refused", flush=True)
-        else:
+        elif verb == "release":
             held.pop(key).release()
             print("released", flush=True)
+        elif verb == "renew":
+            held[key].reacquire()
+            print("renewed", flush=True)
+        else:
+            print("error not understood:", verb, flush=True)
+    except LockNotOwnedError as error:
+        print("lost" if verb == "renew" else f"error {error}", flush=True)
     except (LockError, RedisError) as error:
         print("error", error, flush=True)

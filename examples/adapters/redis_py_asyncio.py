@@ -4,7 +4,7 @@ import os
 import sys
 
 import redis.asyncio as redis
-from redis.exceptions import LockError, RedisError
+from redis.exceptions import LockError, LockNotOwnedError, RedisError
 
 
 async def main():
@@ -21,9 +21,16 @@ async def main():
                     print("granted", flush=True)
                 else:
                     print("refused", flush=True)
-            else:
+            elif verb == "release":
                 await held.pop(key).release()
                 print("released", flush=True)
+            elif verb == "renew":
+                await held[key].reacquire()
+                print("renewed", flush=True)
+            else:
+                print("error not understood:", verb, flush=True)
+        except LockNotOwnedError as error:
+            print("lost" if verb == "renew" else f"error {error}", flush=True)
         except (LockError, RedisError) as error:
             print("error", error, flush=True)
 

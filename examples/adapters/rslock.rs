@@ -4,7 +4,21 @@ use std::env::var;
 use std::io::stdin;
 use std::time::Duration;
 
-use rslock::{LockError, LockManager};
+use rslock::{Lock, LockError, LockManager};
+
+/// What is answered to a question for a lease, and the lock, kept for its release.
+fn answer(words: [&str; 2], asked: Result<Lock, LockError>, key: &str, held: &mut BTreeMap<String, Lock>) -> String {
+    let [yes, no] = words;
+    match asked {
+        Ok(lock) => {
+            let until = lock.validity_time;
+            held.insert(key.to_owned(), lock);
+            format!("{yes} until_ms={until}")
+        }
+        Err(LockError::Unavailable) => no.to_owned(),
+        Err(error) => format!("error {error}"),
+    }
+}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -14,19 +28,23 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for line in stdin().lines() {
         let line = line?;
         let words: Vec<&str> = line.split(' ').collect();
-        if words[0] == "acquire" {
-            match manager.lock(words[1].as_bytes(), ttl).await {
-                Ok(lock) => {
-                    println!("granted until_ms={}", lock.validity_time);
-                    held.insert(words[1].to_owned(), lock);
-                }
-                Err(LockError::Unavailable) => println!("refused"),
-                Err(error) => println!("error {error}"),
+        let said = match words[..] {
+            ["acquire", key, _] => {
+                let asked = manager.lock(key.as_bytes(), ttl).await;
+                answer(["granted", "refused"], asked, key, &mut held)
             }
-        } else if let Some(lock) = held.remove(words[1]) {
-            manager.unlock(&lock).await;
-            println!("released");
-        }
+            ["renew", key] => {
+                let asked = manager.extend(&held[key], ttl).await;
+                answer(["renewed", "lost"], asked, key, &mut held)
+            }
+            ["release", key] => {
+                manager.unlock(&held[key]).await;
+                held.remove(key);
+                "released".to_owned()
+            }
+            _ => format!("error not understood: {line}"),
+        };
+        println!("{said}");
     }
     Ok(())
 }

@@ -11,7 +11,10 @@ import java.util.UUID;
 class Lease {
     static final String RELEASE =
         "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+    static final String RENEW =
+        "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end";
     static final URI STORE = URI.create(System.getenv("PICKLOCK_STORES"));
+    static final String TTL = System.getenv("PICKLOCK_TTL_MS");
     static final HashMap<String, String> held = new HashMap<>();
 
     /** One request on a connection of its own; its reply's first line. */
@@ -29,7 +32,7 @@ class Lease {
     static String acquire(String key, long wait) throws IOException, InterruptedException {
         var owner = UUID.randomUUID().toString();
         var end = System.nanoTime() + wait * 1_000_000;
-        while (!"+OK".equals(call("SET", key, owner, "NX", "PX", System.getenv("PICKLOCK_TTL_MS")))) {
+        while (!"+OK".equals(call("SET", key, owner, "NX", "PX", TTL))) {
             if (System.nanoTime() - end >= 0) return "refused";
             Thread.sleep(20);
         }
@@ -42,12 +45,24 @@ class Lease {
         return ":1".equals(gone) ? "released" : "error it was not held any more";
     }
 
+    static String renew(String key) throws IOException {
+        return ":1".equals(call("EVAL", RENEW, "1", key, held.get(key), TTL)) ? "renewed" : "lost";
+    }
+
+    static String answer(String[] words) throws IOException, InterruptedException {
+        return switch (words[0]) {
+            case "acquire" -> acquire(words[1], Long.parseLong(words[2]));
+            case "release" -> release(words[1]);
+            case "renew" -> renew(words[1]);
+            default -> "error not understood: " + words[0];
+        };
+    }
+
     public static void main(String[] arguments) throws Exception {
         var lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = lines.readLine()) != null; ) {
-            var words = line.split(" ");
             try {
-                System.out.println(words[0].equals("acquire") ? acquire(words[1], Long.parseLong(words[2])) : release(words[1]));
+                System.out.println(answer(line.split(" ")));
             } catch (IOException error) {
                 System.out.println("error " + error);
             }

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'redis'
 
 const RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end"
+const RENEW =
+  "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end"
 
 const store = createClient({ url: process.env.PICKLOCK_STORES })
 store.on('error', () => {})
@@ -23,8 +25,15 @@ async function answer(verb, key, wait) {
     held.set(key, owner)
     return 'granted'
   }
-  const gone = await store.eval(RELEASE, { keys: [key], arguments: [held.get(key)] })
-  return gone === 1 ? 'released' : 'error it was not held any more'
+  if (verb === 'release') {
+    const gone = await store.eval(RELEASE, { keys: [key], arguments: [held.get(key)] })
+    return gone === 1 ? 'released' : 'error it was not held any more'
+  }
+  if (verb === 'renew') {
+    const kept = await store.eval(RENEW, { keys: [key], arguments: [held.get(key), String(PX)] })
+    return kept === 1 ? 'renewed' : 'lost'
+  }
+  return `error not understood: ${verb}`
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

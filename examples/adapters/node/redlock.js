@@ -15,13 +15,22 @@ async function answer(verb, key) {
     return `granted expires_ms=${lock.expiration}`
   }
   const lock = held.get(key)
-  held.delete(key)
-  await lock.unlock()
-  return 'released'
+  if (verb === 'release') {
+    held.delete(key)
+    await lock.unlock()
+    return 'released'
+  }
+  if (verb === 'renew') {
+    const longer = await lock.extend(ttl)
+    held.set(key, longer)
+    return `renewed expires_ms=${longer.expiration}`
+  }
+  return `error not understood: ${verb}`
 }
 
 require('readline').createInterface({ input: process.stdin }).on('line', async line => {
   const [verb, key] = line.split(' ')
-  const failed = error => (verb === 'acquire' && error.name === 'LockError' ? 'refused' : `error ${error.message}`)
+  const no = { acquire: 'refused', renew: 'lost' }[verb]
+  const failed = error => (no && error.name === 'LockError' ? no : `error ${error.message}`)
   console.log(await answer(verb, key).catch(failed))
 }).on('close', () => process.exit())

@@ -17,15 +17,23 @@ async function answer(verb, key) {
     return `granted expires_ms=${lock.expiration}`
   }
   const lock = held.get(key)
-  held.delete(key)
-  await lock.release()
-  return 'released'
+  if (verb === 'release') {
+    held.delete(key)
+    await lock.release()
+    return 'released'
+  }
+  if (verb === 'renew') {
+    const longer = await lock.extend(ttl)
+    held.set(key, longer)
+    return `renewed expires_ms=${longer.expiration}`
+  }
+  return `error not understood: ${verb}`
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [verb, key] = line.split(' ')
-  const failed = error =>
-    verb === 'acquire' && error instanceof ExecutionError ? 'refused' : `error ${error.message}`
+  const no = { acquire: 'refused', renew: 'lost' }[verb]
+  const failed = error => (no && error instanceof ExecutionError ? no : `error ${error.message}`)
   console.log(await answer(verb, key).catch(failed))
 }
 process.exit()

@@ -14,6 +14,9 @@ import (
 )
 
 const release = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end"
+const renew = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end"
+
+var ttl = os.Getenv("PICKLOCK_TTL_MS")
 
 // call makes one request on a connection of its own and returns the first line of its reply.
 func call(host string, words ...string) (string, error) {
@@ -39,7 +42,7 @@ func acquire(host, key string, wait time.Duration) (answer, owner string, err er
 	rand.Read(raw)
 	owner = fmt.Sprintf("%x", raw)
 	for end := time.Now().Add(wait); ; time.Sleep(20 * time.Millisecond) {
-		reply, err := call(host, "SET", key, owner, "NX", "PX", os.Getenv("PICKLOCK_TTL_MS"))
+		reply, err := call(host, "SET", key, owner, "NX", "PX", ttl)
 		if err != nil {
 			return "", "", err
 		}
@@ -52,6 +55,14 @@ func acquire(host, key string, wait time.Duration) (answer, owner string, err er
 	}
 }
 
+// compared is the word for whether a script found the owner whom it was to find.
+func compared(reply, yes, no string) string {
+	if reply == ":1" {
+		return yes
+	}
+	return no
+}
+
 func main() {
 	store, err := url.Parse(os.Getenv("PICKLOCK_STORES"))
 	if err != nil {
@@ -61,16 +72,18 @@ func main() {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		words := strings.Fields(lines.Text())
 		key, answer := words[1], ""
-		if words[0] == "acquire" {
+		switch words[0] {
+		case "acquire":
 			wait, _ := strconv.Atoi(words[2])
 			answer, held[key], err = acquire(store.Host, key, time.Duration(wait)*time.Millisecond)
-		} else {
+		case "release":
 			answer, err = call(store.Host, "EVAL", release, "1", key, held[key])
-			if answer == ":1" {
-				answer = "released"
-			} else {
-				answer = "error it was not held any more"
-			}
+			answer = compared(answer, "released", "error it was not held any more")
+		case "renew":
+			answer, err = call(store.Host, "EVAL", renew, "1", key, held[key], ttl)
+			answer = compared(answer, "renewed", "lost")
+		default:
+			answer = "error not understood: " + words[0]
 		}
 		if err != nil {
 			answer = fmt.Sprint("error ", err)

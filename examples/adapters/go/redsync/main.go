@@ -44,7 +44,8 @@ func main() {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		words := strings.Fields(lines.Text())
 		key := words[1]
-		if words[0] == "acquire" {
+		switch words[0] {
+		case "acquire":
 			mutex := sync.NewMutex(key, redsync.WithExpiry(ttl))
 			var taken *redsync.ErrTaken
 			switch err := mutex.Lock(); {
@@ -56,10 +57,20 @@ func main() {
 			default:
 				fmt.Println("error", line(err))
 			}
-		} else if ok, err := held[key].Unlock(); ok {
-			fmt.Println("released")
-		} else {
-			fmt.Println("error it was not held any more:", line(err))
+		case "release":
+			if ok, err := held[key].Unlock(); ok {
+				fmt.Println("released")
+			} else {
+				fmt.Println("error it was not held any more:", line(err))
+			}
+		case "renew":
+			if ok, _ := held[key].Extend(); ok {
+				fmt.Printf("renewed expires_ms=%d\n", held[key].Until().UnixMilli())
+			} else {
+				fmt.Println("lost")
+			}
+		default:
+			fmt.Println("error not understood:", words[0])
 		}
 	}
 }
