@@ -6,7 +6,7 @@
 //! everybody behind it although the lock is free. That time is told by the clients' wall clocks: one that is ahead throws
 //! living waiters out of the queue, and one that was ahead and dies keeps its place for as long. A lock that is held for
 //! longer than the queue has patience costs all who wait their places.
-//! *Source:* Redisson's `RFairLock` (`RedissonFairLock`), by the behaviour of its scripts: a list of those who wait, a sorted
+//! *Source:* Redisson's `getFairLock()` (`RedissonFairLock`), by the behaviour of its scripts: a list of those who wait, a sorted
 //! set of when each loses its place, both looked at and tidied by whoever asks.
 //!
 //! Redisson's patience is five minutes to a lease of thirty seconds; here it is one lease unless given. A refused client
@@ -31,7 +31,7 @@ pub(super) static FAMILY: Family = Family {
     name: "fair",
     claim: "reentrant, with a queue in the store: those who wait are served in turn",
     weakness: "a waiter that dies keeps its place for a while; wall clocks decide for how long",
-    source: "Redisson, RFairLock",
+    source: "Redisson, RedissonFairLock",
     params: &[PATIENCE, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
     build,
 };
