@@ -378,6 +378,17 @@ mod exit_codes {
     }
 
     #[test]
+    fn what_is_set_and_does_not_hold_for_a_design_is_said() {
+        let args = ["compare", "--design", "single-fenced,redlock-fenced-quorum", "--seeds", "1"];
+        let with = |value| run(&and(&args, &["--scenario", "node-restart", "--set", value]));
+        let note = "`redlock-fenced-quorum` always runs with `redis.persistence=always`";
+        let none = with("redis.persistence=none").stderr;
+        assert!(none.contains(note) && !none.contains("`single-fenced` always"), "{none}");
+        let same = with("redis.persistence=always").stderr;
+        assert!(!same.contains(note), "{same}");
+    }
+
+    #[test]
     fn compare_is_0_whatever_it_finds() {
         let here = directory();
         let args =

@@ -134,6 +134,27 @@ pub(crate) fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|ending| ending == "toml")
 }
 
+/// What is set of stores and yet does not hold for a design, which requires something else of them: a sentence for each.
+pub(crate) fn overruled(designs: &[Design], settings: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for design in designs {
+        let Some(kind) = &design.kind else { continue };
+        for (name, required) in design.required().iter() {
+            let name = format!("{}.{name}", kind.name());
+            let given = settings.iter().rev().filter_map(|setting| setting.split_once('='));
+            let given =
+                given.map(|(name, value)| (name.trim(), value.trim())).find(|(given, _)| *given == name);
+            if let Some((_, given)) = given.filter(|(_, given)| *given != required.to_string()) {
+                notes.push(format!(
+                    "`{}` always runs with `{name}={required}`, which its claim rests on; `{name}={given}` is not used for it",
+                    design.name
+                ));
+            }
+        }
+    }
+    notes
+}
+
 /// Sets parameters on all scenarios that have them. One that no scenario has is an error.
 pub(crate) fn set(scenarios: &mut [Scenario], settings: &[String]) -> Result<(), Failure> {
     for setting in settings {

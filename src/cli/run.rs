@@ -197,6 +197,10 @@ pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let (designs, scenarios) = (selection.programs.and(&selection.design)?, choose::scenarios(selection)?);
     choose::fit_workers(&designs, &selection.set)?;
+    for note in choose::overruled(&designs, &selection.set) {
+        // Who does not listen on standard error is not told.
+        let _ = writeln!(io::stderr().lock(), "picklock: note: {note}");
+    }
     Ok(Campaign {
         engine: selection.engine,
         jobs: selection.jobs.unwrap_or(cores),

@@ -84,7 +84,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
                   that renews all its locks with one script sends a request for a hundred of them, in bursts."
             .to_owned(),
         figures: vec![Figures {
-            title: "50 s of steady state, all locks taken at the same instant".to_owned(),
+            title: "From 5 s to 55 s after all locks were taken, at one instant".to_owned(),
             head: vec!["holders", "design", "renewals/s", "requests/s", "most requests in 10 ms"],
             rows,
         }],

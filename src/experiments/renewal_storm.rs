@@ -39,7 +39,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
                   together."
             .to_owned(),
         figures: vec![Figures {
-            title: "a thousand locks, lease 30 s, 50 s of steady state".to_owned(),
+            title: "a thousand locks, lease 30 s, from 5 s to 55 s after they were taken".to_owned(),
             head: vec!["design", "acquires apart by", "requests a second", "most requests in 10 ms"],
             rows,
         }],

@@ -118,10 +118,19 @@ impl Design {
     pub fn settings(&self, world: &WorldSpec) -> Settings {
         let Some(kind) = &self.kind else { return Settings::default() };
         let mut settings = complete(kind.params(), &world.store, world.ttl);
-        if self.persistent {
-            kind.keep_everything(&mut settings);
-        }
+        self.required().iter().for_each(|(name, value)| settings.put(name, value.clone()));
         settings
+    }
+
+    /// What its stores run with whatever a plan gives: that which keeps every acknowledged write, for a design that claims no
+    /// more than it does on such stores.
+    #[must_use]
+    pub fn required(&self) -> Settings {
+        let mut required = Settings::default();
+        if let Some(kind) = self.kind.as_ref().filter(|_| self.persistent) {
+            kind.keep_everything(&mut required);
+        }
+        required
     }
 
     /// The hosts of its stores in a plan.

@@ -300,11 +300,7 @@ pub(super) fn has_levers(kind: Option<&dyn StoreKind>, injections: &[Injection])
 pub(super) fn admits(params: &'static [Param], world: &WorldSpec) -> Result<(), PlanError> {
     for (name, given) in world.store.iter() {
         let Some(param) = params.iter().find(|param| param.name == name) else { continue };
-        let text = match given {
-            Setting::Span(span) => format!("{}ns", span.as_nanos()),
-            Setting::Count(count) => count.to_string(),
-            Setting::Word(word) => word.clone(),
-        };
+        let text = given.to_string();
         let mut args = Args::defaults(params);
         let parsed = param.domain.parse(&text).ok();
         let fits = parsed.filter(|value| setting(*value, world.ttl).as_ref() == Some(given));

@@ -1,6 +1,7 @@
 //! Parameters of a kind of store, by name: what a plan says of the stores without knowing of which kind they are.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use serde::de::Error as _;
@@ -24,6 +25,17 @@ pub enum Setting {
     Count(u64),
     /// A word.
     Word(String),
+}
+
+/// As it is written in a scenario.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Setting::Span(span) => write!(f, "{}ns", span.as_nanos()),
+            Setting::Count(count) => write!(f, "{count}"),
+            Setting::Word(word) => f.write_str(word),
+        }
+    }
 }
 
 impl Settings {
