@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use self::measures::{MEASURES, further, measures};
-use self::parts::{RANKED_BY, head, places, scenario_head};
+use self::parts::{head, places, ranked_by, scenario_head};
 use self::ranking::ranking;
 use crate::brief::LINES;
 use crate::format::{Format, ReportError};
@@ -28,6 +28,7 @@ mod parts;
 pub(crate) mod ranking;
 pub(crate) mod rates;
 mod screen;
+pub(crate) mod shared;
 mod since;
 
 pub use self::comparison::Comparison;
@@ -85,7 +86,7 @@ fn whole(comparison: &Comparison, style: &Style) -> String {
     let summary = &comparison.summary;
     let columns = style.columns();
     let mut page = head(comparison, style);
-    page.push_str(&places(&ranking(summary), style).concat());
+    page.push_str(&places(summary, &ranking(summary), style).concat());
     let name = measures::name_columns(summary, columns);
     let invariants = rates::columns(summary);
     let against = differences::all(comparison);
@@ -123,7 +124,7 @@ fn markdown(comparison: &Comparison, _style: &Style) -> Result<String, ReportErr
             escape(&why)
         ));
     }
-    page.push_str(&format!("\n{RANKED_BY}\n\n"));
+    page.push_str(&format!("\n{}\n\n", ranked_by(summary)));
     if let Some(since) = &comparison.since {
         let lines: String = since.lines().iter().map(|line| format!("- {}\n", escape(line))).collect();
         page.push_str(&format!("## Since the baseline\n\n{lines}\n"));

@@ -87,7 +87,7 @@ fn rows<'a>(summary: &'a Summary, scenarios: &[&str]) -> Vec<Row<'a>> {
     rows
 }
 
-const UNHARMED: &str = "x";
+const UNHARMED: &str = "~";
 
 fn symbol(cell: &Cell) -> (Ink, String) {
     let symbols = verdict::symbols(cell);
@@ -206,10 +206,10 @@ mod tests {
             [
                 "                                     1",
                 "single, watchdog                     ✗",
-                "single-fenced                        x",
+                "single-fenced                        ~",
                 "oracle                               ·",
                 "1 pause",
-                "✗ violated, the data harmed, x violated, the data unharmed, · none found",
+                "✗ violated, the data harmed, ~ violated, the data unharmed, · none found",
             ]
         );
     }

@@ -44,7 +44,7 @@ impl Look {
     pub(crate) fn sign(self) -> &'static str {
         match self {
             Look::Harmed => "✗",
-            Look::Violated => "x",
+            Look::Violated => "~",
             Look::Holds => "·",
             Look::Unknown => "?",
             Look::NotApplicable => "–",

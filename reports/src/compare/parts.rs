@@ -1,14 +1,22 @@
 //! What both pages of a comparison for people have in common, the whole one and that of one screen.
 
+use picklock_scenarios::summary::Summary;
+
 use super::comparison::Comparison;
 use super::differences::Against;
 use super::ranking::Ranked;
+use super::shared::Shared;
 use crate::layout::{enumerated, paragraph, printable, wrap};
 use crate::paint::{Ink, Style};
 
 /// By what the ranking is ordered.
-pub(super) const RANKED_BY: &str = "ranked by how often the data was harmed (effective-exclusion, \
-                                    no-lost-update), then by how often two held at once, then by anything else";
+pub(super) fn ranked_by(summary: &Summary) -> String {
+    format!(
+        "ranked by how often the data was harmed (effective-exclusion, no-lost-update), then by how often two held at once, then by \
+         anything else{}",
+        Shared::of(summary).limits()
+    )
+}
 
 /// The command, and whether the seeds are paired.
 pub(super) fn head(comparison: &Comparison, style: &Style) -> String {
@@ -17,14 +25,14 @@ pub(super) fn head(comparison: &Comparison, style: &Style) -> String {
 }
 
 /// The ranking: its title, a paragraph for each place, and by what it is ordered.
-pub(super) fn places(ranking: &[Ranked<'_>], style: &Style) -> Vec<String> {
+pub(super) fn places(summary: &Summary, ranking: &[Ranked<'_>], style: &Style) -> Vec<String> {
     let columns = style.columns();
     let title = format!("\n{}\n", style.paint(Ink::Head, "protects the data"));
     let places = ranking
         .iter()
         .zip(1..)
         .map(|(ranked, place)| paragraph(&printable(&said(ranked, place)), 2, columns));
-    std::iter::once(title).chain(places).chain([paragraph(RANKED_BY, 0, columns)]).collect()
+    std::iter::once(title).chain(places).chain([paragraph(&ranked_by(summary), 0, columns)]).collect()
 }
 
 /// The heading of a scenario's tables.

@@ -2,11 +2,13 @@
 //!
 //! The order is that of what a user loses: first how often the data was harmed (`effective-exclusion`, `no-lost-update`),
 //! then how often two held at once, then how often anything else was violated. Two holders are not the worst that can happen:
-//! where the resource refuses what comes late, nothing is lost by them.
+//! where the resource refuses what comes late, nothing is lost by them. Rates are over the scenarios that all designs ran; what was
+//! found under others is named.
 
 use picklock_scenarios::invariants::{mutual_exclusion, token_order};
 use picklock_scenarios::summary::{Cell, Summary};
 
+use super::shared::{Shared, was_run};
 use crate::numbers::{clean_bound, percent, percent_up, plural};
 use crate::text::distinct;
 use crate::verdict::{self, Mark, OF_DATA};
@@ -17,8 +19,8 @@ pub(crate) struct Ranked<'a> {
     pub(crate) protects: Protects,
     /// Why, as a fragment.
     pub(crate) why: String,
-    /// The runs that exercised something, those of them in which the data was harmed (by the more frequent of the two ways), and
-    /// those in which two held.
+    /// The runs under shared scenarios that exercised something, those of them in which the data was harmed (by the more frequent of
+    /// the two ways), and those in which two held.
     pub(crate) exercised: u64,
     pub(crate) harmed: u64,
     pub(crate) held: u64,
@@ -48,8 +50,9 @@ impl Protects {
 /// The designs, the best first. Those of which the runs say the same stay in their order.
 pub(crate) fn ranking(summary: &Summary) -> Vec<Ranked<'_>> {
     let designs = distinct(summary.cells.iter().map(|cell| cell.design.as_str()));
+    let shared = Shared::of(summary);
     let mut scored: Vec<(Score, Ranked<'_>)> =
-        designs.into_iter().map(|design| judge(summary, design)).collect();
+        designs.into_iter().map(|design| judge(summary, &shared, design)).collect();
     scored.sort_by(|(one, _), (other, _)| {
         let by_rates = one.rates.iter().zip(&other.rates).map(|(one, other)| one.total_cmp(other));
         one.protects
@@ -65,9 +68,9 @@ struct Score {
     rates: [f64; 3],
 }
 
-fn judge<'a>(summary: &Summary, design: &'a str) -> (Score, Ranked<'a>) {
-    let cells: Vec<&Cell> =
-        summary.cells.iter().filter(|cell| cell.design == design && cell.skipped.is_none()).collect();
+fn judge<'a>(summary: &Summary, shared: &Shared<'_>, design: &'a str) -> (Score, Ranked<'a>) {
+    let own = summary.cells.iter().filter(|cell| cell.design == design && was_run(cell));
+    let (cells, others): (Vec<&Cell>, Vec<&Cell>) = own.partition(|cell| shared.holds(cell));
     let exercised: u64 = cells.iter().map(|cell| verdict::exercised(cell)).sum();
     let runs = |invariant: &str| -> u64 {
         cells.iter().filter_map(|cell| cell.violations.get(invariant)).map(|violation| violation.runs).sum()
@@ -75,36 +78,39 @@ fn judge<'a>(summary: &Summary, design: &'a str) -> (Score, Ranked<'a>) {
     let rate = |invariant: &str| runs(invariant) as f64 / exercised.max(1) as f64;
     let most = |invariants: &[&str]| invariants.iter().map(|name| rate(name)).fold(0.0, f64::max);
     let held = mutual_exclusion::INVARIANT.name;
-    let others = distinct(cells.iter().flat_map(|cell| cell.violations.keys()).map(String::as_str));
-    let others: Vec<&str> =
-        others.into_iter().filter(|name| *name != held && !verdict::is_of_data(name)).collect();
-    let rates = [most(&OF_DATA), rate(held), most(&others)];
+    let rest = distinct(cells.iter().flat_map(|cell| cell.violations.keys()).map(String::as_str));
+    let rest: Vec<&str> =
+        rest.into_iter().filter(|name| *name != held && !verdict::is_of_data(name)).collect();
+    let rates = [most(&OF_DATA), rate(held), most(&rest)];
 
-    let protects = if rates[0] > 0.0 {
+    let elsewhere: Vec<&str> =
+        others.iter().filter(|cell| harms(cell)).map(|cell| cell.scenario.as_str()).collect();
+    let protects = if rates[0] > 0.0 || !elsewhere.is_empty() {
         Protects::No
-    } else if cells.iter().all(|cell| Mark::of(cell) == Mark::Unknown) {
+    } else if cells.iter().chain(&others).all(|cell| Mark::of(cell) == Mark::Unknown) {
         Protects::Untested
     } else {
         Protects::InTheseRuns
     };
-    // Who was spared a scenario may have been spared the worst.
-    let scenarios = distinct(summary.cells.iter().map(|cell| cell.scenario.as_str())).len();
-    let under = match cells.len() {
-        all if all == scenarios => String::new(),
-        some => format!(" under {some} of {scenarios} scenarios"),
+    let unchanged = || {
+        let below = clean_bound(exercised).map(percent_up).unwrap_or_default();
+        format!("no stale or lost change in {exercised} {} (<{below})", plural(exercised, "run"))
     };
     let in_runs = |invariant: &str| format!("{invariant} broken in {}", percent(rate(invariant)));
     let why = match protects {
         Protects::No => {
             let broken: Vec<String> =
                 OF_DATA.into_iter().filter(|name| runs(name) > 0).map(in_runs).collect();
-            format!("{} of {exercised} {}{under}", broken.join(", "), plural(exercised, "run"))
+            let here = format!("{} of {exercised} {}", broken.join(", "), plural(exercised, "run"));
+            match (broken.is_empty(), elsewhere.join(", ")) {
+                (_, none) if none.is_empty() => here,
+                (true, under) => format!("{}, but harmed under {under}, which not all ran", unchanged()),
+                (false, under) => format!("{here}; harmed under {under} too, which not all ran"),
+            }
         }
         Protects::Untested => String::new(),
         Protects::InTheseRuns => {
-            let below = clean_bound(exercised).map(percent_up).unwrap_or_default();
-            let none =
-                format!("no stale or lost change in {exercised} {} (<{below})", plural(exercised, "run"));
+            let none = unchanged();
             let fenced = cells.iter().any(|cell| applies(cell, token_order::INVARIANT.name));
             match (runs(held) > 0, fenced) {
                 (false, _) => none,
@@ -121,7 +127,84 @@ fn judge<'a>(summary: &Summary, design: &'a str) -> (Score, Ranked<'a>) {
     (Score { protects, rates }, ranked)
 }
 
+fn harms(cell: &Cell) -> bool {
+    OF_DATA.into_iter().any(|invariant| cell.violations.contains_key(invariant))
+}
+
 /// Whether an invariant says anything of the design of a cell.
 pub(crate) fn applies(cell: &Cell, invariant: &str) -> bool {
     cell.runs > 0 && !cell.not_applicable.iter().any(|name| name == invariant)
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_scenarios::summary::{SCHEMA, Violation};
+
+    use super::*;
+
+    const LOST: &str = "no-lost-update";
+
+    fn cell(design: &str, scenario: &str, lost: u64) -> Cell {
+        let violated =
+            (lost > 0).then(|| (LOST.to_owned(), Violation { runs: lost, ..Violation::default() }));
+        Cell {
+            design: design.into(),
+            scenario: scenario.into(),
+            runs: 100,
+            decided: 100,
+            violations: violated.into_iter().collect(),
+            ..Cell::default()
+        }
+    }
+
+    fn spared(design: &str, scenario: &str) -> Cell {
+        Cell { runs: 0, skipped: Some("nothing to fail over".into()), ..cell(design, scenario, 0) }
+    }
+
+    fn ranked(cells: Vec<Cell>) -> Vec<(String, Protects, String)> {
+        let summary = Summary { schema: SCHEMA, command: String::new(), partial: false, cells };
+        ranking(&summary).into_iter().map(|one| (one.design.to_owned(), one.protects, one.why)).collect()
+    }
+
+    #[test]
+    fn rates_are_of_what_all_designs_ran_and_harm_elsewhere_is_named() {
+        let found = ranked(vec![
+            cell("mended", "pause", 0),
+            cell("mended", "failover", 90),
+            cell("worse", "pause", 20),
+            spared("worse", "failover"),
+            cell("better", "pause", 10),
+            cell("better", "failover", 90),
+        ]);
+        let why = |of: &str| {
+            let one = found.iter().find(|(design, ..)| design == of).unwrap();
+            (one.1, one.2.clone())
+        };
+        let order: Vec<&str> = found.iter().map(|(design, ..)| design.as_str()).collect();
+        assert_eq!(order, ["mended", "better", "worse"]);
+        let (protects, said) = why("better");
+        assert_eq!(protects, Protects::No);
+        assert_eq!(
+            said,
+            "no-lost-update broken in 10.0% of 100 runs; harmed under failover too, which not all ran"
+        );
+        let (protects, said) = why("mended");
+        assert_eq!(protects, Protects::No, "harm is harm, wherever it was done");
+        assert!(said.ends_with("but harmed under failover, which not all ran"), "{said}");
+        assert_eq!(why("worse").1, "no-lost-update broken in 20.0% of 100 runs");
+    }
+
+    #[test]
+    fn designs_that_ran_nothing_leave_the_others_their_scenarios() {
+        let found = ranked(vec![cell("one", "pause", 5), cell("one", "calm", 0), spared("none", "pause")]);
+        assert_eq!(found[0].2, "no-lost-update broken in 2.5% of 200 runs");
+        assert_eq!(found[1].1, Protects::Untested);
+    }
+
+    #[test]
+    fn designs_that_share_no_scenario_keep_their_own() {
+        let found = ranked(vec![cell("one", "pause", 5), cell("other", "calm", 0)]);
+        assert_eq!(found[0].0, "other");
+        assert_eq!(found[1].2, "no-lost-update broken in 5.0% of 100 runs");
+    }
 }

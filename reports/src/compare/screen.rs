@@ -2,7 +2,7 @@
 //! next, in at most [`LINES`] lines, however many designs and scenarios there are.
 //!
 //! Under one scenario it is that scenario's own table, with intervals, and the differences, as far as there is room. Otherwise
-//! the runs of all scenarios are added up: a line for each design, in the order of the ranking.
+//! the runs of all scenarios that every design ran are added up: a line for each design, in the order of the ranking.
 
 use std::path::Path;
 
@@ -12,6 +12,7 @@ use picklock_scenarios::summary::Cell;
 use super::comparison::Comparison;
 use super::parts::{head, places, scenario_head};
 use super::ranking::{Ranked, applies, ranking};
+use super::shared::Shared;
 use super::{differences, measures, parts, rates};
 use crate::brief::{self, LINES};
 use crate::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
@@ -29,13 +30,13 @@ const TOLD: usize = 3;
 
 const ALONE: &str = "0 (<p): none, so below p at 95%; ?: not exercised; -: says nothing of it";
 const DIFFERENCES: &str = "differences: percentage points, same seeds; hardly chance if 0 lies outside";
-const SUMMED: &str = "of all runs that exercised something, in the order of the ranking; <p: none, and so below p at 95%; \
-                      ?: not exercised; -: says nothing of the design";
+const SUMMED: &str = "of the runs that exercised something, under the scenarios of the ranking and in its order; <p: none, and so below \
+                      p at 95%; ?: not exercised; -: says nothing of the design";
 
 /// The page. `out` is the directory that everything was written to, if any.
 pub(super) fn page(comparison: &Comparison, style: &Style, out: Option<&Path>) -> String {
     let ranking = ranking(&comparison.summary);
-    let all = places(&ranking, style);
+    let all = places(&comparison.summary, &ranking, style);
     let start = head(comparison, style);
     let since = comparison.since.as_ref().map(|since| since.page(style)).unwrap_or_default();
     let mut end = since + "\n";
@@ -119,9 +120,10 @@ fn rows(
     most: usize,
     style: &Style,
 ) -> String {
+    let shared = Shared::of(&comparison.summary);
     let row = |ranked: &Ranked<'_>| -> String {
-        let cells: Vec<&Cell> =
-            comparison.summary.cells.iter().filter(|cell| cell.design == ranked.design).collect();
+        let own = comparison.summary.cells.iter().filter(|cell| cell.design == ranked.design);
+        let cells: Vec<&Cell> = own.filter(|cell| shared.holds(cell)).collect();
         let rates: String = (invariants.iter())
             .map(|invariant| {
                 let (ink, rate) = rate(&cells, invariant);
@@ -149,7 +151,7 @@ fn rows(
     all[..shown].concat() + &style.paint(Ink::Dim, &more)
 }
 
-/// How often a design violated an invariant, over all scenarios that say something of it, in four columns.
+/// How often a design violated an invariant, over those of the scenarios that say something of it, in four columns.
 fn rate(cells: &[&Cell], invariant: &Invariant) -> (Ink, String) {
     let of: Vec<&&Cell> = cells.iter().filter(|cell| applies(cell, invariant.name)).collect();
     if of.is_empty() {

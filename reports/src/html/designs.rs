@@ -6,6 +6,7 @@ use picklock_scenarios::summary::{Cell, Metrics, Summary};
 
 use crate::compare::measures::{availability, messages_per_acquire};
 use crate::compare::ranking::{Protects, Ranked, ranking};
+use crate::compare::shared::Shared;
 use crate::html::frame::wide;
 use crate::layout::printable;
 use crate::numbers::{self, clean_bound, percent, percent_up};
@@ -49,15 +50,17 @@ impl Standing<'_> {
 
 /// All designs, the best first.
 pub(super) fn standings(summary: &Summary) -> Vec<Standing<'_>> {
-    let of = |(ranked, place): (_, usize)| standing(summary, ranked, place);
+    let shared = Shared::of(summary);
+    let of = |(ranked, place): (_, usize)| standing(summary, &shared, ranked, place);
     ranking(summary).into_iter().zip(1..).map(of).collect()
 }
 
-fn standing<'a>(summary: &'a Summary, ranked: Ranked<'a>, place: usize) -> Standing<'a> {
+fn standing<'a>(summary: &'a Summary, shared: &Shared<'_>, ranked: Ranked<'a>, place: usize) -> Standing<'a> {
     let cells: Vec<(usize, &Cell)> =
         summary.cells.iter().enumerate().filter(|(_, cell)| cell.design == ranked.design).collect();
     let mut metrics = Metrics::default();
-    cells.iter().for_each(|(_, cell)| metrics.merge(&cell.metrics));
+    let alike = cells.iter().filter(|(_, cell)| shared.holds(cell));
+    alike.for_each(|(_, cell)| metrics.merge(&cell.metrics));
     Standing {
         ranked,
         place,

@@ -52,7 +52,7 @@ fn legend(summary: &Summary) -> Markup {
     html! {
         ul.legend {
             li { span.key.h { "✗" } " the data was harmed: a stale change was applied, or one was lost" }
-            li { span.key.x { "x" } " something was violated, and no data harmed" }
+            li { span.key.x { "~" } " something was violated, and no data harmed" }
             li { span.key.ok { "·" } " nothing found; the rate is below what stands there, at 95%" }
             li { span.key.u { "?" } " not put to the test" }
             li { span.key.na { "–" } " says nothing of the design" }

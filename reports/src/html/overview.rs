@@ -7,6 +7,7 @@ use super::designs::{self, Standing, standings};
 use super::{cell, frame, matrix, parts, plot};
 use crate::compare::differences::Against;
 use crate::compare::ranking::Protects;
+use crate::compare::shared::Shared;
 use crate::layout::printable;
 use crate::numbers::plural;
 use crate::text::distinct;
@@ -41,7 +42,7 @@ pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) ->
             }
             (led_to(summary, &standings, against))
         }
-        footer { (notes()) }
+        footer { (notes(summary)) }
     };
     frame::page(&format!("picklock: {title}"), &body)
 }
@@ -89,18 +90,20 @@ fn led_to(summary: &Summary, standings: &[Standing<'_>], against: &[Against<'_>]
     parts::all(&standings.iter().map(of).collect::<Vec<_>>())
 }
 
-fn notes() -> Markup {
+fn notes(summary: &Summary) -> Markup {
+    let limits = Shared::of(summary).limits();
     html! {
         h2 { "How to read it" }
         p {
-            "Designs are ranked by how often the data was harmed, then by how often two held at once, then by anything else. \
-             Rates are per run that exercised the scenario, with Wilson’s interval at 95%. Nothing found is no promise: 0 (<p) says that the rate \
+            "Designs are ranked by how often the data was harmed, then by how often two held at once, then by anything else" (limits) ". "
+            "Rates are per run that exercised the scenario, with Wilson’s interval at 95%. A run has the faults of its scenario, aimed at a lock that \
+             is asked for or held: for a rate per year, multiply by how often such a fault strikes one of your holders. Nothing found is no promise: 0 (<p) says that the rate \
              is below p at 95%, no more. Data is harmed when a stale change is applied or an acknowledged one is lost; two holders alone harm \
              nothing where the resource refuses what comes late."
         }
         p {
             "Available: share of the time in which the lock was wanted and somebody held it. Wait: the median of the acquires that succeeded. \
-             Messages: from client to store, for each of these. All of them over the scenarios that say something of the design. \
+             Messages: from client to store, for each of these. All of them over the scenarios of the ranking. \
              Every number comes from a simulated world and is made again by the command above."
         }
     }

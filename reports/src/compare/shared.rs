@@ -1,0 +1,51 @@
+//! Over what designs are compared: the scenarios that all of them ran. A design that is spared a scenario may be spared the
+//! worst, and its rates over all that it ran would not be of the same faults as another's.
+
+use std::collections::BTreeSet;
+
+use picklock_scenarios::summary::{Cell, Summary};
+
+use crate::numbers::plural;
+use crate::text::distinct;
+
+/// The scenarios that all designs ran.
+pub(crate) struct Shared<'a> {
+    scenarios: BTreeSet<&'a str>,
+    /// How many any of them ran.
+    of: usize,
+}
+
+impl<'a> Shared<'a> {
+    /// Designs that ran nothing do not count. If there is no scenario that all ran, every one is taken.
+    pub(crate) fn of(summary: &'a Summary) -> Shared<'a> {
+        let ran = || summary.cells.iter().filter(|cell| was_run(cell));
+        let designs = distinct(ran().map(|cell| cell.design.as_str())).len();
+        let all: BTreeSet<&str> = ran().map(|cell| cell.scenario.as_str()).collect();
+        let by = |scenario: &str| {
+            distinct(ran().filter(|it| it.scenario == scenario).map(|it| it.design.as_str()))
+        };
+        let scenarios: BTreeSet<&str> =
+            all.iter().copied().filter(|scenario| by(scenario).len() == designs).collect();
+        let of = all.len();
+        Shared { scenarios: if scenarios.is_empty() { all } else { scenarios }, of }
+    }
+
+    /// Whether a cell was run, under one of them.
+    pub(crate) fn holds(&self, cell: &Cell) -> bool {
+        was_run(cell) && self.scenarios.contains(cell.scenario.as_str())
+    }
+
+    /// What is left out, as the end of a sentence.
+    pub(crate) fn limits(&self) -> String {
+        let (shared, all) = (self.scenarios.len(), self.of);
+        if shared == all {
+            return String::new();
+        }
+        format!(", over the {shared} of {all} {} that all designs ran", plural(all as u64, "scenario"))
+    }
+}
+
+/// Whether anything was run of a cell.
+pub(crate) fn was_run(cell: &Cell) -> bool {
+    cell.skipped.is_none() && cell.runs > 0
+}
