@@ -80,8 +80,7 @@ pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
             thead { tr {
                 th scope="col" { span.v { "place" } }
                 th scope="col" { "design" }
-                th.wider scope="col" { "runs that harmed the data" (scale()) }
-                th.num scope="col" { span.v { "rate, interval" } }
+                th scope="col" { "runs that harmed the data" (scale()) }
                 th.num scope="col" { "two held" }
                 th.num scope="col" { "available" }
                 th.num scope="col" { "wait" }
@@ -96,8 +95,7 @@ pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
                             span.sign title=(one.ranked.protects.words()) { (sign) }
                             a href={ "#d" (one.place) } { (printable(one.ranked.design)) }
                         }
-                        td { (whisker(one)) }
-                        td.num.rate { (rate(one)) }
+                        td.rate { div { (whisker(one)) span { (rate(one)) } } }
                         td.num { (percent(one.ranked.held as f64 / one.ranked.exercised.max(1) as f64)) }
                         td.num { (or_none(one.availability.map(percent))) }
                         td.num { (or_none(one.p50.map(numbers::span))) }
@@ -145,7 +143,7 @@ fn whisker(one: &Standing<'_>) -> Markup {
                 @if one.ranked.harmed == 0 {
                     path.bound d={ "M" (x(high)) " 4V14" } {}
                 } @else {
-                    rect.dot x={ (format!("{:.1}", 8.0 + WIDTH * rate - 4.0)) } y="5" width="8" height="8" {}
+                    rect.dot x={ (format!("{:.1}", 8.0 + WIDTH * rate - 1.5)) } y="4" width="3" height="10" {}
                 }
             }
         }

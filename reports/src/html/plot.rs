@@ -75,8 +75,8 @@ pub(super) fn plot(standings: &[Standing<'_>]) -> Markup {
         figure {
             (wide("Plot of harm, availability and cost", &drawing))
             figcaption {
-                "Runs that harmed the data, with Wilson’s interval, against availability. Numbers are places in the ranking; the larger, the more \
-                 messages an acquire costs. ● none seen, ◆ harmed. Where a mark was moved aside, a line leads to its true place."
+                "Runs that harmed the data against availability. Numbers are places in the ranking; the larger, the more messages an acquire costs. A line \
+                 that stands out above and below a mark is Wilson’s interval. ● none seen, ◆ harmed. Where a mark was moved aside, a line leads to its true place."
             }
         }
     }
