@@ -56,6 +56,16 @@ pub(super) fn command(line: &str) -> Markup {
     html! { div.cmd { code { (printable(line)) } button type="button" data-copy { "Copy" } } }
 }
 
+/// A sentence of the text reports, in which what stands between backticks is code.
+pub(super) fn prose(text: &str) -> Markup {
+    let text = printable(text);
+    let parts: Vec<&str> = text.split('`').collect();
+    html! {
+        @if parts.len().is_multiple_of(2) { (text) }
+        @else { @for (nth, part) in parts.iter().enumerate() { @if nth.is_multiple_of(2) { (part) } @else { code { (part) } } } }
+    }
+}
+
 /// A part of the page that is wider than a phone: it scrolls by itself, by keyboard too.
 pub(super) fn wide(label: &str, inner: &Markup) -> Markup {
     html! { div.wide tabindex="0" role="region" aria-label=(label) { (inner) } }

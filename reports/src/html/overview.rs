@@ -106,5 +106,10 @@ fn notes(summary: &Summary) -> Markup {
              Messages: from client to store, for each of these. All of them over the scenarios of the ranking. \
              Every number comes from a simulated world and is made again by the command above."
         }
+        p {
+            "Of a cell: a fault bit if it changed anything, and decided something if it struck while a lock was granted or held; passed by, \
+             how often one waiter saw somebody served who had asked later; seen elsewhere, in how many networks the reduced run did the same on \
+             a second engine or a real server. A latecomer is a client that asks once the others are done, to see whether the lock still can be had."
+        }
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use picklock_scenarios::story::Story;
 
 use crate::diagram::{Course, Step, draw};
-use crate::html::frame::command;
+use crate::html::frame::{command, prose};
 use crate::layout::printable;
 use crate::{aftermath, spans, tale};
 
@@ -48,8 +48,8 @@ fn article(story: &Story, id: &str, title: Option<&str>) -> Markup {
         article.story id=(id) {
             @if let Some(title) = title { h3 id={ (id) "h" } { (title) } } @else { h2.v { "What happened" } }
             div.tale {
-                @for found in tale::found(story) { p.found { (printable(&found)) } }
-                @if !how.is_empty() { p { (printable(&how)) } }
+                @for found in tale::found(story) { p.found { (prose(&found)) } }
+                @if !how.is_empty() { p { (prose(&how)) } }
             }
             div.run {
                 (figure(&course, id))
@@ -114,7 +114,7 @@ fn event(course: &Course<'_>, nth: usize, step: &Step) -> Markup {
     let at = trace.events[step.position].at.to_string();
     html! {
         li.k[step.link].p[step.proves] data-i=(nth) {
-            time { (at) } " " b { (printable(trace.host_name(step.host))) } " " (printable(&step.text))
+            time { (at) } " " b { (printable(trace.host_name(step.host))) } " " (prose(&step.text))
             @if step.proves { span.proof title="proves the finding" { " ◀" } }
         }
     }
@@ -132,7 +132,7 @@ fn hangs_on(story: &Story, within: bool) -> Markup {
             @for (title, lines) in blocks.iter().filter(|(_, lines)| !lines.is_empty()) {
                 div {
                     @if within { h4 { (title) } } @else { h3 { (title) } }
-                    ul.plain { @for line in lines { li { (printable(line)) } } }
+                    ul.plain { @for line in lines { li { (prose(line)) } } }
                 }
             }
         }
