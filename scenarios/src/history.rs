@@ -5,6 +5,7 @@
 //! and clocks are left out on purpose: what they did shows in these. Belief and grant order are measured here, in
 //! true time, and nowhere else, so that no two invariants can disagree about them.
 
+mod names;
 mod parts;
 mod pass;
 

@@ -2,8 +2,9 @@
 //!
 //! That a fault *bit* says only that it delayed something. It decided something if the section in whose service the host
 //! or the message was that it struck got the lock and had not let it go; or, at a server, if that server kept at that time the
-//! record of a grant that was held (of one that says nothing of its records: if a grant was held at all). A change of the clock's rate lasts from then on: it strikes whatever is held later. Without a
-//! lock, a section is struck that goes on to make its change.
+//! record of a grant that was held; or if a grant was held at all, where the server says nothing of its records, or has none whose name
+//! tells that it is the lock's. A change of the clock's rate lasts from then on: it strikes whatever is held later. Without a lock, a
+//! section is struck that goes on to make its change.
 
 use std::collections::BTreeSet;
 use std::mem::discriminant;
@@ -78,7 +79,8 @@ fn until(history: &History<'_>, section: &Section<'_>) -> Option<TrueTime> {
 /// True if the host struck kept a record of the section while that had something to lose.
 fn kept(history: &History<'_>, section: &Section<'_>, strike: &Strike, lasts: bool) -> bool {
     let Some(until) = until(history, section) else { return false };
-    if history.is_silent(strike.host) {
+    let keeps = matches!(history.trace.role(strike.host), Some(Role::Store | Role::Replica));
+    if history.is_silent(strike.host) || (keeps && !history.knows_records()) {
         let granted_at = section.grant.as_ref().map(|grant| grant.granted_at);
         return granted_at.is_some_and(|at| (lasts || at <= strike.at) && strike.at <= until);
     }

@@ -183,6 +183,12 @@ impl<'t> History<'t> {
         self.trace.hosts.get(usize::from(host.0)).is_some_and(|info| info.silent)
     }
 
+    /// True if a store made a record of which it is known that it is a lock's.
+    #[must_use]
+    pub fn knows_records(&self) -> bool {
+        self.records.iter().any(|record| record.created.grant.is_some())
+    }
+
     /// The index of a section.
     #[must_use]
     pub fn place_of(&self, id: GrantId) -> Option<usize> {

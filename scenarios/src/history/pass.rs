@@ -13,17 +13,19 @@ use picklock_sim::lock::Belief;
 use picklock_sim::time::{TrueTime, nanos};
 use picklock_sim::trace::{Event, Role, Trace, What};
 
+use super::names;
 use super::parts::{Act, Answer, Granted, History, Operation, Record, Section, Touch};
 
 impl<'t> History<'t> {
     /// Derives the history of a trace.
     #[must_use]
     pub fn of(trace: &'t Trace) -> History<'t> {
-        let mut pass = Pass::over(trace);
-        for event in &trace.events {
-            pass.take(event);
+        let history = Pass::over(trace, BTreeMap::new()).into_history();
+        if history.granted.is_empty() || history.knows_records() {
+            return history;
         }
-        pass.into_history()
+        let names = names::of(&history);
+        if names.is_empty() { history } else { Pass::over(trace, names).into_history() }
     }
 }
 
@@ -34,6 +36,8 @@ struct Pass<'t> {
     standing: Vec<Standing>,
     /// The indices of the keys.
     keys: BTreeMap<&'t Key, usize>,
+    /// The keys by the names of their records, where these are others.
+    names: BTreeMap<&'t Key, &'t Key>,
     /// Indices of the records that have not ended, by key and host.
     live: BTreeMap<(usize, HostId), usize>,
     /// The creations of the grant at hand, kept to reuse the allocation.
@@ -59,10 +63,10 @@ struct Creation {
 }
 
 impl<'t> Pass<'t> {
-    fn over(trace: &'t Trace) -> Pass<'t> {
+    fn over(trace: &'t Trace, names: BTreeMap<&'t Key, &'t Key>) -> Pass<'t> {
         let stands =
             |role| Standing { takes_writes: role == Role::Store, runs: true, jumped: TrueTime::default() };
-        Pass {
+        let mut pass = Pass {
             history: History {
                 trace,
                 keys: Vec::new(),
@@ -78,10 +82,15 @@ impl<'t> Pass<'t> {
             },
             standing: trace.hosts.iter().map(|host| stands(host.role)).collect(),
             keys: BTreeMap::new(),
+            names,
             live: BTreeMap::new(),
             creations: Vec::new(),
             last: None,
+        };
+        for event in &trace.events {
+            pass.take(event);
         }
+        pass
     }
 
     fn take(&mut self, event: &'t Event) {
@@ -186,8 +195,9 @@ impl<'t> Pass<'t> {
         })
     }
 
-    fn known_key(&self, key: &Key) -> Option<usize> {
-        self.keys.get(key).copied()
+    /// The index of the lock that a record is of.
+    fn known_key(&self, record: &Key) -> Option<usize> {
+        self.keys.get(self.names.get(record).copied().unwrap_or(record)).copied()
     }
 
     /// The index of the section that an event belongs to, which is new if the event is its first.

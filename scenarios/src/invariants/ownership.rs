@@ -34,7 +34,7 @@ fn check(history: &History<'_>) -> Outcome {
     if !history.trace.hosts.iter().any(|host| host.role == Role::Store) {
         return Outcome::NotApplicable;
     }
-    if !history.records.iter().any(|record| record.created.grant.is_some()) {
+    if !history.knows_records() {
         return Outcome::Unknown("no store created a record".to_owned());
     }
     // Looked for only if it is asked: it takes the whole trace.
