@@ -68,67 +68,109 @@ struct Score {
     rates: [f64; 3],
 }
 
-fn judge<'a>(summary: &Summary, shared: &Shared<'_>, design: &'a str) -> (Score, Ranked<'a>) {
-    let own = summary.cells.iter().filter(|cell| cell.design == design && was_run(cell));
-    let (cells, others): (Vec<&Cell>, Vec<&Cell>) = own.partition(|cell| shared.holds(cell));
-    let exercised: u64 = cells.iter().map(|cell| verdict::exercised(cell)).sum();
-    let runs = |invariant: &str| -> u64 {
-        cells.iter().filter_map(|cell| cell.violations.get(invariant)).map(|violation| violation.runs).sum()
+fn judge<'a>(summary: &'a Summary, shared: &Shared<'_>, design: &'a str) -> (Score, Ranked<'a>) {
+    let found = Found::of(summary, shared, design);
+    let (protects, rates) = (found.protects(), found.rates());
+    let ranked = Ranked {
+        design,
+        protects,
+        why: found.why(protects),
+        exercised: found.exercised,
+        harmed: OF_DATA.into_iter().map(|name| found.runs(name)).max().unwrap_or(0),
+        held: found.runs(HELD),
     };
-    let rate = |invariant: &str| runs(invariant) as f64 / exercised.max(1) as f64;
-    let most = |invariants: &[&str]| invariants.iter().map(|name| rate(name)).fold(0.0, f64::max);
-    let held = mutual_exclusion::INVARIANT.name;
-    let rest = distinct(cells.iter().flat_map(|cell| cell.violations.keys()).map(String::as_str));
-    let rest: Vec<&str> =
-        rest.into_iter().filter(|name| *name != held && !verdict::is_of_data(name)).collect();
-    let rates = [most(&OF_DATA), rate(held), most(&rest)];
-
-    let elsewhere: Vec<&str> =
-        others.iter().filter(|cell| harms(cell)).map(|cell| cell.scenario.as_str()).collect();
-    let protects = if rates[0] > 0.0 || !elsewhere.is_empty() {
-        Protects::No
-    } else if cells.iter().chain(&others).all(|cell| Mark::of(cell) == Mark::Unknown) {
-        Protects::Untested
-    } else {
-        Protects::InTheseRuns
-    };
-    let unchanged = || {
-        let below = clean_bound(exercised).map(percent_up).unwrap_or_default();
-        format!("no stale or lost change in {exercised} {} (<{below})", plural(exercised, "run"))
-    };
-    let in_runs = |invariant: &str| format!("{invariant} broken in {}", percent(rate(invariant)));
-    let why = match protects {
-        Protects::No => {
-            let broken: Vec<String> =
-                OF_DATA.into_iter().filter(|name| runs(name) > 0).map(in_runs).collect();
-            let here = format!("{} of {exercised} {}", broken.join(", "), plural(exercised, "run"));
-            match (broken.is_empty(), elsewhere.join(", ")) {
-                (_, none) if none.is_empty() => here,
-                (true, under) => format!("{}, but harmed under {under}, which not all ran", unchanged()),
-                (false, under) => format!("{here}; harmed under {under} too, which not all ran"),
-            }
-        }
-        Protects::Untested => String::new(),
-        Protects::InTheseRuns => {
-            let none = unchanged();
-            let fenced = cells.iter().any(|cell| applies(cell, token_order::INVARIANT.name));
-            match (runs(held) > 0, fenced) {
-                (false, _) => none,
-                (true, true) => format!(
-                    "{none}; two held at once in {}, and the resource refused what came late by its token",
-                    percent(rate(held))
-                ),
-                (true, false) => format!("{none}, although two held at once in {}", percent(rate(held))),
-            }
-        }
-    };
-    let harmed = OF_DATA.into_iter().map(runs).max().unwrap_or(0);
-    let ranked = Ranked { design, protects, why, exercised, harmed, held: runs(held) };
     (Score { protects, rates }, ranked)
 }
 
-fn harms(cell: &Cell) -> bool {
-    OF_DATA.into_iter().any(|invariant| cell.violations.contains_key(invariant))
+const HELD: &str = mutual_exclusion::INVARIANT.name;
+
+/// What was found of a design.
+struct Found<'a> {
+    /// Its cells under shared scenarios.
+    cells: Vec<&'a Cell>,
+    /// The other scenarios under which its data was harmed.
+    elsewhere: Vec<&'a str>,
+    exercised: u64,
+}
+
+impl<'a> Found<'a> {
+    fn of(summary: &'a Summary, shared: &Shared<'_>, design: &str) -> Found<'a> {
+        let own = summary.cells.iter().filter(|cell| cell.design == design && was_run(cell));
+        let (cells, others): (Vec<&Cell>, Vec<&Cell>) = own.partition(|cell| shared.holds(cell));
+        let harmed = others.into_iter().filter(|cell| verdict::harms_data(cell));
+        let elsewhere = harmed.map(|cell| cell.scenario.as_str()).collect();
+        let exercised = cells.iter().map(|cell| verdict::exercised(cell)).sum();
+        Found { cells, elsewhere, exercised }
+    }
+
+    fn runs(&self, invariant: &str) -> u64 {
+        let violations = self.cells.iter().filter_map(|cell| cell.violations.get(invariant));
+        violations.map(|violation| violation.runs).sum()
+    }
+
+    fn rate(&self, invariant: &str) -> f64 {
+        self.runs(invariant) as f64 / self.exercised.max(1) as f64
+    }
+
+    fn rates(&self) -> [f64; 3] {
+        let most = |names: &[&str]| names.iter().map(|name| self.rate(name)).fold(0.0, f64::max);
+        let rest = distinct(self.cells.iter().flat_map(|cell| cell.violations.keys()).map(String::as_str));
+        let rest: Vec<&str> =
+            rest.into_iter().filter(|name| *name != HELD && !verdict::is_of_data(name)).collect();
+        [most(&OF_DATA), self.rate(HELD), most(&rest)]
+    }
+
+    fn protects(&self) -> Protects {
+        if OF_DATA.into_iter().any(|name| self.runs(name) > 0) || !self.elsewhere.is_empty() {
+            Protects::No
+        } else if self.cells.iter().all(|cell| Mark::of(cell) == Mark::Unknown) {
+            Protects::Untested
+        } else {
+            Protects::InTheseRuns
+        }
+    }
+
+    fn why(&self, protects: Protects) -> String {
+        match protects {
+            Protects::No => self.how_it_harms(),
+            Protects::Untested => String::new(),
+            Protects::InTheseRuns => self.how_it_is_kept(),
+        }
+    }
+
+    fn how_it_harms(&self) -> String {
+        let broken = OF_DATA.into_iter().filter(|name| self.runs(name) > 0);
+        let broken: Vec<String> =
+            broken.map(|name| format!("{name} broken in {}", percent(self.rate(name)))).collect();
+        let here = format!("{} of {} {}", broken.join(", "), self.exercised, plural(self.exercised, "run"));
+        match (broken.is_empty(), self.elsewhere.join(", ")) {
+            (_, none) if none.is_empty() => here,
+            (true, under) => format!("{}, but harmed under {under}, which not all ran", self.unchanged()),
+            (false, under) => format!("{here}; harmed under {under} too, which not all ran"),
+        }
+    }
+
+    fn how_it_is_kept(&self) -> String {
+        let (none, held) = (self.unchanged(), percent(self.rate(HELD)));
+        let fenced = self.cells.iter().any(|cell| applies(cell, token_order::INVARIANT.name));
+        match (self.runs(HELD) > 0, fenced) {
+            (false, _) => none,
+            (true, true) => {
+                format!(
+                    "{none}; two held at once in {held}, and the resource refused what came late by its token"
+                )
+            }
+            (true, false) => format!("{none}, although two held at once in {held}"),
+        }
+    }
+
+    fn unchanged(&self) -> String {
+        let runs = format!("no stale or lost change in {} {}", self.exercised, plural(self.exercised, "run"));
+        match clean_bound(self.exercised) {
+            Some(below) => format!("{runs} (<{})", percent_up(below)),
+            None => runs,
+        }
+    }
 }
 
 /// Whether an invariant says anything of the design of a cell.
