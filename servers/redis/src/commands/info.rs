@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use super::facts::{line, lines};
 use super::subcommand_syntax;
 use crate::catalogue;
 use crate::node::{Answer, ChannelKind, Node, SessionId};
@@ -46,22 +47,13 @@ pub(crate) fn text(node: &Node, args: &[&[u8]]) -> Reply {
             if !text.is_empty() {
                 text.push_str("\r\n");
             }
-            // Writing to a string cannot fail.
-            let _ = write!(text, "# {name}\r\n");
+            text.push_str("# ");
+            text.push_str(name);
+            text.push_str("\r\n");
             write(node, &mut text);
         }
     }
     Reply::Verbatim("txt", text.into_bytes())
-}
-
-/// Appends `name:value` lines.
-fn lines(text: &mut String, pairs: &[(&str, &dyn std::fmt::Display)]) {
-    for (name, value) in pairs {
-        text.push_str(name);
-        text.push(':');
-        let _ = write!(text, "{value}");
-        text.push_str("\r\n");
-    }
 }
 
 fn nothing(_: &Node, _: &mut String) {}
@@ -304,7 +296,7 @@ fn cpu(_: &Node, text: &mut String) {
         "used_cpu_sys_main_thread",
         "used_cpu_user_main_thread",
     ] {
-        lines(text, &[(name, &"0.000000")]);
+        line(text, name, &"0.000000");
     }
 }
 
@@ -328,7 +320,7 @@ fn errorstats(node: &Node, text: &mut String) {
 }
 
 fn cluster(_: &Node, text: &mut String) {
-    lines(text, &[("cluster_enabled", &0)]);
+    line(text, "cluster_enabled", &0);
 }
 
 fn keyspace(node: &Node, text: &mut String) {

@@ -14,6 +14,7 @@ pub(crate) mod counters;
 pub(crate) mod debug;
 pub(crate) mod expiry;
 pub(crate) mod extended;
+mod facts;
 pub(crate) mod hashes;
 pub(crate) mod info;
 pub(crate) mod keys;

@@ -1,6 +1,7 @@
 //! The node as a member of a replicated store: roles, replication links, waiting for replicas (Redis 7.0
 //! `replication.c`).
 
+use super::facts::{self, Value};
 use super::{SYNTAX, number};
 use crate::node::{Answer, Cause, Failover, LinkState, Next, Node, SessionId, Stage, acknowledged, synced};
 use crate::replication::{Fact, shown};
@@ -14,7 +15,7 @@ pub(crate) fn info(node: &Node, text: &mut String) {
     let replication = &node.replication;
     let history = &replication.history;
     let now_s = node.now_s();
-    let mut line = |name: &str, value: &dyn std::fmt::Display| text.push_str(&format!("{name}:{value}\r\n"));
+    let mut line = |name: &str, value: &dyn Value| facts::line(text, name, value);
     match node.upstream() {
         None => line("role", &"master"),
         Some(up) => {

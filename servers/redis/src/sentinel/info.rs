@@ -23,26 +23,32 @@ struct Told {
 }
 
 impl Told {
-    fn of(text: &str) -> Told {
+    /// Sentinels ask often, and most of what they are told is of no use to them.
+    fn of(text: &[u8]) -> Told {
         let mut told = Told::default();
-        // Sentinels ask often, and most of what they are told is of no use to them.
-        let of_use = |line: &&str| matches!(line.as_bytes().first(), Some(b'r' | b'm' | b's'));
-        for line in text.lines().filter(of_use) {
-            let Some((name, value)) = line.split_once(':') else { continue };
+        for line in lines(text) {
+            let Some(colon) = memchr::memchr(b':', line) else { continue };
+            let (name, value) = (&line[..colon], &line[colon + 1..]);
+            let value = || String::from_utf8_lossy(value);
             match name {
-                "run_id" => told.run_id = value.get(..40).map(str::to_owned),
-                "role" if value == "master" => told.role = Some(Role::Primary),
-                "role" if value == "slave" => told.role = Some(Role::Replica),
-                "master_host" => told.host = Some(value.to_owned()),
-                "master_port" => told.port = value.parse().unwrap_or(0),
-                "master_link_status" => told.is_linked = value == "up",
-                "master_link_down_since_seconds" => {
-                    told.link_down_ms = value.parse::<i64>().unwrap_or(0).saturating_mul(1_000);
+                b"run_id" => told.run_id = value().get(..40).map(str::to_owned),
+                b"role" => {
+                    told.role = match &*value() {
+                        "master" => Some(Role::Primary),
+                        "slave" => Some(Role::Replica),
+                        _ => told.role,
+                    }
                 }
-                "slave_priority" => told.priority = value.parse().ok(),
-                "slave_repl_offset" => told.offset = value.parse().ok(),
-                "replica_announced" => told.is_hidden = value == "0",
-                name if is_replica_line(name) => told.replicas.extend(replica_address(value)),
+                b"master_host" => told.host = Some(value().into_owned()),
+                b"master_port" => told.port = value().parse().unwrap_or(0),
+                b"master_link_status" => told.is_linked = value() == "up",
+                b"master_link_down_since_seconds" => {
+                    told.link_down_ms = value().parse::<i64>().unwrap_or(0).saturating_mul(1_000);
+                }
+                b"slave_priority" => told.priority = value().parse().ok(),
+                b"slave_repl_offset" => told.offset = value().parse().ok(),
+                b"replica_announced" => told.is_hidden = value() == "0",
+                name if is_replica_line(name) => told.replicas.extend(replica_address(&value())),
                 _ => {}
             }
         }
@@ -50,10 +56,20 @@ impl Told {
     }
 }
 
+/// The lines of a text, without what ends them.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut from = 0;
+    memchr::memchr_iter(b'\n', text).chain([text.len()]).map(move |end| {
+        let line = &text[from.min(end)..end];
+        from = end + 1;
+        line.strip_suffix(b"\r").unwrap_or(line)
+    })
+}
+
 /// True for `slave0` and its like.
-fn is_replica_line(name: &str) -> bool {
-    name.strip_prefix("slave")
-        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+fn is_replica_line(name: &[u8]) -> bool {
+    name.strip_prefix(b"slave")
+        .is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
 }
 
 fn replica_address(value: &str) -> Option<Address> {
@@ -63,7 +79,7 @@ fn replica_address(value: &str) -> Option<Address> {
 
 impl Sentinel {
     /// A primary or a replica has answered INFO.
-    pub(super) fn inform(&mut self, id: InstanceId, text: &str) {
+    pub(super) fn inform(&mut self, id: InstanceId, text: &[u8]) {
         let told = Told::of(text);
         let now = self.now;
         if let Some(run_id) = told.run_id {

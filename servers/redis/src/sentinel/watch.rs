@@ -181,7 +181,7 @@ impl Sentinel {
             Some(Awaited::Info) => {
                 if let Reply::Bulk(text) = reply {
                     instance.info = Some(text.clone());
-                    self.inform(id, &String::from_utf8_lossy(text));
+                    self.inform(id, text);
                 }
             }
             Some(Awaited::Greeting) => {
