@@ -15,21 +15,6 @@ pub(crate) struct Script {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sha([u8; 20]);
 
-/// What stands for a byte that is no hexadecimal digit: no value of digits has all these bits.
-const NO_DIGIT: u8 = 0xff;
-
-/// The value of each byte as a hexadecimal digit: every call of a script reads forty of them.
-const DIGITS: [u8; 256] = {
-    let mut digits = [NO_DIGIT; 256];
-    let mut value = 0;
-    while value < 16 {
-        digits[b"0123456789abcdef"[value as usize] as usize] = value;
-        digits[b"0123456789ABCDEF"[value as usize] as usize] = value;
-        value += 1;
-    }
-    digits
-};
-
 impl Sha {
     pub(crate) fn of(bytes: &[u8]) -> Sha {
         Sha(sha1_smol::Sha1::from(bytes).digest().bytes())
@@ -37,17 +22,12 @@ impl Sha {
 
     /// Reads 40 hexadecimal digits in any case.
     pub(crate) fn parse(hex: &[u8]) -> Option<Sha> {
-        let mut bytes = [0; 20];
-        if hex.len() != 2 * bytes.len() {
-            return None;
-        }
-        let mut seen = 0;
-        for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            let (high, low) = (DIGITS[usize::from(pair[0])], DIGITS[usize::from(pair[1])]);
-            *byte = high << 4 | low & 15;
-            seen |= high | low;
-        }
-        (seen != NO_DIGIT).then_some(Sha(bytes))
+        let digits: &[u8; 40] = hex.try_into().ok()?;
+        // Every call of a script reads forty of them, so this has no branches.
+        let is_hex = digits.iter().fold(true, |all, digit| all & digit.is_ascii_hexdigit());
+        let value = |digit: u8| (digit & 15) + 9 * (digit >> 6);
+        let bytes = std::array::from_fn(|at| value(digits[2 * at]) << 4 | value(digits[2 * at + 1]));
+        is_hex.then_some(Sha(bytes))
     }
 
     pub(crate) fn hex(self) -> [u8; 40] {

@@ -8,7 +8,9 @@ pub fn text(number: f64) -> String {
         return format!("{sign}{}", if number.is_nan() { "nan" } else { "inf" });
     }
     if number.fract() == 0.0 && number.abs() < 1e17 {
-        return format!("{number:.0}");
+        // A zero may have a sign.
+        let is_minus_zero = number == 0.0 && number.is_sign_negative();
+        return if is_minus_zero { "-0".to_owned() } else { (number as i64).to_string() };
     }
     let scientific = format!("{number:.16e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
