@@ -1,6 +1,5 @@
 //! What a fault draws a strike from: its parameters, a random stream of its own, and the setting of the run.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use picklock_sim::design::Design;
@@ -30,8 +29,9 @@ pub struct Setting<'a> {
     /// True if clients have no link to the resource, or do not use it.
     own_data: bool,
     servers: Vec<Member>,
-    /// The points that clients passed in the calm run, by client and section; those between sections are left out.
-    passed: BTreeMap<(&'a str, u32), Vec<&'a Point>>,
+    /// The points that clients passed in the calm run, one group for each section, by client and ordinal; those between
+    /// sections are left out.
+    passed: Vec<Vec<&'a Point>>,
     calm_end: TrueTime,
 }
 
@@ -39,21 +39,32 @@ impl<'a> Setting<'a> {
     /// The setting of a calm plan and of the probe that came of it.
     #[must_use]
     pub fn new(calm: &'a Plan, design: &Design, probe: Option<&'a Probe>) -> Setting<'a> {
-        let mut passed: BTreeMap<(&str, u32), Vec<&Point>> = BTreeMap::new();
         let points = probe.map_or(&[][..], |probe| &probe.points);
-        for point in points.iter().map(|seen| &seen.point).filter(|point| point.phase != Phase::Idle) {
-            passed.entry((point.host.as_str(), point.section)).or_default().push(point);
-        }
         Setting {
             world: &calm.world,
             clients: &calm.clients,
             topology: design.topology,
             own_data: design.own_data || design.by_itself,
             servers: design.members(&calm.world),
-            passed,
+            passed: by_section(points.iter().map(|seen| &seen.point)),
             calm_end: probe.map_or(TrueTime(0), |probe| probe.end),
         }
     }
+}
+
+fn by_section<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<Vec<&'a Point>> {
+    let mut sections: Vec<Vec<&Point>> = Vec::new();
+    for point in points.filter(|point| point.phase != Phase::Idle) {
+        let is_its =
+            |section: &&mut Vec<&Point>| section[0].section == point.section && section[0].host == point.host;
+        // Few sections are under way at a time, and those are the newest.
+        match sections.iter_mut().rev().find(is_its) {
+            Some(section) => section.push(point),
+            None => sections.push(vec![point]),
+        }
+    }
+    sections.sort_by_key(|section| (&section[0].host, section[0].section));
+    sections
 }
 
 /// One strike being drawn.
@@ -254,7 +265,7 @@ impl<'a> Draw<'a> {
     pub fn point(&mut self, fits: impl Fn(&Point) -> bool) -> Option<Point> {
         let fits = |point: &Point| fits(point) && is_in_place(self.args, &self.setting.servers, point);
         let has_one = |points: &&Vec<&Point>| points.iter().any(|point| fits(point));
-        let sections: Vec<&Vec<&Point>> = self.setting.passed.values().filter(has_one).collect();
+        let sections: Vec<&Vec<&Point>> = self.setting.passed.iter().filter(has_one).collect();
         let section: Vec<&Point> =
             self.rng.pick(&sections)?.iter().copied().filter(|point| fits(point)).collect();
         let phase = *self.rng.pick(&distinct(section.iter().map(|point| point.phase)))?;
