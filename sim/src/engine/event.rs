@@ -23,7 +23,7 @@ use crate::world::{Progress, Turnover, World};
 
 /// Runs a world to its end.
 pub(crate) fn run(world: &Arc<World>, boots: &[Boot]) {
-    let runtimes = Runtimes::new(world.hosts().len());
+    let runtimes = Runtimes::new(world.hosts().iter().map(|host| host.role));
     Executor::new(world, boots, Some(runtimes)).run();
 }
 
@@ -148,7 +148,7 @@ impl<'a> Executor<'a> {
 
     fn boot(&mut self, host: HostId) {
         let worker = self.world.hosts()[usize::from(host.0)].role == Role::Client;
-        let entered = self.runtimes.as_ref().map(|runtimes| runtimes.enter(host));
+        let entered = self.runtimes.as_ref().and_then(|runtimes| runtimes.enter(host));
         let program = (self.boots[usize::from(host.0)])(self.host(host));
         drop(entered);
         self.add(host, worker, 0, program);
@@ -221,7 +221,7 @@ impl<'a> Executor<'a> {
             "the lock spins: it is polled again and again without any time passing"
         );
         let host = entry.guard.host;
-        let entered = self.runtimes.as_ref().map(|runtimes| runtimes.enter(host));
+        let entered = self.runtimes.as_ref().and_then(|runtimes| runtimes.enter(host));
         let mut context = Context::from_waker(&entry.waker);
         if Pin::new(&mut entry.guard).poll(&mut context).is_ready() {
             self.tasks[task.slot] = None;
@@ -254,7 +254,7 @@ impl<'a> Executor<'a> {
             tasks.filter(|entry| entry.guard.host == host).map(|entry| entry.token.task).collect();
         // In the order in which they were made: their sockets close as they go.
         dead.sort_unstable_by_key(|task| task.made);
-        let entered = self.runtimes.as_ref().map(|runtimes| runtimes.enter(host));
+        let entered = self.runtimes.as_ref().and_then(|runtimes| runtimes.enter(host));
         for task in dead {
             self.tasks[task.slot] = None;
             self.free.push(task.slot);

@@ -1,4 +1,4 @@
-//! A tokio runtime for each host, for what code under test spawns past its host.
+//! A tokio runtime for each client, for what code under test spawns past its host.
 //!
 //! A library that spawns by `tokio::spawn` finds the runtime of the host that is being polled: its task belongs to that
 //! host, stands still with it and dies with it. The runtimes have no timers and no sockets: code that waits on
@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use tokio::runtime::{Builder, EnterGuard, Runtime, RuntimeMetrics};
 
 use crate::base::ids::HostId;
+use crate::trace::Role;
 
 thread_local! {
     static SPARE: RefCell<Vec<OfHost>> = const { RefCell::new(Vec::new()) };
@@ -19,9 +20,10 @@ thread_local! {
 /// More than this are not kept by a thread.
 const SPARE_MAX: usize = 64;
 
-/// The runtimes of the hosts of one run.
+/// The runtimes of the hosts of one run. Only clients run code that may know nothing of its host: the others have none, and
+/// their tasks are polled without the detour.
 pub(super) struct Runtimes {
-    hosts: Vec<OfHost>,
+    hosts: Vec<Option<OfHost>>,
     /// The hosts that were seen to have spawned tasks, each once.
     busy: Vec<HostId>,
 }
@@ -57,19 +59,25 @@ impl OfHost {
 }
 
 impl Runtimes {
-    /// A runtime for each of so many hosts.
-    pub(super) fn new(hosts: usize) -> Runtimes {
-        Runtimes { hosts: (0..hosts).map(|_| OfHost::spare()).collect(), busy: Vec::new() }
+    /// The runtimes of the hosts that have these roles.
+    pub(super) fn new(roles: impl Iterator<Item = Role>) -> Runtimes {
+        let hosts = roles.map(|role| (role == Role::Client).then(OfHost::spare)).collect();
+        Runtimes { hosts, busy: Vec::new() }
+    }
+
+    fn of(&self, host: HostId) -> Option<&OfHost> {
+        self.hosts[usize::from(host.0)].as_ref()
     }
 
     /// What is spawned while the guard lives belongs to this host.
-    pub(super) fn enter(&self, host: HostId) -> EnterGuard<'_> {
-        self.hosts[usize::from(host.0)].runtime.enter()
+    pub(super) fn enter(&self, host: HostId) -> Option<EnterGuard<'_>> {
+        Some(self.of(host)?.runtime.enter())
     }
 
     /// To be called after a task of the host was polled.
     pub(super) fn look_at(&mut self, host: HostId) {
-        if self.hosts[usize::from(host.0)].metrics.num_alive_tasks() > 0 && !self.busy.contains(&host) {
+        let has_tasks = self.of(host).is_some_and(|of_host| of_host.metrics.num_alive_tasks() > 0);
+        if has_tasks && !self.busy.contains(&host) {
             self.busy.push(host);
             self.busy.sort_unstable();
         }
@@ -83,7 +91,7 @@ impl Runtimes {
     /// Gives the spawned tasks of every host a turn whose process runs.
     pub(super) fn take_turns(&mut self, runs: impl Fn(HostId) -> bool) {
         self.busy.retain(|host| {
-            let of_host = &self.hosts[usize::from(host.0)];
+            let Some(of_host) = &self.hosts[usize::from(host.0)] else { return false };
             if runs(*host) {
                 of_host.runtime.block_on(tokio::task::yield_now());
             }
@@ -94,13 +102,14 @@ impl Runtimes {
     /// The host has died: what it has spawned goes with it.
     pub(super) fn bury(&mut self, host: HostId) {
         self.busy.retain(|other| *other != host);
-        let dead = std::mem::replace(&mut self.hosts[usize::from(host.0)], OfHost::spare());
-        dead.give_back();
+        if let Some(of_host) = &mut self.hosts[usize::from(host.0)] {
+            std::mem::replace(of_host, OfHost::spare()).give_back();
+        }
     }
 }
 
 impl Drop for Runtimes {
     fn drop(&mut self) {
-        self.hosts.drain(..).for_each(OfHost::give_back);
+        self.hosts.drain(..).flatten().for_each(OfHost::give_back);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
+
 use super::host::Host;
 
 impl Host {
@@ -39,7 +41,7 @@ impl HostRng<'_> {
     pub fn owner_id(&self) -> String {
         let mut state = self.host.world.state();
         let rng = &mut state.process(self.host.id).rng;
-        let (a, b, c) = (rng.next_u64(), rng.next_u64(), rng.below(1 << 32));
-        format!("{a:016x}{b:016x}{c:08x}")
+        let (a, b, c) = (rng.next_u64(), rng.next_u64(), rng.below(1 << 32) as u32);
+        HEXLOWER.encode(&[&a.to_be_bytes()[..], &b.to_be_bytes(), &c.to_be_bytes()].concat())
     }
 }

@@ -7,8 +7,9 @@ use crate::base::time::TrueTime;
 use crate::trace::{Digest, DigestTaker, Event, What};
 
 thread_local! {
-    /// How many events the last run on this thread had: the next one has about as many.
-    static LAST_RUN: Cell<usize> = const { Cell::new(0) };
+    /// How many events the longest of the latest runs on this thread had: the next one has seldom more, and room that
+    /// stays empty costs nothing.
+    static LONGEST: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Room for more events than this is not made in advance.
@@ -29,7 +30,7 @@ pub(crate) type EventSink = Box<dyn FnMut(&Event) + Send>;
 
 impl Log {
     pub(super) fn new() -> Log {
-        let room = LAST_RUN.get().min(IN_ADVANCE);
+        let room = LONGEST.get().min(IN_ADVANCE);
         Log { events: Vec::with_capacity(room), ..Log::default() }
     }
 
@@ -67,7 +68,7 @@ impl Log {
         if self.unsorted {
             self.events.sort_by_key(|event| (event.at, event.id));
         }
-        LAST_RUN.set(self.events.len());
+        LONGEST.set(self.events.len().max(LONGEST.get() / 16 * 15));
         (self.events, self.digest.digest())
     }
 }
