@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use picklock_sim::design::Design;
@@ -188,4 +190,33 @@ fn what_a_library_spawns_dies_with_its_host() {
     assert!(!again.iter().any(|at| (101..400).contains(at)), "{again:?}");
     let after: Vec<u64> = again.into_iter().filter(|at| *at >= 400).collect();
     assert!(after.windows(2).all(|pair| pair[1] - pair[0] >= 9), "only the new process beats: {after:?}");
+}
+
+/// Its acquire is woken by a thread of its own.
+struct Threaded(Host);
+
+impl Lock for Threaded {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        let mut waits = true;
+        poll_fn(|cx| {
+            let waker = cx.waker();
+            std::thread::scope(|scope| scope.spawn(|| waker.wake_by_ref()).join()).unwrap();
+            if std::mem::replace(&mut waits, false) { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
+        Oracle(self.0.clone()).try_acquire(key).await
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        let host = &self.0;
+        let there = std::thread::scope(|scope| scope.spawn(|| host.wall()).join());
+        assert!(there.is_err(), "a host is of no use elsewhere");
+        Oracle(self.0.clone()).release(grant).await
+    }
+}
+
+#[test]
+fn a_thread_of_the_locks_own_may_wake_it_and_do_nothing_else() {
+    let threaded = Design::new("threaded", |seat| async move { Ok(Client::lock(Threaded(seat.host))) });
+    assert_eq!(final_value(&threaded.believing(Belief::Naive), Engine::Event), 6);
 }

@@ -81,7 +81,7 @@ static KINDS: [Kind; 8] = [
     Kind {
         remedy: "It works in a thread of its own (std::thread, spawn_blocking), which does not stand still or die with its host: \
                  start tasks with Host::spawn.",
-        says: &[REACTOR],
+        says: &[REACTOR, "a host is used on the thread of its run"],
         through: &[],
     },
     Kind {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::future::Future as _;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Wake, Waker};
 
 use super::boot::Boot;
@@ -16,6 +16,7 @@ use super::guard::Guard;
 use super::runtimes::Runtimes;
 use crate::base::future::BoxFuture;
 use crate::base::ids::HostId;
+use crate::base::own_thread::OwnThread;
 use crate::host::sockets::Directory;
 use crate::host::{Host, Spawner};
 use crate::trace::Role;
@@ -52,36 +53,59 @@ struct Entry {
     token: Arc<Token>,
 }
 
-/// What wakers and spawners reach: tasks that want to run, and tasks that are new.
+/// What wakers and spawners reach: tasks that want to run, and tasks that are new. All of it belongs to the thread of the run.
 struct Queue {
     world: Arc<World>,
-    ready: Mutex<VecDeque<Ready>>,
-    new: Mutex<Vec<NewTask>>,
-    /// True while `new` may hold something: it is empty far more often than not.
-    has_new: AtomicBool,
+    ready: OwnThread<VecDeque<Ready>>,
+    new: OwnThread<Vec<NewTask>>,
+    /// Tasks that code under test has woken from a thread of its own, which nothing keeps it from.
+    strays: Mutex<Vec<Ready>>,
+    has_strays: AtomicBool,
 }
 
 type NewTask = (HostId, u32, BoxFuture<'static, ()>);
 
 impl Queue {
-    fn take_new(&self) -> Vec<NewTask> {
-        self.has_new.store(false, Ordering::Relaxed);
-        std::mem::take(&mut *self.new.lock().expect(UNPOISONED))
+    fn new(world: &Arc<World>) -> Queue {
+        Queue {
+            world: Arc::clone(world),
+            ready: OwnThread::new(VecDeque::new()),
+            new: OwnThread::new(Vec::new()),
+            strays: Mutex::default(),
+            has_strays: AtomicBool::new(false),
+        }
+    }
+
+    fn push(&self, task: Ready) {
+        if let Some(mut ready) = self.ready.try_get() {
+            ready.push_back(task);
+            return;
+        }
+        self.strays.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+        self.has_strays.store(true, Ordering::Release);
+    }
+
+    /// True if there were any.
+    fn take_strays(&self) -> bool {
+        if !self.has_strays.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.has_strays.store(false, Ordering::Relaxed);
+        let strays = std::mem::take(&mut *self.strays.lock().unwrap_or_else(PoisonError::into_inner));
+        self.ready.get().extend(strays);
+        true
     }
 }
 
 impl Spawner for Queue {
     fn spawn(&self, host: HostId, task: u32, future: BoxFuture<'static, ()>) {
-        self.new.lock().expect(UNPOISONED).push((host, task, future));
-        self.has_new.store(true, Ordering::Relaxed);
+        self.new.get().push((host, task, future));
     }
 
     fn sockets(&self) -> Option<Arc<Directory>> {
         None
     }
 }
-
-const UNPOISONED: &str = "nothing panics while it holds this lock";
 
 /// A task that wants to run. Slots are used again: the number says whether the task is still the one that was woken.
 #[derive(Clone, Copy)]
@@ -103,20 +127,17 @@ impl Wake for Token {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if !self.queued.swap(true, Ordering::Relaxed) {
-            self.queue.ready.lock().expect(UNPOISONED).push_back(self.task);
+        // Two threads that both find it not queued have it polled once too often, which does no harm.
+        if !self.queued.load(Ordering::Relaxed) {
+            self.queued.store(true, Ordering::Relaxed);
+            self.queue.push(self.task);
         }
     }
 }
 
 impl<'a> Executor<'a> {
     pub(super) fn new(world: &'a Arc<World>, boots: &'a [Boot], runtimes: Option<Runtimes>) -> Executor<'a> {
-        let queue = Arc::new(Queue {
-            world: Arc::clone(world),
-            ready: Mutex::new(VecDeque::new()),
-            new: Mutex::new(Vec::new()),
-            has_new: AtomicBool::new(false),
-        });
+        let queue = Arc::new(Queue::new(world));
         Executor { world, boots, queue, tasks: Vec::new(), free: Vec::new(), made: 0, runtimes, polls: 0 }
     }
 
@@ -176,17 +197,17 @@ impl<'a> Executor<'a> {
         let waker = Waker::from(Arc::clone(&token));
         let guard = Guard::new(Arc::clone(&self.queue.world), host, worker, lane, future);
         self.tasks[slot] = Some(Entry { guard, waker, token });
-        self.queue.ready.lock().expect(UNPOISONED).push_back(task);
+        self.queue.ready.get().push_back(task);
     }
 
     /// Polls tasks until none wants to run.
     pub(super) fn run_ready(&mut self) {
         loop {
             self.add_new();
-            let next = self.queue.ready.lock().expect(UNPOISONED).pop_front();
+            let next = self.queue.ready.get().pop_front();
             match next {
                 Some(task) => self.poll(task),
-                None if self.run_spawned() => {}
+                None if self.queue.take_strays() || self.run_spawned() => {}
                 None => return,
             }
         }
@@ -200,14 +221,13 @@ impl<'a> Executor<'a> {
         let world = self.world;
         runtimes.take_turns(|host| world.state().runs(host));
         self.turn_over();
-        !self.queue.ready.lock().expect(UNPOISONED).is_empty() || self.queue.has_new.load(Ordering::Relaxed)
+        !self.queue.ready.get().is_empty() || !self.queue.new.get().is_empty()
     }
 
     fn add_new(&mut self) {
-        while self.queue.has_new.load(Ordering::Relaxed) {
-            for (host, task, future) in self.queue.take_new() {
-                self.add(host, false, task, future);
-            }
+        let new = std::mem::take(&mut *self.queue.new.get());
+        for (host, task, future) in new {
+            self.add(host, false, task, future);
         }
     }
 
@@ -248,13 +268,16 @@ impl<'a> Executor<'a> {
     }
 
     fn bury(&mut self, host: HostId) {
-        self.queue.new.lock().expect(UNPOISONED).retain(|(owner, _, _)| *owner != host);
+        let new = std::mem::take(&mut *self.queue.new.get());
+        let (unborn, others): (Vec<_>, Vec<_>) = new.into_iter().partition(|(owner, _, _)| *owner == host);
+        *self.queue.new.get() = others;
         let tasks = self.tasks.iter().flatten();
         let mut dead: Vec<Ready> =
             tasks.filter(|entry| entry.guard.host == host).map(|entry| entry.token.task).collect();
         // In the order in which they were made: their sockets close as they go.
         dead.sort_unstable_by_key(|task| task.made);
         let entered = self.runtimes.as_ref().and_then(|runtimes| runtimes.enter(host));
+        drop(unborn);
         for task in dead {
             self.tasks[task.slot] = None;
             self.free.push(task.slot);

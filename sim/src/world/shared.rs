@@ -1,10 +1,11 @@
 //! The world as its hosts share it: who is in it, where addresses lead, and the state behind one lock.
 
+use std::cell::RefMut;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -12,6 +13,7 @@ use super::log::{EventSink, Log};
 use super::state::{State, Turnover};
 use super::wire::Keeper;
 use crate::base::ids::HostId;
+use crate::base::own_thread::OwnThread;
 use crate::base::time::WallTime;
 use crate::plan::Plan;
 use crate::plan::probe::Seeing;
@@ -24,7 +26,7 @@ pub(crate) struct World {
     outside: Option<Outside>,
     /// Who keeps what segments say; hardly any run has one.
     pub(crate) keeper: Option<Keeper>,
-    state: Mutex<State>,
+    state: OwnThread<State>,
     /// True if a host may have died or been started anew: see [`State::turn_over`].
     turned_over: Arc<AtomicBool>,
 }
@@ -93,7 +95,7 @@ impl World {
 
     fn around(state: State, hosts: Vec<HostInfo>, outside: Option<Outside>) -> World {
         let turned_over = Arc::clone(&state.turned_over);
-        World { hosts, outside, keeper: None, state: Mutex::new(state), turned_over }
+        World { hosts, outside, keeper: None, state: OwnThread::new(state), turned_over }
     }
 
     /// Where an address leads to, as a host of this world sees it; `None` if there is no such host.
@@ -132,7 +134,11 @@ impl World {
 
     /// The state, for one short operation. Nothing that can call back into the world runs while it is held: futures
     /// and streams are dropped outside of it.
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no code panics while it holds the world")
+    ///
+    /// # Panics
+    /// On any other thread than that of the run.
+    #[inline]
+    pub(crate) fn state(&self) -> RefMut<'_, State> {
+        self.state.get()
     }
 }
