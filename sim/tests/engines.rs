@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
-use std::future::poll_fn;
+use std::future::{Future as _, poll_fn};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -209,7 +209,10 @@ impl Lock for Threaded {
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
         let host = &self.0;
-        let there = std::thread::scope(|scope| scope.spawn(|| host.wall()).join());
+        let mut nap = Box::pin(host.sleep(Duration::from_millis(1)));
+        poll_fn(|cx| Poll::Ready(nap.as_mut().poll(cx).is_ready())).await;
+        let carried = move || (host.wall(), nap);
+        let there = std::thread::scope(|scope| scope.spawn(carried).join().map(|_| ()));
         assert!(there.is_err(), "a host is of no use elsewhere");
         Oracle(self.0.clone()).release(grant).await
     }

@@ -59,7 +59,7 @@ impl Future for OracleTurn {
 impl Drop for OracleTurn {
     fn drop(&mut self) {
         if !self.granted {
-            self.host.world.state().oracle_leave(self.grant, &self.key);
+            self.host.world.tidy(|state| state.oracle_leave(self.grant, &self.key));
         }
     }
 }

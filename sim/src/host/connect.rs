@@ -132,7 +132,7 @@ impl Future for Connect<'_> {
 impl Drop for Connect<'_> {
     fn drop(&mut self) {
         if let Some(conn) = self.conn {
-            self.host.world.state().close(Self::side(conn));
+            self.host.world.tidy(|state| state.close(Self::side(conn)));
         }
     }
 }

@@ -84,7 +84,7 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         if let Some(timer) = self.timer.take() {
-            self.world.state().clear_timer(timer);
+            self.world.tidy(|state| state.clear_timer(timer));
         }
     }
 }

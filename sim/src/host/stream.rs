@@ -56,7 +56,7 @@ struct Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.world.state().close(self.side);
+        self.world.tidy(|state| state.close(self.side));
     }
 }
 

@@ -141,4 +141,12 @@ impl World {
     pub(crate) fn state(&self) -> RefMut<'_, State> {
         self.state.get()
     }
+
+    /// What becomes of the state as something is dropped. On any other thread than that of the run nothing does: a panic there
+    /// has what the thread holds dropped, and another one would end the process.
+    pub(crate) fn tidy(&self, change: impl FnOnce(&mut State)) {
+        if let Some(mut state) = self.state.try_get() {
+            change(&mut state);
+        }
+    }
 }
