@@ -1,5 +1,7 @@
 //! The scripts that a node knows, and what one may do while it runs.
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+
 use super::shebang::Flags;
 
 /// A script that a node knows.
@@ -22,20 +24,14 @@ impl Sha {
 
     /// Reads 40 hexadecimal digits in any case.
     pub(crate) fn parse(hex: &[u8]) -> Option<Sha> {
-        let digits: &[u8; 40] = hex.try_into().ok()?;
-        // Every call of a script reads forty of them, so this has no branches.
-        let is_hex = digits.iter().fold(true, |all, digit| all & digit.is_ascii_hexdigit());
-        let value = |digit: u8| (digit & 15) + 9 * (digit >> 6);
-        let bytes = std::array::from_fn(|at| value(digits[2 * at]) << 4 | value(digits[2 * at + 1]));
-        is_hex.then_some(Sha(bytes))
+        let mut bytes = [0; 20];
+        let fits = hex.len() == 2 * bytes.len();
+        (fits && HEXLOWER_PERMISSIVE.decode_mut(hex, &mut bytes).is_ok()).then_some(Sha(bytes))
     }
 
     pub(crate) fn hex(self) -> [u8; 40] {
         let mut hex = [0; 40];
-        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
-            pair[0] = b"0123456789abcdef"[usize::from(byte >> 4)];
-            pair[1] = b"0123456789abcdef"[usize::from(byte & 15)];
-        }
+        HEXLOWER.encode_mut(&self.0, &mut hex);
         hex
     }
 }
