@@ -1,4 +1,4 @@
-//! The world as its hosts share it: who is in it, where addresses lead, and the state behind one lock.
+//! The world as its hosts share it: who is in it, where addresses lead, and the state, which belongs to the thread of the run.
 
 use std::cell::RefMut;
 use std::collections::BTreeMap;
