@@ -23,7 +23,7 @@ use stage::*;
 
 /// Before the request of this number (from 0) that client-1 sends to the only store in a phase.
 fn before_request(phase: Phase, nth: u32) -> When {
-    let (host, peer) = ("client-1".to_owned(), "node-1".to_owned());
+    let (host, peer) = ("client-1".into(), "node-1".into());
     let point = Point { host, section: 1, phase, access: Access::Write, peer, nth, edge: Edge::Before };
     When::Point { point, after: Duration::ZERO }
 }
@@ -296,7 +296,7 @@ mod redlock_multi {
         let When::Point { mut point, after } = before_request(Phase::Acquire, request) else {
             unreachable!()
         };
-        point.peer = "node-2".to_owned();
+        point.peer = "node-2".into();
         let lever = Lever::Pause { lasts: LEASE + LEASE / 4 };
         let mut plan = stage([injection(When::Point { point, after }, first(), lever)]);
         plan.clients[1] = client("client-2", ms(100), LEASE / 2, 1);

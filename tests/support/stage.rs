@@ -67,8 +67,8 @@ pub(crate) fn at(millis: u64) -> When {
 
 /// When client-1 comes to the first such access of its section.
 pub(crate) fn point(phase: Phase, access: Access, peer: &str, edge: Edge) -> When {
-    let host = "client-1".to_owned();
-    let point = Point { host, section: 1, phase, access, peer: peer.to_owned(), nth: 0, edge };
+    let host = "client-1".into();
+    let point = Point { host, section: 1, phase, access, peer: peer.into(), nth: 0, edge };
     When::Point { point, after: Duration::ZERO }
 }
 

@@ -107,7 +107,7 @@ pub(super) fn explore(
     let mut sides: BTreeMap<_, Side<'_, '_>> = BTreeMap::new();
     for placement in harmless {
         let (_, place, _) = placement;
-        sides.entry((place.seed, place.strike, place.point.host.as_str())).or_default().push(*placement);
+        sides.entry((place.seed, place.strike, &*place.point.host)).or_default().push(*placement);
     }
     let sides: Vec<_> = sides.into_iter().collect();
     let mut combinations = Vec::new();

@@ -78,7 +78,7 @@ pub const ALL: &[Strike] = &[
         doc: "a message is late, and what follows it on its connection",
         at: Where::Message,
         pull: |stage, point| {
-            let (to, by) = (Target::host(point.peer.as_str()), stage.lasts);
+            let (to, by) = (Target::host(&*point.peer), stage.lasts);
             vec![(here(point), Lever::Delay { to, by, lasts: stage.ttl, messages: Some(1) })]
         },
     },
@@ -86,22 +86,22 @@ pub const ALL: &[Strike] = &[
         name: "lost-request",
         doc: "a request is lost with its connection, and not executed",
         at: Where::Request,
-        pull: |_, point| vec![(here(point), Lever::LoseRequest { to: Target::host(point.peer.as_str()) })],
+        pull: |_, point| vec![(here(point), Lever::LoseRequest { to: Target::host(&*point.peer) })],
     },
     Strike {
         name: "lost-reply",
         doc: "a request is executed, and its connection dies before the reply",
         at: Where::Request,
-        pull: |_, point| vec![(here(point), Lever::LoseReply { from: Target::host(point.peer.as_str()) })],
+        pull: |_, point| vec![(here(point), Lever::LoseReply { from: Target::host(&*point.peer) })],
     },
     Strike {
         name: "error-reply",
         doc: "a store refuses a request with an error",
         at: Where::Request,
         pull: |stage, point| {
-            let store = stage.answers_with_errors && point.peer != resource::HOST;
+            let store = stage.answers_with_errors && *point.peer != *resource::HOST;
             let lever = || Lever::Own { name: "error-reply".to_owned(), count: 1 };
-            store.then(|| (Target::host(point.peer.as_str()), lever())).into_iter().collect()
+            store.then(|| (Target::host(&*point.peer), lever())).into_iter().collect()
         },
     },
     Strike {
@@ -109,7 +109,7 @@ pub const ALL: &[Strike] = &[
         doc: "one link is cut in both directions",
         at: Where::Link,
         pull: |stage, point| {
-            let to = Target::host(point.peer.as_str());
+            let to = Target::host(&*point.peer);
             vec![(here(point), Lever::Cut { to, both: true, lasts: stage.lasts })]
         },
     },
@@ -216,7 +216,7 @@ impl Where {
 }
 
 fn here(point: &Point) -> Target {
-    Target::host(point.host.as_str())
+    Target::host(&*point.host)
 }
 
 fn anybody(_: Role) -> bool {

@@ -27,6 +27,6 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let Some(point) = draw.process_point(|point| called(point.phase) && waits(point.access)) else {
         return Vec::new();
     };
-    let client = Target::host(point.host.as_str());
+    let client = Target::host(&*point.host);
     vec![draw.inject(at(point), client, Lever::Cancel)]
 }

@@ -23,6 +23,6 @@ pub(super) const FAULT: Fault = Fault {
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let power_loss = draw.yes("power_loss");
     let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
-    let client = Target::host(point.host.as_str());
+    let client = Target::host(&*point.host);
     vec![draw.inject(at(point), client, Lever::Crash { power_loss, restart_after: None })]
 }

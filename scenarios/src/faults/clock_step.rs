@@ -162,11 +162,11 @@ fn clients(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> 
 /// The beginning of a section's work. Every section that gets the lock passes this point: no probe is needed.
 pub(super) fn working(client: &str, section: u32) -> Point {
     Point {
-        host: client.to_owned(),
+        host: client.into(),
         section,
         phase: Phase::Work,
         access: Access::Enter,
-        peer: String::new(),
+        peer: "".into(),
         nth: 0,
         edge: Edge::Before,
     }

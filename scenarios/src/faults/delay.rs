@@ -51,7 +51,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
         _ => coin,
     };
     let Some(point) = draw.send() else { return Vec::new() };
-    let (client, server) = (Target::host(point.host.as_str()), Target::host(point.peer.as_str()));
+    let (client, server) = (Target::host(&*point.host), Target::host(&*point.peer));
     let (from, to) = if reply { (server, client) } else { (client, server) };
     // The window is only for a message that never comes: the first one that does ends it.
     let lever = Lever::Delay { to, by, lasts: draw.world().ttl, messages: Some(1) };

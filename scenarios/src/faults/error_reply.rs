@@ -42,6 +42,6 @@ pub(super) const FAULT: Fault = Fault {
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let count = draw.drawn_count("replies") as u32;
     let Some(point) = draw.send_to_store() else { return Vec::new() };
-    let store = Target::host(point.peer.as_str());
+    let store = Target::host(&*point.peer);
     vec![draw.inject(at(point), store, Lever::Own { name: LEVER.to_owned(), count })]
 }

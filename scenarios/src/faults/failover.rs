@@ -66,7 +66,7 @@ fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");
     let Some(point) = draw.entry(&[Phase::Acquire, Phase::Work]) else { return Vec::new() };
     let mut others = draw.servers(|role| role != Role::Store);
-    others.extend(draw.clients().into_iter().filter(|client| *client != point.host));
+    others.extend(draw.clients().into_iter().filter(|client| **client != *point.host));
     let lever = Lever::Cut { to: Target::Hosts(others), both: true, lasts };
     vec![draw.inject(at(point), Target::Leader, lever)]
 }
@@ -84,7 +84,7 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
     let Some(point) = draw.point(early) else { return Vec::new() };
     let sentinels = draw.servers(|role| role == Role::Watcher);
     let Some(sentinel) = draw.rng().pick(&sentinels).cloned() else { return Vec::new() };
-    let minority = vec![point.host.clone(), sentinel];
+    let minority = vec![point.host.to_string(), sentinel];
     let mut majority = draw.servers(|role| role != Role::Store);
     majority.extend(draw.clients());
     majority.retain(|host| !minority.contains(host));

@@ -32,7 +32,7 @@ const AFTER: Param = Param {
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let Some(point) = draw.entry(&[Phase::Acquire]) else { return Vec::new() };
-    let (client, from) = (Target::host(point.host.as_str()), Target::Hosts(draw.stores()));
+    let (client, from) = (Target::host(&*point.host), Target::Hosts(draw.stores()));
     let when = When::Point { point, after: draw.span("after") };
     vec![draw.inject(when, client, Lever::LoseReply { from })]
 }

@@ -21,6 +21,6 @@ pub(super) const FAULT: Fault = Fault {
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let Some(point) = draw.send() else { return Vec::new() };
-    let (client, to) = (Target::host(point.host.as_str()), Target::host(point.peer.as_str()));
+    let (client, to) = (Target::host(&*point.host), Target::host(&*point.peer));
     vec![draw.inject(at(point), client, Lever::LoseRequest { to })]
 }

@@ -102,7 +102,7 @@ pub(super) fn is_in_place(args: &Args, servers: &[Member], point: &Point) -> boo
     };
     let has = |param: &Param| args.param(param.name).is_some();
     let client = point.host.strip_prefix("client-").and_then(|number| number.parse().ok()).unwrap_or(0);
-    let peer = || servers.iter().position(|member| member.name == point.peer).map_or(0, |at| at as u64 + 1);
+    let peer = || servers.iter().position(|member| *member.name == *point.peer).map_or(0, |at| at as u64 + 1);
     (!has(&PHASE) || in_phase(args.word(PHASE.name), point))
         && (!has(&CLIENT) || within(&CLIENT, client))
         && (!has(&SECTION) || within(&SECTION, u64::from(point.section)))

@@ -87,7 +87,7 @@ fn start(draw: &mut Draw<'_>) -> Option<(String, When)> {
     }
     let phases = [Phase::Acquire, Phase::Read, Phase::Work, Phase::Write, Phase::Release];
     let point = draw.entry(&phases)?;
-    Some((point.host.clone(), at(point)))
+    Some((point.host.to_string(), at(point)))
 }
 
 fn servers(draw: &mut Draw<'_>) -> Vec<String> {

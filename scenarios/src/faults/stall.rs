@@ -31,6 +31,6 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
         &[Phase::Read, Phase::Work, Phase::Write]
     };
     let Some(point) = draw.process_point(|point| phases.contains(&point.phase)) else { return Vec::new() };
-    let client = Target::host(point.host.as_str());
+    let client = Target::host(&*point.host);
     vec![draw.inject(at(point), client, Lever::Stall { lasts })]
 }

@@ -24,6 +24,6 @@ pub(super) const FAULT: Fault = Fault {
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");
     let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
-    let client = Target::host(point.host.as_str());
+    let client = Target::host(&*point.host);
     vec![draw.inject(at(point), client, Lever::Suspend { lasts })]
 }

@@ -30,7 +30,7 @@ pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
         for section in sections {
             let mut pass = |phase, access, peer: &str, nth| {
                 let at = TrueTime(points.len() as u64 * 1_000);
-                let (host, peer) = (name.clone(), peer.to_owned());
+                let (host, peer) = (name.as_str().into(), peer.into());
                 let point =
                     Point { host, section: section.ordinal, phase, access, peer, nth, edge: Edge::Before };
                 points.push(PointSeen { point, at });
@@ -194,7 +194,7 @@ fn a_split_leaves_the_primary_with_one_client_and_a_minority_of_the_sentinels() 
         assert_eq!(primary.lever, others.lever);
         assert!(point(primary).section <= 2, "early enough for the run to see the end of it");
         let [client, sentinel] = hosts(&others.target) else { panic!("{others:?}") };
-        assert!(*client == point(primary).host && sentinel.starts_with("sentinel"));
+        assert!(**client == *point(primary).host && sentinel.starts_with("sentinel"));
         let Lever::Cut { to, both: true, .. } = &primary.lever else { panic!("{primary:?}") };
         let of = |kind: &str| hosts(to).iter().filter(|host| host.starts_with(kind)).count();
         assert_eq!((of("client"), of("sentinel"), of("replica"), of("resource")), (2, 2, 2, 0));

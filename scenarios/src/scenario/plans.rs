@@ -150,12 +150,12 @@ fn tied_to(
         scale(draw, lasts * 9 / 10 + 1)
     });
     let client = match &all[at].when {
-        When::Point { point, .. } => Some(Target::host(point.host.as_str())),
+        When::Point { point, .. } => Some(Target::host(&*point.host)),
         When::At { .. } | When::With { .. } => None,
     };
     let tie = |mut injection: Injection| {
         if let (When::Point { point, .. }, Some(client)) = (&injection.when, &client)
-            && injection.target == Target::host(point.host.as_str())
+            && injection.target == Target::host(&*point.host)
         {
             injection.target = client.clone();
         }

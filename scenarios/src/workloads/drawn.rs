@@ -100,7 +100,7 @@ fn struck(plan: &Plan, injection: &Injection) -> Option<Key> {
         When::Point { point, .. } => plan
             .clients
             .iter()
-            .filter(|client| client.name == point.host)
+            .filter(|client| *client.name == *point.host)
             .flat_map(|client| &client.sections)
             .find(|section| section.ordinal == point.section),
         When::At { .. } | When::With { .. } => None,

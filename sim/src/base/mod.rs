@@ -4,7 +4,7 @@ pub mod clock;
 pub(crate) mod deadline;
 pub(crate) mod future;
 pub mod ids;
-pub(crate) mod own_thread;
+pub mod own_thread;
 pub mod seed;
 pub mod text;
 pub mod time;

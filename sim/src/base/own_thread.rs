@@ -1,18 +1,19 @@
 //! What belongs to the thread of a run.
 //!
 //! A run takes place on one thread, and asks for its state several times in each step: behind a lock, each time would cost
-//! two operations that all processors agree on. Hosts and wakers may all the same be carried to other threads by code
-//! under test; there they find nothing.
+//! two operations that all processors agree on. What the tasks of a server share belongs to it as well. Hosts and wakers may
+//! all the same be carried to other threads by code under test; there they find nothing.
 
 use std::cell::{RefCell, RefMut};
 
 use fragile::Fragile;
 
 /// A value that only the thread that made it can reach.
-pub(crate) struct OwnThread<T>(Option<Fragile<RefCell<T>>>);
+pub struct OwnThread<T>(Option<Fragile<RefCell<T>>>);
 
 impl<T> OwnThread<T> {
-    pub(crate) fn new(value: T) -> OwnThread<T> {
+    /// Makes it the present thread's.
+    pub fn new(value: T) -> OwnThread<T> {
         OwnThread(Some(Fragile::new(RefCell::new(value))))
     }
 
@@ -21,7 +22,7 @@ impl<T> OwnThread<T> {
     /// # Panics
     /// When it is in use already.
     #[inline]
-    pub(crate) fn try_get(&self) -> Option<RefMut<'_, T>> {
+    pub fn try_get(&self) -> Option<RefMut<'_, T>> {
         Some(self.0.as_ref()?.try_get().ok()?.borrow_mut())
     }
 
@@ -30,7 +31,7 @@ impl<T> OwnThread<T> {
     /// # Panics
     /// On any other thread: what it did would come at another time in each run. And when the value is in use already.
     #[inline]
-    pub(crate) fn get(&self) -> RefMut<'_, T> {
+    pub fn get(&self) -> RefMut<'_, T> {
         self.try_get().expect("a host is used on the thread of its run, and on no other")
     }
 }

@@ -1,5 +1,6 @@
 //! Protocol points, and when a lever is pulled.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,7 @@ pub enum When {
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// The host's name.
-    pub host: String,
+    pub host: Arc<str>,
     /// The ordinal of the client's section; 0 at a server.
     pub section: u32,
     /// Where in the section.
@@ -46,8 +47,8 @@ pub struct Point {
     /// What the process does there.
     pub access: Access,
     /// The host it talks to, for reads and writes; empty otherwise.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub peer: String,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub peer: Arc<str>,
     /// Which one of several, from 0.
     pub nth: u32,
     /// Before or after it.

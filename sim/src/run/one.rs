@@ -97,7 +97,8 @@ pub fn probe(design: &Design, plan: &Plan, workload: &Workload, seeing: Seeing) 
     execute(Engine::Event, design, plan, workload, Extras { seeing, ..Extras::default() })
 }
 
-/// Runs a plan as far as faults could strike, for the points that it passes: the fresh client at the end does not come.
+/// Runs a plan as far as faults could strike, for the points that it passes: the fresh client at the end does not come,
+/// and nothing is recorded.
 ///
 /// # Errors
 /// As [`run`].
@@ -114,7 +115,7 @@ struct Extras {
     seeing: Seeing,
     /// What segments say.
     wire: bool,
-    /// Without the fresh client at the end.
+    /// Without the fresh client at the end, and without a record: for the points alone.
     shortened: bool,
 }
 
@@ -135,7 +136,9 @@ fn execute(
         world.state().expect_latecomer(host, keys * (asking(bound) + 4 * plan.world.ttl));
     }
     if extras.shortened {
-        world.state().end_without_latecomer();
+        let mut state = world.state();
+        state.end_without_latecomer();
+        state.record_nothing();
     }
     let finished = catch_unwind(AssertUnwindSafe(|| match engine {
         Engine::Event => engine::event::run(&world, &boots),

@@ -21,7 +21,9 @@ use crate::trace::{HostInfo, Role, Strike, What};
 pub(crate) struct State {
     pub(crate) now: TrueTime,
     pub(super) roles: Vec<Role>,
-    pub(super) names: Vec<String>,
+    pub(super) names: Vec<Arc<str>>,
+    /// The name in whose place there is none.
+    pub(super) nobody: Arc<str>,
     pub(super) agenda: Agenda,
     pub(crate) processes: Vec<Process>,
     pub(crate) network: Network,
@@ -71,7 +73,8 @@ impl State {
         let mut state = State {
             now: TrueTime(0),
             roles: hosts.iter().map(|host| host.role).collect(),
-            names: hosts.iter().map(|host| host.name.clone()).collect(),
+            names: hosts.iter().map(|host| host.name.as_str().into()).collect(),
+            nobody: Arc::default(),
             agenda: Agenda::default(),
             processes: hosts
                 .iter()
@@ -101,6 +104,11 @@ impl State {
         };
         state.arm_injections();
         state
+    }
+
+    /// Keeps no record of what happens.
+    pub(crate) fn record_nothing(&mut self) {
+        self.log = Log::telling(Box::new(|_| {}));
     }
 
     /// What the process on this host takes for the present: later than true time while it owes a pause that struck

@@ -170,7 +170,7 @@ impl State {
         match target {
             Target::Hosts(names) => names
                 .iter()
-                .filter_map(|name| self.names.iter().position(|known| known == name).map(index))
+                .filter_map(|name| self.names.iter().position(|known| **known == **name).map(index))
                 .collect(),
             Target::Holder => self
                 .processes
@@ -186,8 +186,7 @@ impl State {
 
     fn describe(&self, lever: &Lever, hosts: &[HostId]) -> String {
         let names = |hosts: &[HostId]| -> String {
-            let names: Vec<&str> =
-                hosts.iter().map(|host| self.names[usize::from(host.0)].as_str()).collect();
+            let names: Vec<&str> = hosts.iter().map(|host| &*self.names[usize::from(host.0)]).collect();
             if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
         };
         let who = names(hosts);

@@ -1,5 +1,7 @@
 //! Injections wait for protocol points, and strike there.
 
+use std::sync::Arc;
+
 use crate::base::ids::HostId;
 use crate::plan::probe::{PointSeen, Seeing};
 use crate::plan::{Access, Edge, Point, When};
@@ -22,7 +24,7 @@ impl State {
     }
 
     fn arm(&mut self, injection: u32, point: &Point) {
-        let index = |name: &str| self.names.iter().position(|known| known == name);
+        let index = |name: &str| self.names.iter().position(|known| **known == *name);
         let Some(host) = index(&point.host) else { return };
         let peer = index(&point.peer).map(|index| HostId(index as u16));
         if peer.is_none() && !point.peer.is_empty() {
@@ -99,9 +101,9 @@ impl State {
         if self.is_latecomer(usize::from(host.0)) || !(client || self.seeing == Seeing::Everything) {
             return;
         }
-        let name = |host: HostId| self.names[usize::from(host.0)].clone();
+        let name = |host: HostId| Arc::clone(&self.names[usize::from(host.0)]);
         let at = self.local_now(host);
-        let (host_name, peer_name) = (name(host), peer.map(name).unwrap_or_default());
+        let (host_name, peer_name) = (name(host), peer.map_or_else(|| Arc::clone(&self.nobody), name));
         let process = &mut self.processes[usize::from(host.0)];
         if client && process.section == 0 {
             return;

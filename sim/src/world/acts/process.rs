@@ -90,7 +90,10 @@ impl State {
                 true
             }
             None => {
-                process.cancel_waker = Some(waker.clone());
+                match &mut process.cancel_waker {
+                    Some(known) => known.clone_from(waker),
+                    None => process.cancel_waker = Some(waker.clone()),
+                }
                 false
             }
         }
