@@ -12,10 +12,11 @@
 //!
 //! Left out on purpose: reading and writing take no time, so a node is never seen loading.
 
-use std::sync::{Mutex, MutexGuard};
+use std::cell::RefMut;
 
 use picklock_sim::disk::Disk;
 use picklock_sim::host::Host;
+use picklock_sim::own_thread::OwnThread;
 use picklock_sim::time::WallTime;
 use picklock_sim::trace::What;
 
@@ -38,7 +39,7 @@ const SAVE_AFTER_S: i64 = 1;
 pub(super) struct Journal {
     disk: Disk,
     persistence: Persistence,
-    state: Mutex<State>,
+    state: OwnThread<State>,
 }
 
 struct State {
@@ -74,11 +75,11 @@ impl Journal {
             .then(|| Log::new(disk.clone(), "base-of-this-life", "effects-of-this-life"));
         let now_s = seconds(host.wall());
         let state = State { file, truth, unsynced: false, synced_s: now_s, changes: 0, saved_s: now_s };
-        Journal { disk, persistence, state: Mutex::new(state) }
+        Journal { disk, persistence, state: OwnThread::new(state) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nothing panics while it holds the files")
+    fn state(&self) -> RefMut<'_, State> {
+        self.state.get()
     }
 
     /// Keeps the effects of a command that led to the present state of the node.

@@ -51,6 +51,7 @@ mod glob;
 mod journal;
 mod kind;
 mod lua;
+mod mailbox;
 mod rdb;
 mod real;
 mod replication;

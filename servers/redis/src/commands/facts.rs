@@ -3,6 +3,8 @@
 //! Sentinels ask for it all the time, and it has two hundred lines: formatting them one by one was a twentieth of all that a
 //! suite costs.
 
+use bstr::ByteSlice as _;
+
 use crate::stream::ReplicationId;
 
 /// What can stand for a value.
@@ -25,7 +27,7 @@ impl Value for String {
 
 impl Value for ReplicationId {
     fn write(&self, text: &mut String) {
-        text.push_str(&String::from_utf8_lossy(self.as_bytes()));
+        text.push_str(&self.as_bytes().to_str_lossy());
     }
 }
 
@@ -39,13 +41,22 @@ macro_rules! numbers {
     ($($number:ty),*) => {
         $(impl Value for $number {
             fn write(&self, text: &mut String) {
-                text.push_str(itoa::Buffer::new().format(*self));
+                match u8::try_from(*self) {
+                    Ok(digit @ 0..=9) => text.push(char::from(b'0' + digit)),
+                    _ => text.push_str(itoa::Buffer::new().format(*self)),
+                }
             }
         })*
     };
 }
 
 numbers!(u8, u16, u64, usize, i32, i64);
+
+/// Lines that are always the same, as one text.
+macro_rules! constant {
+    ($($name:literal: $value:literal),* $(,)?) => { concat!($($name, ":", $value, "\r\n"),*) };
+}
+pub(super) use constant;
 
 /// Appends a line.
 pub(super) fn line(text: &mut String, name: &str, value: &dyn Value) {

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::facts::{line, lines};
+use super::facts::{constant, lines};
 use super::subcommand_syntax;
 use crate::catalogue;
 use crate::node::{Answer, ChannelKind, Node, SessionId};
@@ -62,22 +62,24 @@ fn server(node: &Node, text: &mut String) {
     let up = (node.store.now_ms() - node.stats.started_ms.unwrap_or(0)) / 1000;
     let micros = node.store.now.as_nanos() / 1_000;
     let hz = node.parameter_named("hz");
+    lines(text, &[("redis_version", &node.store.version.text())]);
+    text.push_str(constant!(
+        "redis_git_sha1": "00000000",
+        "redis_git_dirty": 0,
+        "redis_build_id": "0",
+        "redis_mode": "standalone",
+        "os": "Linux x86_64",
+        "arch_bits": 64,
+        "monotonic_clock": "POSIX clock_gettime",
+        "multiplexing_api": "epoll",
+        "atomicvar_api": "c11-builtin",
+        "gcc_version": "12.2.0",
+        "process_id": 1,
+        "process_supervised": "no",
+    ));
     lines(
         text,
         &[
-            ("redis_version", &node.store.version.text()),
-            ("redis_git_sha1", &"00000000"),
-            ("redis_git_dirty", &0),
-            ("redis_build_id", &"0"),
-            ("redis_mode", &"standalone"),
-            ("os", &"Linux x86_64"),
-            ("arch_bits", &64),
-            ("monotonic_clock", &"POSIX clock_gettime"),
-            ("multiplexing_api", &"epoll"),
-            ("atomicvar_api", &"c11-builtin"),
-            ("gcc_version", &"12.2.0"),
-            ("process_id", &1),
-            ("process_supervised", &"no"),
             ("run_id", &node.config.run_id),
             ("tcp_port", &node.config.port),
             ("server_time_usec", &micros),
@@ -86,11 +88,13 @@ fn server(node: &Node, text: &mut String) {
             ("hz", &hz),
             ("configured_hz", &hz),
             ("lru_clock", &((node.store.now_ms() / 1000) & 0xff_ffff)),
-            ("executable", &"/usr/bin/redis-server"),
-            ("config_file", &""),
-            ("io_threads_active", &0),
         ],
     );
+    text.push_str(constant!(
+        "executable": "/usr/bin/redis-server",
+        "config_file": "",
+        "io_threads_active": 0,
+    ));
 }
 
 fn clients(node: &Node, text: &mut String) {
@@ -101,8 +105,15 @@ fn clients(node: &Node, text: &mut String) {
             ("connected_clients", &(node.sessions().count().saturating_sub(feeds))),
             ("cluster_connections", &0),
             ("maxclients", &node.config.clients_max),
-            ("client_recent_max_input_buffer", &0),
-            ("client_recent_max_output_buffer", &0),
+        ],
+    );
+    text.push_str(constant!(
+        "client_recent_max_input_buffer": 0,
+        "client_recent_max_output_buffer": 0,
+    ));
+    lines(
+        text,
+        &[
             ("blocked_clients", &node.blocked()),
             ("tracking_clients", &0),
             ("clients_in_timeout_table", &node.overdue_later()),
@@ -123,16 +134,17 @@ fn human(bytes: u64) -> String {
 fn memory_section(node: &Node, text: &mut String) {
     let used = node.store.used_memory();
     let most = node.config.maxmemory;
+    let used_human = human(used);
     let scripts = node.scripts.len();
     lines(
         text,
         &[
             ("used_memory", &used),
-            ("used_memory_human", &human(used)),
+            ("used_memory_human", &used_human),
             ("used_memory_rss", &used),
-            ("used_memory_rss_human", &human(used)),
+            ("used_memory_rss_human", &used_human),
             ("used_memory_peak", &used),
-            ("used_memory_peak_human", &human(used)),
+            ("used_memory_peak_human", &used_human),
             ("used_memory_peak_perc", &"100.00%"),
             ("used_memory_overhead", &BASE_MEMORY),
             ("used_memory_startup", &BASE_MEMORY),
@@ -141,45 +153,56 @@ fn memory_section(node: &Node, text: &mut String) {
             ("allocator_allocated", &used),
             ("allocator_active", &used),
             ("allocator_resident", &used),
-            ("total_system_memory", &0),
-            ("total_system_memory_human", &"0B"),
-            ("used_memory_lua", &0),
-            ("used_memory_vm_eval", &0),
-            ("used_memory_lua_human", &"0B"),
-            ("used_memory_scripts_eval", &0),
-            ("number_of_cached_scripts", &scripts),
-            ("number_of_functions", &0),
-            ("number_of_libraries", &0),
-            ("used_memory_vm_functions", &0),
-            ("used_memory_vm_total", &0),
-            ("used_memory_vm_total_human", &"0B"),
-            ("used_memory_functions", &0),
-            ("used_memory_scripts", &0),
-            ("used_memory_scripts_human", &"0B"),
+        ],
+    );
+    text.push_str(constant!(
+        "total_system_memory": 0,
+        "total_system_memory_human": "0B",
+        "used_memory_lua": 0,
+        "used_memory_vm_eval": 0,
+        "used_memory_lua_human": "0B",
+        "used_memory_scripts_eval": 0,
+    ));
+    lines(text, &[("number_of_cached_scripts", &scripts)]);
+    text.push_str(constant!(
+        "number_of_functions": 0,
+        "number_of_libraries": 0,
+        "used_memory_vm_functions": 0,
+        "used_memory_vm_total": 0,
+        "used_memory_vm_total_human": "0B",
+        "used_memory_functions": 0,
+        "used_memory_scripts": 0,
+        "used_memory_scripts_human": "0B",
+    ));
+    lines(
+        text,
+        &[
             ("maxmemory", &most),
             ("maxmemory_human", &human(most)),
             ("maxmemory_policy", &node.config.policy.name()),
-            ("allocator_frag_ratio", &"1.00"),
-            ("allocator_frag_bytes", &0),
-            ("allocator_rss_ratio", &"1.00"),
-            ("allocator_rss_bytes", &0),
-            ("rss_overhead_ratio", &"1.00"),
-            ("rss_overhead_bytes", &0),
-            ("mem_fragmentation_ratio", &"1.00"),
-            ("mem_fragmentation_bytes", &0),
-            ("mem_not_counted_for_evict", &0),
-            ("mem_replication_backlog", &0),
-            ("mem_total_replication_buffers", &0),
-            ("mem_clients_slaves", &0),
-            ("mem_clients_normal", &0),
-            ("mem_cluster_links", &0),
-            ("mem_aof_buffer", &0),
-            ("mem_allocator", &"jemalloc-5.3.0"),
-            ("active_defrag_running", &0),
-            ("lazyfree_pending_objects", &0),
-            ("lazyfreed_objects", &0),
         ],
     );
+    text.push_str(constant!(
+        "allocator_frag_ratio": "1.00",
+        "allocator_frag_bytes": 0,
+        "allocator_rss_ratio": "1.00",
+        "allocator_rss_bytes": 0,
+        "rss_overhead_ratio": "1.00",
+        "rss_overhead_bytes": 0,
+        "mem_fragmentation_ratio": "1.00",
+        "mem_fragmentation_bytes": 0,
+        "mem_not_counted_for_evict": 0,
+        "mem_replication_backlog": 0,
+        "mem_total_replication_buffers": 0,
+        "mem_clients_slaves": 0,
+        "mem_clients_normal": 0,
+        "mem_cluster_links": 0,
+        "mem_aof_buffer": 0,
+        "mem_allocator": "jemalloc-5.3.0",
+        "active_defrag_running": 0,
+        "lazyfree_pending_objects": 0,
+        "lazyfreed_objects": 0,
+    ));
 }
 
 fn persistence(node: &Node, text: &mut String) {
@@ -187,100 +210,128 @@ fn persistence(node: &Node, text: &mut String) {
     let logs = u8::from(node.parameter_named("appendonly") == "yes");
     // Sentinels ask for this all the time: within a run, what they are told is as long whatever was written.
     let changes = if node.config.mover.is_some() { node.stats.changes } else { 0 };
+    lines(text, &[("loading", &u8::from(node.loading))]);
+    text.push_str(constant!(
+        "async_loading": 0,
+        "current_cow_peak": 0,
+        "current_cow_size": 0,
+        "current_cow_size_age": 0,
+        "current_fork_perc": "0.00",
+        "current_save_keys_processed": 0,
+        "current_save_keys_total": 0,
+    ));
     lines(
         text,
         &[
-            ("loading", &u8::from(node.loading)),
-            ("async_loading", &0),
-            ("current_cow_peak", &0),
-            ("current_cow_size", &0),
-            ("current_cow_size_age", &0),
-            ("current_fork_perc", &"0.00"),
-            ("current_save_keys_processed", &0),
-            ("current_save_keys_total", &0),
             ("rdb_changes_since_last_save", &changes),
             ("rdb_bgsave_in_progress", &0),
             ("rdb_last_save_time", &saved),
-            ("rdb_last_bgsave_status", &"ok"),
-            ("rdb_last_bgsave_time_sec", &-1),
-            ("rdb_current_bgsave_time_sec", &-1),
-            ("rdb_saves", &0),
-            ("rdb_last_cow_size", &0),
-            ("rdb_last_load_keys_expired", &0),
-            ("rdb_last_load_keys_loaded", &0),
-            ("aof_enabled", &logs),
-            ("aof_rewrite_in_progress", &0),
-            ("aof_rewrite_scheduled", &0),
-            ("aof_last_rewrite_time_sec", &-1),
-            ("aof_current_rewrite_time_sec", &-1),
-            ("aof_last_bgrewrite_status", &"ok"),
-            ("aof_rewrites", &0),
-            ("aof_rewrites_consecutive_failures", &0),
-            ("aof_last_write_status", &"ok"),
-            ("aof_last_cow_size", &0),
-            ("module_fork_in_progress", &0),
-            ("module_fork_last_cow_size", &0),
         ],
     );
+    text.push_str(constant!(
+        "rdb_last_bgsave_status": "ok",
+        "rdb_last_bgsave_time_sec": -1,
+        "rdb_current_bgsave_time_sec": -1,
+        "rdb_saves": 0,
+        "rdb_last_cow_size": 0,
+        "rdb_last_load_keys_expired": 0,
+        "rdb_last_load_keys_loaded": 0,
+    ));
+    lines(text, &[("aof_enabled", &logs)]);
+    text.push_str(constant!(
+        "aof_rewrite_in_progress": 0,
+        "aof_rewrite_scheduled": 0,
+        "aof_last_rewrite_time_sec": -1,
+        "aof_current_rewrite_time_sec": -1,
+        "aof_last_bgrewrite_status": "ok",
+        "aof_rewrites": 0,
+        "aof_rewrites_consecutive_failures": 0,
+        "aof_last_write_status": "ok",
+        "aof_last_cow_size": 0,
+        "module_fork_in_progress": 0,
+        "module_fork_last_cow_size": 0,
+    ));
 }
 
 fn stats(node: &Node, text: &mut String) {
     let (stats, counts) = (&node.stats, &node.store.counts);
     lines(
         text,
+        &[("total_connections_received", &stats.connections), ("total_commands_processed", &stats.commands)],
+    );
+    text.push_str(constant!(
+        "instantaneous_ops_per_sec": 0,
+        "total_net_input_bytes": 0,
+        "total_net_output_bytes": 0,
+        "total_net_repl_input_bytes": 0,
+        "total_net_repl_output_bytes": 0,
+        "instantaneous_input_kbps": "0.00",
+        "instantaneous_output_kbps": "0.00",
+        "instantaneous_input_repl_kbps": "0.00",
+        "instantaneous_output_repl_kbps": "0.00",
+    ));
+    lines(
+        text,
         &[
-            ("total_connections_received", &stats.connections),
-            ("total_commands_processed", &stats.commands),
-            ("instantaneous_ops_per_sec", &0),
-            ("total_net_input_bytes", &0),
-            ("total_net_output_bytes", &0),
-            ("total_net_repl_input_bytes", &0),
-            ("total_net_repl_output_bytes", &0),
-            ("instantaneous_input_kbps", &"0.00"),
-            ("instantaneous_output_kbps", &"0.00"),
-            ("instantaneous_input_repl_kbps", &"0.00"),
-            ("instantaneous_output_repl_kbps", &"0.00"),
             ("rejected_connections", &stats.rejected),
             ("sync_full", &stats.full_copies),
             ("sync_partial_ok", &stats.resumed),
             ("sync_partial_err", &stats.not_resumed),
             ("expired_keys", &counts.expired),
-            ("expired_stale_perc", &"0.00"),
-            ("expired_time_cap_reached_count", &0),
-            ("expire_cycle_cpu_milliseconds", &0),
-            ("evicted_keys", &counts.evicted),
-            ("evicted_clients", &0),
-            ("total_eviction_exceeded_time", &0),
-            ("current_eviction_exceeded_time", &0),
+        ],
+    );
+    text.push_str(constant!(
+        "expired_stale_perc": "0.00",
+        "expired_time_cap_reached_count": 0,
+        "expire_cycle_cpu_milliseconds": 0,
+    ));
+    lines(text, &[("evicted_keys", &counts.evicted)]);
+    text.push_str(constant!(
+        "evicted_clients": 0,
+        "total_eviction_exceeded_time": 0,
+        "current_eviction_exceeded_time": 0,
+    ));
+    lines(
+        text,
+        &[
             ("keyspace_hits", &counts.hits),
             ("keyspace_misses", &counts.misses),
             ("pubsub_channels", &node.channels.of(ChannelKind::Channel).len()),
             ("pubsub_patterns", &node.channels.of(ChannelKind::Pattern).len()),
             ("pubsubshard_channels", &node.channels.of(ChannelKind::Shard).len()),
-            ("latest_fork_usec", &0),
-            ("total_forks", &0),
-            ("migrate_cached_sockets", &0),
-            ("slave_expires_tracked_keys", &0),
-            ("active_defrag_hits", &0),
-            ("active_defrag_misses", &0),
-            ("active_defrag_key_hits", &0),
-            ("active_defrag_key_misses", &0),
-            ("total_active_defrag_time", &0),
-            ("current_active_defrag_time", &0),
-            ("tracking_total_keys", &0),
-            ("tracking_total_items", &0),
-            ("tracking_total_prefixes", &0),
-            ("unexpected_error_replies", &0),
+        ],
+    );
+    text.push_str(constant!(
+        "latest_fork_usec": 0,
+        "total_forks": 0,
+        "migrate_cached_sockets": 0,
+        "slave_expires_tracked_keys": 0,
+        "active_defrag_hits": 0,
+        "active_defrag_misses": 0,
+        "active_defrag_key_hits": 0,
+        "active_defrag_key_misses": 0,
+        "total_active_defrag_time": 0,
+        "current_active_defrag_time": 0,
+        "tracking_total_keys": 0,
+        "tracking_total_items": 0,
+        "tracking_total_prefixes": 0,
+        "unexpected_error_replies": 0,
+    ));
+    lines(
+        text,
+        &[
             ("total_error_replies", &stats.errors),
             ("dump_payload_sanitizations", &0),
             ("total_reads_processed", &stats.commands),
             ("total_writes_processed", &stats.commands),
-            ("io_threaded_reads_processed", &0),
-            ("io_threaded_writes_processed", &0),
-            ("reply_buffer_shrinks", &0),
-            ("reply_buffer_expands", &0),
         ],
     );
+    text.push_str(constant!(
+        "io_threaded_reads_processed": 0,
+        "io_threaded_writes_processed": 0,
+        "reply_buffer_shrinks": 0,
+        "reply_buffer_expands": 0,
+    ));
 }
 
 fn replication(node: &Node, text: &mut String) {
@@ -288,16 +339,14 @@ fn replication(node: &Node, text: &mut String) {
 }
 
 fn cpu(_: &Node, text: &mut String) {
-    for name in [
-        "used_cpu_sys",
-        "used_cpu_user",
-        "used_cpu_sys_children",
-        "used_cpu_user_children",
-        "used_cpu_sys_main_thread",
-        "used_cpu_user_main_thread",
-    ] {
-        line(text, name, &"0.000000");
-    }
+    text.push_str(constant!(
+        "used_cpu_sys": "0.000000",
+        "used_cpu_user": "0.000000",
+        "used_cpu_sys_children": "0.000000",
+        "used_cpu_user_children": "0.000000",
+        "used_cpu_sys_main_thread": "0.000000",
+        "used_cpu_user_main_thread": "0.000000",
+    ));
 }
 
 /// A command takes no time.
@@ -320,7 +369,7 @@ fn errorstats(node: &Node, text: &mut String) {
 }
 
 fn cluster(_: &Node, text: &mut String) {
-    line(text, "cluster_enabled", &0);
+    text.push_str(constant!("cluster_enabled": 0));
 }
 
 fn keyspace(node: &Node, text: &mut String) {

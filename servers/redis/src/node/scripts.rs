@@ -1,6 +1,6 @@
 //! The scripts that a node knows, and what one may do while it runs.
 
-use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+use data_encoding::HEXLOWER;
 
 use super::shebang::Flags;
 
@@ -13,26 +13,26 @@ pub(crate) struct Script {
     pub(crate) flags: Flags,
 }
 
-/// The SHA-1 of a script, by which it is called.
+/// The SHA-1 of a script in hexadecimal digits, by which it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Sha([u8; 20]);
+pub(crate) struct Sha([u8; 40]);
 
 impl Sha {
     pub(crate) fn of(bytes: &[u8]) -> Sha {
-        Sha(sha1_smol::Sha1::from(bytes).digest().bytes())
+        let mut digits = [0; 40];
+        HEXLOWER.encode_mut(&sha1_smol::Sha1::from(bytes).digest().bytes(), &mut digits);
+        Sha(digits)
     }
 
-    /// Reads 40 hexadecimal digits in any case.
+    /// The name of a script in any case: whatever has 40 letters may be one.
     pub(crate) fn parse(hex: &[u8]) -> Option<Sha> {
-        let mut bytes = [0; 20];
-        let fits = hex.len() == 2 * bytes.len();
-        (fits && HEXLOWER_PERMISSIVE.decode_mut(hex, &mut bytes).is_ok()).then_some(Sha(bytes))
+        let mut digits: [u8; 40] = hex.try_into().ok()?;
+        digits.make_ascii_lowercase();
+        Some(Sha(digits))
     }
 
     pub(crate) fn hex(self) -> [u8; 40] {
-        let mut hex = [0; 40];
-        HEXLOWER.encode_mut(&self.0, &mut hex);
-        hex
+        self.0
     }
 }
 

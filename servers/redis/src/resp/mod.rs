@@ -65,7 +65,7 @@ pub fn integer(text: &[u8]) -> Option<i64> {
 
 /// Appends a request of bulk strings.
 pub fn request(out: &mut Vec<u8>, args: &[&[u8]]) {
-    out.reserve(args.iter().map(|arg| arg.len() + HEADER_LEN).sum::<usize>() + HEADER_LEN);
+    out.reserve(args.iter().map(|arg| arg.len() + 3 * HEADER_LEN).sum::<usize>() + HEADER_LEN);
     header(out, b'*', args.len());
     for arg in args {
         bulk(out, arg);
@@ -84,9 +84,12 @@ fn header(out: &mut Vec<u8>, kind: u8, len: usize) {
 }
 
 fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
+    let room = bytes.len() + 3 * HEADER_LEN;
+    // Of what is large, not twice as much.
     if bytes.len() > LARGE {
-        // Not twice as much.
-        out.reserve_exact(bytes.len() + 3 * HEADER_LEN);
+        out.reserve_exact(room)
+    } else {
+        out.reserve(room)
     }
     header(out, b'$', bytes.len());
     out.extend_from_slice(bytes);
@@ -95,5 +98,8 @@ fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Appends a number in decimal digits, without the detour over a string.
 pub(crate) fn decimal(out: &mut Vec<u8>, value: i64) {
-    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    match value {
+        0..=9 => out.push(b'0' + value as u8),
+        _ => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
+    }
 }

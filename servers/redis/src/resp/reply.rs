@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use bstr::ByteSlice as _;
+
 use super::{ARGS_MAX, BULK_MAX, LINE_MAX, ProtocolError, bulk, decimal, doubles, header, integer};
 
 /// How deep replies may nest when they are read.
@@ -166,7 +168,8 @@ impl Reply {
 }
 
 fn decode(bytes: &[u8], depth: u32) -> Result<Option<(Reply, usize)>, ProtocolError> {
-    let Some(end) = bytes.windows(2).position(|pair| pair == b"\r\n") else {
+    let mut returns = memchr::memchr_iter(b'\r', bytes);
+    let Some(end) = returns.find(|at| bytes.get(at + 1) == Some(&b'\n')) else {
         let too_big = bytes.len() > LINE_MAX;
         return if too_big { Err(ProtocolError::new("too big reply line")) } else { Ok(None) };
     };
@@ -174,9 +177,10 @@ fn decode(bytes: &[u8], depth: u32) -> Result<Option<(Reply, usize)>, ProtocolEr
         return Err(ProtocolError::new("empty reply line"));
     };
     let after = end + 2;
-    let text = || Cow::Owned(String::from_utf8_lossy(content).into_owned());
+    let text = || Cow::Owned(content.to_str_lossy().into_owned());
     let number = || integer(content).ok_or(ProtocolError::new("invalid number in reply"));
     match kind {
+        b'+' if content == b"PONG" => Ok(Some((Reply::Status(Cow::Borrowed("PONG")), after))),
         b'+' => Ok(Some((Reply::Status(text()), after))),
         b'-' => Ok(Some((Reply::Error(text()), after))),
         b':' => Ok(Some((Reply::Integer(number()?), after))),

@@ -5,6 +5,7 @@
 //!
 //! Left out on purpose: COMMAND tells of the commands of a node.
 
+use bstr::ByteSlice as _;
 use picklock_sim::time::WallTime;
 
 use super::state::{Act, Sentinel};
@@ -142,7 +143,7 @@ impl Sentinel {
         if args[1] != HELLO {
             return Reply::error("ERR Only HELLO messages are accepted by Sentinel instances.");
         }
-        self.hear_greeting(&String::from_utf8_lossy(args[2]));
+        self.hear_greeting(&args[2].to_str_lossy());
         Reply::Integer(1)
     }
 

@@ -5,11 +5,18 @@
 //!
 //! Source: `sentinelSendHello` and `sentinelProcessHelloMessage` of `sentinel.c`.
 
+use std::fmt::Write as _;
+
+use bstr::ByteSlice as _;
+
 use super::ids::InstanceId;
 use super::instance::{Address, Awaited};
 use super::state::Sentinel;
 use super::watch::HELLO;
 use crate::resp::Reply;
+
+/// About as long as a greeting is.
+const GREETING_LEN: usize = 128;
 
 impl Sentinel {
     /// Publishes who this Sentinel is, and where the primary.
@@ -17,7 +24,10 @@ impl Sentinel {
         let instance = self.instance(id);
         let primary = instance.primary;
         let Address { host, port } = self.current_address(primary);
-        let greeting = format!(
+        let mut greeting = String::with_capacity(GREETING_LEN);
+        // A string takes whatever is written to it.
+        let _ = write!(
+            greeting,
             "{},{},{},{},{},{host},{port},{}",
             if self.announced.host.is_empty() { &self.address.host } else { &self.announced.host },
             if self.announced.port == 0 { self.address.port } else { self.announced.port },
@@ -43,7 +53,7 @@ impl Sentinel {
         if let [Reply::Bulk(kind), Reply::Bulk(_), Reply::Bulk(greeting)] = &parts[..]
             && kind == b"message"
         {
-            self.hear_greeting(&String::from_utf8_lossy(greeting));
+            self.hear_greeting(&greeting.to_str_lossy());
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Source: `sentinelRefreshInstanceInfo` of `sentinel.c`.
 
+use bstr::ByteSlice as _;
+
 use super::ids::InstanceId;
 use super::instance::{Address, Reconfiguration, Role};
 use super::primary::Failover;
@@ -26,10 +28,10 @@ impl Told {
     /// Sentinels ask often, and most of what they are told is of no use to them.
     fn of(text: &[u8]) -> Told {
         let mut told = Told::default();
-        for line in lines(text) {
+        for line in lines(text).filter(|line| may_matter(line)) {
             let Some(colon) = memchr::memchr(b':', line) else { continue };
             let (name, value) = (&line[..colon], &line[colon + 1..]);
-            let value = || String::from_utf8_lossy(value);
+            let value = || value.to_str_lossy();
             match name {
                 b"run_id" => told.run_id = value().get(..40).map(str::to_owned),
                 b"role" => {
@@ -64,6 +66,11 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         from = end + 1;
         line.strip_suffix(b"\r").unwrap_or(line)
     })
+}
+
+/// Whether a line begins as those do that a Sentinel reads: a tenth of them.
+fn may_matter(line: &[u8]) -> bool {
+    matches!(line, [b'r', b'u' | b'o' | b'e', ..] | [b'm', b'a', ..] | [b's', b'l', ..])
 }
 
 /// True for `slave0` and its like.

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use bstr::ByteSlice as _;
+
 use super::ids::{InstanceId, LinkId};
 
 /// Where a server listens.
@@ -23,7 +25,7 @@ impl Address {
     /// The same with a text of the port.
     pub(super) fn parse(host: &[u8], port: &[u8]) -> Option<Address> {
         let port = std::str::from_utf8(port).ok()?.parse().ok()?;
-        Some(Address::new(String::from_utf8_lossy(host), port))
+        Some(Address::new(host.to_str_lossy(), port))
     }
 }
 

@@ -1,20 +1,22 @@
 //! Puts a Sentinel on a host: its timer, its connections to all that it watches, its clients, its state on disk.
 //!
-//! All tasks share the machine behind one lock, which is never held across an await. What it wants sent is put into
+//! All tasks share the machine, and none holds it across an await. What it wants sent is put into
 //! the outbox of the connection; what has collected there goes out in one write, as it does from Redis's event loop.
 
+use std::cell::RefMut;
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_sim::host::{Host, Origin};
+use picklock_sim::own_thread::OwnThread;
 use picklock_sim::seed::Seed;
 use picklock_sim::stream::Stream;
 use picklock_sim::task::Task;
 use picklock_sim::trace::What;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 use super::front::Front;
 use super::ids::LinkId;
@@ -22,6 +24,7 @@ use super::instance::Address;
 use super::primary::Watch;
 use super::state::{Act, Sentinel, millis};
 use super::{PORT, PRIMARY_NAME};
+use crate::mailbox::{Mailbox, Slot, mailbox};
 use crate::node::{Next, PORT as NODE_PORT, SessionId, Then};
 use crate::resp::{Reply, Requests};
 use crate::seat::{ServerRole, ServerSeat};
@@ -52,7 +55,7 @@ pub(crate) async fn serve(seat: ServerSeat) {
         seat.own.salt.map(|salt| identifier(&format!("{salt:x}{}", seat.host.rng().below(u64::MAX))));
     let server = Arc::new(Server {
         host: seat.host,
-        shared: Mutex::new(Shared {
+        shared: OwnThread::new(Shared {
             front: Front::new(sentinel, run_id),
             links: BTreeMap::new(),
             clients: BTreeMap::new(),
@@ -77,7 +80,7 @@ pub(crate) async fn serve(seat: ServerSeat) {
                 let outbox = {
                     let mut shared = server.shared();
                     let id = shared.front.connect(&peer);
-                    let (outbox, parcels) = mpsc::unbounded_channel();
+                    let (outbox, parcels) = mailbox();
                     shared.clients.insert(id, outbox);
                     (id, parcels)
                 };
@@ -143,7 +146,7 @@ pub(crate) fn identifier(host: &str) -> String {
 
 struct Server {
     host: Host,
-    shared: Mutex<Shared>,
+    shared: OwnThread<Shared>,
     /// Told when the process is to end.
     crash: Notify,
 }
@@ -153,12 +156,12 @@ struct Shared {
     /// The connections to servers that are watched.
     links: BTreeMap<LinkId, Link>,
     /// Where to put what goes to a client besides its replies.
-    clients: BTreeMap<SessionId, mpsc::UnboundedSender<Parcel>>,
+    clients: BTreeMap<SessionId, Slot<Parcel>>,
     crashed: bool,
 }
 
 struct Link {
-    outbox: mpsc::UnboundedSender<Vec<u8>>,
+    outbox: Slot<Vec<u8>>,
     task: Task,
 }
 
@@ -168,8 +171,8 @@ struct Parcel {
 }
 
 impl Server {
-    fn shared(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().expect("nothing panics while it holds the Sentinel")
+    fn shared(&self) -> RefMut<'_, Shared> {
+        self.shared.get()
     }
 
     /// Does what the Sentinel wants done.
@@ -177,14 +180,13 @@ impl Server {
         for act in shared.front.take_acts() {
             match act {
                 Act::Connect { link, address } => {
-                    let (outbox, bytes) = mpsc::unbounded_channel();
+                    let (outbox, bytes) = mailbox();
                     let task = self.host.spawn(watch(Arc::clone(self), link, address, bytes));
                     shared.links.insert(link, Link { outbox, task });
                 }
                 Act::Send { link, bytes } => {
                     if let Some(link) = shared.links.get(&link) {
-                        // A connection that has just broken takes nothing.
-                        let _ = link.outbox.send(bytes);
+                        link.outbox.put(bytes);
                     }
                 }
                 Act::Close { link } => {
@@ -205,8 +207,7 @@ impl Server {
         }
         for delivery in shared.front.take_deliveries() {
             if let Some(outbox) = shared.clients.get(&delivery.session) {
-                // Who has just gone gets nothing.
-                let _ = outbox.send(Parcel { bytes: delivery.bytes, then: delivery.then });
+                outbox.put(Parcel { bytes: delivery.bytes, then: delivery.then });
             }
         }
         if shared.front.sentinel.take_dirty() {
@@ -225,8 +226,7 @@ impl Shared {
         }
         let nothing: Arc<[u8]> = Arc::default();
         for outbox in std::mem::take(&mut self.clients).into_values() {
-            // Who has just gone is not closed again.
-            let _ = outbox.send(Parcel { bytes: Arc::clone(&nothing), then: Then::Close });
+            outbox.put(Parcel { bytes: Arc::clone(&nothing), then: Then::Close });
         }
     }
 }
@@ -246,7 +246,7 @@ async fn tick(server: Arc<Server>) {
 }
 
 /// Keeps one connection to a server that is watched, until it breaks.
-async fn watch(server: Arc<Server>, link: LinkId, address: Address, bytes: mpsc::UnboundedReceiver<Vec<u8>>) {
+async fn watch(server: Arc<Server>, link: LinkId, address: Address, bytes: Mailbox<Vec<u8>>) {
     // Why it broke does not matter.
     let _ = talk(&server, link, &address, bytes).await;
     let now = millis(server.host.wall());
@@ -260,16 +260,16 @@ async fn talk(
     server: &Arc<Server>,
     link: LinkId,
     address: &Address,
-    mut bytes: mpsc::UnboundedReceiver<Vec<u8>>,
+    mut bytes: Mailbox<Vec<u8>>,
 ) -> io::Result<()> {
     let (mut read, mut write) = server.host.connect(&address.host, address.port).await?.into_split();
     let mut received = Vec::new();
     loop {
         tokio::select! {
             biased;
-            first = bytes.recv() => {
+            first = bytes.take() => {
                 let Some(mut out) = first else { return Ok(()) };
-                while let Ok(more) = bytes.try_recv() {
+                while let Some(more) = bytes.take_now() {
                     out.extend_from_slice(&more);
                 }
                 write.write_for(Origin::default(), &out).await?;
@@ -283,7 +283,7 @@ async fn talk(
                 let mut shared = server.shared();
                 while let Some((reply, len)) = Reply::decode(&received[at..]).map_err(io::Error::other)? {
                     at += len;
-                    shared.front.sentinel.answered(now, link, &reply);
+                    shared.front.sentinel.answered(now, link, reply);
                 }
                 received.drain(..at);
                 server.follow_up(&mut shared);
@@ -293,12 +293,7 @@ async fn talk(
 }
 
 /// Serves one client until it goes.
-async fn client(
-    server: Arc<Server>,
-    stream: Stream,
-    id: SessionId,
-    parcels: mpsc::UnboundedReceiver<Parcel>,
-) {
+async fn client(server: Arc<Server>, stream: Stream, id: SessionId, parcels: Mailbox<Parcel>) {
     // An error on a client's stream concerns nobody else.
     let _ = converse(&server, stream, id, parcels).await;
     let mut shared = server.shared();
@@ -310,7 +305,7 @@ async fn converse(
     server: &Arc<Server>,
     mut stream: Stream,
     id: SessionId,
-    mut parcels: mpsc::UnboundedReceiver<Parcel>,
+    mut parcels: Mailbox<Parcel>,
 ) -> io::Result<()> {
     let mut requests = Requests::default();
     let mut out = Vec::new();
@@ -318,7 +313,7 @@ async fn converse(
         let mut next = Next::Continue;
         tokio::select! {
             biased;
-            parcel = parcels.recv() => {
+            parcel = parcels.take() => {
                 let Some(parcel) = parcel else { return Ok(()) };
                 out.extend_from_slice(&parcel.bytes);
                 if parcel.then == Then::Close {

@@ -379,7 +379,8 @@ impl Sentinel {
         let instance = self.instance(id);
         let renamed = &self.primary(instance.primary).watch.renamed;
         let mut bytes = Vec::new();
-        match renamed.get(&args[0].to_ascii_lowercase()) {
+        let renamed = if renamed.is_empty() { None } else { renamed.get(&args[0].to_ascii_lowercase()) };
+        match renamed {
             Some(name) if !instance.is_sentinel() => {
                 let args: Vec<&[u8]> =
                     std::iter::once(name.as_slice()).chain(args[1..].iter().copied()).collect();

@@ -58,7 +58,7 @@ fn answer_all(sentinel: &mut Sentinel, now: i64, id: InstanceId, info: &str) {
             Awaited::Question => Reply::Array(vec![Reply::Integer(1), Reply::text("*"), Reply::Integer(0)]),
             Awaited::Order => Reply::OK,
         };
-        sentinel.answered(now, link, &reply);
+        sentinel.answered(now, link, reply);
     }
 }
 
@@ -208,10 +208,10 @@ fn garbage_from_servers_and_other_sentinels_is_ignored() {
     let link = sentinel.instance(id).wire.commands.unwrap();
     for reply in [Reply::Nil, Reply::Array(vec![]), Reply::Integer(-1), Reply::Bulk(vec![0xff; 100])] {
         for _ in 0..10 {
-            sentinel.answered(BEGIN + 2, link, &reply);
+            sentinel.answered(BEGIN + 2, link, reply.clone());
         }
     }
-    sentinel.answered(BEGIN + 2, LinkId(12_345), &Reply::OK);
+    sentinel.answered(BEGIN + 2, LinkId(12_345), Reply::OK);
     sentinel.command(id, &[b"INFO"], Awaited::Info);
     let odd =
         "run_id:".to_owned() + &"\u{e9}\u{20ac}".repeat(20) + "\r\nslave0:ip=,port=x\r\nrole:x\r\n:\r\n";

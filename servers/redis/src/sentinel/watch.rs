@@ -124,14 +124,14 @@ impl Sentinel {
             .replica()
             .is_some_and(|replica| primary.is_down || primary.fails_over() || replica.link_down_ms != 0);
         let info_period = if closely { 1_000 } else { self.periods.info };
+        let (ponged, pinged, greeted) = (instance.wire.ponged, instance.wire.pinged, instance.greeted);
         if !instance.is_sentinel() && (instance.informed == 0 || now - instance.informed > info_period) {
             self.command(id, &[b"INFO"], Awaited::Info);
         }
-        let wire = &self.instance(id).wire;
-        if now - wire.ponged > ping_period && now - wire.pinged > ping_period / 2 {
+        if now - ponged > ping_period && now - pinged > ping_period / 2 {
             self.ping(id);
         }
-        if now - self.instance(id).greeted > self.periods.hello {
+        if now - greeted > self.periods.hello {
             self.greet(id);
         }
     }
@@ -148,18 +148,18 @@ impl Sentinel {
     }
 
     /// A server has answered something.
-    pub fn answered(&mut self, now: i64, link: LinkId, reply: &Reply) {
+    pub fn answered(&mut self, now: i64, link: LinkId, reply: Reply) {
         self.now = now;
         let Some(id) = self.links.get(&link).copied() else { return };
         let instance = self.instance_mut(id);
         if instance.wire.messages == Some(link) {
             instance.wire.last_message = now;
-            self.hear(reply);
+            self.hear(&reply);
             return;
         }
         match instance.wire.awaited.pop_front() {
             Some(Awaited::Ping) => {
-                let alive = match reply {
+                let alive = match &reply {
                     Reply::Status(text) => text.starts_with("PONG"),
                     Reply::Error(text) => text.starts_with("LOADING") || text.starts_with("MASTERDOWN"),
                     _ => false,
@@ -171,7 +171,7 @@ impl Sentinel {
                     if matches!(reply, Reply::Status(_)) {
                         instance.rebooted = None;
                     }
-                } else if matches!(reply, Reply::Error(text) if text.starts_with("BUSY"))
+                } else if matches!(&reply, Reply::Error(text) if text.starts_with("BUSY"))
                     && instance.is_down
                     && !std::mem::replace(&mut instance.script_killed, true)
                 {
@@ -180,8 +180,10 @@ impl Sentinel {
             }
             Some(Awaited::Info) => {
                 if let Reply::Bulk(text) = reply {
-                    instance.info = Some(text.clone());
-                    self.inform(id, text);
+                    self.inform(id, &text);
+                    if let Some(instance) = self.instances.get_mut(&id) {
+                        instance.info = Some(text);
+                    }
                 }
             }
             Some(Awaited::Greeting) => {
@@ -189,7 +191,7 @@ impl Sentinel {
                     instance.greeted = now;
                 }
             }
-            Some(Awaited::Question) => self.hear_answer(id, reply),
+            Some(Awaited::Question) => self.hear_answer(id, &reply),
             Some(Awaited::Order) | None => {}
         }
     }
@@ -197,8 +199,9 @@ impl Sentinel {
     /// Finds a server down that has been silent for too long, or that has ceased to be a primary.
     pub(super) fn check_subjectively_down(&mut self, id: InstanceId) {
         let now = self.now;
-        let down_after = self.primary(self.instance(id).primary).watch.down_after_ms;
         let instance = self.instance(id);
+        let watch = &self.primary(instance.primary).watch;
+        let (down_after, patience) = (watch.down_after_ms, watch.reboot_down_after_ms);
         let wire = &instance.wire;
         let silent = match wire.waiting_since {
             0 if wire.is_broken => now - wire.available,
@@ -216,15 +219,17 @@ impl Sentinel {
         let deposed = instance.is_primary()
             && instance.role == Role::Replica
             && now - instance.role_since > down_after + 2 * self.periods.info;
-        let patience = self.primary(instance.primary).watch.reboot_down_after_ms;
         let mute = instance.rebooted.is_some_and(|since| now - since > patience);
+        let is_down = silent > down_after || deposed || mute;
+        if !stuck && !deaf && is_down == instance.is_down {
+            return;
+        }
         if stuck {
             self.close_commands(id);
         }
         if deaf {
             self.close_messages(id);
         }
-        let is_down = silent > down_after || deposed || mute;
         let instance = self.instance_mut(id);
         if is_down && !instance.is_down {
             instance.is_down = true;

@@ -7,9 +7,9 @@ use picklock_sim::host::{Origin, Origins};
 use picklock_sim::stream::{ReadHalf, Stream, WriteHalf};
 use picklock_sim::time::Monotonic;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::sync::mpsc;
 
 use super::server::{Parcel, Server};
+use crate::mailbox::{Mailbox, mailbox};
 use crate::node::{Next, SessionId, Then};
 use crate::resp::{Reply, Requests};
 
@@ -26,7 +26,7 @@ pub(super) async fn serve(server: Arc<Server>, mut stream: Stream, peer: String)
         let _ = stream.write_all(b"-ERR max number of clients reached\r\n").await;
         return;
     }
-    let (outbox, parcels) = mpsc::unbounded_channel();
+    let (outbox, parcels) = mailbox();
     let id = {
         let mut shared = server.shared();
         let id = shared.node.connect(&peer);
@@ -58,7 +58,7 @@ struct Connection {
     id: SessionId,
     read: ReadHalf,
     write: WriteHalf,
-    parcels: mpsc::UnboundedReceiver<Parcel>,
+    parcels: Mailbox<Parcel>,
     requests: Requests,
     /// From which messages came what is in `requests`: while the session waits, more are read.
     origins: Origins,
@@ -94,7 +94,7 @@ impl Connection {
         loop {
             tokio::select! {
                 biased;
-                parcel = self.parcels.recv() => {
+                parcel = self.parcels.take() => {
                     let Some(parcel) = parcel else { return Ok(()) };
                     if self.hand_over(server, parcel).await? == Then::Close {
                         return Ok(());

@@ -1,15 +1,18 @@
-//! A node on its host, as its tasks share it: behind one lock, with the ways to its disk and its connections.
+//! A node on its host, as its tasks share it, with the ways to its disk and its connections.
 
+use std::cell::RefMut;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_sim::host::{Host, Origin, PulledLever};
+use picklock_sim::own_thread::OwnThread;
 use picklock_sim::time::Monotonic;
 use picklock_sim::trace::What;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 use crate::journal::Journal;
+use crate::mailbox::Slot;
 use crate::node::{Next, Node, Save, SessionId, Then};
 use crate::resp::Request;
 use crate::store::Effects;
@@ -18,7 +21,7 @@ use crate::store::Effects;
 pub(super) struct Server {
     pub(super) host: Host,
     pub(super) journal: Journal,
-    shared: Mutex<Shared>,
+    shared: OwnThread<Shared>,
     /// Told when the node has something to look at every so often.
     pub(super) ticks: Notify,
     /// Told when the node is to stop.
@@ -33,7 +36,7 @@ pub(super) struct Server {
 pub(super) struct Shared {
     pub(super) node: Node,
     /// Where to put what goes to a connection besides its replies.
-    pub(super) outboxes: BTreeMap<SessionId, mpsc::UnboundedSender<Parcel>>,
+    pub(super) outboxes: BTreeMap<SessionId, Slot<Parcel>>,
     /// Until when the node does nothing at all: DEBUG SLEEP, or a script that takes too long.
     pub(super) stalled_until: Option<Monotonic>,
     /// Levers that have the next commands refused: how often each still has to.
@@ -55,7 +58,7 @@ impl Server {
         Server {
             host,
             journal,
-            shared: Mutex::new(shared),
+            shared: OwnThread::new(shared),
             ticks: Notify::new(),
             down: Notify::new(),
             role_changed: Notify::new(),
@@ -63,8 +66,8 @@ impl Server {
         }
     }
 
-    pub(super) fn shared(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().expect("nothing panics while it holds the node")
+    pub(super) fn shared(&self) -> RefMut<'_, Shared> {
+        self.shared.get()
     }
 
     /// Makes effects known: to the trace, to the disk, to the replicas; and sends what goes to other connections.
@@ -144,10 +147,9 @@ impl Server {
     }
 }
 
-fn send(outboxes: &BTreeMap<SessionId, mpsc::UnboundedSender<Parcel>>, to: SessionId, parcel: Parcel) {
+fn send(outboxes: &BTreeMap<SessionId, Slot<Parcel>>, to: SessionId, parcel: Parcel) {
     if let Some(outbox) = outboxes.get(&to) {
-        // Who has just gone gets nothing.
-        let _ = outbox.send(parcel);
+        outbox.put(parcel);
     }
 }
 
@@ -157,8 +159,7 @@ impl Shared {
         let nothing: Arc<[u8]> = Arc::default();
         for outbox in std::mem::take(&mut self.outboxes).into_values() {
             let parcel = Parcel { origin: Origin::default(), bytes: Arc::clone(&nothing), then: Then::Close };
-            // Who has just gone is not closed again.
-            let _ = outbox.send(parcel);
+            outbox.put(parcel);
         }
     }
 }
