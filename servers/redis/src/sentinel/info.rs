@@ -227,3 +227,23 @@ impl Sentinel {
         since == 0 || self.now - since > span
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_that_means_something_is_read_among_all_others() {
+        let text = b"# Server\r\nredis_version:7.0.15\r\nrun_id:0123456789012345678901234567890123456789\r\n\
+            mem_allocator:none\r\nrole:slave\r\nmaster_host:node-1\r\nmaster_port:6379\r\nmaster_link_status:up\r\n\
+            master_link_down_since_seconds:3\r\nslave_priority:7\r\nslave_repl_offset:42\r\nreplica_announced:0\r\n\
+            slave0:ip=node-2,port=6380,state=online,offset=1,lag=0\r\nsync_full:1\r\n";
+        let told = Told::of(text);
+        assert_eq!(told.run_id.as_deref(), Some("0123456789012345678901234567890123456789"));
+        assert_eq!(told.role, Some(Role::Replica));
+        assert_eq!((told.host.as_deref(), told.port), (Some("node-1"), 6379));
+        assert_eq!((told.is_linked, told.link_down_ms), (true, 3_000));
+        assert_eq!((told.priority, told.offset, told.is_hidden), (Some(7), Some(42), true));
+        assert_eq!(told.replicas, [Address::new("node-2", 6380)]);
+    }
+}
