@@ -2,6 +2,8 @@
 
 pub mod live;
 mod one;
+#[cfg(test)]
+mod tests;
 
 pub use one::{ClientSeat, Panicked, Run, Workload, probe, run, run_keeping, scout};
 

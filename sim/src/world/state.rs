@@ -247,6 +247,7 @@ impl State {
     /// alive; they are dropped outside of its lock, because the last of them drops a task.
     pub(crate) fn dissolve(&mut self) -> impl Sized + use<> {
         self.processes.iter_mut().for_each(Process::dissolve);
+        self.ending.waiting = None;
         (std::mem::take(&mut self.timers), std::mem::take(&mut self.oracle), self.network.dissolve())
     }
 
