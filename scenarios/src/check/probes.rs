@@ -12,7 +12,7 @@ use picklock_sim::plan::Plan;
 use picklock_sim::probe::{Probe, Seeing};
 use picklock_sim::run;
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::Trace;
+use picklock_sim::trace::{Role, Trace};
 
 use super::program::{CheckError, workload};
 
@@ -45,14 +45,20 @@ impl<'a> Probes<'a> {
         Ok(&self.made[at].probe)
     }
 
-    /// Runs a calm plan and keeps what it passes through; what happened is handed over.
+    /// Runs a calm plan and keeps what it passes through, if a run for its points alone is the same run; what happened is
+    /// handed over.
     ///
     /// # Errors
     /// As [`Probes::of`].
     pub fn make(&mut self, design: &'a Design, calm: Plan) -> Result<Trace, CheckError> {
         let run = run::probe(design, &calm, &workload(&calm)?, Seeing::Sections)?;
         let probe = run.probe.expect("a run that is made for its probe has one");
-        self.made.push(Made { design, calm, probe });
+        // Where watchers would have rested, the two could differ in what falls into one instant.
+        let is_whole = !design.lets_watchers_rest();
+        let members = design.members(&calm.world);
+        if is_whole || members.iter().all(|member| member.role != Role::Watcher) {
+            self.made.push(Made { design, calm, probe });
+        }
         Ok(run.trace)
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct ServerSeat {
     pub(crate) min_replicas: MinReplicas,
     /// The address by which the others know it, if that is not its host's name.
     pub(crate) announce: Option<(String, u16)>,
+    /// True for a Sentinel that only has to answer: nothing fails, and nobody looks at what it sees.
+    pub(crate) may_rest: bool,
     /// What it has of its own.
     pub(crate) own: Own,
 }
@@ -112,6 +114,7 @@ impl ServerSeat {
                 max_lag: settings.span("max_lag"),
             },
             announce: seat.member.door,
+            may_rest: seat.may_rest,
             host: seat.host,
             own,
         }

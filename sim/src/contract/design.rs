@@ -140,6 +140,13 @@ impl Design {
         kind.members(self.topology, &self.settings(world))
     }
 
+    /// Whether its clients do the same in a run without faults while watchers only answer them: not those that wait for
+    /// replicas, which watchers may write to, and not programs, of which nobody knows what they ask.
+    #[must_use]
+    pub fn lets_watchers_rest(&self) -> bool {
+        !self.needs_replicas && self.parts.is_empty()
+    }
+
     /// Where its clients find its stores in a plan.
     #[must_use]
     pub fn addresses(&self, world: &WorldSpec) -> Vec<StoreAddress> {

@@ -169,6 +169,10 @@ pub struct ServerSeat {
     pub members: Vec<Member>,
     /// The parameters of its kind; each has a value.
     pub settings: Settings,
+    /// True in a run without faults that nobody looks at but for what clients pass through
+    /// ([`Design::lets_watchers_rest`](super::design::Design::lets_watchers_rest)): a watcher need not watch there, and only
+    /// has to answer.
+    pub may_rest: bool,
 }
 
 impl ServerSeat {

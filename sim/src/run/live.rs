@@ -101,7 +101,7 @@ pub fn serve(
                 members.iter().filter(|other| other.store == member.store).cloned().collect();
             let program: Boot = Arc::new(move |host| {
                 let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
-                start(ServerSeat { host, member, members, settings })
+                start(ServerSeat { host, member, members, settings, may_rest: false })
             });
             cast.push((info, program));
         }

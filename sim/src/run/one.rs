@@ -98,7 +98,7 @@ pub fn probe(design: &Design, plan: &Plan, workload: &Workload, seeing: Seeing) 
 }
 
 /// Runs a plan as far as faults could strike, for the points that it passes: the fresh client at the end does not come,
-/// and nothing is recorded.
+/// nothing is recorded, and watchers rest where the design lets them.
 ///
 /// # Errors
 /// As [`run`].
@@ -115,7 +115,7 @@ struct Extras {
     seeing: Seeing,
     /// What segments say.
     wire: bool,
-    /// Without the fresh client at the end, and without a record: for the points alone.
+    /// Without the fresh client at the end, a record, or watchers that nobody needs: for the points alone.
     shortened: bool,
 }
 
@@ -126,7 +126,9 @@ fn execute(
     workload: &Workload,
     extras: Extras,
 ) -> Result<Run, Panicked> {
-    let (hosts, boots): (Vec<HostInfo>, Vec<Boot>) = cast(design, plan, workload).into_iter().unzip();
+    let watchers_rest = extras.shortened && design.lets_watchers_rest();
+    let (hosts, boots): (Vec<HostInfo>, Vec<Boot>) =
+        cast(design, plan, workload, watchers_rest).into_iter().unzip();
     let keeper = design.kind.as_ref().filter(|_| extras.wire).map(keeper_of);
     let world = Arc::new(World::new(plan, hosts.clone(), extras.seeing, keeper));
     let bound = progress_bound(design, plan);
@@ -211,7 +213,7 @@ fn longest_work(plan: &Plan) -> Duration {
 }
 
 /// All hosts of a run with their programs: the resource, the servers, the clients.
-fn cast(design: &Design, plan: &Plan, workload: &Workload) -> Vec<(HostInfo, Boot)> {
+fn cast(design: &Design, plan: &Plan, workload: &Workload, watchers_rest: bool) -> Vec<(HostInfo, Boot)> {
     let mut cast: Vec<(HostInfo, Boot)> = Vec::new();
     let stock = plan.world.stock;
     let program: Boot = Arc::new(move |host| Box::pin(resource::serve(host, stock)));
@@ -224,7 +226,8 @@ fn cast(design: &Design, plan: &Plan, workload: &Workload) -> Vec<(HostInfo, Boo
             let (name, role) = (member.name.clone(), member.role);
             let silent = role != Role::Watcher && !kind.tells_records();
             let info = HostInfo { name, role, store: member.store, silent };
-            cast.push((info, server_program(kind, member, of_its_store, &settings)));
+            let may_rest = watchers_rest && role == Role::Watcher;
+            cast.push((info, server_program(kind, member, of_its_store, &settings, may_rest)));
         }
     }
     for client in &plan.clients {
@@ -243,11 +246,12 @@ fn server_program(
     member: &Member,
     members: Vec<Member>,
     settings: &Settings,
+    may_rest: bool,
 ) -> Boot {
     let (kind, member, settings) = (Arc::clone(kind), member.clone(), settings.clone());
     Arc::new(move |host| {
         let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
-        kind.serve(ServerSeat { host, member, members, settings })
+        kind.serve(ServerSeat { host, member, members, settings, may_rest })
     })
 }
 

@@ -51,6 +51,7 @@ const RECEIVED_MAX: usize = 16 * 1024 * 1024;
 /// Runs the Sentinel that this seat is for until its host stops.
 pub(crate) async fn serve(seat: ServerSeat) {
     let Some(sentinel) = begin(&seat) else { return };
+    let may_rest = seat.may_rest;
     let run_id =
         seat.own.salt.map(|salt| identifier(&format!("{salt:x}{}", seat.host.rng().below(u64::MAX))));
     let server = Arc::new(Server {
@@ -69,7 +70,7 @@ pub(crate) async fn serve(seat: ServerSeat) {
         shared.front.sentinel.save();
         server.follow_up(&mut shared);
     }
-    let timer = server.host.spawn(tick(Arc::clone(&server)));
+    let timer = (!may_rest).then(|| server.host.spawn(tick(Arc::clone(&server))));
     // The port is free: a host runs one Sentinel, and this is its start.
     let Ok(listener) = server.host.bind(PORT).await else { return };
     loop {
@@ -87,7 +88,9 @@ pub(crate) async fn serve(seat: ServerSeat) {
                 server.host.spawn(client(Arc::clone(&server), stream, outbox.0, outbox.1));
             }
             () = server.crash.notified() => {
-                timer.abort();
+                if let Some(timer) = timer {
+                    timer.abort();
+                }
                 server.shared().drop_all();
                 return;
             }
