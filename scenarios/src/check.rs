@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::{Injection, Plan};
-use picklock_sim::probe::{PointSeen, Seeing};
+use picklock_sim::plan::{Injection, Plan, Point};
+use picklock_sim::probe::Seeing;
 use picklock_sim::run::{self, Run, Wire};
 use picklock_sim::seed::Seed;
 use picklock_sim::trace::{Trace, What};
@@ -119,9 +119,10 @@ pub fn check_keeping(engine: Engine, design: &Design, plan: Plan) -> Result<Chec
 ///
 /// # Errors
 /// As [`check`].
-pub fn points(design: &Design, plan: &Plan, seeing: Seeing) -> Result<(Checked, Vec<PointSeen>), CheckError> {
+pub fn points(design: &Design, plan: &Plan, seeing: Seeing) -> Result<(Checked, Vec<Point>), CheckError> {
     let run = run::probe(design, plan, &workload(plan)?, seeing)?;
-    let points = run.probe.map(|probe| probe.points).unwrap_or_default();
+    let probe = run.probe.unwrap_or_default();
+    let points = probe.passed().iter().map(|passed| probe.point(passed)).collect();
     Ok((judge(plan.clone(), run.trace), points))
 }
 

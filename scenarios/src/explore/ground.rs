@@ -3,7 +3,7 @@
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::plan::{Injection, Lever, Plan, Point, Target, When};
-use picklock_sim::probe::{PointSeen, Seeing};
+use picklock_sim::probe::Seeing;
 use picklock_sim::seed::Seed;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::Role;
@@ -76,12 +76,7 @@ impl<'a> Ground<'a> {
 }
 
 /// Every placement of every kind on one workload.
-fn placements(
-    request: &Request<'_>,
-    seed: Seed,
-    stage: &Stage,
-    points: &[PointSeen],
-) -> Vec<(Place, Injection)> {
+fn placements(request: &Request<'_>, seed: Seed, stage: &Stage, points: &[Point]) -> Vec<(Place, Injection)> {
     let mut placements = Vec::new();
     for strike in &request.strikes {
         for (number, injection) in strike.placements(stage, points).into_iter().enumerate() {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use picklock_sim::design::Design;
 use picklock_sim::plan::{Access, Edge, Injection, Lever, Plan, Point, Target, When};
-use picklock_sim::probe::PointSeen;
 use picklock_sim::resource;
 use picklock_sim::time::nanos;
 use picklock_sim::trace::{HostInfo, Role};
@@ -186,11 +185,11 @@ impl Stage {
 impl Strike {
     /// All placements of this kind among points that were passed, in the order of passing.
     #[must_use]
-    pub fn placements(&self, stage: &Stage, points: &[PointSeen]) -> Vec<Injection> {
+    pub fn placements(&self, stage: &Stage, points: &[Point]) -> Vec<Injection> {
         let mut placements = Vec::new();
-        for seen in points {
-            for edge in self.at.edges(stage, &seen.point) {
-                let point = Point { edge: *edge, ..seen.point.clone() };
+        for passed in points {
+            for edge in self.at.edges(stage, passed) {
+                let point = Point { edge: *edge, ..passed.clone() };
                 for (target, lever) in (self.pull)(stage, &point) {
                     let when = When::Point { point: point.clone(), after: Duration::ZERO };
                     placements.push(Injection { fault: self.name.to_owned(), when, target, lever });

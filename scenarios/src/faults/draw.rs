@@ -6,14 +6,14 @@ use picklock_sim::design::Design;
 use picklock_sim::plan::{
     Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When, WorldSpec,
 };
-use picklock_sim::probe::Probe;
+use picklock_sim::probe::{Passed, Probe};
 use picklock_sim::resource;
 use picklock_sim::seed::Stream;
 use picklock_sim::store::{Member, Topology};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::Role;
 
-use super::params::{is_in_place, permits};
+use super::params::{Place, permits};
 use picklock_sim::param::{Args, Share};
 
 /// How often, in a hundred, a strike is placed at a poll where it could be placed elsewhere: polls are many, and a
@@ -29,41 +29,39 @@ pub struct Setting<'a> {
     /// True if clients have no link to the resource, or do not use it.
     own_data: bool,
     servers: Vec<Member>,
-    /// The points that clients passed in the calm run, one group for each section, by client and ordinal; those between
-    /// sections are left out.
-    passed: Vec<Vec<&'a Point>>,
-    calm_end: TrueTime,
+    /// The calm run, if one was made.
+    probe: Option<&'a Probe>,
+    /// The points that clients passed in it, one group for each section, by client and ordinal; those between sections are
+    /// left out.
+    passed: Vec<Vec<Passed>>,
 }
 
 impl<'a> Setting<'a> {
     /// The setting of a calm plan and of the probe that came of it.
     #[must_use]
     pub fn new(calm: &'a Plan, design: &Design, probe: Option<&'a Probe>) -> Setting<'a> {
-        let points = probe.map_or(&[][..], |probe| &probe.points);
         Setting {
             world: &calm.world,
             clients: &calm.clients,
             topology: design.topology,
             own_data: design.own_data || design.by_itself,
             servers: design.members(&calm.world),
-            passed: by_section(points.iter().map(|seen| &seen.point)),
-            calm_end: probe.map_or(TrueTime(0), |probe| probe.end),
+            probe,
+            passed: probe.map(by_section).unwrap_or_default(),
         }
     }
 }
 
-fn by_section<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<Vec<&'a Point>> {
-    let mut sections: Vec<Vec<&Point>> = Vec::new();
-    for point in points.filter(|point| point.phase != Phase::Idle) {
-        let is_its =
-            |section: &&mut Vec<&Point>| section[0].section == point.section && section[0].host == point.host;
+fn by_section(probe: &Probe) -> Vec<Vec<Passed>> {
+    let mut sections: Vec<Vec<Passed>> = Vec::new();
+    for point in probe.passed().iter().filter(|point| point.phase != Phase::Idle) {
         // Few sections are under way at a time, and those are the newest.
-        match sections.iter_mut().rev().find(is_its) {
-            Some(section) => section.push(point),
-            None => sections.push(vec![point]),
+        match sections.iter_mut().rev().find(|section| section[0].is_beside(point)) {
+            Some(section) => section.push(*point),
+            None => sections.push(vec![*point]),
         }
     }
-    sections.sort_by_key(|section| (&section[0].host, section[0].section));
+    sections.sort_by_key(|section| (probe.host(&section[0]), section[0].section));
     sections
 }
 
@@ -109,7 +107,7 @@ impl<'a> Draw<'a> {
     /// When the calm run ended.
     #[must_use]
     pub fn calm_end(&self) -> TrueTime {
-        self.setting.calm_end
+        self.setting.probe.map_or(TrueTime(0), |probe| probe.end)
     }
 
     /// The names of the clients.
@@ -255,27 +253,30 @@ impl<'a> Draw<'a> {
 
     /// An instant of the calm run, uniformly.
     pub fn instant(&mut self) -> TrueTime {
-        TrueTime(self.rng.below(self.setting.calm_end.0.saturating_add(1).max(1)))
+        TrueTime(self.rng.below(self.calm_end().0.saturating_add(1).max(1)))
     }
 
     /// One of the points that clients passed in the calm run, among those that fit.
     ///
     /// Drawn in steps, each uniform among what fits: a section, a phase, a kind of access, a point. So a rare kind of
     /// place is struck as often as one that is passed a hundred times. The edge is the one before.
-    pub fn point(&mut self, fits: impl Fn(&Point) -> bool) -> Option<Point> {
-        let fits = |point: &Point| fits(point) && is_in_place(self.args, &self.setting.servers, point);
-        let has_one = |points: &&Vec<&Point>| points.iter().any(|point| fits(point));
-        let sections: Vec<&Vec<&Point>> = self.setting.passed.iter().filter(has_one).collect();
-        let section: Vec<&Point> =
+    pub fn point(&mut self, fits: impl Fn(&Passed) -> bool) -> Option<Point> {
+        let setting = self.setting;
+        let probe = setting.probe?;
+        let place = Place::of(self.args, probe, &setting.servers);
+        let fits = |point: &Passed| fits(point) && place.has(point);
+        let sections: Vec<&Vec<Passed>> =
+            setting.passed.iter().filter(|points| points.iter().any(fits)).collect();
+        let section: Vec<Passed> =
             self.rng.pick(&sections)?.iter().copied().filter(|point| fits(point)).collect();
         let phase = *self.rng.pick(&distinct(section.iter().map(|point| point.phase)))?;
-        let in_phase: Vec<&Point> = section.iter().copied().filter(|point| point.phase == phase).collect();
+        let in_phase: Vec<Passed> = section.into_iter().filter(|point| point.phase == phase).collect();
         let access = self.access(&in_phase)?;
-        let places: Vec<&Point> = in_phase.into_iter().filter(|point| point.access == access).collect();
-        self.rng.pick(&places).map(|point| (*point).clone())
+        let places: Vec<Passed> = in_phase.into_iter().filter(|point| point.access == access).collect();
+        self.rng.pick(&places).map(|point| probe.point(point))
     }
 
-    fn access(&mut self, points: &[&Point]) -> Option<Access> {
+    fn access(&mut self, points: &[Passed]) -> Option<Access> {
         let mut kinds = distinct(points.iter().map(|point| point.access));
         let at_poll = self.rng.percent(POLL_PERCENT);
         if kinds.len() > 1 && kinds.contains(&Access::Poll) {
@@ -288,7 +289,7 @@ impl<'a> Draw<'a> {
     }
 
     /// A point of a client's process: any that fits, before or after the access.
-    pub fn process_point(&mut self, fits: impl Fn(&Point) -> bool) -> Option<Point> {
+    pub fn process_point(&mut self, fits: impl Fn(&Passed) -> bool) -> Option<Point> {
         let mut point = self.point(fits)?;
         if self.rng.percent(50) {
             point.edge = Edge::After;
@@ -303,13 +304,17 @@ impl<'a> Draw<'a> {
 
     /// The moment at which a client sends a message over a link that `links` permits.
     pub fn send(&mut self) -> Option<Point> {
-        let links = self.word("links");
-        self.point(|point| point.access == Access::Write && permits(links, &point.peer))
+        self.send_over(self.word("links"))
     }
 
     /// The moment at which a client sends a message to a server of its lock.
     pub fn send_to_store(&mut self) -> Option<Point> {
-        self.point(|point| point.access == Access::Write && permits("lock", &point.peer))
+        self.send_over("lock")
+    }
+
+    fn send_over(&mut self, links: &str) -> Option<Point> {
+        let probe = self.setting.probe?;
+        self.point(|point| point.access == Access::Write && permits(links, probe.peer(point)))
     }
 }
 

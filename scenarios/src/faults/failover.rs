@@ -7,7 +7,8 @@
 //! the primary and one of the Sentinels, in one of its first sections, so that the run sees the end of it. Planned
 //! failovers are left out.
 
-use picklock_sim::plan::{Access, Injection, Lever, Phase, Point, Target, When};
+use picklock_sim::plan::{Access, Injection, Lever, Phase, Target, When};
+use picklock_sim::probe::Passed;
 use picklock_sim::trace::Role;
 
 use super::draw::{Draw, at};
@@ -76,7 +77,7 @@ const FIRST_SECTIONS: u32 = 2;
 
 fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");
-    let early = |point: &Point| {
+    let early = |point: &Passed| {
         point.access == Access::Enter
             && matches!(point.phase, Phase::Acquire | Phase::Work)
             && point.section <= FIRST_SECTIONS

@@ -1,6 +1,7 @@
 //! Parameters that several faults have, and what they permit.
 
-use picklock_sim::plan::{Phase, Point};
+use picklock_sim::plan::Phase;
+use picklock_sim::probe::{Passed, Probe};
 use picklock_sim::resource;
 
 use picklock_sim::param::{Args, Domain, Param, YES_NO_RANDOM};
@@ -94,31 +95,62 @@ const TIES: &[&str] = &[
     "clock-step",
 ];
 
-/// True if a point lies where a fault's parameters say, as far as it has them.
-pub(super) fn is_in_place(args: &Args, servers: &[Member], point: &Point) -> bool {
-    let within = |param: &Param, number: u64| {
-        let (from, to) = args.counts(param.name);
-        (from..=to).contains(&number)
-    };
-    let has = |param: &Param| args.param(param.name).is_some();
-    let client = point.host.strip_prefix("client-").and_then(|number| number.parse().ok()).unwrap_or(0);
-    let peer = || servers.iter().position(|member| *member.name == *point.peer).map_or(0, |at| at as u64 + 1);
-    (!has(&PHASE) || in_phase(args.word(PHASE.name), point))
-        && (!has(&CLIENT) || within(&CLIENT, client))
-        && (!has(&SECTION) || within(&SECTION, u64::from(point.section)))
-        && (!has(&NTH) || within(&NTH, u64::from(point.nth) + 1))
-        && (!has(&PEER) || point.peer.is_empty() || within(&PEER, peer()))
+/// Where a fault's parameters have it strike, as far as it has them.
+pub(super) struct Place<'a> {
+    probe: &'a Probe,
+    servers: &'a [Member],
+    phase: Option<Phase>,
+    client: Option<(u64, u64)>,
+    section: Option<(u64, u64)>,
+    nth: Option<(u64, u64)>,
+    peer: Option<(u64, u64)>,
 }
 
-/// Whether a point lies in the phase of this name.
-fn in_phase(name: &str, point: &Point) -> bool {
+impl<'a> Place<'a> {
+    /// Of a fault with these parameters, among points that were passed in a run with these servers.
+    pub(super) fn of(args: &Args, probe: &'a Probe, servers: &'a [Member]) -> Place<'a> {
+        let has = |param: &Param| args.param(param.name).is_some();
+        let numbers = |param: &Param| has(param).then(|| args.counts(param.name));
+        Place {
+            probe,
+            servers,
+            phase: has(&PHASE).then(|| phase(args.word(PHASE.name))).flatten(),
+            client: numbers(&CLIENT),
+            section: numbers(&SECTION),
+            nth: numbers(&NTH),
+            peer: numbers(&PEER),
+        }
+    }
+
+    /// True if the point lies there.
+    pub(super) fn has(&self, passed: &Passed) -> bool {
+        let within = |numbers: Option<(u64, u64)>, number: &dyn Fn() -> u64| {
+            numbers.is_none_or(|(from, to)| (from..=to).contains(&number()))
+        };
+        let client = || {
+            let number = self.probe.host(passed).strip_prefix("client-");
+            number.and_then(|number| number.parse().ok()).unwrap_or(0)
+        };
+        let name = self.probe.peer(passed);
+        let peer =
+            || self.servers.iter().position(|member| member.name == name).map_or(0, |at| at as u64 + 1);
+        self.phase.is_none_or(|phase| passed.phase == phase)
+            && within(self.section, &|| u64::from(passed.section))
+            && within(self.nth, &|| u64::from(passed.nth) + 1)
+            && within(self.client, &client)
+            && (name.is_empty() || within(self.peer, &peer))
+    }
+}
+
+/// The phase of this name; none for a word that means any of them.
+fn phase(name: &str) -> Option<Phase> {
     match name {
-        "acquire" => point.phase == Phase::Acquire,
-        "read" => point.phase == Phase::Read,
-        "work" => point.phase == Phase::Work,
-        "write" => point.phase == Phase::Write,
-        "release" => point.phase == Phase::Release,
-        _ => true,
+        "acquire" => Some(Phase::Acquire),
+        "read" => Some(Phase::Read),
+        "work" => Some(Phase::Work),
+        "write" => Some(Phase::Write),
+        "release" => Some(Phase::Release),
+        _ => None,
     }
 }
 

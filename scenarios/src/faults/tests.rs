@@ -6,7 +6,7 @@ use std::time::Duration;
 use picklock_sim::design::Design;
 use picklock_sim::lock::LockError;
 use picklock_sim::plan::{Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When};
-use picklock_sim::probe::{PointSeen, Probe};
+use picklock_sim::probe::Probe;
 use picklock_sim::resource::HOST as RESOURCE;
 use picklock_sim::seed::Seed;
 use picklock_sim::store::Topology;
@@ -29,11 +29,9 @@ pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
     for ClientPlan { name, sections, .. } in &plan.clients {
         for section in sections {
             let mut pass = |phase, access, peer: &str, nth| {
-                let at = TrueTime(points.len() as u64 * 1_000);
                 let (host, peer) = (name.as_str().into(), peer.into());
-                let point =
-                    Point { host, section: section.ordinal, phase, access, peer, nth, edge: Edge::Before };
-                points.push(PointSeen { point, at });
+                let (section, edge) = (section.ordinal, Edge::Before);
+                points.push(Point { host, section, phase, access, peer, nth, edge });
             };
             pass(Phase::Idle, Access::Poll, "", 0);
             for phase in [Phase::Acquire, Phase::Read, Phase::Work, Phase::Write, Phase::Release] {
@@ -52,7 +50,7 @@ pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
             }
         }
     }
-    Probe { points, end: TrueTime(900_000_000) }
+    Probe::of(points, TrueTime(900_000_000))
 }
 
 fn scenario(faults: &str) -> Scenario {

@@ -1,13 +1,20 @@
 //! What a run passed through: the protocol points at which faults can strike, so that they exist.
+//!
+//! A run passes thousands of them, and a fault wants one or two. So they are noted by the numbers of their hosts, and made
+//! [points](Point) of, with names that hold in another run as well, when somebody asks for them.
 
-use super::point::Point;
+use std::sync::Arc;
+
+use super::point::{Access, Edge, Phase, Point};
+use crate::base::ids::HostId;
 use crate::base::time::TrueTime;
 
-/// The points that processes passed, in the order of passing.
+/// The points that processes passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Probe {
-    /// The points.
-    pub points: Vec<PointSeen>,
+    /// The names of the hosts.
+    hosts: Vec<Arc<str>>,
+    passed: Vec<Passed>,
     /// The end of the run.
     pub end: TrueTime,
 }
@@ -24,11 +31,77 @@ pub enum Seeing {
     Everything,
 }
 
-/// One point passed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PointSeen {
-    /// The point, with the edge `Before`.
-    pub point: Point,
-    /// When it was passed, in true time.
-    pub at: TrueTime,
+/// One point passed, as its [`Probe`] notes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    pub(crate) host: HostId,
+    /// The ordinal of the client's section; 0 at a server.
+    pub section: u32,
+    /// Where in the section.
+    pub phase: Phase,
+    /// What the process did there.
+    pub access: Access,
+    pub(crate) peer: Option<HostId>,
+    /// Which one of several, from 0.
+    pub nth: u32,
+}
+
+impl Passed {
+    /// Whether both were passed in the same section of the same client.
+    #[must_use]
+    pub fn is_beside(&self, other: &Passed) -> bool {
+        self.section == other.section && self.host == other.host
+    }
+}
+
+impl Probe {
+    pub(crate) fn new(hosts: Vec<Arc<str>>, passed: Vec<Passed>, end: TrueTime) -> Probe {
+        Probe { hosts, passed, end }
+    }
+
+    /// What a run would have noted that passed these points.
+    #[must_use]
+    pub fn of(points: impl IntoIterator<Item = Point>, end: TrueTime) -> Probe {
+        let mut probe = Probe { end, ..Probe::default() };
+        for Point { host, section, phase, access, peer, nth, edge: _ } in points {
+            let host = probe.number(host);
+            let peer = (!peer.is_empty()).then(|| probe.number(peer));
+            probe.passed.push(Passed { host, section, phase, access, peer, nth });
+        }
+        probe
+    }
+
+    fn number(&mut self, name: Arc<str>) -> HostId {
+        let at = self.hosts.iter().position(|known| *known == name).unwrap_or_else(|| {
+            self.hosts.push(name);
+            self.hosts.len() - 1
+        });
+        HostId(at as u16)
+    }
+
+    /// What was passed, in that order.
+    #[must_use]
+    pub fn passed(&self) -> &[Passed] {
+        &self.passed
+    }
+
+    /// The name of the host that passed it.
+    #[must_use]
+    pub fn host(&self, passed: &Passed) -> &Arc<str> {
+        &self.hosts[usize::from(passed.host.0)]
+    }
+
+    /// The name of the host that it talked to there; empty if to none.
+    #[must_use]
+    pub fn peer(&self, passed: &Passed) -> &str {
+        passed.peer.map_or("", |peer| &self.hosts[usize::from(peer.0)])
+    }
+
+    /// The place in a process's life that this is, before the access.
+    #[must_use]
+    pub fn point(&self, passed: &Passed) -> Point {
+        let Passed { section, phase, access, nth, .. } = *passed;
+        let peer = passed.peer.map_or_else(Arc::default, |peer| Arc::clone(&self.hosts[usize::from(peer.0)]));
+        Point { host: Arc::clone(self.host(passed)), section, phase, access, peer, nth, edge: Edge::Before }
+    }
 }

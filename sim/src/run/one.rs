@@ -156,7 +156,7 @@ fn execute(
     state.heal_all();
     let end = state.now;
     let (came, strikes) = (state.ending.came, state.take_strikes());
-    let points = state.take_points();
+    let (names, passed) = state.take_points();
     let (events, digest) = std::mem::take(&mut state.log).finish();
     let remains = state.dissolve();
     drop(state);
@@ -178,7 +178,8 @@ fn execute(
     };
     let wire = world.keeper.as_ref().map(Keeper::take).unwrap_or_default();
     let probed = extras.seeing != Seeing::Nothing;
-    Ok(Run { trace, probe: probed.then_some(Probe { points, end: came.unwrap_or(end) }), wire })
+    let probe = probed.then(|| Probe::new(names, passed, came.unwrap_or(end)));
+    Ok(Run { trace, probe, wire })
 }
 
 /// Whoever does not heed what it is told believes until it releases.

@@ -13,7 +13,7 @@ use super::process::{Life, Process};
 use super::timers::Timers;
 use crate::base::ids::{EventId, GrantId, HostId, Origin};
 use crate::base::time::{Monotonic, TrueTime};
-use crate::plan::probe::{PointSeen, Seeing};
+use crate::plan::probe::{Passed, Seeing};
 use crate::plan::{Injection, Plan};
 use crate::trace::{HostInfo, Role, Strike, What};
 
@@ -22,8 +22,6 @@ pub(crate) struct State {
     pub(crate) now: TrueTime,
     pub(super) roles: Vec<Role>,
     pub(super) names: Vec<Arc<str>>,
-    /// The name in whose place there is none.
-    pub(super) nobody: Arc<str>,
     pub(super) agenda: Agenda,
     pub(crate) processes: Vec<Process>,
     pub(crate) network: Network,
@@ -44,7 +42,7 @@ pub(crate) struct State {
     pub(super) healed_early: BTreeSet<u32>,
     /// Whose protocol points are noted, and those passed.
     pub(super) seeing: Seeing,
-    pub(super) points_seen: Vec<PointSeen>,
+    pub(super) points_passed: Vec<Passed>,
     /// Hosts that died or were started anew since the engine last looked, in order.
     pub(super) turnover: Vec<Turnover>,
     /// True while `turnover` may hold something: shared with the [`World`], which reads it without its lock.
@@ -74,7 +72,6 @@ impl State {
             now: TrueTime(0),
             roles: hosts.iter().map(|host| host.role).collect(),
             names: hosts.iter().map(|host| host.name.as_str().into()).collect(),
-            nobody: Arc::default(),
             agenda: Agenda::default(),
             processes: hosts
                 .iter()
@@ -93,7 +90,7 @@ impl State {
             unhealed: Vec::new(),
             healed_early: BTreeSet::new(),
             seeing,
-            points_seen: Vec::new(),
+            points_passed: Vec::new(),
             turnover: Vec::new(),
             turned_over: Arc::new(AtomicBool::new(false)),
             records: BTreeMap::new(),
@@ -239,8 +236,9 @@ impl State {
         strikes
     }
 
-    pub(crate) fn take_points(&mut self) -> Vec<PointSeen> {
-        std::mem::take(&mut self.points_seen)
+    /// The names of the hosts, and the points passed by their numbers.
+    pub(crate) fn take_points(&mut self) -> (Vec<Arc<str>>, Vec<Passed>) {
+        (self.names.clone(), std::mem::take(&mut self.points_passed))
     }
 
     /// Takes out everything that refers to tasks. Their wakers lead back to the world, which would otherwise keep itself

@@ -1,9 +1,7 @@
 //! Injections wait for protocol points, and strike there.
 
-use std::sync::Arc;
-
 use crate::base::ids::HostId;
-use crate::plan::probe::{PointSeen, Seeing};
+use crate::plan::probe::{Passed, Seeing};
 use crate::plan::{Access, Edge, Point, When};
 use crate::trace::Role;
 use crate::world::agenda::Due;
@@ -101,22 +99,12 @@ impl State {
         if self.is_latecomer(usize::from(host.0)) || !(client || self.seeing == Seeing::Everything) {
             return;
         }
-        let name = |host: HostId| Arc::clone(&self.names[usize::from(host.0)]);
-        let at = self.local_now(host);
-        let (host_name, peer_name) = (name(host), peer.map_or_else(|| Arc::clone(&self.nobody), name));
         let process = &mut self.processes[usize::from(host.0)];
-        if client && process.section == 0 {
+        let (section, phase) = (process.section, process.phase);
+        if client && section == 0 {
             return;
         }
-        let point = Point {
-            host: host_name,
-            section: process.section,
-            phase: process.phase,
-            access,
-            peer: peer_name,
-            nth: *process.passed.count(access, peer),
-            edge: Edge::Before,
-        };
-        self.points_seen.push(PointSeen { point, at });
+        let nth = *process.passed.count(access, peer);
+        self.points_passed.push(Passed { host, section, phase, access, peer, nth });
     }
 }
