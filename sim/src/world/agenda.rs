@@ -1,14 +1,14 @@
 //! What is due when: a queue ordered by true time, entries of one instant in the order in which they were made.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::Direction;
 use crate::base::ids::{ConnId, HostId};
 use crate::base::time::TrueTime;
 
-/// One entry. The order of the variants has no meaning; `Ord` is derived only because a heap asks for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// A timer of a host's monotonic clock, perhaps: see [`Timers`](super::timers::Timers).
     Timer { slot: u32 },
@@ -28,9 +28,42 @@ pub(crate) enum Due {
     GiveUp { conn: ConnId, direction: Direction, segment: u32 },
 }
 
+/// An entry: its time and, below it, its number. One comparison of one number decides which of two comes first.
+struct Entry {
+    turn: u128,
+    due: Due,
+}
+
+impl Entry {
+    fn at(&self) -> TrueTime {
+        TrueTime((self.turn >> u64::BITS) as u64)
+    }
+}
+
+/// A heap hands out the greatest first, so what comes first is the greatest.
+impl Ord for Entry {
+    fn cmp(&self, other: &Entry) -> Ordering {
+        other.turn.cmp(&self.turn)
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Entry) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Entry) -> bool {
+        self.turn == other.turn
+    }
+}
+
+impl Eq for Entry {}
+
 #[derive(Default)]
 pub(super) struct Agenda {
-    heap: BinaryHeap<Reverse<(TrueTime, u64, Due)>>,
+    heap: BinaryHeap<Entry>,
     made: u64,
 }
 
@@ -48,17 +81,17 @@ impl Agenda {
 
     /// Puts in an entry that was numbered before.
     pub(super) fn insert(&mut self, at: TrueTime, nth: u64, due: Due) {
-        self.heap.push(Reverse((at, nth, due)));
+        self.heap.push(Entry { turn: u128::from(at.0) << u64::BITS | u128::from(nth), due });
     }
 
     pub(super) fn next_at(&self) -> Option<TrueTime> {
-        self.heap.peek().map(|Reverse((at, _, _))| *at)
+        self.heap.peek().map(Entry::at)
     }
 
     pub(super) fn pop_until(&mut self, limit: TrueTime) -> Option<(TrueTime, u64, Due)> {
         if self.next_at()? > limit {
             return None;
         }
-        self.heap.pop().map(|Reverse(entry)| entry)
+        self.heap.pop().map(|entry| (entry.at(), entry.turn as u64, entry.due))
     }
 }
