@@ -151,9 +151,8 @@ impl Design {
     #[must_use]
     pub fn addresses(&self, world: &WorldSpec) -> Vec<StoreAddress> {
         let Some(kind) = &self.kind else { return Vec::new() };
-        (1..=self.topology.stores)
-            .map(|store| kind.address(store, self.topology, &self.members(world)))
-            .collect()
+        let members = self.members(world);
+        (1..=self.topology.stores).map(|store| kind.address(store, self.topology, &members)).collect()
     }
 
     /// Checks what a plan says of the stores, which may come from a hostile file.

@@ -231,9 +231,12 @@ fn cast(design: &Design, plan: &Plan, workload: &Workload, watchers_rest: bool) 
             cast.push((info, server_program(kind, member, of_its_store, &settings, may_rest)));
         }
     }
+    let enter = entrance(design, plan, workload, plan.world.wait);
     for client in &plan.clients {
+        let (enter, client) = (Arc::clone(&enter), client.clone());
         let info = HostInfo::new(&client.name, Role::Client);
-        cast.push((info, client_program(design, plan, client, workload)));
+        let program: Boot = Arc::new(move |host| enter(host, client.clone()));
+        cast.push((info, program));
     }
     if plan.world.latecomer {
         let info = HostInfo::new(LATECOMER, Role::Client);
@@ -254,11 +257,6 @@ fn server_program(
         let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
         kind.serve(ServerSeat { host, member, members, settings, may_rest })
     })
-}
-
-fn client_program(design: &Design, plan: &Plan, client: &ClientPlan, workload: &Workload) -> Boot {
-    let (enter, client) = (entrance(design, plan, workload, plan.world.wait), client.clone());
-    Arc::new(move |host| enter(host, client.clone()))
 }
 
 /// The name of the fresh client that asks for every key at the end.

@@ -134,8 +134,8 @@ struct Engine {
     globals: Table,
     /// Calls a compiled script with KEYS and ARGV: true and its result, or false and a table of the error.
     runner: Function,
-    /// As `runner`, with one key and its arguments as they are: for the few that most scripts have.
-    short_runner: Function,
+    /// As `runner`, with one key, and with two, and the arguments as they are: for the few that most scripts have.
+    short_runners: [Function; 2],
     /// Says to scripts what version of Redis this is, and which it said last.
     become_version: Function,
     version: Option<Version>,
@@ -154,10 +154,17 @@ impl Engine {
         api::define(&lua, &natives)?;
         natives.raw_set("libraries", libs::all(&lua)?)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
-        let (globals, runner, short_runner, become_version) = prelude.call((&natives,))?;
+        let (globals, runner, with_one, with_two, become_version) = prelude.call((&natives,))?;
         api::define_loaders(&lua, &natives, &globals)?;
-        let compiled = BTreeMap::new();
-        Ok(Engine { lua, globals, runner, short_runner, become_version, version: None, compiled })
+        Ok(Engine {
+            lua,
+            globals,
+            runner,
+            short_runners: [with_one, with_two],
+            become_version,
+            version: None,
+            compiled: BTreeMap::new(),
+        })
     }
 
     fn compiled(&mut self, script: &Script) -> Result<Function, Reply> {
@@ -195,11 +202,14 @@ impl Engine {
             self.version = Some(version);
             self.limit(steps)?;
         }
-        if let [key] = keys
-            && args.len() <= FEW
-        {
-            let args: Variadic<_> = args.iter().map(|arg| string(arg)).collect();
-            return self.short_runner.call((function, string(key), args));
+        let few = || -> Variadic<_> { args.iter().map(|arg| string(arg)).collect() };
+        let [with_one, with_two] = &self.short_runners;
+        match keys {
+            [key] if args.len() <= FEW => return with_one.call((function, string(key), few())),
+            [first, second] if args.len() <= FEW => {
+                return with_two.call((function, string(first), string(second), few()));
+            }
+            _ => {}
         }
         let list = |items: &[&[u8]]| self.lua.create_sequence_from(items.iter().map(|item| string(item)));
         self.runner.call((function, list(keys)?, list(args)?))

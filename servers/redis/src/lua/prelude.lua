@@ -1,5 +1,5 @@
 -- What scripts see: Redis's globals, read-only, over the functions of the host language.
--- Returns the scripts' global table, a function that runs a script, and one that says what version of Redis this is.
+-- Returns the scripts' global table, three functions that run a script, and one that says what version of Redis this is.
 
 local natives = ...
 local error, next, pairs, pcall, setmetatable, tostring, type, xpcall = error, next, pairs, pcall, setmetatable, tostring, type, xpcall
@@ -197,10 +197,16 @@ local function run(script, keys, argv)
     return xpcall(script, located)
 end
 
--- As run, with one key and few arguments: nearly all scripts are called so, and tables are made soonest here.
-local function run_short(script, key, ...)
+-- As run, with one key or two and few arguments: nearly all scripts are called so, and tables are made soonest here.
+local function run_one(script, key, ...)
     globals.KEYS, globals.ARGV = { key }, { ... }
     local _, _ = 1, 1
+    return xpcall(script, located)
+end
+
+local function run_two(script, first, second, ...)
+    globals.KEYS, globals.ARGV = { first, second }, { ... }
+    local _ = 1
     return xpcall(script, located)
 end
 
@@ -208,4 +214,4 @@ local function become(version, number)
     redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = version, number
 end
 
-return environment, run, run_short, become
+return environment, run, run_one, run_two, become

@@ -59,10 +59,24 @@ impl Sentinel {
 
     /// Another Sentinel greets.
     pub(super) fn hear_greeting(&mut self, greeting: &str) {
-        let fields: Vec<&str> = greeting.split(',').collect();
-        let [host, port, run_id, epoch, name, primary_host, primary_port, config_epoch] = fields[..] else {
+        let mut fields = greeting.split(',');
+        let eight: [Option<&str>; 8] = std::array::from_fn(|_| fields.next());
+        let [
+            Some(host),
+            Some(port),
+            Some(run_id),
+            Some(epoch),
+            Some(name),
+            Some(primary_host),
+            Some(primary_port),
+            Some(config_epoch),
+        ] = eight
+        else {
             return;
         };
+        if fields.next().is_some() {
+            return;
+        }
         let (Some(address), Some(claimed)) = (
             Address::parse(host.as_bytes(), port.as_bytes()),
             Address::parse(primary_host.as_bytes(), primary_port.as_bytes()),

@@ -12,6 +12,7 @@ use picklock_sim::time::WallTime;
 use super::ids::{InstanceId, LinkId};
 use super::instance::{Address, Awaited, Instance, Part, Peer, Replica, Role, Wire};
 use super::primary::{DOWN_AFTER_MS, FAILOVER_TIMEOUT_MS, Failover, Primary, Watch};
+use super::watch::Due;
 use crate::resp;
 
 /// The next failover of a primary is put off by up to so many milliseconds, differently by each Sentinel.
@@ -220,8 +221,17 @@ impl Sentinel {
     }
 
     fn look_at(&mut self, id: InstanceId) {
-        self.reconnect(id);
-        self.send_periodic(id);
+        if self.instance(id).wire.is_broken {
+            self.reconnect(id);
+        }
+        let instance = self.instance(id);
+        let is_primary = instance.is_primary();
+        let watched = self.primary(instance.primary);
+        // What is sent now has no part in the condition: nobody is late with an answer to it yet.
+        let (due, condition) = (self.due(instance, watched), self.condition(instance, watched));
+        if due != Due::default() {
+            self.send_due(id, due);
+        }
         if let Some(since) = self.tilt_since {
             if self.now - since < self.periods.tilt {
                 return;
@@ -229,8 +239,8 @@ impl Sentinel {
             self.tilt_since = None;
             self.publish("-tilt", "#tilt mode exited".to_owned());
         }
-        self.check_subjectively_down(id);
-        if self.instance(id).is_primary() {
+        self.check_subjectively_down(id, condition);
+        if is_primary {
             self.check_objectively_down(id);
             if self.start_failover_if_needed(id) {
                 self.ask_others(id, true);

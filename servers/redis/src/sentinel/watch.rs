@@ -4,7 +4,8 @@
 //! `sentinelCheckObjectivelyDown` and `sentinelAskMasterStateToOtherSentinels` of `sentinel.c`.
 
 use super::ids::{InstanceId, LinkId};
-use super::instance::{Awaited, Role};
+use super::instance::{Awaited, Instance, Role};
+use super::primary::Primary;
 use super::state::{Act, Sentinel};
 use crate::resp::Reply;
 
@@ -13,6 +14,25 @@ const AWAITED_MAX: usize = 100;
 
 /// The channel of greetings.
 pub(super) const HELLO: &[u8] = b"__sentinel__:hello";
+
+/// What a server is to be sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Due {
+    info: bool,
+    ping: bool,
+    greeting: bool,
+}
+
+/// What the clock says of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Condition {
+    /// The connection for commands is dead.
+    stuck: bool,
+    /// The connection for messages is dead.
+    deaf: bool,
+    /// It counts as down.
+    is_down: bool,
+}
 
 impl Sentinel {
     /// Connects to a server where a connection is missing, at most once a second.
@@ -110,28 +130,34 @@ impl Sentinel {
         self.acts.push(Act::Close { link });
     }
 
-    /// Sends what is due: INFO, a ping, a greeting.
-    pub(super) fn send_periodic(&mut self, id: InstanceId) {
-        let now = self.now;
-        let instance = self.instance(id);
-        if instance.wire.is_broken || instance.wire.awaited.len() >= AWAITED_MAX {
-            return;
+    /// What a server of this primary is to be sent now.
+    pub(super) fn due(&self, instance: &Instance, primary: &Primary) -> Due {
+        let (now, wire) = (self.now, &instance.wire);
+        if wire.is_broken || wire.awaited.len() >= AWAITED_MAX {
+            return Due::default();
         }
-        let primary = self.primary(instance.primary);
         let ping_period = primary.watch.down_after_ms.min(self.periods.ping);
         // A replica whose primary fails, or that has lost it, is watched more closely.
         let closely = instance
             .replica()
             .is_some_and(|replica| primary.is_down || primary.fails_over() || replica.link_down_ms != 0);
         let info_period = if closely { 1_000 } else { self.periods.info };
-        let (ponged, pinged, greeted) = (instance.wire.ponged, instance.wire.pinged, instance.greeted);
-        if !instance.is_sentinel() && (instance.informed == 0 || now - instance.informed > info_period) {
+        Due {
+            info: !instance.is_sentinel()
+                && (instance.informed == 0 || now - instance.informed > info_period),
+            ping: now - wire.ponged > ping_period && now - wire.pinged > ping_period / 2,
+            greeting: now - instance.greeted > self.periods.hello,
+        }
+    }
+
+    pub(super) fn send_due(&mut self, id: InstanceId, due: Due) {
+        if due.info {
             self.command(id, &[b"INFO"], Awaited::Info);
         }
-        if now - ponged > ping_period && now - pinged > ping_period / 2 {
+        if due.ping {
             self.ping(id);
         }
-        if now - greeted > self.periods.hello {
+        if due.greeting {
             self.greet(id);
         }
     }
@@ -196,40 +222,42 @@ impl Sentinel {
         }
     }
 
-    /// Finds a server down that has been silent for too long, or that has ceased to be a primary.
-    pub(super) fn check_subjectively_down(&mut self, id: InstanceId) {
-        let now = self.now;
-        let instance = self.instance(id);
-        let watch = &self.primary(instance.primary).watch;
-        let (down_after, patience) = (watch.down_after_ms, watch.reboot_down_after_ms);
-        let wire = &instance.wire;
+    /// What the clock says of a server of this primary.
+    pub(super) fn condition(&self, instance: &Instance, primary: &Primary) -> Condition {
+        let (now, wire) = (self.now, &instance.wire);
+        let (down_after, patience) = (primary.watch.down_after_ms, primary.watch.reboot_down_after_ms);
         let silent = match wire.waiting_since {
             0 if wire.is_broken => now - wire.available,
             0 => 0,
             since => now - since,
         };
-        let stuck = wire.commands.is_some()
-            && now - wire.commands_since > self.periods.reconnect
-            && wire.waiting_since != 0
-            && now - wire.waiting_since > down_after / 2
-            && now - wire.ponged > down_after / 2;
-        let deaf = wire.messages.is_some()
-            && now - wire.messages_since > self.periods.reconnect
-            && now - wire.last_message > 3 * self.periods.hello;
         let deposed = instance.is_primary()
             && instance.role == Role::Replica
             && now - instance.role_since > down_after + 2 * self.periods.info;
         let mute = instance.rebooted.is_some_and(|since| now - since > patience);
-        let is_down = silent > down_after || deposed || mute;
-        if !stuck && !deaf && is_down == instance.is_down {
-            return;
+        Condition {
+            stuck: wire.commands.is_some()
+                && now - wire.commands_since > self.periods.reconnect
+                && wire.waiting_since != 0
+                && now - wire.waiting_since > down_after / 2
+                && now - wire.ponged > down_after / 2,
+            deaf: wire.messages.is_some()
+                && now - wire.messages_since > self.periods.reconnect
+                && now - wire.last_message > 3 * self.periods.hello,
+            is_down: silent > down_after || deposed || mute,
         }
+    }
+
+    /// Finds a server down that has been silent for too long, or that has ceased to be a primary.
+    pub(super) fn check_subjectively_down(&mut self, id: InstanceId, condition: Condition) {
+        let Condition { stuck, deaf, is_down } = condition;
         if stuck {
             self.close_commands(id);
         }
         if deaf {
             self.close_messages(id);
         }
+        let now = self.now;
         let instance = self.instance_mut(id);
         if is_down && !instance.is_down {
             instance.is_down = true;

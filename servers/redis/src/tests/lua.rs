@@ -173,19 +173,26 @@ fn a_script_of_a_million_steps_ends() {
 
 #[test]
 fn an_endless_script_is_stopped_at_the_same_instruction_whatever_ran_before_it() {
-    let reach = |padding: usize| {
+    let reach_with = |padding: usize, keys: usize| {
         let mut node = Node::default();
         node.config.script_steps = 2_000_000;
         let client = node.connect("client:1");
         let padding = "local a = 1 ".repeat(padding);
         let steps = "redis.call('INCR', KEYS[1])\n".repeat(400);
         let script = format!("{padding}for i = 1, 1999000 do end {steps}while true do end");
-        let args: [&[u8]; 6] = [b"EVAL", script.as_bytes(), b"1", b"n", b"x", b"y"];
+        let count = keys.to_string();
+        let mut args: Vec<&[u8]> = vec![b"EVAL", script.as_bytes(), count.as_bytes()];
+        args.extend(["n", "m", "o"][..keys].iter().map(|key| key.as_bytes()));
+        args.extend([&b"x"[..], b"y"]);
         let _ = node.execute(WallTime(EPOCH_NS), client, &args, &mut Vec::new());
         let steps = node.store.string(b"n").expect("it is a string").cloned();
         String::from_utf8(steps.expect("it is there")).expect("it is a number")
     };
+    let reach = |padding| reach_with(padding, 1);
     assert_eq!([0, 1, 2, 6, 7].map(reach), ["163", "162", "162", "162", "161"]);
+    for padding in [0, 1, 2, 6, 7] {
+        assert_eq!([2, 3].map(|keys| reach_with(padding, keys)), [reach(padding), reach(padding)]);
+    }
     run("2", "return redis.REDIS_VERSION");
     assert_eq!(reach(0), "163");
 }
