@@ -6,6 +6,7 @@ mod guard;
 mod kind;
 pub(crate) mod pace;
 mod runtimes;
+mod tasks;
 pub(crate) mod turmoil;
 
 pub use kind::Engine;
