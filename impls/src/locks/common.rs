@@ -12,7 +12,7 @@ use picklock_sim::design::{Args, Design, Seat, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::ids::{Key, Token};
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError, Retry};
-use redis::{RedisError, RedisResult, Script, cmd};
+use redis::{Cmd, RedisError, RedisResult, Script, cmd};
 
 use super::policy::{Failure, Policy, Reading};
 use super::renewal::{Renew, Renewed};
@@ -189,14 +189,10 @@ pub(crate) async fn set_if_absent(
     value: &str,
     ttl: Duration,
 ) -> RedisResult<bool> {
-    cmd("SET")
-        .arg(key.as_str())
-        .arg(value)
-        .arg("NX")
-        .arg("PX")
-        .arg(millis(ttl))
-        .query_async(&mut redis.clone())
-        .await
+    // Clients that wait by polling send hardly anything else.
+    let mut set = Cmd::with_capacity(6, 96);
+    set.arg("SET").arg(key.as_str()).arg(value).arg("NX").arg("PX").arg(millis(ttl));
+    set.query_async(&mut redis.clone()).await
 }
 
 /// As [`set_if_absent`], and on success increments the counter of the key in the same script; its new value is the

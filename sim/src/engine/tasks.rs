@@ -145,10 +145,12 @@ impl Tasks {
     pub(super) fn next_host(&mut self) -> Option<HostId> {
         let mut own = self.queue.own.get();
         if !own.new.is_empty() {
-            let new = std::mem::take(&mut own.new);
+            let mut new = std::mem::take(&mut own.new);
             drop(own);
-            new.into_iter().for_each(|(host, lane, future)| self.add(host, false, lane, future));
+            new.drain(..).for_each(|(host, lane, future)| self.add(host, false, lane, future));
             own = self.queue.own.get();
+            // Its room is of use again.
+            own.new = new;
         }
         loop {
             let task = own.ready.front()?;

@@ -67,9 +67,7 @@ pub fn integer(text: &[u8]) -> Option<i64> {
 pub fn request(out: &mut Vec<u8>, args: &[&[u8]]) {
     out.reserve(args.iter().map(|arg| arg.len() + 3 * HEADER_LEN).sum::<usize>() + HEADER_LEN);
     header(out, b'*', args.len());
-    for arg in args {
-        bulk(out, arg);
-    }
+    args.iter().for_each(|arg| string(out, arg));
 }
 
 /// Appends the beginning of a list of so many items.
@@ -91,6 +89,11 @@ fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
     } else {
         out.reserve(room)
     }
+    string(out, bytes);
+}
+
+/// A bulk string for which there is room.
+fn string(out: &mut Vec<u8>, bytes: &[u8]) {
     header(out, b'$', bytes.len());
     out.extend_from_slice(bytes);
     out.extend_from_slice(b"\r\n");

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use bstr::ByteSlice as _;
 
 use super::ids::InstanceId;
-use super::instance::{Address, Awaited};
+use super::instance::{Address, Awaited, Instance};
 use super::state::Sentinel;
 use super::watch::HELLO;
 use crate::resp::Reply;
@@ -59,6 +59,14 @@ impl Sentinel {
 
     /// Another Sentinel greets.
     pub(super) fn hear_greeting(&mut self, greeting: &str) {
+        let now = self.now;
+        let said_before =
+            |instance: &&mut Instance| instance.peer().is_some_and(|peer| peer.greeting == greeting);
+        if let Some(peer) = self.instances.values_mut().find(said_before).and_then(Instance::peer_mut) {
+            // Nothing of it is news.
+            peer.hello = now;
+            return;
+        }
         let mut fields = greeting.split(',');
         let eight: [Option<&str>; 8] = std::array::from_fn(|_| fields.next());
         let [
@@ -74,7 +82,7 @@ impl Sentinel {
         else {
             return;
         };
-        if fields.next().is_some() {
+        if fields.next().is_some() || run_id == self.my_id {
             return;
         }
         let (Some(address), Some(claimed)) = (
@@ -86,9 +94,6 @@ impl Sentinel {
         let (Ok(epoch), Ok(config_epoch)) = (epoch.parse::<u64>(), config_epoch.parse::<u64>()) else {
             return;
         };
-        if run_id == self.my_id {
-            return;
-        }
         let Some(primary) = self.named(name.as_bytes()) else { return };
         let sender = self.meet(primary, address, run_id);
         self.learn_epoch(epoch);
@@ -99,9 +104,9 @@ impl Sentinel {
                 self.switch(primary, claimed);
             }
         }
-        let now = self.now;
-        if let Some(peer) = self.instances.get_mut(&sender).and_then(super::instance::Instance::peer_mut) {
+        if let Some(peer) = self.instances.get_mut(&sender).and_then(Instance::peer_mut) {
             peer.hello = now;
+            greeting.clone_into(&mut peer.greeting);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Source: `sentinelRefreshInstanceInfo` of `sentinel.c`.
 
 use bstr::ByteSlice as _;
+use memchr::memmem;
 
 use super::ids::InstanceId;
 use super::instance::{Address, Reconfiguration, Role};
@@ -28,7 +29,7 @@ impl Told {
     /// Sentinels ask often, and most of what they are told is of no use to them.
     fn of(text: &[u8]) -> Told {
         let mut told = Told::default();
-        for line in lines(text).filter(|line| may_matter(line)) {
+        for line in parts(text).into_iter().flat_map(lines).filter(|line| may_matter(line)) {
             let Some(colon) = memchr::memchr(b':', line) else { continue };
             let (name, value) = (&line[..colon], &line[colon + 1..]);
             let value = || value.to_str_lossy();
@@ -55,6 +56,19 @@ impl Told {
             }
         }
         told
+    }
+}
+
+/// The sections of which something is read: in most texts two of a dozen. All of a text that does not have both.
+fn parts(text: &[u8]) -> [&[u8]; 2] {
+    let section = |title: &[u8]| {
+        let section = &text[memmem::find(text, title)?..];
+        let end = memmem::find(section, b"\r\n\r\n").unwrap_or(section.len());
+        Some(&section[..end])
+    };
+    match (section(b"# Server\r\n"), section(b"# Replication\r\n")) {
+        (Some(server), Some(replication)) => [server, replication],
+        _ => [text, &[]],
     }
 }
 
@@ -238,12 +252,15 @@ mod tests {
             mem_allocator:none\r\nrole:slave\r\nmaster_host:node-1\r\nmaster_port:6379\r\nmaster_link_status:up\r\n\
             master_link_down_since_seconds:3\r\nslave_priority:7\r\nslave_repl_offset:42\r\nreplica_announced:0\r\n\
             slave0:ip=node-2,port=6380,state=online,offset=1,lag=0\r\nsync_full:1\r\n";
-        let told = Told::of(text);
-        assert_eq!(told.run_id.as_deref(), Some("0123456789012345678901234567890123456789"));
-        assert_eq!(told.role, Some(Role::Replica));
-        assert_eq!((told.host.as_deref(), told.port), (Some("node-1"), 6379));
-        assert_eq!((told.is_linked, told.link_down_ms), (true, 3_000));
-        assert_eq!((told.priority, told.offset, told.is_hidden), (Some(7), Some(42), true));
-        assert_eq!(told.replicas, [Address::new("node-2", 6380)]);
+        let in_sections = text.replace("role:", "\r\n# Stats\r\nrole:master\r\n\r\n# Replication\r\nrole:");
+        for text in [&text[..], &in_sections] {
+            let told = Told::of(text);
+            assert_eq!(told.run_id.as_deref(), Some("0123456789012345678901234567890123456789"));
+            assert_eq!(told.role, Some(Role::Replica));
+            assert_eq!((told.host.as_deref(), told.port), (Some("node-1"), 6379));
+            assert_eq!((told.is_linked, told.link_down_ms), (true, 3_000));
+            assert_eq!((told.priority, told.offset, told.is_hidden), (Some(7), Some(42), true));
+            assert_eq!(told.replicas, [Address::new("node-2", 6380)]);
+        }
     }
 }

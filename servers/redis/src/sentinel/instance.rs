@@ -128,7 +128,10 @@ pub(super) struct Peer {
     /// Whom it voted for, and in which epoch.
     pub(super) leader: Option<String>,
     pub(super) leader_epoch: u64,
+    /// When it was last heard of by a greeting.
     pub(super) hello: i64,
+    /// What it said then, once that was heeded.
+    pub(super) greeting: String,
 }
 
 /// The connections to a server, and its signs of life.
