@@ -91,7 +91,7 @@ fn draw_sharing<'a>(
     probes: &mut Probes<'a>,
 ) -> Result<Plan, CheckError> {
     let probe = match scenario.needs_probe() {
-        true => Some(probes.of(design, scenario.calm_plan(design, seed))?),
+        true => Some(probes.of(design, scenario.calm_plan(design, seed), scenario.last_section())?),
         false => None,
     };
     Ok(scenario.plan(design, seed, probe))

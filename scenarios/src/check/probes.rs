@@ -25,20 +25,28 @@ pub struct Probes<'a> {
 struct Made<'a> {
     design: &'a Design,
     calm: Plan,
+    /// It was made up to this section of each client; to the end if none.
+    last_section: Option<u32>,
     probe: Probe,
 }
 
 impl<'a> Probes<'a> {
-    /// What a calm plan passes through, from a run that was made before if there is one like it.
+    /// What a calm plan passes through, up to this section of each client or to the end, from a run that was made before if
+    /// there is one like it.
     ///
     /// # Errors
     /// When the plan names an unknown workload or the design's code panics.
-    pub fn of(&mut self, design: &'a Design, calm: Plan) -> Result<&Probe, CheckError> {
-        let at = match self.made.iter().position(|made| made.serves(design, &calm)) {
+    pub fn of(
+        &mut self,
+        design: &'a Design,
+        calm: Plan,
+        last_section: Option<u32>,
+    ) -> Result<&Probe, CheckError> {
+        let at = match self.made.iter().position(|made| made.serves(design, &calm, last_section)) {
             Some(at) => at,
             None => {
-                let probe = run::scout(design, &calm, &workload(&calm)?, Seeing::Sections)?;
-                self.made.push(Made { design, calm, probe });
+                let probe = run::scout(design, &calm, &workload(&calm)?, last_section)?;
+                self.made.push(Made { design, calm, last_section, probe });
                 self.made.len() - 1
             }
         };
@@ -57,15 +65,20 @@ impl<'a> Probes<'a> {
         let is_whole = !design.lets_watchers_rest();
         let members = design.members(&calm.world);
         if is_whole || members.iter().all(|member| member.role != Role::Watcher) {
-            self.made.push(Made { design, calm, probe });
+            self.made.push(Made { design, calm, last_section: None, probe });
         }
         Ok(run.trace)
     }
 }
 
 impl Made<'_> {
-    fn serves(&self, design: &Design, calm: &Plan) -> bool {
-        self.has_plan(calm) && run_alike(self.design, design)
+    fn serves(&self, design: &Design, calm: &Plan, last_section: Option<u32>) -> bool {
+        let goes_as_far = match (self.last_section, last_section) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(here), Some(there)) => here >= there,
+        };
+        goes_as_far && self.has_plan(calm) && run_alike(self.design, design)
     }
 
     /// True if the other plan is this one, or would be with another horizon that makes no difference: a run only ever
@@ -162,14 +175,14 @@ mod tests {
     }
 
     fn alone(design: &Design, calm: Plan) -> Probe {
-        Probes::default().of(design, calm).unwrap().clone()
+        Probes::default().of(design, calm, None).unwrap().clone()
     }
 
     /// How many runs it takes to probe all of these; each probe is the one that its plan has alone.
     fn runs(probed: &[(&Design, Plan)]) -> usize {
         let mut probes = Probes::default();
         for (design, calm) in probed {
-            let shared = probes.of(design, calm.clone()).unwrap().clone();
+            let shared = probes.of(design, calm.clone(), None).unwrap().clone();
             assert_eq!(shared, alone(design, calm.clone()));
         }
         probes.made.len()
@@ -198,12 +211,31 @@ mod tests {
     }
 
     #[test]
+    fn a_calm_run_that_is_made_up_to_a_section_passes_the_same_until_there() {
+        let design = design();
+        let calm = calm(&design, &["sections=4"]);
+        let mut probes = Probes::default();
+        let up_to = |probe: &Probe, section: u32| {
+            let passed = probe.passed().iter().filter(|passed| passed.section <= section);
+            passed.copied().collect::<Vec<_>>()
+        };
+        let short = probes.of(&design, calm.clone(), Some(2)).unwrap().clone();
+        let whole = probes.of(&design, calm.clone(), None).unwrap().clone();
+        assert!(short.end < whole.end && short.passed().len() < whole.passed().len());
+        assert_eq!(up_to(&short, 2), up_to(&whole, 2));
+        // Either serves for less than it is.
+        probes.of(&design, calm.clone(), Some(1)).unwrap();
+        probes.of(&design, calm, Some(3)).unwrap();
+        assert_eq!(probes.made.len(), 2);
+    }
+
+    #[test]
     fn a_calm_run_that_is_made_as_a_probe_is_the_run_itself() {
         let design = design();
         let calm = calm(&design, &[]);
         let mut probes = Probes::default();
         let trace = probes.make(&design, calm.clone()).unwrap();
-        assert_eq!(*probes.of(&design, calm.clone()).unwrap(), alone(&design, calm.clone()));
+        assert_eq!(*probes.of(&design, calm.clone(), None).unwrap(), alone(&design, calm.clone()));
         assert_eq!(probes.made.len(), 1);
         let run = super::super::check(picklock_sim::engine::Engine::Event, &design, calm).unwrap();
         assert_eq!(trace.digest, run.trace.digest);

@@ -9,7 +9,7 @@ use picklock_sim::plan::{Access, Injection, Lever, Phase, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
-use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section};
 
 pub(super) const FAULT: Fault = Fault {
     name: "cancel",
@@ -17,6 +17,7 @@ pub(super) const FAULT: Fault = Fault {
     doc: "a caller is cancelled within its acquire or its release",
     params: &[TIMES, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_probe: true,
+    last_section: any_section,
     applies: always,
     schedule,
 };

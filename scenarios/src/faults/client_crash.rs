@@ -8,7 +8,7 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
-use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, POWER_LOSS, SECTION, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, POWER_LOSS, SECTION, TIMES, any_section};
 
 pub(super) const FAULT: Fault = Fault {
     name: "client-crash",
@@ -16,6 +16,7 @@ pub(super) const FAULT: Fault = Fault {
     doc: "a client's process dies anywhere in a section",
     params: &[TIMES, POWER_LOSS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_probe: true,
+    last_section: any_section,
     applies: always,
     schedule,
 };

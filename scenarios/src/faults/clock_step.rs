@@ -25,7 +25,7 @@ use picklock_sim::trace::Role;
 use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::{enough, needs_replicas, needs_stores};
-use super::params::TIMES_AT_MOST_ONCE;
+use super::params::{TIMES_AT_MOST_ONCE, any_section};
 use picklock_sim::param::{Args, Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -78,6 +78,7 @@ pub(super) const FAULT: Fault = Fault {
         },
     ],
     from_probe: false,
+    last_section: any_section,
     applies,
     schedule,
 };

@@ -7,7 +7,7 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
-use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
 use picklock_sim::param::{Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -38,6 +38,7 @@ pub(super) const FAULT: Fault = Fault {
         FOLLOWING,
     ],
     from_probe: true,
+    last_section: any_section,
     applies: needs_permitted_links,
     schedule,
 };

@@ -8,7 +8,7 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_stores;
-use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section};
 use picklock_sim::param::{Domain, Param};
 
 /// The lever that a kind of store must have.
@@ -35,6 +35,7 @@ pub(super) const FAULT: Fault = Fault {
         FOLLOWING,
     ],
     from_probe: true,
+    last_section: any_section,
     applies: needs_stores,
     schedule,
 };

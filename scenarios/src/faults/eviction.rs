@@ -6,7 +6,7 @@ use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
 use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::needs_stores;
-use super::params::{AFTER, CLIENT, SECTION, TIMES};
+use super::params::{AFTER, CLIENT, SECTION, TIMES, any_section};
 use picklock_sim::param::{Domain, Param};
 
 /// The lever that a kind of store must have.
@@ -24,6 +24,7 @@ pub(super) const FAULT: Fault = Fault {
         SECTION,
     ],
     from_probe: true,
+    last_section: any_section,
     applies: needs_stores,
     schedule,
 };

@@ -15,7 +15,7 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_replicas;
 use super::params::{AFTER, POWER_LOSS, TIMES_AT_MOST_ONCE};
-use picklock_sim::param::{Domain, HOUR, Param};
+use picklock_sim::param::{Args, Domain, HOUR, Param};
 
 /// When an old primary comes back.
 pub(super) const RETURN_AFTER: Param = Param {
@@ -49,6 +49,7 @@ pub(super) const FAULT: Fault = Fault {
         RETURN_AFTER,
     ],
     from_probe: true,
+    last_section,
     applies: needs_replicas,
     schedule,
 };
@@ -74,6 +75,11 @@ fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
 
 /// In how many of its first sections a client may be split off.
 const FIRST_SECTIONS: u32 = 2;
+
+/// A crash or a cut may come in any section.
+fn last_section(args: &Args) -> Option<u32> {
+    (args.word("how") == "split").then_some(FIRST_SECTIONS)
+}
 
 fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");

@@ -19,6 +19,9 @@ pub struct Fault {
     pub params: &'static [Param],
     /// True if it strikes at points that a calm run of the same seed passed.
     pub from_probe: bool,
+    /// The last section of a client in which it strikes, if it strikes at points alone and at none of a later one: then the
+    /// rest of the calm run does not matter.
+    pub last_section: fn(&Args) -> Option<u32>,
     /// Whether it can strike a design with these servers at all; if not, why, as a fragment.
     pub applies: fn(&Args, Topology) -> Result<(), String>,
     /// Draws one strike; empty if the run has no place for it.

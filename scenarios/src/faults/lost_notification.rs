@@ -9,7 +9,7 @@ use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
 use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::needs_stores;
-use super::params::TIMES;
+use super::params::{TIMES, any_section};
 use picklock_sim::param::{Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -18,6 +18,7 @@ pub(super) const FAULT: Fault = Fault {
     doc: "what a store tells a client next that waits for the lock is lost with its connection",
     params: &[TIMES, AFTER],
     from_probe: true,
+    last_section: any_section,
     applies: needs_stores,
     schedule,
 };

@@ -8,7 +8,7 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
-use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-reply",
@@ -16,6 +16,7 @@ pub(super) const FAULT: Fault = Fault {
     doc: "a request is executed and its connection dies before the reply",
     params: &[TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_probe: true,
+    last_section: any_section,
     applies: needs_permitted_links,
     schedule,
 };

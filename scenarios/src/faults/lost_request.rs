@@ -7,7 +7,7 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
-use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-request",
@@ -15,6 +15,7 @@ pub(super) const FAULT: Fault = Fault {
     doc: "a request is lost and its connection dies: it is never executed",
     params: &[TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_probe: true,
+    last_section: any_section,
     applies: needs_permitted_links,
     schedule,
 };

@@ -13,7 +13,7 @@ use super::clock_step::{hold, working};
 use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::{enough, needs_stores};
-use super::params::{AFTER, POWER_LOSS, TIMES};
+use super::params::{AFTER, POWER_LOSS, TIMES, any_section};
 use picklock_sim::param::{Args, Domain, Param};
 
 /// Stores that restart together do so within this span, as those of one rack do.
@@ -54,6 +54,7 @@ pub(super) const FAULT: Fault = Fault {
         POWER_LOSS,
     ],
     from_probe: true,
+    last_section: any_section,
     applies,
     schedule,
 };

@@ -95,6 +95,11 @@ const TIES: &[&str] = &[
     "clock-step",
 ];
 
+/// For a fault that may strike in any section, or at any time.
+pub(super) fn any_section(_: &Args) -> Option<u32> {
+    None
+}
+
 /// Where a fault's parameters have it strike, as far as it has them.
 pub(super) struct Place<'a> {
     probe: &'a Probe,

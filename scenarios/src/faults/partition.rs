@@ -9,7 +9,7 @@ use picklock_sim::store::Topology;
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::{needs_permitted_links, needs_stores};
-use super::params::{FOR, LINKS, TIMES};
+use super::params::{FOR, LINKS, TIMES, any_section};
 use picklock_sim::param::{Args, Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -40,6 +40,7 @@ pub(super) const FAULT: Fault = Fault {
         },
     ],
     from_probe: true,
+    last_section: any_section,
     applies,
     schedule,
 };

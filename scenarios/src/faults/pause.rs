@@ -10,7 +10,7 @@ use picklock_sim::plan::{Injection, Lever, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
-use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, PEER, PHASE, SECTION, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, PEER, PHASE, SECTION, TIMES, any_section};
 
 pub(super) const FAULT: Fault = Fault {
     name: "pause",
@@ -18,6 +18,7 @@ pub(super) const FAULT: Fault = Fault {
     doc: "a client's process stops for a while, anywhere in a section or in one phase of it; its clocks go on",
     params: &[TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_probe: true,
+    last_section: any_section,
     applies: always,
     schedule,
 };

@@ -12,7 +12,7 @@ use super::draw::Draw;
 use super::failover::{RETURN_AFTER, crash};
 use super::fault::Fault;
 use super::needs::needs_replicas;
-use super::params::{AFTER, POWER_LOSS, TIMES_AT_MOST_ONCE};
+use super::params::{AFTER, POWER_LOSS, TIMES_AT_MOST_ONCE, any_section};
 use picklock_sim::param::{Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -44,6 +44,7 @@ pub(super) const FAULT: Fault = Fault {
         RETURN_AFTER,
     ],
     from_probe: true,
+    last_section: any_section,
     applies: needs_replicas,
     schedule,
 };

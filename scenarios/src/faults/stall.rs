@@ -8,7 +8,7 @@ use picklock_sim::plan::{Injection, Lever, Phase, Target};
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
-use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, SECTION, TIMES};
+use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, SECTION, TIMES, any_section};
 
 /// How often, in a hundred, the stall comes while the section works.
 const WORK_PERCENT: u64 = 60;
@@ -19,6 +19,7 @@ pub(super) const FAULT: Fault = Fault {
     doc: "a critical section stands still for a while; the client's background tasks go on",
     params: &[TIMES, FOR, CLIENT, SECTION, NTH, DURING, FOLLOWING],
     from_probe: true,
+    last_section: any_section,
     applies: always,
     schedule,
 };

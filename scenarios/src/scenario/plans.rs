@@ -59,7 +59,18 @@ impl Scenario {
     /// Whether its plans need the points that a calm run of the same seed passes through.
     #[must_use]
     pub fn needs_probe(&self) -> bool {
-        self.faults.iter().any(|entry| entry.fault.from_probe && entry.args.counts("times").1 > 0)
+        self.probing().next().is_some()
+    }
+
+    /// The faults that strike at points of the calm run.
+    fn probing(&self) -> impl Iterator<Item = &FaultEntry> {
+        self.faults.iter().filter(|entry| entry.fault.from_probe && entry.args.counts("times").1 > 0)
+    }
+
+    /// The last section of a client in which one of them strikes; none if that may be any.
+    pub(crate) fn last_section(&self) -> Option<u32> {
+        let last = self.probing().map(|entry| (entry.fault.last_section)(&entry.args));
+        last.collect::<Option<Vec<u32>>>()?.into_iter().max()
     }
 
     /// The plan of a run. The design is one that [`applies`](Scenario::applies) returned; without a probe, faults

@@ -98,12 +98,18 @@ pub fn probe(design: &Design, plan: &Plan, workload: &Workload, seeing: Seeing) 
 }
 
 /// Runs a plan as far as faults could strike, for the points that it passes: the fresh client at the end does not come,
-/// nothing is recorded, and watchers rest where the design lets them.
+/// nothing is recorded, and watchers rest where the design lets them. If no fault strikes after `last_section` of a client, the
+/// run is over when all clients are past it.
 ///
 /// # Errors
 /// As [`run`].
-pub fn scout(design: &Design, plan: &Plan, workload: &Workload, seeing: Seeing) -> Result<Probe, Panicked> {
-    let extras = Extras { seeing, shortened: true, ..Extras::default() };
+pub fn scout(
+    design: &Design,
+    plan: &Plan,
+    workload: &Workload,
+    last_section: Option<u32>,
+) -> Result<Probe, Panicked> {
+    let extras = Extras { seeing: Seeing::Sections, shortened: true, last_section, ..Extras::default() };
     let run = execute(Engine::Event, design, plan, workload, extras)?;
     Ok(run.probe.unwrap_or_default())
 }
@@ -117,6 +123,8 @@ struct Extras {
     wire: bool,
     /// Without the fresh client at the end, a record, or watchers that nobody needs: for the points alone.
     shortened: bool,
+    /// And so not beyond this section of each client.
+    last_section: Option<u32>,
 }
 
 fn execute(
@@ -139,7 +147,7 @@ fn execute(
     }
     if extras.shortened {
         let mut state = world.state();
-        state.end_without_latecomer();
+        state.end_without_latecomer(extras.last_section);
         state.record_nothing();
     }
     let finished = catch_unwind(AssertUnwindSafe(|| match engine {

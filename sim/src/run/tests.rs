@@ -9,7 +9,6 @@ use crate::base::seed::Seed;
 use crate::contract::design::Design;
 use crate::contract::lock::{Client, Grant, Lock, LockError};
 use crate::engine::Engine;
-use crate::plan::probe::Seeing;
 use crate::plan::{ClientPlan, Habits, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use crate::world::World;
 
@@ -81,6 +80,6 @@ fn a_world_goes_with_its_run_whether_or_not_the_fresh_client_was_let_in() {
         assert_eq!(left(&seen), 0, "after a run on {engine:?} whose client sleeps for {span:?}");
     }
     let (workload, seen) = sleeping(short);
-    scout(&design, &plan(), &workload, Seeing::Sections).expect("nothing panics");
+    scout(&design, &plan(), &workload, None).expect("nothing panics");
     assert_eq!(left(&seen), 0, "after a run for its points alone");
 }

@@ -18,6 +18,8 @@ pub(crate) struct Ending {
     pub(crate) came: Option<TrueTime>,
     /// The run is over when it would be let in.
     pub(super) without_it: bool,
+    /// Clients count as done when they are past this section of theirs.
+    pub(super) last_section: Option<u32>,
     /// It waits here to be let in.
     pub(super) waiting: Option<Waker>,
     /// Keys of sections that have begun and not been released without an error: the first to be asked for.
@@ -31,6 +33,7 @@ impl Ending {
             latecomer: None,
             came: None,
             without_it: false,
+            last_section: None,
             waiting: None,
             open: BTreeMap::new(),
         }

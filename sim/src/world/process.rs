@@ -192,6 +192,11 @@ impl Process {
         (self.section > 0).then_some(GrantId { client: self.this, section: self.section, task: self.lane })
     }
 
+    /// True if it has begun a later section than this. Of one that carries out several at once that says nothing.
+    pub(super) fn is_past(&self, section: u32) -> bool {
+        self.section > section && self.lanes.is_empty()
+    }
+
     /// True between the moment it asks for the lock and the moment it has given it back.
     pub(super) fn in_section(&self) -> bool {
         self.phase != Phase::Idle || self.lanes.values().any(|lane| lane.phase != Phase::Idle)

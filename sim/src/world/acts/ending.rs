@@ -16,9 +16,10 @@ impl State {
         self.ending.latecomer = Some((host, span));
     }
 
-    /// The run is over when the fresh client would be let in.
-    pub(crate) fn end_without_latecomer(&mut self) {
+    /// The run is over when the fresh client would be let in, and clients count as done when they are past this section.
+    pub(crate) fn end_without_latecomer(&mut self, last_section: Option<u32>) {
         self.ending.without_it = true;
+        self.ending.last_section = last_section;
     }
 
     /// Whether the run is over; lets the fresh client in when all others are done.
@@ -55,7 +56,9 @@ impl State {
 
     fn is_busy(&self, host: usize) -> bool {
         let process = &self.processes[host];
-        let over = process.finished || (process.life == Life::Dead && !process.restarting);
+        let over = process.finished
+            || (process.life == Life::Dead && !process.restarting)
+            || self.ending.last_section.is_some_and(|last| process.is_past(last));
         let comes_later = self.ending.came.is_none() && self.is_latecomer(host);
         self.roles[host] == Role::Client && !over && !comes_later
     }
