@@ -30,7 +30,7 @@ impl Host {
     ///
     /// # Errors
     /// [`Elapsed`] when the span has passed first.
-    pub fn timeout<F: Future>(&self, span: Duration, future: F) -> Timeout<F> {
+    pub fn timeout<F: Future>(&self, span: Duration, future: F) -> Timeout<'_, F> {
         self.timeout_boxed(span, Box::pin(future))
     }
 
@@ -38,22 +38,60 @@ impl Host {
     ///
     /// # Errors
     /// [`Elapsed`] when the span has passed first.
-    pub fn timeout_boxed<F: Future>(&self, span: Duration, future: Pin<Box<F>>) -> Timeout<F> {
-        Timeout::new(self.sleep(span), future)
+    pub fn timeout_boxed<F: Future>(&self, span: Duration, future: Pin<Box<F>>) -> Timeout<'_, F> {
+        let deadline = self.world.state().monotonic(self.id) + span;
+        Timeout { world: &self.world, alarm: Alarm::new(self, deadline), future }
+    }
+}
+
+/// A place on a host's monotonic clock that somebody waits for.
+struct Alarm {
+    host: HostId,
+    deadline: Monotonic,
+    timer: Option<TimerKey>,
+}
+
+impl Alarm {
+    fn new(host: &Host, deadline: Monotonic) -> Alarm {
+        Alarm { host: host.id(), deadline, timer: None }
+    }
+
+    fn poll(&mut self, world: &World, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = world.state();
+        // Who was stopped in this very poll, at a write beside this timer, does nothing until the pause is over.
+        if state.gate(self.host, cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
+        if state.monotonic(self.host) >= self.deadline {
+            if let Some(timer) = self.timer.take() {
+                state.clear_timer(timer);
+            }
+            return Poll::Ready(());
+        }
+        let registered = self.timer.is_some_and(|timer| state.renew_timer(timer, cx.waker()));
+        if !registered {
+            self.timer = Some(state.set_timer(self.host, self.deadline, cx.waker()));
+        }
+        Poll::Pending
+    }
+
+    /// Nobody waits any more.
+    fn put_away(&mut self, world: &World) {
+        if let Some(timer) = self.timer.take() {
+            world.tidy(|state| state.clear_timer(timer));
+        }
     }
 }
 
 /// Waits until a host's monotonic clock shows a deadline; made by [`Host::sleep`].
 pub struct Sleep {
     world: Arc<World>,
-    host: HostId,
-    deadline: Monotonic,
-    timer: Option<TimerKey>,
+    alarm: Alarm,
 }
 
 impl Sleep {
     pub(crate) fn new(host: &Host, deadline: Monotonic) -> Sleep {
-        Sleep { world: Arc::clone(&host.world), host: host.id(), deadline, timer: None }
+        Sleep { world: Arc::clone(&host.world), alarm: Alarm::new(host, deadline) }
     }
 }
 
@@ -61,31 +99,14 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = self.get_mut();
-        let mut state = this.world.state();
-        // Who was stopped in this very poll, at a write beside this timer, does nothing until the pause is over.
-        if state.gate(this.host, cx.waker()) == Admission::Wait {
-            return Poll::Pending;
-        }
-        if state.monotonic(this.host) >= this.deadline {
-            if let Some(timer) = this.timer.take() {
-                state.clear_timer(timer);
-            }
-            return Poll::Ready(());
-        }
-        let registered = this.timer.is_some_and(|timer| state.renew_timer(timer, cx.waker()));
-        if !registered {
-            this.timer = Some(state.set_timer(this.host, this.deadline, cx.waker()));
-        }
-        Poll::Pending
+        let Sleep { world, alarm } = self.get_mut();
+        alarm.poll(world, cx)
     }
 }
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        if let Some(timer) = self.timer.take() {
-            self.world.tidy(|state| state.clear_timer(timer));
-        }
+        self.alarm.put_away(&self.world);
     }
 }
 
@@ -94,25 +115,27 @@ impl Drop for Sleep {
 #[error("the timeout of the host's clock ran out")]
 pub struct Elapsed;
 
-/// A future with a time limit; made by [`Host::timeout`].
-pub struct Timeout<F> {
-    sleep: Sleep,
+/// A future with a time limit; made by [`Host::timeout`]. Every request has one, so it only borrows its host.
+pub struct Timeout<'a, F> {
+    world: &'a World,
+    alarm: Alarm,
     future: Pin<Box<F>>,
 }
 
-impl<F: Future> Timeout<F> {
-    pub(crate) fn new(sleep: Sleep, future: Pin<Box<F>>) -> Timeout<F> {
-        Timeout { sleep, future }
+impl<F: Future> Future for Timeout<'_, F> {
+    type Output = Result<F::Output, Elapsed>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Timeout { world, alarm, future } = self.get_mut();
+        if let Poll::Ready(output) = future.as_mut().poll(cx) {
+            return Poll::Ready(Ok(output));
+        }
+        alarm.poll(world, cx).map(|()| Err(Elapsed))
     }
 }
 
-impl<F: Future> Future for Timeout<F> {
-    type Output = Result<F::Output, Elapsed>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Poll::Ready(output) = self.future.as_mut().poll(cx) {
-            return Poll::Ready(Ok(output));
-        }
-        Pin::new(&mut self.sleep).poll(cx).map(|()| Err(Elapsed))
+impl<F> Drop for Timeout<'_, F> {
+    fn drop(&mut self) {
+        self.alarm.put_away(self.world);
     }
 }

@@ -7,6 +7,9 @@ use mlua::{MultiValue, Value};
 use crate::node::{Node, Running};
 use crate::resp::{Protocol, Reply, doubles};
 
+/// Nearly all commands of scripts have so many words at most.
+const FEW: usize = 8;
+
 /// What executes a command for the script that runs.
 pub(crate) type Call = fn(&mut Node, &mut Running, &[&[u8]]) -> Result<Reply, Reply>;
 
@@ -94,8 +97,14 @@ pub(super) fn with_words<T>(
             word.ok_or(Reply::error("ERR Lua redis lib command arguments must be strings or integers"))?,
         );
     }
-    let words: Vec<&[u8]> = words.iter().map(Word::bytes).collect();
-    act(&words)
+    let mut few: [&[u8]; FEW] = [&[]; FEW];
+    match few.get_mut(..words.len()) {
+        Some(few) => {
+            few.iter_mut().zip(&words).for_each(|(place, word)| *place = word.bytes());
+            act(few)
+        }
+        None => act(&words.iter().map(Word::bytes).collect::<Vec<_>>()),
+    }
 }
 
 /// An argument of `redis.call`.
