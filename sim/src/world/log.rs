@@ -69,7 +69,7 @@ impl Log {
             self.events.sort_by_key(|event| (event.at, event.id));
         }
         if self.sink.is_none() {
-            LONGEST.set(self.events.len().max(LONGEST.get() / 16 * 15));
+            LONGEST.set(self.events.len().max(LONGEST.get() / 256 * 255));
         }
         (self.events, self.digest.digest())
     }

@@ -59,6 +59,9 @@ pub(crate) struct State {
     pub(super) last_busy: usize,
 }
 
+/// Room for so many points passed is made in advance: few runs pass fewer.
+const POINTS: usize = 1 << 11;
+
 /// A change of a host's life that the engine must carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turnover {
@@ -90,7 +93,7 @@ impl State {
             unhealed: Vec::new(),
             healed_early: BTreeSet::new(),
             seeing,
-            points_passed: Vec::new(),
+            points_passed: Vec::with_capacity(if seeing == Seeing::Nothing { 0 } else { POINTS }),
             turnover: Vec::new(),
             turned_over: Arc::new(AtomicBool::new(false)),
             records: BTreeMap::new(),
