@@ -10,7 +10,7 @@ use picklock_sim::plan::{Injection, Plan, Point};
 use picklock_sim::probe::Seeing;
 use picklock_sim::run::{self, Run, Wire};
 use picklock_sim::seed::Seed;
-use picklock_sim::trace::{Trace, What};
+use picklock_sim::trace::Trace;
 
 use crate::history::History;
 use crate::invariants::{self, Invariant};
@@ -157,12 +157,10 @@ pub fn shows(
 /// The faults that made a difference. One of several parts, such as a lag and the crash that makes it matter, did only if
 /// each kind of them did.
 fn bitten(plan: &Plan, trace: &Trace) -> BTreeSet<String> {
-    let bites = trace.events.iter().filter_map(|event| match event.what {
-        What::Bit { injection } => plan.injections.get(injection as usize),
-        _ => None,
-    });
-    let bites: Vec<&Injection> = bites.collect();
-    decided::whole(plan, &bites)
+    let strikes = trace.strikes.iter();
+    let struck: Vec<&Injection> =
+        strikes.filter_map(|strike| plan.injections.get(strike.injection as usize)).collect();
+    decided::whole(plan, &struck)
 }
 
 /// A run without a violation proves nothing if no scheduled fault made a difference, or, where none is scheduled, if

@@ -129,7 +129,7 @@ pub mod run;
 pub mod trace;
 mod world;
 
-pub use base::{clock, ids, own_thread, seed, text, time};
+pub use base::{clock, ids, own_thread, seed, text, time, waiter};
 pub use contract::{data, design, family, lock, param, span, store, worker};
 pub use controls::{oracle, resource, witness};
 pub use host::{disk, sleep, stream, task};

@@ -27,8 +27,9 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn check(history: &History<'_>) -> Outcome {
-    let nests = |event: &Event| matches!(event.what, What::Reentered { .. } | What::NotReentered { .. });
-    if !history.trace.reentrant && !history.trace.events.iter().any(nests) {
+    let nests = |event: &&Event| matches!(event.what, What::Reentered { .. } | What::NotReentered { .. });
+    let mut steps = history.sections.iter().flat_map(|section| &section.steps);
+    if !history.trace.reentrant && !steps.any(nests) {
         return Outcome::NotApplicable;
     }
     if !history.knows_origins() {

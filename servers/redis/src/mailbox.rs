@@ -6,13 +6,14 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use picklock_sim::own_thread::OwnThread;
+use picklock_sim::waiter::Waiter;
 
 /// A mailbox: the end that puts in, and the end that takes out.
 pub(crate) fn mailbox<T>() -> (Slot<T>, Mailbox<T>) {
-    let content = Content { waiting: VecDeque::new(), closed: false, waker: None, awaited: false };
+    let content = Content { waiting: VecDeque::new(), closed: false, reader: Waiter::default() };
     let content = Arc::new(OwnThread::new(content));
     (Slot(Arc::clone(&content)), Mailbox(content))
 }
@@ -21,19 +22,8 @@ struct Content<T> {
     waiting: VecDeque<T>,
     /// True when one of the ends is gone.
     closed: bool,
-    /// Who waits, or waited last: mostly that is the next to wait too.
-    waker: Option<Waker>,
-    awaited: bool,
-}
-
-impl<T> Content<T> {
-    fn wake(&mut self) {
-        if std::mem::take(&mut self.awaited)
-            && let Some(waker) = &self.waker
-        {
-            waker.wake_by_ref();
-        }
-    }
+    /// Who takes out.
+    reader: Waiter,
 }
 
 /// Where to put something. The mailbox is closed with it.
@@ -45,7 +35,7 @@ impl<T> Slot<T> {
         let mut content = self.0.get();
         if !content.closed {
             content.waiting.push_back(item);
-            content.wake();
+            content.reader.wake();
         }
     }
 }
@@ -54,7 +44,7 @@ impl<T> Drop for Slot<T> {
     fn drop(&mut self) {
         if let Some(mut content) = self.0.try_get() {
             content.closed = true;
-            content.wake();
+            content.reader.wake();
         }
     }
 }
@@ -74,11 +64,7 @@ impl<T> Mailbox<T> {
             Some(item) => Poll::Ready(Some(item)),
             None if content.closed => Poll::Ready(None),
             None => {
-                match &mut content.waker {
-                    Some(known) => known.clone_from(cx.waker()),
-                    None => content.waker = Some(cx.waker().clone()),
-                }
-                content.awaited = true;
+                content.reader.wait(cx.waker());
                 Poll::Pending
             }
         }

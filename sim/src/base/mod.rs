@@ -8,3 +8,4 @@ pub mod own_thread;
 pub mod seed;
 pub mod text;
 pub mod time;
+pub mod waiter;

@@ -7,7 +7,6 @@
 //! answers nothing; one whose process was killed refuses and resets.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::task::Waker;
 use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::base::ids::{ConnId, EventId, GrantId, HostId, Origin};
 use crate::base::seed::{Line, Seed, scale};
 use crate::base::time::{TrueTime, nanos};
+use crate::base::waiter::Waiter;
 use crate::plan::Latency;
 use crate::trace::{Disconnect, HostInfo};
 
@@ -66,31 +66,6 @@ pub(crate) struct Chunk {
     pub(crate) left: u32,
     pub(crate) event: EventId,
     pub(crate) grant: Option<GrantId>,
-}
-
-/// A task that may wait for something. It stays known when it has been woken: mostly it is the next to wait too.
-#[derive(Default)]
-pub(crate) struct Waiter {
-    pub(super) waker: Option<Waker>,
-    pub(super) waits: bool,
-}
-
-impl Waiter {
-    pub(crate) fn wait(&mut self, waker: &Waker) {
-        match &mut self.waker {
-            Some(known) => known.clone_from(waker),
-            None => self.waker = Some(waker.clone()),
-        }
-        self.waits = true;
-    }
-
-    pub(super) fn wake(&mut self) {
-        if std::mem::take(&mut self.waits)
-            && let Some(waker) = &self.waker
-        {
-            waker.wake_by_ref();
-        }
-    }
 }
 
 /// The state of one end.

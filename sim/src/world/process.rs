@@ -18,6 +18,7 @@ use crate::base::deadline::Deadline;
 use crate::base::ids::{EventId, GrantId, HostId, Key};
 use crate::base::seed::{Seed, Stream};
 use crate::base::time::{Monotonic, TrueTime};
+use crate::base::waiter::Waiter;
 use crate::plan::Phase;
 
 /// Whether a process exists.
@@ -81,7 +82,7 @@ pub(crate) struct Process {
     /// The call of its lock that the section is in is to be cancelled, by this injection.
     pub(super) cancelled: Option<u32>,
     /// Who is to be woken when it is.
-    pub(super) cancel_waker: Option<Waker>,
+    pub(super) caller: Waiter,
     /// Which of the client's tasks the fields above speak of: the one that is being polled, or was last.
     pub(super) lane: u32,
     /// The same for the others.
@@ -97,7 +98,7 @@ pub(super) struct Lane {
     deadline: Option<(GrantId, Key, Deadline)>,
     deadline_generation: u32,
     cancelled: Option<u32>,
-    cancel_waker: Option<Waker>,
+    caller: Waiter,
 }
 
 pub(super) struct Halted {
@@ -136,7 +137,7 @@ impl Process {
             deadline: None,
             deadline_generation: 0,
             cancelled: None,
-            cancel_waker: None,
+            caller: Waiter::default(),
             lane: 0,
             lanes: BTreeMap::new(),
         }
@@ -158,7 +159,7 @@ impl Process {
         std::mem::swap(&mut self.deadline, &mut next.deadline);
         std::mem::swap(&mut self.deadline_generation, &mut next.deadline_generation);
         std::mem::swap(&mut self.cancelled, &mut next.cancelled);
-        std::mem::swap(&mut self.cancel_waker, &mut next.cancel_waker);
+        std::mem::swap(&mut self.caller, &mut next.caller);
         self.lanes.insert(std::mem::replace(&mut self.lane, lane), next);
     }
 
@@ -222,7 +223,7 @@ impl Process {
         self.halted = None;
         self.stalled = None;
         self.lever_waiter = None;
-        self.cancel_waker = None;
+        self.caller = Waiter::default();
         self.lanes.clear();
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::base::ids::{ConnId, EventId, GrantId, HostId, Origin};
 use crate::base::time::TrueTime;
+use crate::base::waiter::Waiter;
 use crate::trace::{Disconnect, Role, What};
 use crate::world::agenda::Due;
 use crate::world::network::*;

@@ -7,6 +7,7 @@ use crate::base::deadline::Deadline;
 use crate::base::ids::Origin;
 use crate::base::ids::{EventId, HostId, Key};
 use crate::base::time::TrueTime;
+use crate::base::waiter::Waiter;
 use crate::plan::probe::Seeing;
 use crate::plan::{Access, Phase};
 use crate::trace::{Halt, Role, What};
@@ -77,7 +78,7 @@ impl State {
         let process = self.process(host);
         if matches!(process.phase, Phase::Acquire | Phase::Release) {
             process.cancelled = Some(injection);
-            process.cancel_waker.take().into_iter().for_each(Waker::wake);
+            process.caller.wake();
         }
     }
 
@@ -90,10 +91,7 @@ impl State {
                 true
             }
             None => {
-                match &mut process.cancel_waker {
-                    Some(known) => known.clone_from(waker),
-                    None => process.cancel_waker = Some(waker.clone()),
-                }
+                process.caller.wait(waker);
                 false
             }
         }
@@ -196,7 +194,7 @@ impl State {
             process.deadline = None;
             process.phase = Phase::Idle;
             process.cancelled = None;
-            process.cancel_waker = None;
+            process.caller = Waiter::default();
         }
         process.turn_to(0);
         if power_loss {
