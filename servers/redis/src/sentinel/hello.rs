@@ -60,29 +60,17 @@ impl Sentinel {
     /// Another Sentinel greets.
     pub(super) fn hear_greeting(&mut self, greeting: &str) {
         let now = self.now;
-        let said_before =
-            |instance: &&mut Instance| instance.peer().is_some_and(|peer| peer.greeting == greeting);
-        if let Some(peer) = self.instances.values_mut().find(said_before).and_then(Instance::peer_mut) {
+        let mut peers = self.instances.values_mut().filter_map(Instance::peer_mut);
+        if let Some(peer) = peers.find(|peer| peer.greeting.as_deref() == Some(greeting)) {
             // Nothing of it is news.
             peer.hello = now;
             return;
         }
-        let mut fields = greeting.split(',');
-        let eight: [Option<&str>; 8] = std::array::from_fn(|_| fields.next());
-        let [
-            Some(host),
-            Some(port),
-            Some(run_id),
-            Some(epoch),
-            Some(name),
-            Some(primary_host),
-            Some(primary_port),
-            Some(config_epoch),
-        ] = eight
-        else {
+        let fields: Vec<&str> = greeting.split(',').collect();
+        let [host, port, run_id, epoch, name, primary_host, primary_port, config_epoch] = fields[..] else {
             return;
         };
-        if fields.next().is_some() || run_id == self.my_id {
+        if run_id == self.my_id {
             return;
         }
         let (Some(address), Some(claimed)) = (
@@ -106,7 +94,7 @@ impl Sentinel {
         }
         if let Some(peer) = self.instances.get_mut(&sender).and_then(Instance::peer_mut) {
             peer.hello = now;
-            greeting.clone_into(&mut peer.greeting);
+            peer.greeting = Some(greeting.to_owned());
         }
     }
 

@@ -130,8 +130,8 @@ pub(super) struct Peer {
     pub(super) leader_epoch: u64,
     /// When it was last heard of by a greeting.
     pub(super) hello: i64,
-    /// What it said then, once that was heeded.
-    pub(super) greeting: String,
+    /// What it said when it last said something new, and that was heeded.
+    pub(super) greeting: Option<String>,
 }
 
 /// The connections to a server, and its signs of life.

@@ -185,6 +185,33 @@ fn a_sentinel_that_moves_is_known_by_its_identifier() {
 }
 
 #[test]
+fn a_greeting_that_says_nothing_new_is_a_sign_of_life_and_an_empty_one_is_not() {
+    let (mut sentinel, id) = sentinel();
+    let b = "b".repeat(40);
+    let heard = |sentinel: &Sentinel| {
+        sentinel
+            .sentinels_of(id)
+            .map(|(instance, peer)| (instance.run_id == b, peer.hello))
+            .collect::<Vec<_>>()
+    };
+    let greeting = format!("b,26379,{b},0,mymaster,node,6379,0");
+    for now in [BEGIN + 1, BEGIN + 2_000, BEGIN + 4_000] {
+        sentinel.set_now(now);
+        sentinel.hear_greeting(&greeting);
+        sentinel.hear_greeting("");
+        assert!(
+            heard(&sentinel).iter().all(|(is_b, hello)| (*hello == now) == *is_b),
+            "{:?}",
+            heard(&sentinel)
+        );
+    }
+    // What changes is heeded, also if it comes from where nothing new came before.
+    sentinel.hear_greeting(&format!("b,26379,{b},3,mymaster,first,6379,3"));
+    sentinel.hear_greeting(&greeting);
+    assert_eq!(sentinel.current_address(id), &Address::new("first", 6379));
+}
+
+#[test]
 fn a_failover_that_nobody_votes_for_is_given_up() {
     let (mut sentinel, id) = sentinel();
     sentinel.start_failover(id);
