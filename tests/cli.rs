@@ -193,6 +193,9 @@ mod list {
         }
         let designs = json(&run(&["list", "designs", "--json"]).stdout);
         assert_eq!(designs["designs"], all["designs"]);
+        let outside = |entry: &&Value| entry["in_suite"] == false;
+        let outside: Vec<&Value> = designs["designs"].as_array().unwrap().iter().filter(outside).collect();
+        assert!(matches!(outside[..], [row_lock] if row_lock["name"] == "row-lock"), "{outside:?}");
         assert_eq!(keys(&designs), ["designs"].into());
     }
 

@@ -1,6 +1,6 @@
 //! What there is, as data for scripts.
 
-use picklock_impls::families;
+use picklock_impls::{families, guests};
 use picklock_reports::single;
 use picklock_scenarios::{faults, invariants, suite};
 use serde_json::{Value, json};
@@ -11,15 +11,15 @@ use crate::cli::args::Listing;
 /// All entries of a kind.
 pub(super) fn as_json(listing: Listing) -> Value {
     match listing {
-        Listing::Designs => families()
-            .iter()
-            .map(|family| {
+        Listing::Designs => (families().iter().map(|family| (family, true)))
+            .chain(guests().iter().map(|family| (family, false)))
+            .map(|(family, in_suite)| {
                 let params = family.params.iter().map(|param| {
                     json!({ "name": param.name, "default": param.default, "doc": param.doc,
                             "domain": param.domain.to_string() })
                 });
                 json!({ "name": family.name, "claim": family.claim, "weakness": family.weakness,
-                        "source": family.source, "params": params.collect::<Vec<_>>() })
+                        "source": family.source, "in_suite": in_suite, "params": params.collect::<Vec<_>>() })
             })
             .collect(),
         Listing::Bugs => collected()

@@ -1,6 +1,6 @@
 //! What there is, as entries for people.
 
-use picklock_impls::{bugs, families};
+use picklock_impls::{bugs, families, guests};
 use picklock_reports::{Format, single};
 use picklock_scenarios::bugs::Bug;
 use picklock_scenarios::scenario::Scenario;
@@ -21,7 +21,10 @@ pub(super) struct Entry {
 /// The entries of a kind.
 pub(super) fn entries(listing: Listing) -> Vec<Entry> {
     match listing {
-        Listing::Designs => families().iter().map(|family| design(family)).collect(),
+        Listing::Designs => {
+            let outside = guests().iter().map(|family| outside_the_suite(design(family)));
+            families().iter().map(|family| design(family)).chain(outside).collect()
+        }
         Listing::Bugs => collected().map(|(family, bug)| of_bug(family, &bug)).collect(),
         Listing::Scenarios => suite::builtin(&picklock_impls::stores()).iter().map(scenario).collect(),
         Listing::Faults => faults::ALL
@@ -76,6 +79,12 @@ fn design(family: &Family) -> Entry {
     let mut lines = vec![format!("weakness: {}", family.weakness), format!("source: {}", family.source)];
     lines.extend(params(family));
     Entry { name: family.name.to_owned(), number: None, claim: family.claim.to_owned(), lines }
+}
+
+/// A design that `run` takes only where it is named.
+fn outside_the_suite(mut design: Entry) -> Entry {
+    design.lines.insert(0, format!("not in the suite: picklock run --design {}", design.name));
+    design
 }
 
 fn of_bug(family: &Family, bug: &Bug) -> Entry {
