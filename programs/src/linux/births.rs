@@ -17,6 +17,8 @@ use crate::Step;
 
 /// How often it is looked whether a thread that ends is gone; each look gives way to it.
 const LOOKS: u32 = 1_000_000;
+/// `CLONE_NEWTIME`; in the flags of `clone` it is part of a signal's number.
+const NEW_TIME: u64 = 0x80;
 /// How long the end of a process is waited for: giving back much memory takes a moment.
 const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
@@ -91,7 +93,13 @@ impl Group {
             | libc::CLONE_NEWUTS
             | libc::CLONE_NEWIPC
             | libc::CLONE_NEWCGROUP;
-        if flags & namespaces as u64 != 0 {
+        // A child of somebody else would be nobody's to wait for, and would run beside the others unseen.
+        if flags & libc::CLONE_PARENT as u64 != 0 {
+            self.events.push_back(Step::Refused("a process beside its maker".to_owned()));
+            return Err(Errno::INVAL);
+        }
+        let by_structure = notice.call() == Sysno::clone3;
+        if flags & namespaces as u64 != 0 || by_structure && flags & NEW_TIME != 0 {
             self.events.push_back(Step::Refused("a namespace of its own".to_owned()));
             return Err(Errno::PERM);
         }

@@ -11,8 +11,10 @@ use syscalls::Sysno;
 
 use crate::Looks;
 
-/// The descriptor by which a new process sends its listener; never told.
+/// The descriptor by which a new process sends its listener.
 pub(crate) const START_FD: i32 = 1000;
+/// The flags with which it does, which are nobody else's. Such a send is not told, and [`seal`] forbids it from then on.
+pub(crate) const START_FLAGS: i32 = libc::MSG_CONFIRM | libc::MSG_DONTROUTE | libc::MSG_RST;
 
 /// When a call is told.
 enum When {
@@ -21,6 +23,8 @@ enum When {
     Is(usize, u32),
     /// An argument is not this.
     IsNot(usize, u32),
+    /// An argument is not null.
+    Set(usize),
     /// An argument has none of these bits.
     Without(usize, u32),
 }
@@ -95,6 +99,9 @@ const TOLD: &[Sysno] = &[
     Sysno::flock,
     // It can be the child of a process that it must not see.
     Sysno::getppid,
+    // An address can be in what they point to.
+    Sysno::sendmsg,
+    Sysno::sendmmsg,
     // They make what copies of a process share: a process is copied before.
     Sysno::eventfd,
     Sysno::eventfd2,
@@ -183,14 +190,14 @@ const ABSENT: &[Sysno] = &[
 const UNSUPPORTED: Sysno = Sysno::fallocate;
 
 /// Sends, which are points in the `Told` mode.
-const SENDS: &[Sysno] =
-    &[Sysno::write, Sysno::writev, Sysno::sendto, Sysno::sendmsg, Sysno::sendmmsg, Sysno::sendfile];
+const SENDS: &[Sysno] = &[Sysno::write, Sysno::writev, Sysno::sendto, Sysno::sendfile];
 
 /// Calls after which what was written survives a loss of power.
 const SYNCS: &[Sysno] = &[Sysno::fsync, Sysno::fdatasync];
 
 fn rules(looks: Looks, syncs: bool) -> Vec<(Sysno, When)> {
-    let mut rules: Vec<_> = TOLD.iter().chain(FORBIDDEN).map(|&call| (call, When::Always)).collect();
+    let mut rules: Vec<_> =
+        TOLD.iter().chain(SHARED).chain(FORBIDDEN).map(|&call| (call, When::Always)).collect();
     if syncs {
         rules.extend(SYNCS.iter().map(|&call| (call, When::Always)));
     }
@@ -202,6 +209,7 @@ fn rules(looks: Looks, syncs: bool) -> Vec<(Sysno, When)> {
                 (Sysno::epoll_wait, When::IsNot(3, 0)),
                 (Sysno::epoll_pwait, When::IsNot(3, 0)),
                 (Sysno::recvfrom, When::Without(3, libc::MSG_DONTWAIT as u32)),
+                (Sysno::sendto, When::Set(4)),
             ]);
             // Output is told for its place among the steps.
             rules.extend([1, 2].map(|fd| (Sysno::write, When::Is(0, fd))));
@@ -233,9 +241,49 @@ fn load_arg(n: usize) -> sock_filter {
     load(offset_of!(seccomp_data, args) + 8 * n)
 }
 
+/// The upper half of an argument.
+fn load_upper(n: usize) -> sock_filter {
+    load(offset_of!(seccomp_data, args) + 8 * n + 4)
+}
+
 fn answer(action: u32) -> sock_filter {
     statement(BPF_RET | BPF_K, action)
 }
+
+/// What becomes of the send by which a new process hands over its listener; the number of the call is loaded before and after.
+fn first_send(action: u32) -> [sock_filter; 7] {
+    [
+        jump(BPF_JEQ, Sysno::sendmsg as u32, 0, 6),
+        load_arg(0),
+        jump(BPF_JEQ, START_FD as u32, 0, 3),
+        load_arg(2),
+        jump(BPF_JEQ, START_FLAGS as u32, 0, 1),
+        answer(action),
+        load(offset_of!(seccomp_data, nr)),
+    ]
+}
+
+/// The filter that ends the exception which the first one makes: a program must not send what nobody looks at.
+pub(crate) fn seal() -> Vec<sock_filter> {
+    let mut program = vec![load(offset_of!(seccomp_data, nr))];
+    program.extend(first_send(libc::SECCOMP_RET_ERRNO | libc::EBADF as u32));
+    program.push(answer(libc::SECCOMP_RET_ALLOW));
+    program
+}
+
+/// Calls about what processes share by numbers and names of the machine: shared memory, semaphores and queues.
+pub(crate) const SHARED: &[Sysno] = &[
+    Sysno::shmget,
+    Sysno::shmat,
+    Sysno::shmctl,
+    Sysno::semget,
+    Sysno::semctl,
+    Sysno::msgget,
+    Sysno::msgctl,
+    Sysno::msgsnd,
+    Sysno::mq_open,
+    Sysno::mq_unlink,
+];
 
 /// The filter as the kernel takes it. With `syncs`, those of files are told.
 pub(crate) fn program(looks: Looks, syncs: bool) -> Vec<sock_filter> {
@@ -252,12 +300,8 @@ pub(crate) fn program(looks: Looks, syncs: bool) -> Vec<sock_filter> {
         load(offset_of!(seccomp_data, nr)),
         jump(BPF_JGE, X32, 0, 1),
         answer(absent),
-        jump(BPF_JEQ, Sysno::sendmsg as u32, 0, 4),
-        load_arg(0),
-        jump(BPF_JEQ, START_FD as u32, 0, 1),
-        answer(libc::SECCOMP_RET_ALLOW),
-        load(offset_of!(seccomp_data, nr)),
     ];
+    program.extend(first_send(libc::SECCOMP_RET_ALLOW));
     for call in ABSENT {
         program.extend([jump(BPF_JEQ, *call as u32, 0, 1), answer(absent)]);
     }
@@ -267,6 +311,12 @@ pub(crate) fn program(looks: Looks, syncs: bool) -> Vec<sock_filter> {
         let (argument, test) = match when {
             When::Always => {
                 program.extend([jump(BPF_JEQ, call as u32, 0, 1), answer(told)]);
+                continue;
+            }
+            When::Set(n) => {
+                let reload = load(offset_of!(seccomp_data, nr));
+                program.extend([jump(BPF_JEQ, call as u32, 0, 6), load_arg(n), jump(BPF_JEQ, 0, 0, 2)]);
+                program.extend([load_upper(n), jump(BPF_JEQ, 0, 1, 0), answer(told), reload]);
                 continue;
             }
             When::Is(n, value) => (n, jump(BPF_JEQ, value, 0, 1)),

@@ -11,11 +11,13 @@ use rustix::io::Errno;
 use syscalls::Sysno;
 
 use super::{
+    apart::Apart,
     clock_page::ClockPage,
     connections::Sockets,
-    filter::FORBIDDEN,
+    filter::{FORBIDDEN, SHARED},
     notify::{Listener, Notice},
     output::Output,
+    paths::View,
     plan::Role,
     spawn::{self, Started},
     table::{Cause, Held, Late, Process, State, Thread},
@@ -68,6 +70,12 @@ pub struct Group {
     pub(crate) unborn: u32,
     pub(crate) sockets: Sockets,
     pub(crate) timers: Timers,
+    /// How it sees the file systems, once that was asked.
+    pub(crate) view: Option<View>,
+    /// What it has of its own.
+    pub(crate) apart: Apart,
+    /// Names that were made up for unix sockets.
+    pub(crate) names: u32,
     pub(crate) random_files: Vec<u64>,
     pub(crate) order: ChaCha8Rng,
     /// It has not come to its first step.
@@ -129,7 +137,8 @@ impl Group {
             page.show(setup.clock);
         }
         let (life, listener) = (Life::Own(started.child), Arc::new(started.listener));
-        Ok(Self::new(setup, life, listener, page.map(Arc::new), started.input, started.output))
+        let page = page.map(Arc::new);
+        Ok(Self::new(setup, life, listener, page, started.apart, started.input, started.output))
     }
 
     pub(crate) fn new(
@@ -137,6 +146,7 @@ impl Group {
         life: Life,
         listener: Arc<Listener>,
         page: Option<Arc<ClockPage>>,
+        apart: Apart,
         input: OwnedFd,
         [out, err]: [OwnedFd; 2],
     ) -> Self {
@@ -157,6 +167,9 @@ impl Group {
             unborn: 1,
             sockets: Sockets::default(),
             timers: Timers::default(),
+            view: None,
+            apart,
+            names: 0,
             random_files: Vec::new(),
             order: stream(setup.seed, 0),
             starts_up: true,
@@ -406,6 +419,7 @@ impl Group {
             Sysno::bind => self.bind(thread, notice),
             Sysno::listen => self.start_listening(thread, notice),
             Sysno::accept | Sysno::accept4 => self.take(thread, notice),
+            Sysno::sendto | Sysno::sendmsg | Sysno::sendmmsg => self.send(thread, notice),
             Sysno::getsockname | Sysno::getpeername => self.names(thread, notice),
             Sysno::setsockopt | Sysno::getsockopt => self.options(thread, notice),
             Sysno::open | Sysno::openat | Sysno::openat2 => self.open(thread, notice),
@@ -426,6 +440,7 @@ impl Group {
             | Sysno::rt_sigqueueinfo
             | Sysno::rt_tgsigqueueinfo
             | Sysno::pidfd_send_signal => self.signal(thread, notice),
+            call if SHARED.contains(&call) => self.share(notice),
             call if FORBIDDEN.contains(&call) => {
                 self.events.push_back(Step::Refused(call.name().to_owned()));
                 Err(Errno::PERM)

@@ -1,5 +1,7 @@
 //! The supervisor, on Linux and x86-64.
 
+mod answers;
+mod apart;
 mod births;
 mod clock_page;
 mod close;
@@ -15,6 +17,7 @@ mod mounts;
 mod newborn;
 mod notify;
 mod output;
+mod paths;
 mod plan;
 mod pool;
 mod readiness;
@@ -27,6 +30,7 @@ mod table;
 mod template;
 mod time;
 mod tracing;
+mod unix;
 mod waiting;
 
 pub use group::Group;

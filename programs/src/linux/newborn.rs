@@ -15,7 +15,7 @@ use linux_raw_sys::general::{
 };
 
 use super::close::close_range;
-use super::filter::START_FD;
+use super::filter::{START_FD, START_FLAGS};
 use super::mounts::mount_files;
 use super::plan::{Plan, Role, give_up};
 use super::steward::run_steward;
@@ -229,6 +229,10 @@ unsafe fn run_program(plan: &Plan) -> ! {
             give_up(START_FD, 7);
         }
         send_descriptor(START_FD, listener);
+        let seal = libc::sock_fprog { len: plan.seal.len() as u16, filter: plan.seal.as_ptr().cast_mut() };
+        if libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const seal) < 0 {
+            libc::_exit(126);
+        }
         libc::execve(plan.program.as_ptr(), plan.arguments.as_ptr(), plan.variables.as_ptr());
         libc::_exit(127)
     }
@@ -254,6 +258,6 @@ unsafe fn send_descriptor(socket: RawFd, fd: RawFd) {
         (*header).cmsg_type = libc::SCM_RIGHTS;
         (*header).cmsg_len = libc::CMSG_LEN(size_of::<RawFd>() as u32) as _;
         libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(fd);
-        libc::sendmsg(socket, &message, 0);
+        libc::sendmsg(socket, &message, START_FLAGS);
     }
 }

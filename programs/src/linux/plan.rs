@@ -31,6 +31,7 @@ pub(super) struct Plan {
     pub(super) role: Role,
     pub(super) steward: RawFd,
     pub(super) filter: Vec<libc::sock_filter>,
+    pub(super) seal: Vec<libc::sock_filter>,
     pub(super) limits: Limits,
     pub(super) files: [RawFd; 3],
     pub(super) control: RawFd,
@@ -40,7 +41,7 @@ pub(super) struct Plan {
 }
 
 /// Stages of the two processes, as they are reported when one fails.
-pub(super) const STAGES: [&str; 9] = [
+pub(super) const STAGES: [&str; 10] = [
     "map the user into a namespace",
     "make the mounts private",
     "guard the files of others",
@@ -50,6 +51,7 @@ pub(super) const STAGES: [&str; 9] = [
     "enter its directory",
     "install the filter of calls",
     "make a PID namespace for copies",
+    "show it its own processes alone",
 ];
 
 /// Reports a failed stage, and ends the process.

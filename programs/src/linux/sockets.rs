@@ -68,7 +68,7 @@ impl Group {
         let file = self.file_of(thread, notice.int(0))?;
         let (to, bytes) = self.address(thread, notice)?;
         let Some(id) = self.sockets.find(&file) else {
-            return self.connect_outside(&bytes);
+            return self.connect_unix(thread, &file, &bytes);
         };
         match &mut self.sockets.get(id).stage {
             Stage::Fresh => {}
@@ -113,21 +113,6 @@ impl Group {
         socket.ours = Some(ours);
         socket.stage = Stage::Connecting { theirs: Some(file), filler };
         Err(Errno::INPROGRESS)
-    }
-
-    /// A connect of a unix socket: only to sockets that the program itself can have made.
-    fn connect_outside(&mut self, bytes: &[u8]) -> Result<Answer, Errno> {
-        let path = bytes.get(2..).unwrap_or_default();
-        if path.starts_with(super::plan::HOME.to_bytes()) {
-            return Ok(Answer::Go);
-        }
-        // Asked by the C library on its way, and never there: no word about those.
-        if !path.starts_with(b"/var/run/nscd/") && !path.starts_with(b"/run/") {
-            let path = String::from_utf8_lossy(path);
-            let path = path.trim_matches('\0');
-            self.events.push_back(Step::Refused(format!("connect to the unix socket {path:?}")));
-        }
-        Err(Errno::CONNREFUSED)
     }
 
     /// Tells how a connect ended.
@@ -211,7 +196,10 @@ impl Group {
 
     pub(crate) fn bind(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let file = self.file_of(thread, notice.int(0))?;
-        let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
+        let Some(id) = self.sockets.find(&file) else {
+            let (_, bytes) = self.address(thread, notice)?;
+            return self.bind_unix(&file, &bytes);
+        };
         let at = self.address(thread, notice)?.0.ok_or(Errno::AFNOSUPPORT)?;
         if !self.is_own(*at.ip()) {
             return Err(Errno::ADDRNOTAVAIL);

@@ -23,8 +23,9 @@ use rustix::{
     process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid},
 };
 
-use super::filter::program;
-use super::newborn::{fork, run_init};
+use super::apart::{Apart, fork_apart};
+use super::filter::{program, seal};
+use super::newborn::run_init;
 use super::notify::Listener;
 use super::plan::{HOME, Plan, Role, STAGES};
 use crate::{Files, Setup, StartError, Status};
@@ -48,6 +49,8 @@ pub(crate) struct Started {
     pub(crate) steward: Option<OwnedFd>,
     /// The program's own ends of its input and its outputs, as long as nobody else needs them.
     pub(crate) ends: [u64; 3],
+    /// What it has of its own.
+    pub(crate) apart: Apart,
 }
 
 /// The ends of a program's input and outputs.
@@ -143,6 +146,7 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
         role,
         steward: commands.as_raw_fd(),
         filter: program(setup.looks, setup.syncs.is_some()),
+        seal: seal(),
         limits: setup.limits,
         files: files.each_ref().map(OwnedFd::as_raw_fd),
         control: theirs.as_raw_fd(),
@@ -159,10 +163,10 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
     }
     let _alone = STARTS.write().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: the child runs `init`, which makes only calls that are safe there and never returns.
-    let init = unsafe {
-        match fork(namespaces) {
-            Ok(None) => run_init(&mut plan),
-            Ok(Some(pidfd)) => pidfd,
+    let (init, apart) = unsafe {
+        match fork_apart(namespaces) {
+            Ok((None, _)) => run_init(&mut plan),
+            Ok((Some(pidfd), apart)) => (pidfd, apart),
             Err(source) => return Err(StartError::Forbidden { what: "make a PID namespace", source }),
         }
     };
@@ -170,7 +174,7 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
     let child = Child { init, _lifeline: lifeline, report, status: None };
     let listener = child.listener(&control)?;
     let steward = (role == Role::Template).then_some(steward);
-    Ok(Started { child, listener, input, output, steward, ends })
+    Ok(Started { child, listener, input, output, steward, ends, apart })
 }
 
 /// The variables that are always there, under those that were given.

@@ -70,14 +70,13 @@ pub(super) unsafe fn run_steward(plan: &Plan, commands: RawFd) -> ! {
             let mut done = true;
             if command == PREPARE {
                 done = !plan.own_files || is_old();
-                if plan.own_files {
-                    mount_processes();
+                if plan.own_files && !mount_processes() {
+                    // Copies would see the numbers of others where a fresh start sees its own.
+                    done &= plan.ids.is_some();
                 }
                 numbers =
                     libc::open(c"/proc/sys/kernel/ns_last_pid".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-                if plan.own_files {
-                    guard_settings();
-                }
+                done &= !plan.own_files || guard_settings();
             } else {
                 end_all();
                 if plan.own_files && !is_old() {

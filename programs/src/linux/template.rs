@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::{
+    apart::Apart,
     clock_page::{ClockPage, Image, PAGE, PAGE_FD},
     group::Group,
     notify::Listener,
@@ -42,6 +43,13 @@ impl Life {
         }
     }
 
+    /// Something may be left that outlives the processes.
+    pub(crate) fn spoil(&mut self) {
+        if let Self::Lent(lease) = self {
+            lease.spoiled = true;
+        }
+    }
+
     /// Kills all processes.
     pub(crate) fn kill(&mut self) {
         match self {
@@ -55,11 +63,13 @@ impl Life {
 pub(crate) struct Lease {
     template: Option<Template>,
     place: Place,
+    /// The copy may have left what outlives its processes: no other one must find it.
+    spoiled: bool,
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let template = self.template.take().and_then(Template::cleared);
+        let template = self.template.take().filter(|_| !self.spoiled).and_then(Template::cleared);
         *self.place.lock().unwrap_or_else(PoisonError::into_inner) = template;
     }
 }
@@ -74,6 +84,7 @@ pub(crate) struct Template {
     image: Image,
     random_files: Vec<u64>,
     epolls: Vec<Epoll>,
+    apart: Apart,
 }
 
 impl Template {
@@ -84,7 +95,15 @@ impl Template {
         let mut group = Group::start_as(setup, started).ok()?;
         group.start_up().ok()?;
         let Group {
-            life: Life::Own(child), listener, page, threads, processes, random_files, events, ..
+            life: Life::Own(child),
+            listener,
+            page,
+            threads,
+            processes,
+            random_files,
+            events,
+            apart,
+            ..
         } = group
         else {
             return None;
@@ -102,7 +121,7 @@ impl Template {
         }
         let parked = Parked::new(&listener, notice).ok()?;
         let image = process.image;
-        Some(Self { child, steward, listener, page, parked, image, random_files, epolls })
+        Some(Self { child, steward, listener, page, parked, image, random_files, epolls, apart })
     }
 
     /// Makes a copy with ends of its own.
@@ -123,8 +142,9 @@ impl Template {
             own_pid.filter(|&pid| pid == 2).ok_or_else(|| io::Error::other("it has another number"))?;
         let (listener, page) = (self.listener.clone(), self.page.clone());
         let (image, random_files) = (self.image, self.random_files.clone());
-        let life = Life::Lent(Box::new(Lease { template: Some(self), place }));
-        let mut group = Group::new(setup, life, listener, page, ends.input, ends.output);
+        let apart = self.apart;
+        let life = Life::Lent(Box::new(Lease { template: Some(self), place, spoiled: false }));
+        let mut group = Group::new(setup, life, listener, page, apart, ends.input, ends.output);
         (group.unborn, group.random_files) = (0, random_files);
         group.processes.push(Process {
             pid: call.thread(),

@@ -1,0 +1,218 @@
+//! What files of a simulated host say, by their names: those of the machine differ from one to another, and from run to run.
+//!
+//! Of `/proc` and of the counters in `/sys` a program finds what is answered here, what is the same in each run, and no
+//! more.
+
+use rand_core::Rng;
+
+use super::group::Group;
+
+/// What becomes of a look into a file.
+pub(crate) enum Answered {
+    /// It says this.
+    Text(String),
+    /// It is not there.
+    Absent,
+    /// It is the machine's.
+    Real,
+}
+
+/// Files and directories at the top of `/proc` that are the same in each run.
+const STEADY: [&str; 15] = [
+    "bus",
+    "cgroups",
+    "cmdline",
+    "config.gz",
+    "consoles",
+    "cpuinfo",
+    "crypto",
+    "devices",
+    "driver",
+    "fb",
+    "filesystems",
+    "fs",
+    "misc",
+    "sys",
+    "version",
+];
+
+/// What processes and threads show of themselves that counts the machine's time or its memory.
+const COUNTED: [&str; 13] = [
+    "clear_refs",
+    "io",
+    "latency",
+    "numa_maps",
+    "pagemap",
+    "sched",
+    "schedstat",
+    "smaps",
+    "smaps_rollup",
+    "stack",
+    "syscall",
+    "timers",
+    "wchan",
+];
+
+/// Where files name or count what is the machine's.
+const OF_MACHINE: [&str; 7] = [
+    "/sys/class/dmi",
+    "/sys/class/net",
+    "/sys/devices/virtual/dmi",
+    "/sys/devices/virtual/net",
+    "/sys/firmware",
+    "/sys/kernel/debug",
+    "/var/lib/libuuid",
+];
+
+/// What the names of counters in `/sys/fs/cgroup` end with.
+const COUNTERS: [&str; 8] =
+    [".current", ".peak", ".stat", ".events", ".pressure", ".usage", "usage_in_bytes", "cpuacct.usage"];
+
+impl Group {
+    /// What a file says, by its name without links and detours.
+    pub(crate) fn answer_for(&mut self, thread: usize, name: &str) -> Answered {
+        let hundredths = self.clock.monotonic_ns / 10_000_000;
+        let text = match name {
+            "/etc/hosts" => {
+                let mut text = "127.0.0.1 localhost\n".to_owned();
+                let own = (self.setup.name.clone(), self.setup.address);
+                for (name, address) in std::iter::once(&own).chain(&self.setup.hosts) {
+                    text += &format!("{address} {name}\n");
+                }
+                text
+            }
+            "/etc/hostname" => format!("{}\n", self.setup.name),
+            "/etc/resolv.conf" => String::new(),
+            "/etc/nsswitch.conf" => "passwd: files\ngroup: files\nhosts: files\nservices: files\n".to_owned(),
+            "/etc/machine-id" | "/var/lib/dbus/machine-id" => format!("{}\n", self.machine_id()),
+            "/proc/uptime" => format!("{0}.{1:02} {0}.{1:02}\n", hundredths / 100, hundredths % 100),
+            "/proc/loadavg" => "0.00 0.00 0.00 1/100 1000\n".to_owned(),
+            "/proc/stat" => {
+                let boot = (self.clock.wall_ns.saturating_sub(self.clock.monotonic_ns)) / 1_000_000_000;
+                format!("cpu  0 0 0 {hundredths} 0 0 0 0 0 0\ncpu0 0 0 0 {hundredths} 0 0 0 0 0 0\nbtime {boot}\n")
+            }
+            "/proc/meminfo" => {
+                "MemTotal: 4194304 kB\nMemFree: 3145728 kB\nMemAvailable: 3145728 kB\nBuffers: 0 kB\nCached: 0 kB\n\
+                 SwapTotal: 0 kB\nSwapFree: 0 kB\n"
+                    .to_owned()
+            }
+            "/proc/cpuinfo" => match std::fs::read_to_string("/proc/cpuinfo") {
+                Ok(text) => one_processor(&text),
+                Err(_) => return Answered::Real,
+            },
+            "/sys/devices/system/cpu/online" | "/sys/devices/system/cpu/possible" | "/sys/devices/system/cpu/present" => {
+                "0\n".to_owned()
+            }
+            "/proc/sys/kernel/random/uuid" | "/proc/sys/kernel/random/boot_id" => self.draw_uuid(thread),
+            "/proc/sys/kernel/random/entropy_avail" => "256\n".to_owned(),
+            "/proc/sys/fs/file-nr" => "1000\t0\t100000\n".to_owned(),
+            "/proc/sys/fs/inode-nr" | "/proc/sys/fs/inode-state" | "/proc/sys/fs/dentry-state"
+            | "/proc/sys/kernel/ns_last_pid" => return Answered::Absent,
+            _ => {
+                if let Some(rest) = name.strip_prefix("/proc/") {
+                    return self.answer_for_process(rest);
+                }
+                return if is_of_machine(name) { Answered::Absent } else { Answered::Real };
+            }
+        };
+        Answered::Text(text)
+    }
+
+    /// What is below `/proc`.
+    fn answer_for_process(&mut self, rest: &str) -> Answered {
+        let (first, file) = rest.split_once('/').unwrap_or((rest, ""));
+        let Ok(number) = first.parse::<u32>() else {
+            return if STEADY.contains(&first) || first == "sysvipc" && self.apart.ipc {
+                Answered::Real
+            } else {
+                Answered::Absent
+            };
+        };
+        let own = self.processes.iter().rposition(|process| process.alive && process.own_pid == number);
+        let outer = || self.processes.iter().rposition(|process| process.alive && process.pid == number);
+        let Some(process) = own.or_else(outer) else {
+            // The init, or nobody's.
+            return if file.is_empty() { Answered::Real } else { Answered::Absent };
+        };
+        // Of a thread the same as of its process.
+        let (number, file) = match file.strip_prefix("task/").and_then(|task| task.split_once('/')) {
+            Some((task, file)) => (task.parse().unwrap_or(number), file),
+            None => (number, file),
+        };
+        let own = self.processes[process].own_pid;
+        let parent = self.processes[process].parent.map_or(1, |parent| self.processes[parent].own_pid);
+        match file {
+            "stat" => Answered::Text(format!(
+                "{number} (program) R {parent} {own} {own} 0 -1 4194304 100 0 0 0 1 1 0 0 20 0 1 0 100 60000000 3000 \
+                 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+            )),
+            "statm" => Answered::Text("20000 3000 1000 100 0 5000 0\n".to_owned()),
+            "status" => self.status_of(rest).map_or(Answered::Absent, Answered::Text),
+            file if file.starts_with("net") && !self.apart.network => Answered::Absent,
+            file if COUNTED.contains(&file) => Answered::Absent,
+            _ => Answered::Real,
+        }
+    }
+
+    /// The status of a process as it sees it, but for what the kernel counts.
+    fn status_of(&mut self, rest: &str) -> Option<String> {
+        let text = self.view().ok()?.read(&format!("proc/{rest}"))?;
+        let lines = text.lines().map(|line| {
+            let name = line.split(':').next().unwrap_or_default();
+            match name {
+                _ if name.starts_with("Vm") || name.starts_with("Rss") || name == "HugetlbPages" => {
+                    format!("{name}:\t   20000 kB\n")
+                }
+                "voluntary_ctxt_switches" | "nonvoluntary_ctxt_switches" => format!("{name}:\t1\n"),
+                "Cpus_allowed" | "Mems_allowed" => format!("{name}:\t1\n"),
+                "Cpus_allowed_list" | "Mems_allowed_list" => format!("{name}:\t0\n"),
+                _ => format!("{line}\n"),
+            }
+        });
+        Some(lines.collect())
+    }
+
+    /// The same for a host in each run, and another one for each host.
+    fn machine_id(&self) -> String {
+        let byte = |at: usize| {
+            let name =
+                self.setup.name.bytes().fold(at as u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte));
+            name ^ self.setup.address.octets()[at % 4]
+        };
+        (0..16).map(|at| format!("{:02x}", byte(at))).collect()
+    }
+
+    fn draw_uuid(&mut self, thread: usize) -> String {
+        let random = &mut self.processes[self.threads[thread].process].random;
+        let (high, low) = (random.next_u64(), random.next_u64());
+        format!(
+            "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}\n",
+            high >> 32,
+            high >> 16 & 0xffff,
+            high & 0xfff,
+            low >> 48 & 0xfff,
+            low & 0xffff_ffff_ffff
+        )
+    }
+}
+
+/// Whether a file names or counts what is the machine's.
+fn is_of_machine(name: &str) -> bool {
+    let is_below =
+        |dir: &str| name.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let file = name.rsplit('/').next().unwrap_or_default();
+    OF_MACHINE.into_iter().any(is_below)
+        || name.starts_with("/sys/fs/cgroup/") && COUNTERS.iter().any(|end| file.ends_with(end))
+}
+
+/// The first processor of the machine, at a steady pace.
+fn one_processor(text: &str) -> String {
+    let first = text.split("\n\n").next().unwrap_or_default().lines();
+    let lines = first.map(|line| match line.split('\t').next().unwrap_or_default().trim() {
+        name @ ("cpu MHz" | "bogomips") => format!("{name}\t: 2000.000\n"),
+        "siblings" => "siblings\t: 1\n".to_owned(),
+        "cpu cores" => "cpu cores\t: 1\n".to_owned(),
+        _ => format!("{line}\n"),
+    });
+    lines.chain(["\n".to_owned()]).collect()
+}

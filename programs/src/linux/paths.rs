@@ -1,0 +1,312 @@
+//! Where a path leads: looked up by the supervisor in the program's own mounts, as the kernel will look it up for the program.
+//!
+//! A text says little of what it names: `/proc/./uptime`, a symbolic link, or `../..` out of the program's own directory
+//! are other words for the same file. So what is answered, refused or connected is decided by the file that was found, and
+//! where the supervisor acts for the program it uses that very file, which nothing can exchange in between.
+//!
+//! The supervisor is not of the program's PID namespace: to it `/proc/self` would be another process, so those links are
+//! followed by hand.
+
+use std::{
+    ffi::OsStr,
+    os::{
+        fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+        unix::ffi::{OsStrExt, OsStringExt},
+    },
+    path::Path,
+};
+
+use rustix::{
+    fs::{self, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Statx, StatxFlags},
+    io::Errno,
+};
+
+use super::{group::Group, plan::HOME};
+use crate::Files;
+
+/// How many symbolic links the kernel follows.
+const MOST_LINKS: u32 = 40;
+/// Answered files that some machines have elsewhere.
+const LINKS: [&str; 5] =
+    ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/etc/nsswitch.conf", "/var/lib/dbus/machine-id"];
+/// `PROC_SUPER_MAGIC`.
+const PROC: i64 = 0x9fa0;
+
+/// The program's view of the file systems.
+pub(crate) struct View {
+    root: OwnedFd,
+    root_stat: Statx,
+    /// The mount of its own directory; none if it has none.
+    home: Option<u64>,
+    /// Its `/proc` shows its own processes alone, so that a link to oneself leads the supervisor nowhere.
+    own_processes: bool,
+    /// Where the answered files are that are links on this machine.
+    links: Vec<(Vec<u8>, &'static str)>,
+}
+
+/// A file that a path leads to.
+pub(crate) struct Found {
+    pub(crate) file: OwnedFd,
+    pub(crate) stat: Statx,
+}
+
+impl Found {
+    fn new(file: OwnedFd) -> Result<Self, Errno> {
+        let stat = describe(file.as_fd())?;
+        Ok(Self { file, stat })
+    }
+
+    pub(crate) fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.stat.stx_mode.into())
+    }
+
+    /// Its name without links and detours, from the program's root; that of a pipe or the like has no slash at first.
+    pub(crate) fn name(&self) -> Result<Vec<u8>, Errno> {
+        Ok(fs::readlink(self.handle(), Vec::new())?.into_bytes())
+    }
+
+    /// Whether it gives random bytes.
+    pub(crate) fn is_random(&self) -> bool {
+        self.kind() == FileType::CharacterDevice && matches!(self.device(), (1, 8 | 9))
+    }
+
+    /// Whether a device holds nothing and leads nowhere: null, zero, full, the program's own terminal and pseudo-terminals.
+    pub(crate) fn is_harmless(&self) -> bool {
+        matches!(self.device(), (1, 3 | 5 | 7) | (5, 0 | 2) | (136..=143, _))
+    }
+
+    fn device(&self) -> (u32, u32) {
+        (self.stat.stx_rdev_major, self.stat.stx_rdev_minor)
+    }
+
+    /// A path by which the supervisor reaches this very file.
+    pub(crate) fn handle(&self) -> String {
+        format!("/proc/self/fd/{}", self.file.as_raw_fd())
+    }
+}
+
+/// Who looks: what links to oneself mean to it.
+struct Looker {
+    process: u32,
+    thread: u32,
+}
+
+fn describe(file: BorrowedFd<'_>) -> Result<Statx, Errno> {
+    let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
+    fs::statx(file, "", AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT, wanted)
+}
+
+fn point(dir: BorrowedFd<'_>, path: &[u8], follow: bool, resolve: ResolveFlags) -> Result<OwnedFd, Errno> {
+    let mut flags = OFlags::PATH | OFlags::CLOEXEC;
+    flags.set(OFlags::NOFOLLOW, !follow);
+    fs::openat2(dir, path, flags, Mode::empty(), resolve)
+}
+
+impl View {
+    fn new(process: u32, files: Files) -> Result<Self, Errno> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let root = fs::open(format!("/proc/{process}/root"), flags, Mode::empty())?;
+        let root_stat = describe(root.as_fd())?;
+        let home = Path::new(OsStr::from_bytes(&HOME.to_bytes()[1..]));
+        let home = match files {
+            Files::Own => Some(describe(fs::openat(&root, home, flags, Mode::empty())?.as_fd())?.stx_mnt_id),
+            Files::Shared => None,
+        };
+        let own_processes = fs::readlinkat(&root, "proc/self", Vec::new()).is_err();
+        let links = LINKS.iter().filter_map(|&name| {
+            let file = point(root.as_fd(), name.as_bytes(), true, ResolveFlags::IN_ROOT).ok()?;
+            let target = Found::new(file).ok()?.name().ok()?;
+            (target != name.as_bytes()).then_some((target, name))
+        });
+        let links = links.collect();
+        Ok(Self { root, root_stat, home, own_processes, links })
+    }
+
+    /// Reads a file, by its path below the root.
+    pub(crate) fn read(&self, path: &str) -> Option<String> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = fs::openat2(&self.root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT).ok()?;
+        std::io::read_to_string(std::fs::File::from(file)).ok()
+    }
+
+    /// The usual name of a file that is elsewhere on this machine: `/etc/resolv.conf` is often a link.
+    fn usual_name(&self, name: Vec<u8>) -> Vec<u8> {
+        let usual = self.links.iter().find(|(target, _)| *target == name);
+        usual.map_or(name, |(_, usual)| usual.as_bytes().to_vec())
+    }
+
+    /// Whether a file is in the program's own directory. Nothing of the machine is mounted there.
+    pub(crate) fn is_at_home(&self, stat: &Statx) -> bool {
+        self.home == Some(stat.stx_mnt_id)
+    }
+
+    fn is_root(&self, stat: &Statx) -> bool {
+        (stat.stx_mnt_id, stat.stx_ino) == (self.root_stat.stx_mnt_id, self.root_stat.stx_ino)
+    }
+
+    /// What a path leads to, from a directory if it is relative.
+    fn find(
+        &self,
+        looker: &Looker,
+        dir: Option<&OwnedFd>,
+        path: &[u8],
+        follow: bool,
+    ) -> Result<OwnedFd, Errno> {
+        if path.is_empty() {
+            return Err(Errno::NOENT);
+        }
+        let straight = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let climbs = || path.split(|&byte| byte == b'/').any(|part| part == b"..");
+        let found = if path[0] == b'/' {
+            let found = point(self.root.as_fd(), path, follow, straight | ResolveFlags::IN_ROOT);
+            match found {
+                Err(Errno::LOOP) if self.own_processes => {
+                    point(self.root.as_fd(), path, follow, ResolveFlags::IN_ROOT)
+                        // A link to oneself is nowhere to the supervisor.
+                        .map_err(|errno| if errno == Errno::NOENT { Errno::LOOP } else { errno })
+                }
+                found => found,
+            }
+        } else if climbs() {
+            Err(Errno::LOOP)
+        } else {
+            point(dir.ok_or(Errno::BADF)?.as_fd(), path, follow, straight)
+        };
+        match found {
+            Err(Errno::LOOP | Errno::XDEV) => self.walk(looker, dir, path, follow),
+            found => found,
+        }
+    }
+
+    /// The same, one part of the path after the other.
+    fn walk(
+        &self,
+        looker: &Looker,
+        dir: Option<&OwnedFd>,
+        path: &[u8],
+        follow: bool,
+    ) -> Result<OwnedFd, Errno> {
+        let again = |fd: BorrowedFd<'_>| rustix::io::fcntl_dupfd_cloexec(fd, 0);
+        let mut at = match dir {
+            Some(dir) if path[0] != b'/' => again(dir.as_fd())?,
+            _ => again(self.root.as_fd())?,
+        };
+        let parts = |path: &[u8]| -> Vec<Vec<u8>> {
+            let parts = path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".");
+            parts.rev().map(<[u8]>::to_vec).collect()
+        };
+        let mut left = parts(path);
+        let mut links = 0;
+        while let Some(part) = left.pop() {
+            if part == b".." {
+                if !self.is_root(&describe(at.as_fd())?) {
+                    at = point(at.as_fd(), b"..", true, ResolveFlags::empty())?;
+                }
+                continue;
+            }
+            let next = point(at.as_fd(), &part, false, ResolveFlags::empty())?;
+            let stat = describe(next.as_fd())?;
+            let is_link = FileType::from_raw_mode(stat.stx_mode.into()) == FileType::Symlink;
+            if !is_link || left.is_empty() && !follow {
+                at = next;
+                continue;
+            }
+            links += 1;
+            if links > MOST_LINKS {
+                return Err(Errno::LOOP);
+            }
+            let is_process = fs::fstatfs(&at).is_ok_and(|system| system.f_type == PROC);
+            let text = match part.as_slice() {
+                b"self" if is_process => looker.process.to_string().into_bytes(),
+                b"thread-self" if is_process => {
+                    format!("{}/task/{}", looker.process, looker.thread).into_bytes()
+                }
+                _ => fs::readlinkat(&next, "", Vec::new())?.into_bytes(),
+            };
+            if is_process && !matches!(part.as_slice(), b"self" | b"thread-self" | b"mounts" | b"net") {
+                // It leads to a file, whatever its text says.
+                at = point(at.as_fd(), &part, true, ResolveFlags::empty())?;
+                continue;
+            }
+            if text.first() == Some(&b'/') {
+                at = again(self.root.as_fd())?;
+            }
+            left.extend(parts(&text));
+        }
+        Ok(at)
+    }
+}
+
+impl Group {
+    /// The program's view of the file systems. All its processes have the same.
+    pub(crate) fn view(&mut self) -> Result<&View, Errno> {
+        if self.view.is_none() {
+            let process = self.processes.iter().find(|process| process.alive).ok_or(Errno::SRCH)?;
+            self.view = Some(View::new(process.pid, self.setup.files)?);
+        }
+        self.view.as_ref().ok_or(Errno::SRCH)
+    }
+
+    /// What a path leads to for a thread, from a directory of it if it is relative.
+    pub(crate) fn find(
+        &mut self,
+        thread: usize,
+        dir: i32,
+        path: &[u8],
+        follow: bool,
+    ) -> Result<Found, Errno> {
+        let entry = &self.threads[thread];
+        let (tid, process) = (entry.tid, &self.processes[entry.process]);
+        let dir = match dir {
+            _ if path.first() == Some(&b'/') => None,
+            libc::AT_FDCWD => {
+                let flags = OFlags::PATH | OFlags::CLOEXEC;
+                Some(fs::openat(CWD, format!("/proc/{tid}/cwd"), flags, Mode::empty())?)
+            }
+            fd => Some(process.file(fd)?),
+        };
+        let thread = if tid == process.pid { process.own_pid } else { own_number(tid) };
+        let (outer, inner) = ((process.pid, tid), (process.own_pid, thread));
+        let (process, thread) = if self.view()?.own_processes { inner } else { outer };
+        let looker = Looker { process, thread };
+        Found::new(self.view()?.find(&looker, dir.as_ref(), path, follow)?)
+    }
+
+    /// The name by which a file is answered.
+    pub(crate) fn usual_name(&self, name: Vec<u8>) -> Vec<u8> {
+        match &self.view {
+            Some(view) => view.usual_name(name),
+            None => name,
+        }
+    }
+
+    /// The text of a path without detours, for what is not there: links on the way are not seen.
+    pub(crate) fn spelled(&self, thread: usize, dir: i32, path: &[u8]) -> Option<Vec<u8>> {
+        let entry = &self.threads[thread];
+        let base = match dir {
+            _ if path.first() == Some(&b'/') => Vec::new(),
+            libc::AT_FDCWD => {
+                std::fs::read_link(format!("/proc/{}/cwd", entry.tid)).ok()?.into_os_string().into_vec()
+            }
+            fd => {
+                let link = format!("/proc/{}/fd/{fd}", self.processes[entry.process].pid);
+                std::fs::read_link(link).ok()?.into_os_string().into_vec()
+            }
+        };
+        let mut parts: Vec<&[u8]> = Vec::new();
+        for part in base.split(|&byte| byte == b'/').chain(path.split(|&byte| byte == b'/')) {
+            match part {
+                b"" | b"." => {}
+                b".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        Some(parts.iter().flat_map(|part| [b"/", *part].concat()).collect())
+    }
+}
+
+/// The number of a thread in its own namespace.
+fn own_number(tid: u32) -> u32 {
+    let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
+    super::table::status_field(&status, "NSpid").unwrap_or(tid)
+}

@@ -1,0 +1,163 @@
+//! Programs that try to reach what is not theirs: the probes of `examples/hostile`, as whoever runs the tests, as an ordinary
+//! user, and where namespaces are forbidden.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+mod driver;
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use driver::{Story, finish, run, runtime, setup};
+use picklock_programs::{Pool, Setup, Status};
+
+/// Tells the test, when it is run by itself, that another user or another namespace runs it.
+const WITHIN: &str = "PICKLOCK_ESCAPES_WITHIN";
+
+fn probes() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/hostile")
+}
+
+/// What probes try to reach, and what a process outside the sandbox says of it.
+struct Outside {
+    process: Child,
+    output: BufReader<std::process::ChildStdout>,
+    variables: Vec<(String, String)>,
+}
+
+impl Outside {
+    fn new(python: &str) -> Self {
+        let mut process = Command::new(python)
+            .arg(probes().join("outside.py"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("start what is outside");
+        let mut output = BufReader::new(process.stdout.take().expect("it was asked for"));
+        let mut variables = Vec::new();
+        loop {
+            let mut line = String::new();
+            assert!(output.read_line(&mut line).expect("hear from it") > 0, "it ended: {variables:?}");
+            match line.trim_end().split_once('=') {
+                Some((name, value)) => variables.push((name.to_owned(), value.to_owned())),
+                None => break,
+            }
+        }
+        Self { process, output, variables }
+    }
+
+    /// What was reached.
+    fn end(mut self) -> String {
+        drop(self.process.stdin.take());
+        let mut text = String::new();
+        self.output.read_to_string(&mut text).expect("hear from it");
+        self.process.wait().expect("it ends");
+        text
+    }
+}
+
+/// A probe's lines that say anything but that it was refused, or that its own world works.
+fn faults(story: &Story) -> Vec<&str> {
+    let printed = story.printed().into_iter();
+    printed
+        .filter(|line| !["refused ", "works ", "skipped: "].iter().any(|word| line.starts_with(word)))
+        .collect()
+}
+
+fn probe(command: &[&str], outside: &Outside) -> Setup {
+    let mut setup = setup(command, 1);
+    let variables = outside.variables.iter().map(|(name, value)| (name.into(), value.into()));
+    setup.env.extend(variables);
+    setup.limits.output = 64 << 20;
+    setup
+}
+
+fn is_well(what: &str, story: &Story) {
+    assert!(!story.printed().is_empty(), "{what}: {story:#?}");
+    assert!(faults(story).is_empty(), "{what}: {:#?}", faults(story));
+    assert_eq!(story.status, Some(Status::Code(0)), "{what}: {story:#?}");
+}
+
+const SCRIPTS: [&str; 8] = [
+    "abstract_names.py",
+    "devices.py",
+    "pipes.py",
+    "processes.py",
+    "settings.py",
+    "shared_memory.py",
+    "unix_datagrams.py",
+    "unix_streams.py",
+];
+
+#[test]
+fn what_is_outside_is_not_reached() {
+    let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
+    let outside = Outside::new(&python);
+    for script in SCRIPTS {
+        let script = probes().join(script);
+        let script = script.to_str().expect("a path of text");
+        let setup = probe(&[&python, "-S", script], &outside);
+        is_well(script, &run(&setup, &[]));
+        // A copy of one that has started up finds the same.
+        let pool = Pool::new();
+        let groups = [0, 1, 2].map(|_| pool.start(&setup).expect("start a probe"));
+        let [_, _, copy] = groups;
+        is_well(script, &finish(copy, &[]));
+    }
+    assert_eq!(outside.end(), "");
+}
+
+#[test]
+fn an_address_cannot_be_changed_while_it_is_looked_at() {
+    let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("race-{}", std::process::id()));
+    let built = Command::new("cc").arg("-O1").arg("-o").arg(&program).arg(probes().join("race.c")).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: no C compiler");
+    }
+    let outside = Outside::new(&python);
+    let story = run(&probe(&[program.to_str().expect("a path of text")], &outside), &[]);
+    std::fs::remove_file(&program).expect("it was built");
+    is_well("race.c", &story);
+    assert_eq!(outside.end(), "");
+}
+
+/// Runs the tests above once more, behind a command.
+fn within(command: &[&str]) {
+    if std::env::var_os(WITHIN).is_some() || runtime(&["python3"]).is_none() {
+        return;
+    }
+    let test = std::env::current_exe().expect("the test knows itself");
+    let output = Command::new(command[0])
+        .args(&command[1..])
+        .arg(test)
+        .args(["--exact", "what_is_outside_is_not_reached", "--nocapture"])
+        .env(WITHIN, "yes")
+        .current_dir("/")
+        .output();
+    let Ok(output) = output else { return eprintln!("skipped: no {}", command[0]) };
+    let told =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if told.contains("skipped: ") || told.contains("Permission denied") || told.contains("failed to execute")
+    {
+        return eprintln!("skipped: {command:?}: {told}");
+    }
+    assert!(output.status.success(), "{command:?}: {told}");
+}
+
+#[test]
+fn an_ordinary_user_reaches_as_little() {
+    // SAFETY: asks for a number.
+    if unsafe { libc::geteuid() } == 0 {
+        within(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]);
+    }
+}
+
+#[test]
+fn where_names_cannot_be_its_own_they_are_refused() {
+    let script = "echo 0 > /proc/sys/user/max_ipc_namespaces && echo 0 > /proc/sys/user/max_net_namespaces && exec \"$@\"";
+    within(&["unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-c", script, "sh"]);
+}
