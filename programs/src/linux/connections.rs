@@ -22,7 +22,7 @@ use rustix::{
     },
 };
 
-use super::{output::PARTS, waiting::is_ready};
+use super::{options::Options, output::PARTS, waiting::is_ready};
 use crate::{Ending, SocketId, Step};
 
 /// Buffers of a connection; the kernel grants less to others than root.
@@ -61,6 +61,7 @@ pub(crate) struct Socket {
     /// What could not be delivered yet, for want of room.
     pub(crate) backlog: VecDeque<u8>,
     pub(crate) ending: Option<Ending>,
+    pub(crate) options: Options,
 }
 
 /// The sockets of a group.
@@ -79,7 +80,8 @@ impl Sockets {
     pub(crate) fn add(&mut self, inode: u64, stage: Stage) -> SocketId {
         let (local, peer, error) = (None, None, None);
         let (sent, backlog) = (Vec::new(), VecDeque::new());
-        self.all.push(Socket { inode, stage, ours: None, local, peer, error, sent, backlog, ending: None });
+        let (ending, options) = (None, Options::default());
+        self.all.push(Socket { inode, stage, ours: None, local, peer, error, sent, backlog, ending, options });
         SocketId(self.all.len() as u32 - 1)
     }
 

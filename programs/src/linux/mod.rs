@@ -16,6 +16,7 @@ mod memory;
 mod mounts;
 mod newborn;
 mod notify;
+mod options;
 mod output;
 mod paths;
 mod plan;

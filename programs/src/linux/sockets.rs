@@ -247,9 +247,12 @@ impl Group {
         net::connect(&ours, &address).ok()?;
         let _ = sockopt::set_socket_send_buffer_size(&ours, BUFFER);
         let local = self.sockets.get(listener).local;
+        // A connection begins with the options of its listener.
+        let options = self.sockets.get(listener).options.clone();
         let id = self.sockets.add(0, Stage::Open);
         let socket = self.sockets.get(id);
         (socket.ours, socket.local, socket.peer) = (Some(ours), local, Some(from));
+        socket.options = options;
         match &mut self.sockets.get(listener).stage {
             Stage::Listening { waiting } => waiting.push_back(id),
             _ => return None,
@@ -326,38 +329,6 @@ impl Group {
             _ => socket.local,
         };
         self.write_address(thread, notice.arg(1), notice.arg(2), address)?;
-        Ok(Answer::Value(0))
-    }
-
-    /// Options of sockets: those of TCP are taken and have no effect.
-    pub(crate) fn options(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
-        let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
-        let (level, name) = (notice.int(1), notice.int(2));
-        let sets = notice.call() == Sysno::setsockopt;
-        let own = match (level, name) {
-            (libc::SOL_SOCKET, libc::SO_ERROR) if !sets => {
-                // The kernel's own error is taken out with ours.
-                let kernel = sockopt::socket_error(&file)?.err();
-                let socket = self.sockets.get(id);
-                let connecting = matches!(socket.stage, Stage::Connecting { .. });
-                let error = socket.error.take().or(kernel.filter(|_| !connecting));
-                error.map_or(0, Errno::raw_os_error)
-            }
-            (libc::SOL_SOCKET, libc::SO_DOMAIN) if !sets => libc::AF_INET,
-            (libc::SOL_SOCKET, libc::SO_PROTOCOL) if !sets => libc::IPPROTO_TCP,
-            // What the kernel would refuse on a unix socket, or grant by the machine's limits.
-            (libc::SOL_SOCKET, libc::SO_SNDBUF | libc::SO_RCVBUF) if !sets => 212_992,
-            (libc::SOL_SOCKET, libc::SO_SNDBUF | libc::SO_RCVBUF | libc::SO_REUSEPORT) => 0,
-            (libc::SOL_SOCKET, _) => return Ok(Answer::Go),
-            _ => 0,
-        };
-        if !sets && notice.arg(3) != 0 {
-            let memory = self.memory_of(thread);
-            let room = memory.u32(notice.arg(4))?.min(4);
-            memory.write(notice.arg(3), &own.to_ne_bytes()[..room as usize])?;
-            memory.write(notice.arg(4), &room.to_ne_bytes())?;
-        }
         Ok(Answer::Value(0))
     }
 }
