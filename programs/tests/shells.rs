@@ -37,3 +37,33 @@ fn a_shell_is_told_of_the_ends_of_its_processes_at_the_same_points_each_time() {
         }
     });
 }
+
+#[test]
+fn a_shell_that_lends_its_memory_waits_for_that_process_alone() {
+    let Some(compiler) = runtime(&["cc", "gcc"]) else { return };
+    // One child ends while the parent waits for another one, made by `vfork`, to become a program.
+    let source = r#"
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+    if (fork() == 0) { sleep(1); _exit(3); }
+    if (vfork() == 0) { sleep(2); execl("/bin/sh", "sh", "-c", "echo became", (char *)0); _exit(1); }
+    write(1, "goes on\n", 8);
+    int first, second;
+    wait(&first); wait(&second);
+    printf("%d\n", WEXITSTATUS(first) + WEXITSTATUS(second));
+}
+"#;
+    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (file, program) = (directory.join("lends.c"), directory.join("lends"));
+    std::fs::write(&file, source).expect("write a program");
+    let built = std::process::Command::new(compiler).arg("-o").arg(&program).arg(&file).status();
+    assert!(built.expect("run the compiler").success());
+    let story = run(&setup(&[program.to_str().expect("a path of text")], 1), &[]);
+    assert_eq!(story.status, Some(Status::Code(0)), "{story:#?}");
+    let mut printed = story.printed();
+    printed.sort_unstable();
+    assert_eq!(printed, ["3", "became", "goes on"], "{story:#?}");
+    assert!(story.elapsed_ms >= 2_000);
+}

@@ -52,11 +52,13 @@ impl Group {
                     image,
                     random: self.randomness(self.processes.len()),
                     used_ns: 0,
+                    signalled: false,
                 });
+                self.lend(self.processes.len() - 1);
                 self.processes.len() - 1
             }
         };
-        self.threads.push(Thread { tid, process, state: State::Running, announced: false });
+        self.threads.push(Thread::new(tid, process, State::Running));
         Ok(self.threads.len() - 1)
     }
 
@@ -113,7 +115,7 @@ impl Group {
             return Ok(Answer::Go);
         }
         self.listener.go(notice);
-        self.threads[thread].state = State::Lends;
+        self.threads[thread].state = State::Lends(None);
         Ok(Answer::Done)
     }
 
@@ -124,11 +126,20 @@ impl Group {
         Ok(Answer::Go)
     }
 
+    /// A process made its first call: it is the one that its parent made by `vfork`, if the parent lends its memory.
+    fn lend(&mut self, process: usize) {
+        let parent = self.processes[process].parent;
+        for thread in self.threads.iter_mut().filter(|thread| Some(thread.process) == parent) {
+            if let State::Lends(borrower @ None) = &mut thread.state {
+                *borrower = Some(process);
+            }
+        }
+    }
+
     /// A process runs a program of its own, or ended: whoever lent it its memory goes on.
     pub(crate) fn unlent(&mut self, process: usize) {
-        let Some(parent) = self.processes[process].parent else { return };
         for thread in &mut self.threads {
-            if thread.process == parent && matches!(thread.state, State::Lends) {
+            if matches!(thread.state, State::Lends(Some(borrower)) if borrower == process) {
                 thread.state = State::Running;
             }
         }
@@ -191,9 +202,11 @@ impl Group {
         self.unlent(process);
         self.processes[process].alive = false;
         self.processes[process].unreaped = true;
+        self.heard += 1;
         if let Some(parent) = self.processes[process].parent {
             self.interrupt(parent, libc::SIGCHLD);
         }
+        self.orphaned(process);
     }
 
     /// The number of the parent as the program knows it; the first one's is the init's.
@@ -232,113 +245,6 @@ impl Group {
             return Ok(Answer::Go);
         }
         Ok(Answer::Hold(Held { until: None, cause: Cause::Child(which), late: Late::Again }))
-    }
-
-    /// `kill` and its kin: the kernel sends the signal, the supervisor sees to those who wait.
-    pub(crate) fn signal(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let own = self.threads[thread].process;
-        let number = match notice.call() {
-            Sysno::tgkill | Sysno::rt_tgsigqueueinfo => notice.int(2),
-            _ => notice.int(1),
-        };
-        if matches!(number, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
-            self.events.push_back(Step::Refused("stopping a process".to_owned()));
-            return Err(Errno::PERM);
-        }
-        let target = match notice.call() {
-            Sysno::kill | Sysno::rt_sigqueueinfo | Sysno::tgkill | Sysno::rt_tgsigqueueinfo => notice.int(0),
-            _ => return Ok(Answer::Go),
-        };
-        let is_target =
-            |process: &Process| process.alive && (target <= 0 || process.own_pid == target as u32);
-        let targets: Vec<usize> =
-            (0..self.processes.len()).filter(|&process| is_target(&self.processes[process])).collect();
-        let others: Vec<usize> = targets.iter().copied().filter(|&process| process != own).collect();
-        let wanted = match notice.call() {
-            Sysno::tgkill | Sysno::rt_tgsigqueueinfo => Some(notice.int(1) as u32),
-            _ => None,
-        };
-        self.listener.go(notice);
-        if number == 0 {
-            return Ok(Answer::Done);
-        }
-        // It is sent when the thread comes to its next call, or is gone.
-        self.threads[thread].state = State::Running;
-        for process in targets {
-            self.interrupt_soon(process, wanted, number);
-        }
-        for process in others {
-            self.look_after(process);
-        }
-        Ok(Answer::Done)
-    }
-
-    /// Sends a signal of the supervisor's own.
-    pub(crate) fn send_signal(&mut self, process: usize, number: i32) {
-        if !self.processes[process].alive {
-            return;
-        }
-        // SAFETY: a number of a process whose handle is held, and a signal; no pointers.
-        unsafe { libc::kill(self.processes[process].pid as i32, number) };
-        self.interrupt(process, number);
-        self.look_after(process);
-    }
-
-    /// Ends the wait of one thread that takes a signal now pending.
-    pub(crate) fn interrupt(&mut self, process: usize, number: i32) {
-        self.interrupt_soon(process, None, number);
-    }
-
-    fn interrupt_soon(&mut self, process: usize, wanted: Option<u32>, number: i32) {
-        let bit = 1u64 << ((number - 1) & 63);
-        for thread in 0..self.threads.len() {
-            let entry = &self.threads[thread];
-            if entry.process != process || !matches!(entry.state, State::Held(..)) {
-                continue;
-            }
-            let status = std::fs::read_to_string(format!("/proc/{}/status", entry.tid)).unwrap_or_default();
-            let mask = |name: &str| {
-                let line = status.lines().find_map(|line| line.strip_prefix(name));
-                line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0)
-            };
-            if wanted.is_some_and(|tid| status_field(&status, "NSpid") != Some(tid)) {
-                continue;
-            }
-            let is_default = mask("SigCgt:") & bit == 0;
-            let harmless = matches!(number, libc::SIGCHLD | libc::SIGURG | libc::SIGWINCH | libc::SIGCONT);
-            if mask("SigBlk:") & bit != 0 || mask("SigIgn:") & bit != 0 || is_default && harmless {
-                continue;
-            }
-            if let State::Held(notice, _) = std::mem::replace(&mut self.threads[thread].state, State::Running)
-            {
-                self.threads[thread].announced = false;
-                self.listener.interrupt(&notice);
-            }
-            return;
-        }
-    }
-
-    /// A signal may have ended a process that stands still.
-    fn look_after(&mut self, process: usize) {
-        // Ending takes the kernel a moment; whoever only handles the signal is not waited for.
-        for _ in 0..2_000 {
-            let pid = self.processes[process].pid;
-            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-            let dying = status.is_empty() || status.contains("\nState:\tZ") || status.contains("\nState:\tX");
-            if self.processes[process].ended() {
-                return self.buried(process);
-            }
-            let pending = |name: &str| {
-                let line = status.lines().find_map(|line| line.strip_prefix(name));
-                line.is_some_and(|text| {
-                    u64::from_str_radix(text.trim(), 16).unwrap_or(0) & 1 << (libc::SIGKILL - 1) != 0
-                })
-            };
-            if !dying && !pending("SigPnd:") && !pending("ShdPnd:") {
-                return;
-            }
-            rustix::thread::sched_yield();
-        }
     }
 }
 

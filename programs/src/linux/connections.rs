@@ -81,7 +81,18 @@ impl Sockets {
         let (local, peer, error) = (None, None, None);
         let (sent, backlog) = (Vec::new(), VecDeque::new());
         let (ending, options) = (None, Options::default());
-        self.all.push(Socket { inode, stage, ours: None, local, peer, error, sent, backlog, ending, options });
+        self.all.push(Socket {
+            inode,
+            stage,
+            ours: None,
+            local,
+            peer,
+            error,
+            sent,
+            backlog,
+            ending,
+            options,
+        });
         SocketId(self.all.len() as u32 - 1)
     }
 

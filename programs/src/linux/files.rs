@@ -42,6 +42,12 @@ impl Group {
                     self.events.push_back(Step::Refused(format!("open the {what} {name}")));
                     return Err(Errno::ACCESS);
                 }
+                if found.kind() == FileType::Fifo
+                    && name.starts_with(b"/")
+                    && let Some(opening) = self.opening(found, flags)
+                {
+                    return self.open_fifo(notice, opening);
+                }
                 self.usual_name(name)
             }
             // What is not there on the machine may be there on a simulated host.

@@ -97,6 +97,9 @@ const TOLD: &[Sysno] = &[
     Sysno::timerfd_settime,
     Sysno::timerfd_gettime,
     Sysno::flock,
+    // They may find a pipe full.
+    Sysno::write,
+    Sysno::writev,
     // It can be the child of a process that it must not see.
     Sysno::getppid,
     // An address can be in what they point to.
@@ -190,7 +193,10 @@ const ABSENT: &[Sysno] = &[
 const UNSUPPORTED: Sysno = Sysno::fallocate;
 
 /// Sends, which are points in the `Told` mode.
-const SENDS: &[Sysno] = &[Sysno::write, Sysno::writev, Sysno::sendto, Sysno::sendfile];
+const SENDS: &[Sysno] = &[Sysno::sendto, Sysno::sendfile];
+
+/// Commands of `fcntl` that wait.
+const WAITING_LOCKS: [u32; 2] = [libc::F_SETLKW as u32, libc::F_OFD_SETLKW as u32];
 
 /// Calls after which what was written survives a loss of power.
 const SYNCS: &[Sysno] = &[Sysno::fsync, Sysno::fdatasync];
@@ -201,6 +207,7 @@ fn rules(looks: Looks, syncs: bool) -> Vec<(Sysno, When)> {
     if syncs {
         rules.extend(SYNCS.iter().map(|&call| (call, When::Always)));
     }
+    rules.extend(WAITING_LOCKS.map(|command| (Sysno::fcntl, When::Is(1, command))));
     match looks {
         Looks::Page => {
             // Those that cannot wait need no answer of ours.
@@ -211,9 +218,6 @@ fn rules(looks: Looks, syncs: bool) -> Vec<(Sysno, When)> {
                 (Sysno::recvfrom, When::Without(3, libc::MSG_DONTWAIT as u32)),
                 (Sysno::sendto, When::Set(4)),
             ]);
-            // Output is told for its place among the steps.
-            rules.extend([1, 2].map(|fd| (Sysno::write, When::Is(0, fd))));
-            rules.extend([1, 2].map(|fd| (Sysno::writev, When::Is(0, fd))));
         }
         Looks::Told => {
             let all = [Sysno::poll, Sysno::epoll_wait, Sysno::epoll_pwait, Sysno::recvfrom];

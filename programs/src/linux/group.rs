@@ -19,6 +19,7 @@ use super::{
     output::Output,
     paths::View,
     plan::Role,
+    signals::Sent,
     spawn::{self, Started},
     table::{Cause, Held, Late, Process, State, Thread},
     template::Life,
@@ -68,6 +69,12 @@ pub struct Group {
     pub(crate) threads: Vec<Thread>,
     /// Threads and processes that were made and have not called yet.
     pub(crate) unborn: u32,
+    /// Calls and ends that were heard.
+    pub(crate) heard: u64,
+    /// Signals that were sent, and whose takers were not seen to.
+    pub(crate) sent: Vec<Sent>,
+    /// A signalfd was made.
+    pub(crate) has_signal_files: bool,
     pub(crate) sockets: Sockets,
     pub(crate) timers: Timers,
     /// How it sees the file systems, once that was asked.
@@ -109,6 +116,11 @@ pub(crate) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(number);
     random
+}
+
+/// Whether the supervisor does a call itself when a file is ready.
+fn is_done_here(call: Sysno) -> bool {
+    matches!(call, Sysno::accept | Sysno::accept4 | Sysno::write | Sysno::writev)
 }
 
 impl Group {
@@ -165,6 +177,9 @@ impl Group {
             processes: Vec::new(),
             threads: Vec::new(),
             unborn: 1,
+            heard: 0,
+            sent: Vec::new(),
+            has_signal_files: false,
             sockets: Sockets::default(),
             timers: Timers::default(),
             view: None,
@@ -237,6 +252,10 @@ impl Group {
             // Before a step is told: no thread runs while the driver answers.
             if self.is_running() {
                 self.listen()?;
+                continue;
+            }
+            if !self.sent.is_empty() {
+                self.deliver_signals();
                 continue;
             }
             if let Some(step) = self.events.pop_front() {
@@ -314,13 +333,18 @@ impl Group {
     }
 
     fn answer(&mut self, thread: usize, notice: Notice) -> Result<(), Broken> {
+        self.threads[thread].blocks = None;
         let outcome = self.handle(thread, &notice);
         self.threads[thread].announced = false;
+        if !matches!(outcome, Ok(Answer::Hold(_) | Answer::Tell(_))) {
+            self.threads[thread].written = 0;
+        }
         match outcome {
             Ok(Answer::Value(value)) => self.listener.answer(&notice, value),
             Ok(Answer::Go) => self.listener.go(&notice),
             Ok(Answer::Done) => {}
             Ok(Answer::Tell(what)) => self.tell(thread, notice, what),
+            Ok(Answer::Hold(held)) if self.is_interrupted(thread, &held) => self.break_off(thread, &notice),
             Ok(Answer::Hold(held)) => {
                 if !matches!(held.cause, Cause::Time) {
                     self.little_ns = LITTLE_NS;
@@ -336,12 +360,11 @@ impl Group {
     fn release(&mut self, thread: usize, notice: Notice, held: Held, late: bool) -> Result<(), Broken> {
         if !late {
             match held.cause {
-                // The kernel now finds it ready. Taking a connection is not the kernel's.
-                Cause::Files(_) if matches!(notice.call(), Sysno::accept | Sysno::accept4) => {
-                    return self.answer(thread, notice);
-                }
-                Cause::Files(_) | Cause::Time => self.listener.go(&notice),
-                Cause::Child(_) => return self.answer(thread, notice),
+                // What the supervisor does in place of the kernel.
+                Cause::Files(_) if is_done_here(notice.call()) => return self.answer(thread, notice),
+                // The kernel now finds it ready, or a signal that ends the wait.
+                Cause::Files(_) | Cause::Time | Cause::Signals(_) => self.listener.go(&notice),
+                Cause::Child(_) | Cause::Again(_) | Cause::Fifo(_) => return self.answer(thread, notice),
                 Cause::Futex(_) => self.listener.answer(&notice, 0),
                 Cause::Connect(_) => return self.answer(thread, notice),
             }
@@ -401,14 +424,16 @@ impl Group {
             Sysno::read | Sysno::readv | Sysno::recvfrom | Sysno::recvmsg | Sysno::recvmmsg => {
                 self.read(thread, notice)
             }
-            Sysno::flock => self.flock(notice),
+            Sysno::write | Sysno::writev => self.write(thread, notice),
+            Sysno::flock => self.flock(thread, notice),
+            Sysno::fcntl => self.lock_range(thread, notice),
+            Sysno::signalfd | Sysno::signalfd4 => {
+                self.has_signal_files = true;
+                Ok(Answer::Go)
+            }
             Sysno::getppid => Ok(self.parent(thread)),
             Sysno::sched_yield => Ok(self.give_way()),
-            Sysno::pause | Sysno::rt_sigsuspend => Ok(Answer::Hold(Held {
-                until: None,
-                cause: Cause::Files(Vec::new()),
-                late: Late::Fail(Errno::INTR),
-            })),
+            Sysno::pause | Sysno::rt_sigsuspend => self.suspend(thread, notice),
             Sysno::rt_sigtimedwait => self.await_signal(thread, notice),
             Sysno::futex => self.futex(thread, notice),
             Sysno::futex_wait | Sysno::futex_waitv | Sysno::futex_wake | Sysno::futex_requeue => {

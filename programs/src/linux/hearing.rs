@@ -81,6 +81,7 @@ impl Group {
             },
         };
         self.calls += 1;
+        self.heard += 1;
         let process = self.threads[thread].process;
         if self.processes[process].fresh {
             self.renew(process, &notice)?;
@@ -144,6 +145,11 @@ impl Group {
             if self.silent_slices > 4 && !self.has_strangers() {
                 // The kernel refused to make it.
                 self.unborn = 0;
+                for thread in &mut self.threads {
+                    if matches!(thread.state, State::Lends(None)) {
+                        thread.state = State::Running;
+                    }
+                }
             }
             let patience_ms = self.limits.stuck_ms.saturating_mul(BIRTH);
             return if silent_ms > patience_ms { Err(Broken::Stuck(BEFORE.to_owned())) } else { Ok(()) };

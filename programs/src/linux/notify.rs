@@ -32,6 +32,17 @@ impl Notice {
     }
 }
 
+/// How an interrupted call goes on after the signal's handler, by numbers that never leave the kernel, and that no crate names.
+#[derive(Clone, Copy)]
+pub(crate) enum Restart {
+    /// Made anew if the handler was installed so, else it fails (`ERESTARTSYS`).
+    AsAsked = 512,
+    /// Made anew in any case (`ERESTARTNOINTR`).
+    Always = 513,
+    /// Made anew if there was no handler, else it fails (`ERESTARTNOHAND`).
+    WithoutHandler = 514,
+}
+
 /// The listener at a group's calls.
 pub(crate) struct Listener(OwnedFd);
 
@@ -88,11 +99,9 @@ impl Listener {
         self.send(notice, 0, -error.raw_os_error(), 0);
     }
 
-    /// Interrupts the call: it is made anew after the signal if the program asked for that.
-    pub(crate) fn interrupt(&self, notice: &Notice) {
-        /// `ERESTARTSYS`, which never leaves the kernel, and which no crate names.
-        const RESTART: i32 = 512;
-        self.send(notice, 0, -RESTART, 0);
+    /// Interrupts the call because of a signal.
+    pub(crate) fn interrupt(&self, notice: &Notice, restart: Restart) {
+        self.send(notice, 0, -(restart as i32), 0);
     }
 
     /// Lets the kernel do the call.

@@ -84,7 +84,8 @@ impl Options {
         if level == libc::SOL_SOCKET && matches!(name, libc::SO_SNDBUF | libc::SO_RCVBUF) {
             // The kernel takes half of a buffer for its own use, and reports twice of what was asked for.
             if let Ok(asked) = value.as_slice().try_into() {
-                value = i32::from_ne_bytes(asked).clamp(1024, BUFFERS).saturating_mul(2).to_ne_bytes().to_vec();
+                value =
+                    i32::from_ne_bytes(asked).clamp(1024, BUFFERS).saturating_mul(2).to_ne_bytes().to_vec();
             }
         }
         if is_switch(level, name) {

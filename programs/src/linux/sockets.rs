@@ -15,6 +15,7 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
+    awaited::Awaited,
     connections::{BUFFER, Socket, Stage, fill},
     group::{Answer, Group},
     notify::Notice,
@@ -267,10 +268,9 @@ impl Group {
         let ready = is_ready(&[(file.as_fd(), PollFlags::IN)]);
         let listener = self.sockets.find(&file);
         if !ready && blocks {
-            let files = vec![(file, PollFlags::IN)];
             return Ok(Answer::Hold(Held {
                 until: None,
-                cause: Cause::Files(files),
+                cause: Cause::Files(Awaited::file(file, PollFlags::IN)),
                 late: Late::Fail(Errno::AGAIN),
             }));
         }

@@ -71,6 +71,7 @@ impl Group {
             Sysno::read | Sysno::readv => {
                 self.file_of(thread, notice.int(0)).is_ok_and(|file| may_wait(&file) == Ok(false))
             }
+            Sysno::write | Sysno::writev => !matches!(notice.int(0), 1 | 2),
             // The C library asks on its way for services that are never there.
             Sysno::socket => notice.int(0) == libc::AF_UNIX,
             // There is nobody to wake: start-up has one thread.

@@ -10,7 +10,7 @@ use rustix::{
     process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
 };
 
-use super::{clock_page::Image, memory::Memory, notify::Notice};
+use super::{awaited::Awaited, clock_page::Image, fifos::Opening, memory::Memory, notify::Notice};
 
 /// One process of a group.
 pub(crate) struct Process {
@@ -29,6 +29,8 @@ pub(crate) struct Process {
     pub(crate) random: ChaCha8Rng,
     /// Processor time at its last call, to notice long silence.
     pub(crate) used_ns: u64,
+    /// A signal was sent to it that may still be pending.
+    pub(crate) signalled: bool,
 }
 
 impl Process {
@@ -68,8 +70,8 @@ impl Process {
 pub(crate) enum State {
     /// It computes, or the kernel does its call.
     Running,
-    /// It waits in the kernel until the process that it made by `vfork` runs a program of its own.
-    Lends,
+    /// It waits in the kernel until the process that it made by `vfork` runs a program of its own: this one, once that has called.
+    Lends(Option<usize>),
     /// It made a call that was not looked at yet.
     Called(Notice),
     /// Its call waits for something.
@@ -98,7 +100,13 @@ pub(crate) enum Cause {
     /// Only for its time.
     Time,
     /// One of these files to be ready.
-    Files(Vec<(OwnedFd, PollFlags)>),
+    Files(Awaited),
+    /// One of these signals to be pending.
+    Signals(u64),
+    /// Anything that another thread does: the call is tried again after a call that was heard since this one.
+    Again(u64),
+    /// The same, and somebody who opens the other end of a FIFO.
+    Fifo(Opening),
     Futex(FutexWait),
     /// A child to end; any if none is named.
     Child(Option<u32>),
@@ -139,9 +147,17 @@ pub(crate) struct Thread {
     pub(crate) state: State,
     /// The driver was told what the thread is about to do.
     pub(crate) announced: bool,
+    /// The signals that are blocked during its call, if the call says so.
+    pub(crate) blocks: Option<u64>,
+    /// How many bytes of its write are written already.
+    pub(crate) written: usize,
 }
 
 impl Thread {
+    pub(crate) fn new(tid: u32, process: usize, state: State) -> Self {
+        Self { tid, process, state, announced: false, blocks: None, written: 0 }
+    }
+
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.state, State::Running)
     }

@@ -157,13 +157,9 @@ impl Template {
             image,
             random: group.randomness(0),
             used_ns: 0,
+            signalled: false,
         });
-        group.threads.push(Thread {
-            tid: call.thread(),
-            process: 0,
-            state: State::Called(call),
-            announced: false,
-        });
+        group.threads.push(Thread::new(call.thread(), 0, State::Called(call)));
         Ok(group)
     }
 

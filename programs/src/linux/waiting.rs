@@ -3,7 +3,7 @@
 //! Nobody sleeps in the kernel: a call that would is held, and the supervisor asks for the readiness of the same files.
 //! When one is ready the kernel does the call, which returns at once.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -13,6 +13,8 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
+    awaited::Awaited,
+    fifos::Opening,
     group::{Answer, Group},
     memory::Memory,
     notify::Notice,
@@ -54,12 +56,14 @@ impl Group {
 
     /// Whether what a thread waits for is there.
     pub(crate) fn has_cause(&self, thread: usize, held: &Held) -> bool {
+        if self.threads[thread].blocks.is_some_and(|blocked| self.has_signal(thread, !blocked)) {
+            return true;
+        }
         match &held.cause {
             Cause::Time => false,
-            Cause::Files(files) => {
-                let files: Vec<_> = files.iter().map(|(file, events)| (file.as_fd(), *events)).collect();
-                is_ready(&files)
-            }
+            Cause::Files(awaited) => awaited.has_file() || self.has_signal(thread, awaited.signals),
+            Cause::Signals(set) => self.has_signal(thread, *set),
+            Cause::Again(since) | Cause::Fifo(Opening { since, .. }) => self.heard != *since,
             Cause::Futex(wait) => wait.woken,
             Cause::Child(which) => self.has_dead_child(self.threads[thread].process, *which),
             Cause::Connect(socket) => self.sockets.is_answered(*socket),
@@ -67,12 +71,19 @@ impl Group {
     }
 
     /// Holds a call until a file is ready, or lets the kernel do it at once.
-    fn hold_for(&mut self, files: Vec<(OwnedFd, PollFlags)>, until: Option<Deadline>, late: Late) -> Answer {
-        let asked: Vec<_> = files.iter().map(|(file, events)| (file.as_fd(), *events)).collect();
-        if is_ready(&asked) {
+    fn hold_for(&mut self, thread: usize, awaited: Awaited, until: Option<Deadline>, late: Late) -> Answer {
+        if awaited.has_file() || self.has_signal(thread, awaited.signals) {
             return Answer::Go;
         }
-        Answer::Hold(Held { until, cause: Cause::Files(files), late })
+        Answer::Hold(Held { until, cause: Cause::Files(awaited), late })
+    }
+
+    /// Notes the set of signals that a call blocks while it waits.
+    fn note_blocked(&mut self, thread: usize, set_at: u64) -> Result<(), Errno> {
+        if set_at != 0 {
+            self.threads[thread].blocks = Some(self.memory_of(thread).u64(set_at)?);
+        }
+        Ok(())
     }
 
     fn in_ms(&self, ms: i32) -> Option<Deadline> {
@@ -80,7 +91,7 @@ impl Group {
     }
 
     /// A call that only looks is the kernel's, until there were many.
-    fn glance(&mut self, late: Late) -> Answer {
+    pub(crate) fn glance(&mut self, late: Late) -> Answer {
         if self.spins_too_long() {
             self.spins = 0;
             let little = self.little();
@@ -105,18 +116,23 @@ impl Group {
             return Err(Errno::INVAL);
         }
         let asked = memory.read(notice.arg(0), count as usize * size_of::<libc::pollfd>())?;
-        let mut files = Vec::new();
+        let mut awaited = Awaited::default();
         for entry in asked.chunks_exact(size_of::<libc::pollfd>()) {
             let fd = i32::from_le_bytes(entry[..4].try_into().expect("four bytes"));
             let events = u16::from_le_bytes(entry[4..6].try_into().expect("two bytes"));
             if fd >= 0 {
                 // The kernel says at once that a descriptor is not open.
-                let Ok(file) = self.file_of(thread, fd) else { return Ok(Answer::Go) };
-                files.push((file, PollFlags::from_bits_retain(events)));
+                let events = PollFlags::from_bits_retain(events);
+                if self.add_awaited(thread, fd, events, &mut awaited).is_err() {
+                    return Ok(Answer::Go);
+                }
             }
         }
+        if notice.call() == Sysno::ppoll {
+            self.note_blocked(thread, notice.arg(3))?;
+        }
         let until = timeout.map(|timeout| self.in_time(timeout));
-        Ok(self.hold_for(files, until, Late::Answer(0)))
+        Ok(self.hold_for(thread, awaited, until, Late::Answer(0)))
     }
 
     pub(crate) fn select(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
@@ -137,18 +153,22 @@ impl Group {
         if timeout == Some(0) {
             return Ok(self.glance(late));
         }
-        let mut files = Vec::new();
+        let mut awaited = Awaited::default();
         // What the kernel's select looks for in each of its sets.
         let events = [PollFlags::IN | PollFlags::HUP, PollFlags::OUT, PollFlags::PRI];
         for (set, events) in sets.into_iter().zip(events).filter(|(set, _)| *set != 0) {
             let bits = memory.read(set, bytes)?;
             for fd in (0..count).filter(|fd| bits[fd / 8] >> (fd % 8) & 1 == 1) {
-                let Ok(file) = self.file_of(thread, fd as i32) else { return Ok(Answer::Go) };
-                files.push((file, events));
+                if self.add_awaited(thread, fd as i32, events, &mut awaited).is_err() {
+                    return Ok(Answer::Go);
+                }
             }
         }
+        if notice.call() == Sysno::pselect6 && notice.arg(5) != 0 {
+            self.note_blocked(thread, memory.u64(notice.arg(5))?)?;
+        }
         let until = timeout.map(|timeout| self.in_time(timeout));
-        Ok(self.hold_for(files, until, late))
+        Ok(self.hold_for(thread, awaited, until, late))
     }
 
     pub(crate) fn epoll(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
@@ -160,8 +180,14 @@ impl Group {
         if until.is_some_and(|until| self.is_over(until)) {
             return Ok(self.glance(Late::Answer(0)));
         }
-        let Ok(file) = self.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
-        Ok(self.hold_for(vec![(file, PollFlags::IN)], until, Late::Answer(0)))
+        let mut awaited = Awaited::default();
+        if self.add_awaited(thread, notice.int(0), PollFlags::IN, &mut awaited).is_err() {
+            return Ok(Answer::Go);
+        }
+        if notice.call() != Sysno::epoll_wait {
+            self.note_blocked(thread, notice.arg(4))?;
+        }
+        Ok(self.hold_for(thread, awaited, until, Late::Answer(0)))
     }
 
     /// Reads from what may have nothing to read yet.
@@ -186,26 +212,8 @@ impl Group {
         }
         let limit = sockopt::socket_timeout(&file, sockopt::Timeout::Recv).ok().flatten();
         let until = limit.map(|limit| self.in_time(limit.as_nanos() as u64));
-        Ok(self.hold_for(vec![(file, PollFlags::IN)], until, Late::Fail(Errno::AGAIN)))
-    }
-
-    /// A lock on a file is tried; whoever waits for one tries again a little later.
-    pub(crate) fn flock(&mut self, notice: &Notice) -> Result<Answer, Errno> {
-        // Locks that wait would have to be tried by the supervisor: none of the programs here needs them.
-        if notice.int(1) & (libc::LOCK_NB | libc::LOCK_UN) == 0 {
-            self.events.push_back(crate::Step::Refused("flock that waits".to_owned()));
-            return Err(Errno::NOLCK);
-        }
-        Ok(Answer::Go)
-    }
-
-    /// `sigtimedwait`: only its time is known.
-    pub(crate) fn await_signal(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let timeout = self.memory_of(thread).timespec(notice.arg(2))?;
-        if timeout == Some(0) {
-            return Ok(self.glance(Late::Fail(Errno::AGAIN)));
-        }
-        let until = timeout.map(|timeout| self.in_time(timeout));
-        Ok(Answer::Hold(Held { until, cause: Cause::Time, late: Late::Fail(Errno::AGAIN) }))
+        let mut awaited = Awaited::default();
+        self.add_awaited(thread, notice.int(0), PollFlags::IN, &mut awaited)?;
+        Ok(self.hold_for(thread, awaited, until, Late::Fail(Errno::AGAIN)))
     }
 }

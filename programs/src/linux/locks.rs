@@ -1,0 +1,122 @@
+//! Locks on files: one that is taken is waited for here, not in the kernel.
+//!
+//! A lock of an open file (`flock`, `F_OFD_SETLKW`) is tried by the supervisor through a handle of the same open file, which makes it the
+//! program's. A lock of a process (`F_SETLKW`) only the process can take: the supervisor reads in `/proc/locks` whether it is free, and
+//! then lets the kernel do the call. Whoever waits tries again after each call of another thread.
+//!
+//! Left out: the kernel's search for cycles of processes that wait for each other, which it answers with `EDEADLK`.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::Errno,
+};
+
+use super::{
+    group::{Answer, Group},
+    notify::Notice,
+    table::{Cause, Held, Late},
+};
+
+impl Group {
+    /// A call that is tried again after the next one that is heard.
+    pub(crate) fn again(&self) -> Answer {
+        Answer::Hold(Held { until: None, cause: Cause::Again(self.heard), late: Late::Again })
+    }
+
+    /// `flock`.
+    pub(crate) fn flock(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let operation = match notice.int(1) {
+            libc::LOCK_SH => FlockOperation::NonBlockingLockShared,
+            libc::LOCK_EX => FlockOperation::NonBlockingLockExclusive,
+            _ => return Ok(Answer::Go),
+        };
+        match flock(self.file_of(thread, notice.int(0))?, operation) {
+            Ok(()) => Ok(Answer::Value(0)),
+            Err(Errno::WOULDBLOCK) => Ok(self.again()),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// `fcntl` with `F_SETLKW` or `F_OFD_SETLKW`.
+    pub(crate) fn lock_range(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let file = self.file_of(thread, notice.int(0))?;
+        let bytes = self.memory_of(thread).read(notice.arg(2), size_of::<libc::flock>())?;
+        // SAFETY: the structure is plain numbers, and there are as many bytes.
+        let lock: libc::flock = unsafe { bytes.as_ptr().cast::<libc::flock>().read_unaligned() };
+        if i32::from(lock.l_type) == libc::F_UNLCK {
+            return Ok(Answer::Go);
+        }
+        if notice.int(1) == libc::F_OFD_SETLKW {
+            // SAFETY: the pointer is to a local that outlives the call.
+            if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) } == 0 {
+                return Ok(Answer::Value(0));
+            }
+            return match std::io::Error::last_os_error().raw_os_error() {
+                Some(libc::EAGAIN | libc::EACCES) => Ok(self.again()),
+                errno => Err(Errno::from_raw_os_error(errno.unwrap_or(libc::EINVAL))),
+            };
+        }
+        let pid = self.processes[self.threads[thread].process].pid;
+        let is_free = range(&file, &lock).is_none_or(|(start, end)| is_free(&file, &lock, pid, start, end));
+        if is_free { Ok(Answer::Go) } else { Ok(self.again()) }
+    }
+}
+
+/// The bytes that a lock covers; none if it makes no sense, which the kernel says.
+fn range(file: &OwnedFd, lock: &libc::flock) -> Option<(u64, u64)> {
+    let base = match i32::from(lock.l_whence) {
+        libc::SEEK_SET => 0,
+        libc::SEEK_CUR => i64::try_from(rustix::fs::tell(file).ok()?).ok()?,
+        _ => rustix::fs::fstat(file).ok()?.st_size,
+    };
+    let start = base.checked_add(lock.l_start)?;
+    let (first, last) = match lock.l_len {
+        0 => (start, i64::MAX),
+        length @ 1.. => (start, start.checked_add(length - 1)?),
+        length => (start.checked_add(length)?, start - 1),
+    };
+    Some((u64::try_from(first).ok()?, u64::try_from(last).ok()?))
+}
+
+/// Whether nobody else holds a lock that forbids this one.
+fn is_free(file: &OwnedFd, lock: &libc::flock, pid: u32, start: u64, end: u64) -> bool {
+    let Ok(stat) = rustix::fs::fstat(file) else { return true };
+    let (major, minor) = (rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev));
+    let id = format!("{major:02x}:{minor:02x}:{}", stat.st_ino);
+    let writes = i32::from(lock.l_type) == libc::F_WRLCK;
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    !locks
+        .lines()
+        .filter_map(|line| other(line, &id, pid))
+        .any(|(other_writes, first, last)| (writes || other_writes) && first <= end && start <= last)
+}
+
+/// A lock on a part of this file that is not the process's own, as a line of `/proc/locks`: whether it is for writing, and its range.
+fn other(line: &str, id: &str, pid: u32) -> Option<(bool, u64, u64)> {
+    let mut words = line.split_whitespace().skip(1);
+    let kind = words.next().filter(|kind| matches!(*kind, "POSIX" | "OFDLCK"))?;
+    let (mode, holder) = (words.nth(1)?, words.next()?);
+    if words.next()? != id || kind == "POSIX" && holder.parse() == Ok(pid) {
+        return None;
+    }
+    let (first, last) = (words.next()?.parse().ok()?, words.next()?);
+    Some((mode == "WRITE", first, last.parse().unwrap_or(u64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locks_of_others_on_the_same_file_are_read() {
+        let read = |line| other(line, "00:1b:57", 12);
+        assert_eq!(read("1: POSIX  ADVISORY  WRITE 13 00:1b:57 0 EOF"), Some((true, 0, u64::MAX)));
+        assert_eq!(read("2: OFDLCK ADVISORY  READ -1 00:1b:57 4 9"), Some((false, 4, 9)));
+        assert_eq!(read("1: POSIX  ADVISORY  WRITE 12 00:1b:57 0 EOF"), None);
+        assert_eq!(read("1: POSIX  ADVISORY  WRITE 13 00:1b:58 0 EOF"), None);
+        assert_eq!(read("1: -> POSIX  ADVISORY  WRITE 13 00:1b:57 0 EOF"), None);
+        assert_eq!(read("3: FLOCK  ADVISORY  WRITE 13 00:1b:57 0 EOF"), None);
+    }
+}

@@ -1,0 +1,268 @@
+//! Signals: who sends them, whose wait they end, and who waits for them.
+//!
+//! The kernel keeps and delivers them. It does so when a thread leaves a call, and a held call is one that the thread does not leave: so
+//! the supervisor ends the wait of a thread that has a signal to take. What is pending, blocked and caught is read from `/proc`, when no
+//! thread runs: a signal is there once its sender has come to its next call.
+
+use rustix::io::Errno;
+use syscalls::Sysno;
+
+use super::{
+    group::{Answer, Group},
+    notify::{Notice, Restart},
+    table::{Cause, Held, Late, Process, State, Thread, status_field},
+};
+use crate::Step;
+
+/// A signal that a call has sent, or is about to.
+pub(crate) struct Sent {
+    process: usize,
+    /// The thread that it is for, as its process numbers it.
+    thread: Option<u32>,
+    number: i32,
+}
+
+/// The sets of a thread, a bit for each signal.
+#[derive(Clone, Copy, Default)]
+struct Sets {
+    pending: u64,
+    blocked: u64,
+    ignored: u64,
+    caught: u64,
+    /// The thread's number in its own namespace.
+    own: Option<u32>,
+}
+
+/// The bit of a signal in a set.
+fn bit(number: i32) -> u64 {
+    1 << ((number - 1) & 63)
+}
+
+impl Sets {
+    fn of(tid: u32) -> Self {
+        let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
+        let mut sets = Self { own: status_field(&status, "NSpid"), ..Self::default() };
+        for line in status.lines() {
+            let Some((name, value)) = line.split_once(':') else { continue };
+            let set = match name {
+                "SigPnd" | "ShdPnd" => &mut sets.pending,
+                "SigBlk" => &mut sets.blocked,
+                "SigIgn" => &mut sets.ignored,
+                "SigCgt" => &mut sets.caught,
+                _ => continue,
+            };
+            *set |= u64::from_str_radix(value.trim(), 16).unwrap_or(0);
+        }
+        sets
+    }
+
+    /// Whether nothing comes of a signal: it is ignored, or has no handler and would do nothing.
+    fn ignores(&self, number: i32) -> bool {
+        let harmless = matches!(number, libc::SIGCHLD | libc::SIGURG | libc::SIGWINCH | libc::SIGCONT);
+        self.ignored & bit(number) != 0 || harmless && self.caught & bit(number) == 0
+    }
+}
+
+/// How an interrupted call goes on after the signal, as the kernel does it.
+fn restart(call: Sysno) -> Restart {
+    match call {
+        // They wait here only so that time passes, and know no interruption.
+        Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time | Sysno::sched_yield => Restart::Always,
+        Sysno::poll
+        | Sysno::ppoll
+        | Sysno::select
+        | Sysno::pselect6
+        | Sysno::epoll_wait
+        | Sysno::epoll_pwait
+        | Sysno::epoll_pwait2
+        | Sysno::nanosleep
+        | Sysno::clock_nanosleep
+        | Sysno::pause
+        | Sysno::rt_sigsuspend
+        | Sysno::rt_sigtimedwait => Restart::WithoutHandler,
+        _ => Restart::AsAsked,
+    }
+}
+
+impl Group {
+    /// `kill` and its kin: the kernel sends the signal, the supervisor sees to those who wait.
+    pub(crate) fn signal(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let number = match notice.call() {
+            Sysno::tgkill | Sysno::rt_tgsigqueueinfo => notice.int(2),
+            _ => notice.int(1),
+        };
+        if matches!(number, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
+            self.events.push_back(Step::Refused("stopping a process".to_owned()));
+            return Err(Errno::PERM);
+        }
+        let (target, wanted) = match notice.call() {
+            Sysno::kill | Sysno::rt_sigqueueinfo => (notice.int(0), None),
+            Sysno::tgkill | Sysno::rt_tgsigqueueinfo => (notice.int(0), Some(notice.int(1) as u32)),
+            Sysno::tkill => (0, Some(notice.int(0) as u32)),
+            _ => (self.target_of_handle(thread, notice.int(0)), None),
+        };
+        let is_target =
+            |process: &Process| process.alive && (target <= 0 || process.own_pid == target as u32);
+        let targets = (0..self.processes.len()).filter(|&process| is_target(&self.processes[process]));
+        // It is there when the thread has come to its next call, or is gone.
+        self.sent.extend(targets.filter(|_| number != 0).map(|process| Sent {
+            process,
+            thread: wanted,
+            number,
+        }));
+        Ok(Answer::Go)
+    }
+
+    /// The process that a pidfd is for; any if that is unknown.
+    fn target_of_handle(&self, thread: usize, fd: i32) -> i32 {
+        let tid = self.threads[thread].tid;
+        let info = std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).unwrap_or_default();
+        status_field(&info, "NSpid").map_or(0, |pid| pid as i32)
+    }
+
+    /// Sees to those who take what was sent. All senders have come to their next calls.
+    pub(crate) fn deliver_signals(&mut self) {
+        let sent = std::mem::take(&mut self.sent);
+        for Sent { process, thread, number } in &sent {
+            if self.processes[*process].alive {
+                self.interrupt_one(*process, *thread, *number);
+            }
+        }
+        for Sent { process, .. } in sent {
+            if self.processes[process].alive {
+                self.look_after(process);
+            }
+        }
+    }
+
+    /// Sends a signal of the supervisor's own.
+    pub(crate) fn send_signal(&mut self, process: usize, number: i32) {
+        if !self.processes[process].alive {
+            return;
+        }
+        // SAFETY: a number of a process whose handle is held, and a signal; no pointers.
+        unsafe { libc::kill(self.processes[process].pid as i32, number) };
+        self.interrupt(process, number);
+        self.look_after(process);
+    }
+
+    /// Ends the wait of one thread that takes a signal now pending.
+    pub(crate) fn interrupt(&mut self, process: usize, number: i32) {
+        self.interrupt_one(process, None, number);
+    }
+
+    fn interrupt_one(&mut self, process: usize, wanted: Option<u32>, number: i32) {
+        self.processes[process].signalled = true;
+        for thread in 0..self.threads.len() {
+            let entry = &self.threads[thread];
+            let State::Held(_, held) = &entry.state else { continue };
+            // Whoever brings a set of its own, or waits for the signal, is let go on by what is pending.
+            let waits_for_it = matches!(held.cause, Cause::Signals(set) if set & bit(number) != 0);
+            if entry.process != process || entry.blocks.is_some() || waits_for_it {
+                continue;
+            }
+            let sets = Sets::of(entry.tid);
+            let is_other = wanted.is_some_and(|tid| sets.own != Some(tid));
+            if is_other || sets.blocked & bit(number) != 0 || sets.ignores(number) {
+                continue;
+            }
+            if let State::Held(notice, _) = std::mem::replace(&mut self.threads[thread].state, State::Running)
+            {
+                self.break_off(thread, &notice);
+            }
+            return;
+        }
+    }
+
+    /// Ends a call because of a signal.
+    pub(crate) fn break_off(&mut self, thread: usize, notice: &Notice) {
+        self.threads[thread].announced = false;
+        match std::mem::take(&mut self.threads[thread].written) {
+            0 => self.listener.interrupt(notice, restart(notice.call())),
+            written => self.listener.answer(notice, written as i64),
+        }
+    }
+
+    /// Whether a thread that is about to wait has a signal to take first: it was sent before the call.
+    pub(crate) fn is_interrupted(&mut self, thread: usize, held: &Held) -> bool {
+        let entry = &self.threads[thread];
+        if !self.processes[entry.process].signalled || entry.blocks.is_some() {
+            return false;
+        }
+        let sets = Sets::of(entry.tid);
+        let is_own = |other: &&Thread| other.process == entry.process && !matches!(other.state, State::Dead);
+        if sets.pending == 0 && self.threads.iter().filter(is_own).count() == 1 {
+            self.processes[entry.process].signalled = false;
+        }
+        let waited_for = if let Cause::Signals(set) = held.cause { set } else { 0 };
+        sets.pending & !sets.blocked & !waited_for != 0
+    }
+
+    /// Whether one of these signals is pending for a thread.
+    pub(crate) fn has_signal(&self, thread: usize, set: u64) -> bool {
+        let entry = &self.threads[thread];
+        set != 0 && self.processes[entry.process].signalled && Sets::of(entry.tid).pending & set != 0
+    }
+
+    /// `rt_sigtimedwait`, by which C libraries make `sigwait`, too.
+    pub(crate) fn await_signal(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let memory = self.memory_of(thread);
+        let set = memory.u64(notice.arg(0))?;
+        let timeout = memory.timespec(notice.arg(2))?;
+        if self.has_signal(thread, set) {
+            return Ok(Answer::Go);
+        }
+        if timeout == Some(0) {
+            return Ok(self.glance(Late::Fail(Errno::AGAIN)));
+        }
+        let until = timeout.map(|timeout| self.in_time(timeout));
+        Ok(Answer::Hold(Held { until, cause: Cause::Signals(set), late: Late::Fail(Errno::AGAIN) }))
+    }
+
+    /// `pause` and `rt_sigsuspend`.
+    pub(crate) fn suspend(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        if notice.call() == Sysno::rt_sigsuspend {
+            self.threads[thread].blocks = Some(self.memory_of(thread).u64(notice.arg(0))?);
+        }
+        Ok(Answer::Hold(Held { until: None, cause: Cause::Signals(0), late: Late::Fail(Errno::INTR) }))
+    }
+
+    /// A process ended: its children may have asked for a signal at that, and the kernel has sent it.
+    pub(crate) fn orphaned(&mut self, parent: usize) {
+        for child in 0..self.processes.len() {
+            if self.processes[child].parent != Some(parent) || !self.processes[child].alive {
+                continue;
+            }
+            let pending = Sets::of(self.processes[child].pid).pending;
+            for number in (1..=64).filter(|&number| pending & bit(number) != 0) {
+                self.interrupt(child, number);
+            }
+            if pending != 0 || self.processes[child].ended() {
+                self.look_after(child);
+            }
+        }
+    }
+
+    /// A signal may have ended a process that stands still.
+    fn look_after(&mut self, process: usize) {
+        // Ending takes the kernel a moment; whoever only handles the signal is not waited for.
+        for _ in 0..2_000 {
+            let pid = self.processes[process].pid;
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let dying = status.is_empty() || status.contains("\nState:\tZ") || status.contains("\nState:\tX");
+            if self.processes[process].ended() {
+                return self.buried(process);
+            }
+            let pending = |name: &str| {
+                let line = status.lines().find_map(|line| line.strip_prefix(name));
+                line.is_some_and(|text| {
+                    u64::from_str_radix(text.trim(), 16).unwrap_or(0) & bit(libc::SIGKILL) != 0
+                })
+            };
+            if !dying && !pending("SigPnd:") && !pending("ShdPnd:") {
+                return;
+            }
+            rustix::thread::sched_yield();
+        }
+    }
+}

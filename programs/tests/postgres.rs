@@ -1,0 +1,31 @@
+//! A PostgreSQL that a script starts for itself, with all its processes, on one host.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+mod driver;
+
+use driver::{run, runtime, setup};
+use picklock_programs::Status;
+
+/// Where Debian has PostgreSQL 15.
+const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
+
+#[test]
+fn a_session_of_postgresql_waits_for_the_row_of_another() {
+    let server = format!("{PROGRAMS}/postgres");
+    if runtime(&[&server]).is_none() || runtime(&["psql"]).is_none() {
+        return;
+    }
+    let script = format!("{}/tests/adapters/postgres.sh", env!("CARGO_MANIFEST_DIR"));
+    let setup = setup(&[&script, PROGRAMS], 1);
+    let story = run(&setup, &[]);
+    assert_eq!(story.printed(), ["first has a", "", "second has a"], "{story:#?}");
+    assert_eq!(story.status, Some(Status::Code(0)));
+    let times = if std::env::var_os("PICKLOCK_NIGHTLY").is_some() { 20 } else { 2 };
+    for _ in 1..times {
+        let again = run(&setup, &[]);
+        let differs = story.steps.iter().zip(&again.steps).find(|(one, other)| one != other);
+        assert_eq!(differs, None);
+        assert_eq!(story.steps.len(), again.steps.len());
+    }
+}
