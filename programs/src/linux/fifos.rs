@@ -57,16 +57,17 @@ impl Opening {
 
 impl Group {
     /// What an `open` of a FIFO with these flags is about to do; none if it does not wait.
-    pub(crate) fn opening(&self, found: Found, flags: i32) -> Option<Opening> {
+    pub(crate) fn opening(&self, found: Found, flags: i32) -> Option<Box<Opening>> {
         let flags = OFlags::from_bits_retain(flags as u32);
         let mode = flags & OFlags::RWMODE;
         let waits = !flags.contains(OFlags::NONBLOCK) && (mode == OFlags::RDONLY || mode == OFlags::WRONLY);
         let kept = flags & (OFlags::RWMODE | OFlags::CLOEXEC | OFlags::APPEND);
-        waits.then_some(Opening { found, writes: mode == OFlags::WRONLY, flags: kept, since: self.heard })
+        let opening = Opening { found, writes: mode == OFlags::WRONLY, flags: kept, since: self.heard };
+        waits.then(|| Box::new(opening))
     }
 
     /// Opens a FIFO: at once if the other end is open, together with whoever waits to open that, or later.
-    pub(crate) fn open_fifo(&mut self, notice: &Notice, opening: Opening) -> Result<Answer, Errno> {
+    pub(crate) fn open_fifo(&mut self, notice: &Notice, opening: Box<Opening>) -> Result<Answer, Errno> {
         if opening.has_partner()? {
             return Ok(Answer::Go);
         }

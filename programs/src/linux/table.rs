@@ -106,7 +106,7 @@ pub(crate) enum Cause {
     /// Anything that another thread does: the call is tried again after a call that was heard since this one.
     Again(u64),
     /// The same, and somebody who opens the other end of a FIFO.
-    Fifo(Opening),
+    Fifo(Box<Opening>),
     Futex(FutexWait),
     /// A child to end; any if none is named.
     Child(Option<u32>),

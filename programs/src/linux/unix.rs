@@ -307,13 +307,13 @@ fn as_thread<T>(tid: u32, does: impl FnOnce() -> Result<T, Errno>) -> Result<T, 
     if (their_user, their_group) == (user, group) {
         return does();
     }
-    let (same_user, same_group) = (Uid::from_raw(u32::MAX), Gid::from_raw(u32::MAX));
-    set_thread_res_gid(same_group, their_group, same_group)?;
-    let outcome = set_thread_res_uid(same_user, their_user, same_user).and_then(|()| {
+    let (real_user, real_group) = (rustix::process::getuid(), rustix::process::getgid());
+    set_thread_res_gid(real_group, their_group, group)?;
+    let outcome = set_thread_res_uid(real_user, their_user, user).and_then(|()| {
         let outcome = does();
-        set_thread_res_uid(same_user, user, same_user).expect("root stays its real user");
+        set_thread_res_uid(real_user, user, user).expect("root stays its saved user");
         outcome
     });
-    set_thread_res_gid(same_group, group, same_group).expect("root may become any group");
+    set_thread_res_gid(real_group, group, group).expect("root may become any group");
     outcome
 }

@@ -14,7 +14,6 @@ use syscalls::Sysno;
 
 use super::{
     awaited::Awaited,
-    fifos::Opening,
     group::{Answer, Group},
     memory::Memory,
     notify::Notice,
@@ -63,7 +62,8 @@ impl Group {
             Cause::Time => false,
             Cause::Files(awaited) => awaited.has_file() || self.has_signal(thread, awaited.signals),
             Cause::Signals(set) => self.has_signal(thread, *set),
-            Cause::Again(since) | Cause::Fifo(Opening { since, .. }) => self.heard != *since,
+            Cause::Again(since) => self.heard != *since,
+            Cause::Fifo(opening) => self.heard != opening.since,
             Cause::Futex(wait) => wait.woken,
             Cause::Child(which) => self.has_dead_child(self.threads[thread].process, *which),
             Cause::Connect(socket) => self.sockets.is_answered(*socket),
