@@ -42,13 +42,19 @@ impl Group {
                     self.events.push_back(Step::Refused(format!("open the {what} {name}")));
                     return Err(Errno::ACCESS);
                 }
-                if found.kind() == FileType::Fifo
-                    && name.starts_with(b"/")
-                    && let Some(opening) = self.opening(found, flags)
-                {
-                    return self.open_fifo(notice, opening);
+                if found.kind() == FileType::Fifo && name.starts_with(b"/") {
+                    let opening = self.opening(found, flags);
+                    return opening.map_or(Ok(Answer::Go), |opening| self.open_fifo(notice, opening));
+                }
+                if flags & libc::O_ACCMODE != libc::O_RDONLY {
+                    self.watch(found);
+                    return Ok(Answer::Go);
                 }
                 self.usual_name(name)
+            }
+            Err(_) if flags & libc::O_CREAT != 0 => {
+                self.expect(thread, dir, &path);
+                return Ok(Answer::Go);
             }
             // What is not there on the machine may be there on a simulated host.
             Err(_) => self.spelled(thread, dir, &path).unwrap_or_default(),

@@ -21,6 +21,7 @@ use super::{
     plan::Role,
     signals::Sent,
     spawn::{self, Started},
+    stamps::Stamps,
     table::{Cause, Held, Late, Process, State, Thread},
     template::Life,
     time::Timers,
@@ -79,6 +80,8 @@ pub struct Group {
     pub(crate) timers: Timers,
     /// How it sees the file systems, once that was asked.
     pub(crate) view: Option<View>,
+    /// The times of its files.
+    pub(crate) stamps: Stamps,
     /// What it has of its own.
     pub(crate) apart: Apart,
     /// Names that were made up for unix sockets.
@@ -162,6 +165,7 @@ impl Group {
         input: OwnedFd,
         [out, err]: [OwnedFd; 2],
     ) -> Self {
+        let stamps = Stamps::new(&out);
         Self {
             life,
             listener,
@@ -183,6 +187,7 @@ impl Group {
             sockets: Sockets::default(),
             timers: Timers::default(),
             view: None,
+            stamps,
             apart,
             names: 0,
             random_files: Vec::new(),
@@ -241,6 +246,7 @@ impl Group {
             self.take_up();
         }
         if clock != self.clock {
+            self.stamp();
             self.clock = clock;
             (self.calls, self.spins) = (0, 0);
             if let Some(page) = &self.page {
@@ -446,8 +452,18 @@ impl Group {
             Sysno::accept | Sysno::accept4 => self.take(thread, notice),
             Sysno::sendto | Sysno::sendmsg | Sysno::sendmmsg => self.send(thread, notice),
             Sysno::getsockname | Sysno::getpeername => self.names(thread, notice),
+            Sysno::getsockopt if (notice.int(1), notice.int(2)) == (libc::SOL_SOCKET, libc::SO_COOKIE) => {
+                self.cookie(thread, notice)
+            }
             Sysno::setsockopt | Sysno::getsockopt => self.options(thread, notice),
             Sysno::open | Sysno::openat | Sysno::openat2 => self.open(thread, notice),
+            Sysno::stat | Sysno::lstat | Sysno::fstat | Sysno::newfstatat | Sysno::statx => {
+                self.describe(thread, notice)
+            }
+            Sysno::mkdir | Sysno::mkdirat | Sysno::rename | Sysno::renameat | Sysno::renameat2 => {
+                self.change_directory(thread, notice)
+            }
+            Sysno::readlink | Sysno::readlinkat => self.read_link(thread, notice),
             Sysno::fsync | Sysno::fdatasync => Ok(self.sync(notice)),
             Sysno::getrandom => self.getrandom(thread, notice),
             Sysno::getrusage | Sysno::times | Sysno::sysinfo => self.usage(thread, notice),

@@ -29,6 +29,7 @@ mod readiness;
 mod signals;
 mod sockets;
 mod spawn;
+mod stamps;
 mod startup;
 mod steward;
 mod surroundings;

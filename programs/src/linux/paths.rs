@@ -51,7 +51,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    fn new(file: OwnedFd) -> Result<Self, Errno> {
+    pub(crate) fn new(file: OwnedFd) -> Result<Self, Errno> {
         let stat = describe(file.as_fd())?;
         Ok(Self { file, stat })
     }
@@ -73,6 +73,11 @@ impl Found {
     /// Whether a device holds nothing and leads nowhere: null, zero, full, the program's own terminal and pseudo-terminals.
     pub(crate) fn is_harmless(&self) -> bool {
         matches!(self.device(), (1, 3 | 5 | 7) | (5, 0 | 2) | (136..=143, _))
+    }
+
+    /// Whether it is in a `/proc`.
+    pub(crate) fn is_of_processes(&self) -> bool {
+        fs::fstatfs(&self.file).is_ok_and(|system| system.f_type == PROC)
     }
 
     fn device(&self) -> (u32, u32) {

@@ -1,0 +1,344 @@
+//! Times and numbers of files, as the program's own host would give them.
+//!
+//! The kernel stamps files by the machine's clock. A file in the program's own directory is looked at whenever the host's clock
+//! moves on, and when the program asks: one that changed since is stamped with the time at which it did, and its time is set
+//! to that, so that the next change shows whenever it comes. What has no name, such as a pipe, is as old as the program,
+//! and numbered in the order of being asked for.
+//!
+//! Looked at are directories and files that were opened to be written; of these a hundred at most. What changes otherwise, as a
+//! file does that is linked to, is stamped when it is asked for. When a file was last read is not told: its last change is.
+
+use std::{
+    collections::BTreeMap,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+};
+
+use rustix::{
+    fs::{self, AtFlags, CWD, FileType, Mode, OFlags, Statx, StatxFlags, Timespec, Timestamps, UTIME_OMIT},
+    io::Errno,
+};
+use syscalls::Sysno;
+
+use super::{
+    group::{Answer, Group},
+    notify::Notice,
+    paths::Found,
+};
+
+/// Files that are looked at when the clock moves on.
+const MOST_WATCHED: usize = 100;
+const SECOND: u64 = 1_000_000_000;
+const DAY: u64 = 86_400 * SECOND;
+/// The first number of what has no name.
+const FIRST_NUMBER: u64 = 1_000;
+
+/// Nanoseconds since 1970.
+type Time = u64;
+
+/// What is known of a file.
+#[derive(Clone, Copy)]
+struct Stamp {
+    born: Time,
+    changed: Time,
+    /// When its rights or its links changed, or it.
+    status: Time,
+    /// What the kernel says of it: when it was made, when it changed, and its status.
+    kernel: [Time; 3],
+}
+
+/// A file that a call is about to make.
+struct Expected {
+    dir: OwnedFd,
+    name: Vec<u8>,
+}
+
+/// The times of a program's files.
+#[derive(Default)]
+pub(crate) struct Stamps {
+    known: BTreeMap<u64, Stamp>,
+    watched: Vec<(u64, OwnedFd)>,
+    expected: Vec<Expected>,
+    numbers: Vec<u64>,
+    /// When the program was started, by the machine's clock.
+    start: Time,
+}
+
+fn look(file: BorrowedFd<'_>) -> Result<Statx, Errno> {
+    fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::MNT_ID)
+}
+
+fn time(stamp: &rustix::fs::StatxTimestamp) -> Time {
+    u64::try_from(stamp.tv_sec).unwrap_or(0) * SECOND + u64::from(stamp.tv_nsec)
+}
+
+impl Stamps {
+    /// With a file that was made when the program was started.
+    pub(crate) fn new(made: &OwnedFd) -> Self {
+        let start = fs::fstat(made).map_or(0, |stat| stat.st_ctime as u64 * SECOND);
+        Self { start, ..Self::default() }
+    }
+
+    /// Whether a time is one of the machine's clock, and none that the program has set.
+    fn is_real(&self, time: Time) -> bool {
+        time.abs_diff(self.start) < DAY
+    }
+
+    /// What is known of a file after a look at it, with the time of a change that was not seen before.
+    fn note(&mut self, file: BorrowedFd<'_>, now: Time, start: Time) -> Result<(Statx, Stamp), Errno> {
+        let stat = look(file)?;
+        let kernel = [time(&stat.stx_btime), time(&stat.stx_mtime), time(&stat.stx_ctime)];
+        let before = self.known.get(&stat.stx_ino).copied().filter(|stamp| stamp.kernel[0] == kernel[0]);
+        if let Some(stamp) = before.filter(|stamp| stamp.kernel == kernel) {
+            return Ok((stat, stamp));
+        }
+        let is_real = self.is_real(kernel[1]);
+        let changed = if is_real { now } else { kernel[1] };
+        let mut stamp = match before {
+            // Not touched since it was there: the program's directory.
+            None if !is_real => Stamp { born: start, changed, status: start, kernel },
+            None => Stamp { born: now, changed, status: now, kernel },
+            Some(stamp) if stamp.kernel[1] == kernel[1] => Stamp { status: now, kernel, ..stamp },
+            Some(stamp) => Stamp { changed, status: now, kernel, ..stamp },
+        };
+        if is_real {
+            let at =
+                |time: Time| Timespec { tv_sec: (time / SECOND) as i64, tv_nsec: (time % SECOND) as i64 };
+            let omitted = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+            let times = Timestamps { last_access: omitted, last_modification: at(stamp.changed) };
+            let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+            if fs::utimensat(CWD, path, &times, AtFlags::empty()).is_ok() {
+                let stat = look(file)?;
+                stamp.kernel = [kernel[0], time(&stat.stx_mtime), time(&stat.stx_ctime)];
+            }
+        }
+        self.known.insert(stat.stx_ino, stamp);
+        Ok((stat, stamp))
+    }
+
+    fn watch(&mut self, file: OwnedFd, inode: u64) {
+        if !self.watched.iter().any(|(other, _)| *other == inode) {
+            if self.watched.len() == MOST_WATCHED {
+                self.watched.remove(0);
+            }
+            self.watched.push((inode, file));
+        }
+    }
+
+    /// The number of what has no name.
+    pub(crate) fn number(&mut self, inode: u64) -> u64 {
+        let at = self.numbers.iter().position(|&other| other == inode).unwrap_or_else(|| {
+            self.numbers.push(inode);
+            self.numbers.len() - 1
+        });
+        FIRST_NUMBER + at as u64
+    }
+}
+
+/// What a file is answered with, if not with what the machine says.
+struct Told {
+    file: OwnedFd,
+    /// When it was read, changed, its status changed, and it was made.
+    times: [Time; 4],
+    number: Option<u64>,
+}
+
+impl Group {
+    /// The clock moves on: what changed until now is stamped.
+    pub(crate) fn stamp(&mut self) {
+        if self.stamps.watched.is_empty() && self.stamps.expected.is_empty() {
+            return;
+        }
+        self.meet();
+        let (now, start) = (self.clock.wall_ns, self.setup.clock.wall_ns);
+        let watched = std::mem::take(&mut self.stamps.watched);
+        for (_, file) in &watched {
+            let _ = self.stamps.note(file.as_fd(), now, start);
+        }
+        self.stamps.watched = watched;
+    }
+
+    /// A call is about to change what is in a directory of the program's own.
+    pub(crate) fn expect(&mut self, thread: usize, dir: i32, path: &[u8]) {
+        let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |at| at + 1);
+        let cut = path[..end].iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
+        let (folder, name) = path[..end].split_at(cut);
+        let folder = if folder.is_empty() { b"." } else { folder };
+        let Ok(found) = self.find(thread, dir, folder, true) else { return };
+        if !self.view().is_ok_and(|view| view.is_at_home(&found.stat)) || name.len() > 255 {
+            return;
+        }
+        let Ok(again) = rustix::io::fcntl_dupfd_cloexec(&found.file, 0) else { return };
+        self.stamps.watch(found.file, found.stat.stx_ino);
+        self.stamps.expected.push(Expected { dir: again, name: name.to_vec() });
+    }
+
+    /// Looks for what calls were about to make.
+    pub(crate) fn meet(&mut self) {
+        for expected in std::mem::take(&mut self.stamps.expected) {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let Ok(file) = fs::openat(&expected.dir, expected.name, flags, Mode::empty()) else { continue };
+            let Ok(stat) = look(file.as_fd()) else { continue };
+            if matches!(
+                FileType::from_raw_mode(stat.stx_mode.into()),
+                FileType::RegularFile | FileType::Directory
+            ) {
+                self.stamps.watch(file, stat.stx_ino);
+            }
+        }
+    }
+
+    /// `mkdir`, `rename` and their kin.
+    pub(crate) fn change_directory(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let paths: &[(Option<usize>, usize)] = match notice.call() {
+            Sysno::mkdir => &[(None, 0)],
+            Sysno::mkdirat => &[(Some(0), 1)],
+            Sysno::rename => &[(None, 0), (None, 1)],
+            _ => &[(Some(0), 1), (Some(2), 3)],
+        };
+        for &(dir, path) in paths {
+            let dir = dir.map_or(libc::AT_FDCWD, |dir| notice.int(dir));
+            let path = self.memory_of(thread).text(notice.arg(path))?;
+            self.expect(thread, dir, &path);
+        }
+        Ok(Answer::Go)
+    }
+
+    /// A file of the program's own is opened to be written.
+    pub(crate) fn watch(&mut self, found: Found) {
+        if found.kind() == FileType::RegularFile && self.view().is_ok_and(|view| view.is_at_home(&found.stat))
+        {
+            self.stamps.watch(found.file, found.stat.stx_ino);
+        }
+    }
+
+    /// `stat` and its kin.
+    pub(crate) fn describe(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let (dir, path, buffer, flags) = match notice.call() {
+            Sysno::fstat => (notice.int(0), None, 1, libc::AT_EMPTY_PATH),
+            Sysno::stat => (libc::AT_FDCWD, Some(0), 1, 0),
+            Sysno::lstat => (libc::AT_FDCWD, Some(0), 1, libc::AT_SYMLINK_NOFOLLOW),
+            Sysno::newfstatat => (notice.int(0), Some(1), 2, notice.int(3)),
+            _ => (notice.int(0), Some(1), 4, notice.int(2)),
+        };
+        let path = match path {
+            Some(at) if notice.arg(at) != 0 => self.memory_of(thread).text(notice.arg(at))?,
+            _ => Vec::new(),
+        };
+        let found = if path.is_empty() && flags & libc::AT_EMPTY_PATH != 0 && dir != libc::AT_FDCWD {
+            let Ok(file) = self.file_of(thread, dir) else { return Ok(Answer::Go) };
+            Found::new(file)?
+        } else if is_elsewhere(&path) {
+            return Ok(Answer::Go);
+        } else {
+            let follow = flags & libc::AT_SYMLINK_NOFOLLOW == 0;
+            let Ok(found) = self.find(thread, dir, &path, follow) else { return Ok(Answer::Go) };
+            found
+        };
+        let Some(Told { file, times, number }) = self.told(found)? else { return Ok(Answer::Go) };
+        let memory = self.memory_of(thread);
+        let parts = |time: Time| ((time / SECOND) as i64, (time % SECOND) as u32);
+        let [accessed, changed, status, born] = times.map(parts);
+        if notice.call() == Sysno::statx {
+            let mask = StatxFlags::from_bits_retain(notice.int(3) as u32) | StatxFlags::INO;
+            let mut stat = fs::statx(&file, "", AtFlags::EMPTY_PATH, mask)?;
+            for (place, (seconds, nanos)) in [
+                (&mut stat.stx_atime, accessed),
+                (&mut stat.stx_mtime, changed),
+                (&mut stat.stx_ctime, status),
+                (&mut stat.stx_btime, born),
+            ] {
+                (place.tv_sec, place.tv_nsec) = (seconds, nanos);
+            }
+            stat.stx_ino = number.unwrap_or(stat.stx_ino);
+            memory.write(notice.arg(buffer), plain(&stat))?;
+        } else {
+            let mut stat = fs::fstat(&file)?;
+            (stat.st_atime, stat.st_atime_nsec) = (accessed.0, accessed.1.into());
+            (stat.st_mtime, stat.st_mtime_nsec) = (changed.0, changed.1.into());
+            (stat.st_ctime, stat.st_ctime_nsec) = (status.0, status.1.into());
+            stat.st_ino = number.unwrap_or(stat.st_ino);
+            memory.write(notice.arg(buffer), plain(&stat))?;
+        }
+        Ok(Answer::Value(0))
+    }
+
+    /// A file with its times and its number, if they are not the machine's.
+    fn told(&mut self, found: Found) -> Result<Option<Told>, Errno> {
+        let start = self.setup.clock.wall_ns;
+        if self.view()?.is_at_home(&found.stat) {
+            self.meet();
+            let (stat, stamp) = self.stamps.note(found.file.as_fd(), self.clock.wall_ns, start)?;
+            let accessed = time(&stat.stx_atime);
+            let accessed = if self.stamps.is_real(accessed) { stamp.changed } else { accessed };
+            let times = [accessed, stamp.changed, stamp.status, stamp.born];
+            return Ok(Some(Told { file: found.file, times, number: None }));
+        }
+        let may_be_nameless =
+            matches!(found.kind(), FileType::Fifo | FileType::Socket | FileType::RegularFile)
+                || found.stat.stx_mode & libc::S_IFMT as u16 == 0;
+        if !may_be_nameless {
+            return Ok(None);
+        }
+        let name = found.name()?;
+        if name.starts_with(b"/") && !name.starts_with(b"/memfd:") {
+            return Ok(None);
+        }
+        let number = Some(self.stamps.number(found.stat.stx_ino));
+        Ok(Some(Told { file: found.file, times: [start; 4], number }))
+    }
+
+    /// The number of a socket, which the kernel counts for the whole machine.
+    pub(crate) fn cookie(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let file = self.file_of(thread, notice.int(0))?;
+        let number = self.stamps.number(fs::fstat(&file)?.st_ino);
+        let memory = self.memory_of(thread);
+        if (memory.u32(notice.arg(4))? as usize) < size_of::<u64>() {
+            return Err(Errno::INVAL);
+        }
+        memory.write(notice.arg(3), &number.to_ne_bytes())?;
+        memory.write(notice.arg(4), &(size_of::<u64>() as u32).to_ne_bytes())?;
+        Ok(Answer::Value(0))
+    }
+
+    /// `readlink` of a descriptor that has no name: its text is its number.
+    pub(crate) fn read_link(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let (dir, path, buffer) = match notice.call() {
+            Sysno::readlink => (libc::AT_FDCWD, 0, 1),
+            _ => (notice.int(0), 1, 2),
+        };
+        let path = self.memory_of(thread).text(notice.arg(path))?;
+        let Ok(found) = self.find(thread, dir, &path, false) else { return Ok(Answer::Go) };
+        if found.kind() != FileType::Symlink || !found.is_of_processes() {
+            return Ok(Answer::Go);
+        }
+        // A link to oneself leads the supervisor nowhere.
+        let Ok(text) = fs::readlinkat(&found.file, "", Vec::new()) else { return Ok(Answer::Go) };
+        let text = text.into_string().unwrap_or_default();
+        let Some((kind, number)) = text.strip_suffix(']').and_then(|text| text.split_once(":[")) else {
+            return Ok(Answer::Go);
+        };
+        let (true, Ok(number)) = (matches!(kind, "pipe" | "socket"), number.parse()) else {
+            return Ok(Answer::Go);
+        };
+        let text = format!("{kind}:[{}]", self.stamps.number(number));
+        let length = text.len().min(notice.arg(buffer + 1) as usize);
+        self.memory_of(thread).write(notice.arg(buffer), &text.as_bytes()[..length])?;
+        Ok(Answer::Value(length as i64))
+    }
+}
+
+/// Whether a path plainly leads neither into the program's own directory nor to its descriptors: most that are asked for do not.
+fn is_elsewhere(path: &[u8]) -> bool {
+    let mut parts = path.split(|&byte| byte == b'/');
+    let from_root = parts.next() == Some(b"");
+    let first = parts.next().unwrap_or_default();
+    from_root
+        && !matches!(first, b"" | b"." | b".." | b"dev" | b"proc" | b"run" | b"var")
+        && !parts.any(|part| part == b"..")
+}
+
+/// The bytes of what the kernel fills in.
+fn plain<T: Copy>(value: &T) -> &[u8] {
+    // SAFETY: the kernel's structures that are given here are plain numbers without gaps between them.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
+}
