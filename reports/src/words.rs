@@ -94,7 +94,7 @@ impl<'a> Names<'a> {
             What::Crashed { power_loss: true } => "loses power; its peers are not told".to_owned(),
             What::Restarted => "starts anew".to_owned(),
             What::Connecting { peer } => format!("connects to {}", self.host(*peer)),
-            What::Sent { peer, segment, bytes } => {
+            What::Sent { peer, segment, bytes, content: _ } => {
                 format!("sends segment {segment} ({bytes} bytes) to {}{whose}", self.host(*peer))
             }
             What::Delivered { peer, segment } => {

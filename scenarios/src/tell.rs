@@ -264,6 +264,15 @@ pub fn capsule(design: &Design, scenario: &str, engine: Engine, run: &Checked) -
     }
 }
 
+/// Why the digest of a capsule's run says nothing, where [`Capsule::is_its_digest`] cannot tell.
+#[must_use]
+pub fn not_comparable(capsule: &Capsule) -> String {
+    format!(
+        "its digest is not comparable: the capsule is of form {} (picklock {}), whose digests did not cover the bytes that are sent",
+        capsule.capsule, capsule.picklock
+    )
+}
+
 /// A run as a story about all that it violates; `replay` makes it again.
 #[must_use]
 pub fn story(design: &Design, scenario: &str, run: &Checked, replay: String) -> Story {

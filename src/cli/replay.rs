@@ -183,14 +183,15 @@ fn compare(capsule: &Capsule, run: &Checked, same_engine: bool) -> String {
     if !same_engine {
         return format!("compared with the capsule: {violations}; digests differ from engine to engine");
     }
-    if capsule.digest == run.trace.digest {
-        return "compared with the capsule: the same run to the last event".to_owned();
-    }
     let here = env!("CARGO_PKG_VERSION");
-    format!(
-        "compared with the capsule: {violations}, but another digest ({} then); it was made by picklock {}, this is {here}",
-        capsule.digest, capsule.picklock
-    )
+    match capsule.is_its_digest(run.trace.digest) {
+        Some(true) => "compared with the capsule: the same run to the last event".to_owned(),
+        Some(false) => format!(
+            "compared with the capsule: {violations}, but another digest ({} then); it was made by picklock {}, this is {here}",
+            capsule.digest, capsule.picklock
+        ),
+        None => format!("compared with the capsule: {violations}; {}", tell::not_comparable(capsule)),
+    }
 }
 
 fn as_json(replayed: &Replayed) -> Result<String, Failure> {

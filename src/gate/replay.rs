@@ -133,11 +133,15 @@ impl Again {
     /// What the capsule says of the run that it kept, compared with this one.
     fn compared(&self) -> String {
         let Again { capsule, run, .. } = self;
-        if capsule.digest == run.trace.digest {
-            return "compared with the capsule: the same run to the last event".to_owned();
-        }
         let violations =
             if capsule.violations == run.violated() { "the same violations" } else { "other violations" };
+        match capsule.is_its_digest(run.trace.digest) {
+            Some(true) => return "compared with the capsule: the same run to the last event".to_owned(),
+            Some(false) => {}
+            None => {
+                return format!("compared with the capsule: {violations}; {}", tell::not_comparable(capsule));
+            }
+        }
         let (then, here) = (&capsule.picklock, env!("CARGO_PKG_VERSION"));
         format!(
             "compared with the capsule: another run, {violations}; the lock has changed since, or picklock has \

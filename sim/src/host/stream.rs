@@ -17,7 +17,7 @@ use super::sockets::{SocketListener, SocketReader, SocketWriter};
 use crate::base::ids::HostId;
 use crate::base::ids::Origin;
 use crate::plan::Access;
-use crate::trace::Disconnect;
+use crate::trace::{Content, Disconnect};
 use crate::world::{Admission, Direction, Side, World};
 
 /// A socket that accepts connections.
@@ -214,19 +214,20 @@ impl WriteHalf {
         if state.gate(*host, cx.waker()) == Admission::Wait {
             return Poll::Pending;
         }
+        let content = Content::of(bytes);
         let sent = match &mut self.socket {
             None => {
                 let segment = match bytes {
                     Cow::Owned(bytes) if world.keeper.is_none() => std::mem::take(bytes),
                     _ => state.network.segment(bytes),
                 };
-                state.send(*side, served, segment, len as u32)
+                state.send(*side, served, segment, len as u32, content)
             }
             Some(socket) => {
                 drop(state);
                 socket.write(bytes)?;
                 state = world.state();
-                state.send(*side, served, Vec::new(), len as u32)
+                state.send(*side, served, Vec::new(), len as u32, content)
             }
         };
         state.after(*host, Access::Write, Some(*peer));

@@ -10,7 +10,10 @@ use super::digest::Digest;
 use crate::plan::Plan;
 
 /// The version of the capsule's form. It changes with the meaning of a field or the encoding behind the digest.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
+
+/// From this form on digests are what they are today: in earlier ones they did not cover what segments say.
+const SAME_DIGESTS_SINCE: u32 = 3;
 
 /// A capsule larger than this is not read: 16 MiB.
 pub const SIZE_MAX: u64 = 16 << 20;
@@ -99,6 +102,12 @@ impl Capsule {
         let body = format!("{body},");
         let sum = xxh3_128(body.as_bytes());
         format!("{body}{MARK}{sum:032x}\"\n}}\n")
+    }
+
+    /// Whether this is the digest of its run; none if the digest that it keeps was taken in another way.
+    #[must_use]
+    pub fn is_its_digest(&self, digest: Digest) -> Option<bool> {
+        (self.capsule >= SAME_DIGESTS_SINCE).then_some(self.digest == digest)
     }
 
     /// Reads the text of a capsule's file.

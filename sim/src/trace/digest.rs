@@ -1,10 +1,10 @@
 //! The digest of a trace, taken over its events in the order of their emission: two runs with the same digest did the
-//! same things at the same true times for the same reasons.
+//! same things at the same true times for the same reasons, and sent each other the same bytes.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::event::Event;
 
@@ -30,6 +30,33 @@ impl<'de> Deserialize<'de> for Digest {
         u128::from_str_radix(&text, 16)
             .map(Digest)
             .map_err(|_| serde::de::Error::custom(format!("`{text}` is not a digest of hexadecimal digits")))
+    }
+}
+
+/// A 64-bit hash (XXH3) of the bytes of a segment, printed as 16 hexadecimal digits: the bytes themselves are not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Content(pub u64);
+
+impl Content {
+    /// That of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Content {
+        Content(xxh3_64(bytes))
+    }
+}
+
+impl Serialize for Content {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{:016x}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Content, D::Error> {
+        let text = String::deserialize(from)?;
+        u64::from_str_radix(&text, 16)
+            .map(Content)
+            .map_err(|_| serde::de::Error::custom(format!("`{text}` is not a hash of hexadecimal digits")))
     }
 }
 
@@ -119,11 +146,12 @@ mod encode {
                 out.push(12);
                 small(out, u32::from(peer.0));
             }
-            What::Sent { peer, segment, bytes } => {
-                let mut sent = [13; 13];
+            What::Sent { peer, segment, bytes, content } => {
+                let mut sent = [13; 21];
                 sent[1..5].copy_from_slice(&u32::from(peer.0).to_le_bytes());
                 sent[5..9].copy_from_slice(&segment.to_le_bytes());
-                sent[9..].copy_from_slice(&bytes.to_le_bytes());
+                sent[9..13].copy_from_slice(&bytes.to_le_bytes());
+                sent[13..].copy_from_slice(&content.0.to_le_bytes());
                 out.extend_from_slice(&sent);
             }
             What::Delivered { peer, segment } => {

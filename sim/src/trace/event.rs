@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::digest::Content;
 use crate::base::ids::{ConnId, EventId, GrantId, HostId, Key, Token};
 use crate::base::time::TrueTime;
 
@@ -166,6 +167,8 @@ pub enum What {
         segment: u32,
         /// Its payload in bytes.
         bytes: u32,
+        /// What it says, as a hash.
+        content: Content,
     },
     /// A segment arrived in the receiver's socket buffer.
     Delivered {

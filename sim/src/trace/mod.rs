@@ -7,7 +7,7 @@ mod event;
 mod record;
 
 pub use belief::{Belief, Exclusion};
-pub use digest::Digest;
 pub(crate) use digest::DigestTaker;
+pub use digest::{Content, Digest};
 pub use event::{Disconnect, Event, Halt, What};
 pub use record::{HostInfo, Latecomer, Role, Strike, Trace};

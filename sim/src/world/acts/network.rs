@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::base::ids::{ConnId, EventId, GrantId, HostId, Origin};
 use crate::base::time::TrueTime;
 use crate::base::waiter::Waiter;
-use crate::trace::{Disconnect, Role, What};
+use crate::trace::{Content, Disconnect, Role, What};
 use crate::world::agenda::Due;
 use crate::world::network::*;
 use crate::world::process::Life;
@@ -46,7 +46,15 @@ impl State {
     }
 
     /// Sends one segment of data; the event of it. The caller has passed the gate and knows that the end is open.
-    pub(crate) fn send(&mut self, side: Side, served: Option<Origin>, bytes: Vec<u8>, len: u32) -> EventId {
+    /// Where an engine carries the bytes itself, none are handed over.
+    pub(crate) fn send(
+        &mut self,
+        side: Side,
+        served: Option<Origin>,
+        bytes: Vec<u8>,
+        len: u32,
+        content: Content,
+    ) -> EventId {
         let to = self.network.peer(side);
         let end = self.network.end(side);
         let (from, number) = (end.host, end.sent);
@@ -58,7 +66,7 @@ impl State {
             Role::Client => Origin { cause: self.process(from).context, grant: self.grant_of(from) },
             _ => served,
         };
-        let what = What::Sent { peer: to, segment: number, bytes: len };
+        let what = What::Sent { peer: to, segment: number, bytes: len, content };
         let at = self.local_now(from);
         let sent = self.log.push(at, from, origin.cause, Some(side.conn), origin.grant, what);
         if let Some(at) = self.network.losses.iter().position(|(f, t, _)| *f == from && *t == to) {
