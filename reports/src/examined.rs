@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use picklock_scenarios::doctor::{Cause, Difference, Examined};
+use picklock_scenarios::check::Checked;
+use picklock_scenarios::doctor::{Cause, Code, Difference, Examined};
 
 use crate::layout::paragraph;
 use crate::paint::{Ink, Style};
@@ -21,7 +22,7 @@ pub fn text(title: &str, examined: &Examined, elsewhere: Option<&str>, style: &S
     for cause in causes {
         if !told.contains(&cause) {
             told.push(cause);
-            out.push_str(&likely(cause, style));
+            out.push_str(&likely(cause, examined.code, style));
         }
     }
     if let Some(elsewhere) = elsewhere {
@@ -37,25 +38,32 @@ pub fn text(title: &str, examined: &Examined, elsewhere: Option<&str>, style: &S
 /// The same of one difference, without a title.
 #[must_use]
 pub fn difference(difference: &Difference, style: &Style) -> String {
-    parts(difference, style) + &likely(difference.cause, style)
+    parts(difference, style) + &likely(difference.cause, difference.code, style)
 }
 
-fn likely(cause: Cause, style: &Style) -> String {
-    paragraph(&format!("likely cause: {cause}"), 2, style.columns())
-        + &paragraph(&format!("instead: {}", cause.remedy()), 2, style.columns())
+fn likely(cause: Cause, code: Code, style: &Style) -> String {
+    paragraph(&format!("likely cause: {}", code.cause(cause)), 2, style.columns())
+        + &paragraph(&format!("instead: {}", code.remedy(cause)), 2, style.columns())
 }
 
 fn parts(difference: &Difference, style: &Style) -> String {
     let mut out = format!("  two runs of it part at event {}:\n", difference.position);
-    for (nth, run) in ["first ", "second"].iter().zip(&difference.runs) {
+    let line = |run: &Checked| {
         let names = Names::of(&run.trace);
-        let line = match run.trace.events.get(difference.position) {
+        match run.trace.events.get(difference.position) {
             None => "has ended".to_owned(),
             Some(event) => {
                 let said = run.wire.get(&event.id).map(|said| format!(": {said}")).unwrap_or_default();
                 format!("{} {} {}{said}", event.at, names.host(event.host), names.say(event))
             }
-        };
+        }
+    };
+    let mut lines = difference.runs.each_ref().map(line);
+    if lines[0] == lines[1] {
+        // What is not read in words differs in its bytes.
+        lines[1].push_str(", with other bytes");
+    }
+    for (nth, line) in ["first ", "second"].iter().zip(lines) {
         out.push_str(&paragraph(&format!("{nth}: {line}"), 4, style.columns()));
     }
     out

@@ -155,15 +155,15 @@ fn cases<'a>(designs: &'a [Design], scenarios: &'a [Scenario], seeds: &Range<u64
 
 /// What is found of a run, and its digest.
 fn examine(case: &Case<'_>) -> Result<(Examined, String), Failure> {
-    let plan = check::draw(&case.design, case.scenario, Seed(case.seed)).map_err(Failure::internal)?;
-    let found = doctor::examine(Engine::Event, &case.design, &plan).map_err(Failure::internal)?;
+    let plan = check::draw(&case.design, case.scenario, Seed(case.seed)).map_err(Failure::from)?;
+    let found = doctor::examine(Engine::Event, &case.design, &plan).map_err(Failure::from)?;
     let digest = found.digest.to_string();
     Ok((found, digest))
 }
 
 fn digest(case: &Case<'_>) -> Result<String, Failure> {
-    let run = check::seed(Engine::Event, &case.design, case.scenario, Seed(case.seed))
-        .map_err(Failure::internal)?;
+    let run =
+        check::seed(Engine::Event, &case.design, case.scenario, Seed(case.seed)).map_err(Failure::from)?;
     Ok(digest_line(case, &run.trace.digest.to_string()))
 }
 

@@ -95,7 +95,8 @@ pub(super) fn same(
 /// Where two runs part, and what probably made them. Two more may say more of it: in these, what was sent is kept.
 fn difference(engine: Engine, design: &Design, runs: [Checked; 2]) -> String {
     let told = panics::watched(|| doctor::twice(engine, design, &runs[0].plan)).ok();
-    let found = told.and_then(Difference::between).or_else(|| Difference::between(runs));
+    let found =
+        told.and_then(|told| Difference::between(design, told)).or_else(|| Difference::between(design, runs));
     let told = found.map(|difference| examined::difference(&difference, &Style::default()));
     // Equal runs of different plans: a calm one differed, from which it is drawn when faults strike.
     told.unwrap_or_else(|| "  its faults were drawn otherwise, from a calm run that differed\n".to_owned())

@@ -4,8 +4,10 @@
 //! A lock that reads the machine's clock, walks through a hash map in whatever order it has, opens a socket or spawns a thread
 //! does something else in every run. Then no seed replays and no counterexample can be believed. What made the difference is guessed
 //! from what differs: a number that is the time of day, the same steps in another order, a text that was drawn. Threads and
-//! sockets of the process are counted while it runs, where the system tells (Linux).
+//! sockets of the process are counted while it runs, where the system tells (Linux); not while a program runs, whose supervisor has
+//! sockets of its own.
 
+mod advice;
 mod cause;
 mod watch;
 
@@ -16,6 +18,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::plan::Plan;
 use picklock_sim::trace::{Digest, Trace};
 
+pub use self::advice::{Code, Language};
 pub use self::cause::Cause;
 use self::watch::Watch;
 use crate::check::{self, CheckError, Checked};
@@ -31,6 +34,8 @@ pub struct Examined {
     pub difference: Option<Difference>,
     /// What the process did meanwhile that no run may do: threads and sockets of the machine.
     pub noticed: Vec<Cause>,
+    /// Whose code did it.
+    pub code: Code,
 }
 
 /// Two runs of one plan that are not the same.
@@ -41,15 +46,17 @@ pub struct Difference {
     pub position: usize,
     /// What probably made it differ.
     pub cause: Cause,
+    /// Whose code did it.
+    pub code: Code,
 }
 
 impl Difference {
-    /// Where two runs part and why, if they do.
+    /// Where two runs of a design part and why, if they do.
     #[must_use]
-    pub fn between(runs: [Checked; 2]) -> Option<Difference> {
+    pub fn between(design: &Design, runs: [Checked; 2]) -> Option<Difference> {
         let position = differ(runs.each_ref().map(|run| &run.trace))?;
         let cause = cause::guess(runs.each_ref(), position);
-        Some(Difference { runs, position, cause })
+        Some(Difference { runs, position, cause, code: Code::of(design) })
     }
 }
 
@@ -58,15 +65,16 @@ impl Difference {
 /// # Errors
 /// When the design's code panics.
 pub fn examine(engine: Engine, design: &Design, plan: &Plan) -> Result<Examined, CheckError> {
-    let watch = Watch::start();
+    let code = Code::of(design);
+    let watch = (code == Code::Host).then(Watch::start);
     let runs = twice(engine, design, plan)?;
-    let noticed = watch.stop();
+    let noticed = watch.map(Watch::stop).unwrap_or_default();
     let digest = runs[0].trace.digest;
-    let difference = Difference::between(runs).map(|difference| {
+    let difference = Difference::between(design, runs).map(|difference| {
         let cause = noticed.first().copied().unwrap_or(difference.cause);
         Difference { cause, ..difference }
     });
-    Ok(Examined { digest, difference, noticed })
+    Ok(Examined { digest, difference, noticed, code })
 }
 
 /// Makes two runs of a plan that are to be told, with what their segments said.
@@ -83,15 +91,17 @@ pub fn twice(engine: Engine, design: &Design, plan: &Plan) -> Result<[Checked; 2
 pub struct Departure {
     /// What probably made it differ.
     pub cause: Cause,
+    /// Whose code did it.
+    pub code: Code,
     /// The first event that differs as either run has it, in a line each.
     pub events: [String; 2],
 }
 
 impl fmt::Display for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Departure { cause, events: [once, again] } = self;
+        let Departure { cause, code, events: [once, again] } = self;
         writeln!(f, "  once:  {once}\n  again: {again}")?;
-        write!(f, "  likely cause: {cause}\n  instead: {}", cause.remedy())
+        write!(f, "  likely cause: {}\n  instead: {}", code.cause(*cause), code.remedy(*cause))
     }
 }
 
@@ -105,6 +115,7 @@ pub fn made_again(engine: Engine, design: &Design, run: &Checked) -> Result<Opti
     let parts = differ(runs.map(|run| &run.trace));
     Ok(parts.map(|position| Departure {
         cause: cause::guess(runs, position),
+        code: Code::of(design),
         events: runs.map(|run| event_line(&run.trace, position)),
     }))
 }
