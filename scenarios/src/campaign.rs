@@ -37,7 +37,7 @@ pub mod shard;
 mod tests;
 
 pub use self::error::{CampaignError, PartError};
-pub use self::observer::{Judged, Observer, Silent};
+pub use self::observer::{Judged, Observer, RanOut, Silent};
 pub use self::request::{Campaign, RealServers, quoted};
 
 /// Of so many seeds the runs of one are made twice: what is not the same then cannot be replayed.

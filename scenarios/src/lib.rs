@@ -74,6 +74,7 @@ pub mod history;
 pub mod invariants;
 pub mod metrics;
 pub mod outcome;
+pub mod patience;
 pub mod recorded;
 pub mod scenario;
 pub mod shrink;

@@ -18,6 +18,7 @@ use picklock_sim::time::nanos;
 
 use crate::check;
 use crate::invariants::{self, Invariant};
+use crate::patience::Patience;
 
 /// Other networks under which a candidate is tried.
 const NETWORKS: u64 = 4;
@@ -26,25 +27,61 @@ const ENOUGH: u64 = 3;
 /// Candidates tried at most; a plan of the built-in suite needs a third of them.
 const TRIES_MAX: u32 = 400;
 
+/// When reducing ends, though there may be more to take away.
+#[derive(Debug)]
+pub struct Limit<'a> {
+    /// After so many candidates.
+    pub tries: u32,
+    /// When this is over.
+    pub patience: &'a Patience,
+}
+
+impl<'a> Limit<'a> {
+    /// As many candidates as ever are tried, within this time.
+    #[must_use]
+    pub fn of(patience: &'a Patience) -> Limit<'a> {
+        Limit { tries: TRIES_MAX, patience }
+    }
+}
+
+/// A plan that was reduced.
+pub struct Reduced {
+    /// It violates the invariant.
+    pub plan: Plan,
+    /// After how many candidates the time was over, if it was: so many tried again give the same plan.
+    pub cut_short: Option<u32>,
+}
+
 /// The smallest plan found that violates the invariant; the plan itself if nothing can be taken away.
 #[must_use]
 pub fn shrink(engine: Engine, design: &Design, plan: &Plan, invariant: &str) -> Plan {
-    let Some(invariant) = invariants::named(invariant) else { return plan.clone() };
-    let mut search = Search { engine, design, invariant, robust: false, tries: 0, refused: Vec::new() };
-    search.robust = search.is_robust(plan);
-    let mut best = plan.clone();
-    loop {
-        let before = best.clone();
-        search.drop_clients(&mut best);
-        search.drop_injections(&mut best);
-        search.drop_rivals(&mut best);
-        search.drop_sections(&mut best);
-        if best == before || search.tries >= TRIES_MAX {
-            break;
-        }
-    }
-    search.round_durations(&mut best);
-    best
+    shrink_within(engine, design, plan, invariant, &Limit::of(&Patience::default())).plan
+}
+
+/// The same, found within a limit.
+#[must_use]
+pub fn shrink_within(
+    engine: Engine,
+    design: &Design,
+    plan: &Plan,
+    invariant: &str,
+    limit: &Limit<'_>,
+) -> Reduced {
+    let Some(invariant) = invariants::named(invariant) else {
+        return Reduced { plan: plan.clone(), cut_short: None };
+    };
+    let mut search = Search {
+        engine,
+        design,
+        invariant,
+        limit,
+        robust: false,
+        tries: 0,
+        cut_short: false,
+        refused: Vec::new(),
+    };
+    let plan = search.smallest(plan);
+    Reduced { plan, cut_short: search.cut_short.then_some(search.tries) }
 }
 
 /// A plan on another network: the k-th of the networks that a confirmation tries.
@@ -57,14 +94,42 @@ struct Search<'a> {
     engine: Engine,
     design: &'a Design,
     invariant: &'static Invariant,
+    limit: &'a Limit<'a>,
     /// True if the best plan so far is violated under most networks: so must be what replaces it.
     robust: bool,
     tries: u32,
+    /// Whether the time was over before there was nothing left to try.
+    cut_short: bool,
     /// The candidates that were not taken. None would be later: more is demanded as the search goes on, never less.
     refused: Vec<Plan>,
 }
 
 impl Search<'_> {
+    fn smallest(&mut self, plan: &Plan) -> Plan {
+        self.robust = self.is_robust(plan);
+        let mut best = plan.clone();
+        loop {
+            let before = best.clone();
+            self.drop_clients(&mut best);
+            self.drop_injections(&mut best);
+            self.drop_rivals(&mut best);
+            self.drop_sections(&mut best);
+            if best == before || self.is_over() {
+                break;
+            }
+        }
+        self.round_durations(&mut best);
+        best
+    }
+
+    fn is_over(&mut self) -> bool {
+        if self.tries >= self.limit.tries.min(TRIES_MAX) {
+            return true;
+        }
+        self.cut_short = self.cut_short || self.limit.patience.is_over();
+        self.cut_short
+    }
+
     fn drop_injections(&mut self, best: &mut Plan) {
         for at in (0..best.injections.len()).rev() {
             // With it go those that are tied to it: there may be none at this place any more.
@@ -129,7 +194,7 @@ impl Search<'_> {
     }
 
     fn keep_if_violated(&mut self, best: &mut Plan, candidate: Plan) {
-        if candidate == *best || self.tries >= TRIES_MAX {
+        if candidate == *best || self.is_over() {
             return;
         }
         self.tries += 1;

@@ -124,7 +124,7 @@ pub struct Violation {
 }
 
 /// How often a violation was seen on the second engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Confirmed {
     /// Network seeds under which it was seen.
     pub seen: u32,

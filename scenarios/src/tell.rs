@@ -1,9 +1,10 @@
 //! Makes the counterexamples of a campaign worth reading: each distinct violation is drawn again, reduced, confirmed on
 //! the second engine and kept in a capsule.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use picklock_sim::capsule::{Capsule, FORMAT};
@@ -12,14 +13,15 @@ use picklock_sim::engine::Engine;
 use picklock_sim::plan::Plan;
 use picklock_sim::seed::Seed;
 
-use crate::campaign::observer::Observer;
+use crate::campaign::observer::{Observer, RanOut};
 use crate::campaign::parallel::in_parallel;
 use crate::campaign::request::{Campaign, Pairing};
 use crate::check::{self, CheckError, Checked};
 use crate::files::{remedy, write_whole};
 use crate::invariants::Invariant;
 use crate::outcome::Finding;
-use crate::shrink;
+use crate::patience::Patience;
+use crate::shrink::{self, Limit};
 use crate::story::{Breach, Story};
 use crate::summary::{Cell, Confirmed, SeenWith, Violation};
 use crate::tally::Seen;
@@ -61,7 +63,7 @@ pub(crate) fn untold(campaign: &Campaign<'_>, pairing: &Pairing<'_>, seen: Seen)
     }
 }
 
-/// Tells every violation of every cell, on as many threads as the campaign has. When `stop` becomes true, the rest
+/// Tells violations, on as many threads as the campaign has. When `stop` becomes true or the time is over, the rest
 /// stays untold.
 pub(crate) fn all(
     campaign: &Campaign<'_>,
@@ -70,22 +72,35 @@ pub(crate) fn all(
     stop: &AtomicBool,
     observer: &dyn Observer,
 ) -> Result<(), TellError> {
-    let groups = groups(cells, campaign.thorough || campaign.out.is_some());
-    observer.telling(groups.iter().map(|group| group.invariants.len() as u64).sum());
+    let groups = groups(cells, Which::of(campaign));
+    let all = groups.iter().map(Group::size).sum();
+    observer.telling(all);
+    let patience = Patience::of(campaign.shrink_budget);
+    let (begun, in_part) = (AtomicU64::new(0), AtomicU64::new(0));
     let next = AtomicUsize::new(0);
     let told = Mutex::new((Vec::new(), None));
     in_parallel(campaign.jobs, || {
         while !stop.load(Ordering::Relaxed)
             && let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed))
+            && !patience.is_over()
         {
-            let outcome = tell_group(campaign, &pairings[group.cell], group, observer);
+            begun.fetch_add(group.size(), Ordering::Relaxed);
+            let outcome = tell_group(campaign, &pairings[group.cell], group, &patience, observer);
             let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
             match outcome {
-                Ok(stories) => told.0.extend(stories.into_iter().map(|story| (group.cell, story))),
+                Ok(stories) => {
+                    let parts = stories.iter().filter(|story| story.in_part).count() as u64;
+                    in_part.fetch_add(parts, Ordering::Relaxed);
+                    told.0.extend(stories.into_iter().map(|story| (group.cell, story)));
+                }
                 Err(error) => drop(told.1.get_or_insert(error)),
             }
         }
     });
+    if patience.was_lost() {
+        let untold = all - begun.into_inner();
+        observer.ran_out(&RanOut { all, untold, in_part: in_part.into_inner() });
+    }
     let (told, error) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
     for (cell, told) in told {
         if let Some(violation) = cells[cell].violations.get_mut(&told.invariant) {
@@ -107,6 +122,34 @@ struct Group {
     invariants: Vec<String>,
 }
 
+impl Group {
+    /// How many violations it has.
+    fn size(&self) -> u64 {
+        self.invariants.len() as u64
+    }
+}
+
+/// Which violations are told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// Those that count, and what is told together with them.
+    Unexpected,
+    /// These, and of the others one for each family of designs and way of breaking: the same invariants under the same seed.
+    Representative,
+    /// All.
+    All,
+}
+
+impl Which {
+    fn of(campaign: &Campaign<'_>) -> Which {
+        match (campaign.thorough, campaign.out) {
+            (true, _) => Which::All,
+            (false, Some(_)) => Which::Representative,
+            (false, None) => Which::Unexpected,
+        }
+    }
+}
+
 /// From the last consequence to the first cause; what is not among them comes before.
 const DEMANDING: [&str; 6] =
     ["no-lost-update", "effective-exclusion", "token-order", "ownership", "progress", "mutual-exclusion"];
@@ -117,9 +160,11 @@ pub fn most_demanding_first(invariants: &mut [String]) {
     invariants.sort_by_key(|name| DEMANDING.iter().position(|other| other == name));
 }
 
-/// The violations to tell: all, or those that count and what is told together with them.
-fn groups(cells: &[Cell], all: bool) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+/// The violations to tell, in the order in which they are: those that nobody expects first, and then the first way of breaking of
+/// each family, its second one, and so on, so that every family has its turn if time is short.
+fn groups(cells: &[Cell], which: Which) -> Vec<Group> {
+    let mut groups: Vec<((bool, usize), Group)> = Vec::new();
+    let mut ways: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
     for (cell, results) in cells.iter().enumerate() {
         let mut seeds: Vec<u64> = results.violations.values().map(|violation| violation.first_seed).collect();
         seeds.sort_unstable();
@@ -127,14 +172,24 @@ fn groups(cells: &[Cell], all: bool) -> Vec<Group> {
         for seed in seeds {
             let of_seed = results.violations.iter().filter(|(_, violation)| violation.first_seed == seed);
             let mut invariants: Vec<String> = of_seed.map(|(name, _)| name.clone()).collect();
-            if !all && invariants.iter().all(|name| results.allows(name)) {
-                continue;
-            }
             most_demanding_first(&mut invariants);
-            groups.push(Group { cell, seed, invariants });
+            let expected = invariants.iter().all(|name| results.allows(name));
+            let family = results.design.split('{').next().unwrap_or_default();
+            let known = ways.entry(family).or_default();
+            let is_new = !known.contains(&invariants);
+            if match which {
+                Which::Unexpected => !expected,
+                Which::Representative => !expected || is_new,
+                Which::All => true,
+            } {
+                let nth = known.len();
+                known.push(invariants.clone());
+                groups.push(((expected, nth), Group { cell, seed, invariants }));
+            }
         }
     }
-    groups
+    groups.sort_by_key(|(order, _)| *order);
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 struct Told {
@@ -143,12 +198,15 @@ struct Told {
     confirmed: Option<Confirmed>,
     real: Option<SeenWith>,
     story: Arc<Story>,
+    /// The time was over before all of it was done.
+    in_part: bool,
 }
 
 fn tell_group(
     campaign: &Campaign<'_>,
     pairing: &Pairing<'_>,
     group: &Group,
+    patience: &Patience,
     observer: &dyn Observer,
 ) -> Result<Vec<Told>, TellError> {
     let Ok(design) = &pairing.design else { return Ok(Vec::new()) };
@@ -160,16 +218,35 @@ fn tell_group(
     let mut told = Vec::new();
     let mut rest = group.invariants.clone();
     while let Some(hardest) = rest.first().cloned() {
-        let small = shrink::shrink(campaign.engine, design, &plan, &hardest);
+        let line = campaign.replay_line(pairing, group.seed);
+        let (small, replay, cut_short) = if campaign.shrink {
+            let limit = Limit::of(patience);
+            let reduced = shrink::shrink_within(campaign.engine, design, &plan, &hardest, &limit);
+            let shrinking = shrinking(&whole, Some(&hardest), reduced.cut_short);
+            (reduced.plan, format!("{line}{shrinking}"), reduced.cut_short.is_some())
+        } else {
+            (plan.clone(), line, false)
+        };
         let run = check::check_keeping(campaign.engine, design, small).map_err(failed)?;
         let (shown, others): (Vec<String>, Vec<String>) =
             rest.into_iter().partition(|invariant| run.violates(invariant) || *invariant == hardest);
-        let confirmed = campaign.confirm.then(|| confirm(Engine::TURMOIL, design, &run.plan, &shown));
-        let real = campaign.confirm.then(|| with_real_servers(campaign, design, &run.plan, &shown)).flatten();
-        let line = campaign.replay_line(pairing, group.seed);
-        let replay = format!("{line}{}", shrinking(&whole, Some(&hardest)));
-        let trials = trials::of(campaign.engine, design, &run, &campaign.others);
-        let story = Arc::new(Story { trials: Some(trials), ..story(design, scenario, &run, replay) });
+        let confirmed = campaign
+            .confirm
+            .then(|| confirm_within(Engine::TURMOIL, design, &run.plan, &shown, patience))
+            .flatten();
+        let real = campaign
+            .confirm
+            .then(|| with_real_servers(campaign, design, &run.plan, &shown, patience))
+            .flatten();
+        // Of a run that was not reduced, most parts are of no account.
+        let trials = (campaign.shrink && !patience.is_over())
+            .then(|| trials::of(campaign.engine, design, &run, &campaign.others));
+        let few = |counts: &[Confirmed]| counts.iter().any(|count| count.of < NETWORKS);
+        let in_part = cut_short
+            || campaign.confirm && confirmed.as_deref().is_none_or(few)
+            || real.as_ref().is_some_and(|(_, counts)| few(counts))
+            || campaign.shrink && trials.is_none();
+        let story = Arc::new(Story { trials, ..story(design, scenario, &run, replay) });
         for (at, invariant) in shown.into_iter().enumerate() {
             let capsule = keep(campaign, pairing, design, &invariant, &run)?;
             let confirmed = confirmed.as_ref().map(|counts| counts[at]);
@@ -177,7 +254,7 @@ fn tell_group(
                 .as_ref()
                 .filter(|_| !OF_RECORDS.contains(&&*invariant))
                 .map(|(servers, counts)| SeenWith { servers: Arc::clone(servers), counts: counts[at] });
-            told.push(Told { invariant, capsule, confirmed, real, story: Arc::clone(&story) });
+            told.push(Told { invariant, capsule, confirmed, real, story: Arc::clone(&story), in_part });
             observer.told();
         }
         rest = others;
@@ -193,12 +270,14 @@ pub fn reduced_to(run: &Checked) -> Option<String> {
     violated.into_iter().next()
 }
 
-/// What a line that replays a run needs besides, so that it shows the run reduced to this invariant.
+/// What a line that replays a run needs besides, so that it shows the run reduced to this invariant, and as far as it was when the
+/// time was over.
 #[must_use]
-pub fn shrinking(whole: &Checked, invariant: Option<&str>) -> String {
+pub fn shrinking(whole: &Checked, invariant: Option<&str>, cut_short: Option<u32>) -> String {
+    let how_far = cut_short.map(|tries| format!(" --shrink-tries {tries}")).unwrap_or_default();
     match invariant {
-        Some(named) if reduced_to(whole).as_deref() != Some(named) => format!(" --shrink={named}"),
-        _ => " --shrink".to_owned(),
+        Some(named) if reduced_to(whole).as_deref() != Some(named) => format!(" --shrink={named}{how_far}"),
+        _ => format!(" --shrink{how_far}"),
     }
 }
 
@@ -225,18 +304,35 @@ fn with_real_servers(
     design: &Design,
     plan: &Plan,
     invariants: &[String],
+    patience: &Patience,
 ) -> Option<(Arc<str>, Vec<Confirmed>)> {
     let servers = campaign.real.as_ref()?;
     let real = (servers.on)(design.clone())?;
     real.admits(plan).ok()?;
-    Some((Arc::clone(&servers.name), confirm(Engine::Event, &real, plan, invariants)))
+    let counts = confirm_within(Engine::Event, &real, plan, invariants, patience)?;
+    Some((Arc::clone(&servers.name), counts))
 }
 
 /// How often a plan shows each of the violations on an engine, under networks other than its own.
 #[must_use]
 pub fn confirm(engine: Engine, design: &Design, plan: &Plan, invariants: &[String]) -> Vec<Confirmed> {
-    let mut counts = vec![Confirmed { seen: 0, of: NETWORKS }; invariants.len()];
+    confirm_within(engine, design, plan, invariants, &Patience::default()).unwrap_or_default()
+}
+
+/// The same, under as many networks as there is time for; `None` if there is none for the first.
+fn confirm_within(
+    engine: Engine,
+    design: &Design,
+    plan: &Plan,
+    invariants: &[String],
+    patience: &Patience,
+) -> Option<Vec<Confirmed>> {
+    let mut counts = vec![Confirmed::default(); invariants.len()];
     for k in 0..NETWORKS {
+        if patience.is_over() {
+            return (k > 0).then_some(counts);
+        }
+        counts.iter_mut().for_each(|count| count.of += 1);
         let plan = shrink::on_network(plan, u64::from(k));
         // A run that fails on the other engine shows nothing, and is counted as such.
         let Ok(run) = check::check(engine, design, plan) else { continue };
@@ -244,7 +340,7 @@ pub fn confirm(engine: Engine, design: &Design, plan: &Plan, invariants: &[Strin
             count.seen += u32::from(run.violates(invariant));
         }
     }
-    counts
+    Some(counts)
 }
 
 /// A run as a capsule.

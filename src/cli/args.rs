@@ -180,6 +180,9 @@ pub(crate) enum Colour {
     Never,
 }
 
+/// For how long violations are reduced and confirmed if nothing else is said.
+const SHRINK_BUDGET: &str = "60s";
+
 #[derive(Args)]
 #[command(after_help = "\
 Without --expect, the built-in designs under the built-in suite are held against the expectations that come with
@@ -203,6 +206,12 @@ pub(crate) struct RunArgs {
     /// Do not replay violations on the turmoil engine
     #[arg(long)]
     pub(crate) no_confirm: bool,
+    /// Do not reduce violations: tell their runs as they were found
+    #[arg(long)]
+    pub(crate) no_shrink: bool,
+    /// Reduce and confirm for no longer than this; what is left then is told as it was found
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET)]
+    pub(crate) shrink_budget: Duration,
     /// Reduce violations that are expected, and replay them on the turmoil engine, also when the whole suite is run
     #[arg(long, conflicts_with = "no_confirm")]
     pub(crate) confirm_all: bool,
@@ -290,6 +299,12 @@ pub(crate) struct ReplayArgs {
         default_missing_value = ""
     )]
     pub(crate) shrink: Option<String>,
+    /// Reduce for no longer than this, and show what there is by then
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, requires = "shrink")]
+    pub(crate) shrink_budget: Duration,
+    /// Reduce by so many candidates at most: as far as a run was reduced when its time was over
+    #[arg(long, value_name = "N", requires = "shrink")]
+    pub(crate) shrink_tries: Option<u32>,
     #[command(flatten)]
     pub(crate) look: Look,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use picklock_reports::compare::{Made, Pairs};
-use picklock_scenarios::campaign::{Campaign, Judged, Observer};
+use picklock_scenarios::campaign::{Campaign, Judged, Observer, RanOut};
 
 /// Passes everything on, and pairs what is judged.
 pub(crate) struct Pairing<'a> {
@@ -65,5 +65,9 @@ impl Observer for Pairing<'_> {
 
     fn told(&self) {
         self.next.told();
+    }
+
+    fn ran_out(&self, left: &RanOut) {
+        self.next.ran_out(left);
     }
 }

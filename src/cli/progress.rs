@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use picklock_scenarios::campaign::{Judged, Observer};
+use picklock_scenarios::campaign::{Judged, Observer, RanOut};
 
 use super::exit::Failure;
 use super::store::{Live, Progress};
@@ -118,6 +118,14 @@ fn telling_line(done: u64, of: u64, elapsed: Duration) -> String {
     format!("{done} of {of} violations reduced and confirmed, {}s", elapsed.as_secs())
 }
 
+fn ran_out_line(left: RanOut) -> String {
+    let RanOut { all, untold, in_part } = left;
+    format!(
+        "the time for reducing and confirming is over: of {all} violations {untold} are told as they were found, {in_part} are reduced or \
+         confirmed in part; --shrink-budget TIME gives more time, --no-shrink takes none"
+    )
+}
+
 /// Says what is being worked on; nothing unless standard error is a terminal.
 pub(crate) struct Spinner(ProgressBar);
 
@@ -165,6 +173,13 @@ impl Observer for Bar {
     fn told(&self) {
         self.more(1);
     }
+
+    fn ran_out(&self, left: &RanOut) {
+        self.bar.suspend(|| {
+            // Who does not listen on standard error is not told.
+            let _ = writeln!(io::stderr().lock(), "picklock: note: {}", ran_out_line(*left));
+        });
+    }
 }
 
 /// A flag that Ctrl-C sets: the campaign ends with what it has. A second Ctrl-C ends the process at once.
@@ -208,6 +223,11 @@ mod tests {
         assert_eq!(
             telling_line(3, 9, Duration::from_secs(30)),
             "3 of 9 violations reduced and confirmed, 30s"
+        );
+        assert_eq!(
+            ran_out_line(RanOut { all: 9, untold: 5, in_part: 1 }),
+            "the time for reducing and confirming is over: of 9 violations 5 are told as they were found, 1 are reduced or \
+             confirmed in part; --shrink-budget TIME gives more time, --no-shrink takes none"
         );
     }
 }

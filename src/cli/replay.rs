@@ -8,8 +8,10 @@ use picklock_reports::timeline::{self, Detail};
 use picklock_reports::{Format, html, single};
 use picklock_scenarios::campaign::quoted;
 use picklock_scenarios::check::{self, CheckError, Checked};
+use picklock_scenarios::patience::Patience;
+use picklock_scenarios::shrink::{self, Limit};
 use picklock_scenarios::story::Story;
-use picklock_scenarios::{invariants, shrink, tell, trials};
+use picklock_scenarios::{invariants, tell, trials};
 use picklock_sim::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_sim::design::{Design, Part};
 use picklock_sim::engine::Engine;
@@ -128,9 +130,23 @@ fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failur
         replayed.notes.push(format!("nothing to shrink: {invariant} is not violated"));
         return Ok(replayed);
     }
-    replayed.line.push_str(&tell::shrinking(&replayed.run, Some(&invariant)));
-    let plan = shrink::shrink(replayed.engine, &replayed.design, &replayed.run.plan, &invariant);
-    replayed.run = judged(args)(replayed.engine, &replayed.design, plan).map_err(Failure::from)?;
+    let patience = Patience::of(Some(args.shrink_budget));
+    let limit = match args.shrink_tries {
+        Some(tries) => Limit { tries, patience: &patience },
+        None => Limit::of(&patience),
+    };
+    let (engine, plan) = (replayed.engine, &replayed.run.plan);
+    let reduced = shrink::shrink_within(engine, &replayed.design, plan, &invariant, &limit);
+    let tries = reduced.cut_short.or(args.shrink_tries);
+    replayed.line.push_str(&tell::shrinking(&replayed.run, Some(&invariant), tries));
+    if let Some(tries) = reduced.cut_short {
+        replayed.notes.push(format!(
+            "reduced only in part: the {:?} of --shrink-budget were over after {tries} candidates; \
+             --shrink-tries {tries} reduces as far again",
+            args.shrink_budget,
+        ));
+    }
+    replayed.run = judged(args)(engine, &replayed.design, reduced.plan).map_err(Failure::from)?;
     Ok(replayed)
 }
 

@@ -84,6 +84,8 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     };
     campaign.fail_fast = args.fail_fast;
     campaign.confirm = !args.no_confirm;
+    campaign.shrink = !args.no_shrink;
+    campaign.shrink_budget = Some(args.shrink_budget);
     campaign.real = servers::installed()
         .filter(|_| campaign.confirm)
         .map(|name| RealServers { name: name.into(), on: |design| servers::on_real_servers(design).ok() });
@@ -91,6 +93,15 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
         args.confirm_all || (!args.no_confirm && args.allow.is_none() && is_choice(selection));
     campaign.expectations = expectations.as_ref();
     let figures = args.explored.as_deref().map(Figures::load).transpose().map_err(Failure::input)?;
+    if selection.out.is_some() && !campaign.thorough {
+        // Who does not listen on standard error is not told.
+        let _ = writeln!(
+            io::stderr().lock(),
+            "picklock: note: after the runs, one violation of each design and way of breaking is reduced, confirmed and kept as a file: \
+             up to {:?} more (--shrink-budget)",
+            args.shrink_budget,
+        );
+    }
     let report = Report { args, formats, allowances, figures };
     let Some(out) = selection.out.as_deref() else {
         return report.write(&campaign, source, None, None).map(|(exit, _)| exit);

@@ -16,6 +16,17 @@ pub struct Judged<'a> {
     pub run: &'a Checked,
 }
 
+/// What was left out when the time for reducing and confirming was over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RanOut {
+    /// Violations that were to be told.
+    pub all: u64,
+    /// Those that are told as they were found.
+    pub untold: u64,
+    /// Those that are reduced or confirmed in part.
+    pub in_part: u64,
+}
+
 /// Is told how a campaign goes on; called from several threads.
 pub trait Observer: Sync {
     /// So many more runs are done.
@@ -26,6 +37,8 @@ pub trait Observer: Sync {
     fn telling(&self, violations: u64);
     /// One of them is done.
     fn told(&self);
+    /// The time for reducing and confirming was over before all was done.
+    fn ran_out(&self, _: &RanOut) {}
 }
 
 /// Says nothing.

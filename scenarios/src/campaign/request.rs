@@ -32,9 +32,13 @@ pub struct Campaign<'a> {
     pub shard: Option<Shard>,
     /// Stop at the first violation that is not expected.
     pub fail_fast: bool,
-    /// Reduce one run of each distinct violation, so that it can be told; one that an expectation allows only if the campaign
-    /// is thorough or keeps capsules, because no report tells its story.
+    /// Tell one run of each distinct violation, reduced if not said otherwise. What an expectation allows is told only if the
+    /// campaign is thorough; if it keeps capsules, one of each design and way of breaking.
     pub tell: bool,
+    /// Reduce what is told; else it is told as it was found.
+    pub shrink: bool,
+    /// For how long is reduced and confirmed; without an end if absent.
+    pub shrink_budget: Option<Duration>,
     /// Replay what is told on turmoil.
     pub confirm: bool,
     /// Replay what is told on real servers, too.
@@ -86,6 +90,8 @@ impl<'a> Campaign<'a> {
             shard: None,
             fail_fast: false,
             tell: false,
+            shrink: true,
+            shrink_budget: None,
             confirm: false,
             real: None,
             thorough: false,
