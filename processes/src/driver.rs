@@ -13,7 +13,7 @@ use crate::connections::Connections;
 use crate::news::News;
 use crate::worker::Watch;
 
-/// So many of its last complaints are told when it fails.
+/// So many of its last complaints are told when it fails, and so many of the first refusals.
 const COMPLAINTS: usize = 8;
 
 thread_local! {
@@ -26,15 +26,28 @@ thread_local! {
 pub(crate) struct LastWords {
     pub(crate) status: Option<Status>,
     complaints: Vec<String>,
+    /// What was refused to it, each once: what it complains of afterwards is often only a consequence.
+    refusals: Vec<String>,
 }
 
 impl LastWords {
-    /// Its last complaints, as the end of a message.
+    /// What was refused to it and its last complaints, as the end of a message.
     pub(crate) fn complaints(&self) -> String {
-        if self.complaints.is_empty() {
-            return String::new();
+        let mut text = String::new();
+        for (title, lines) in
+            [("It was refused", &self.refusals), ("Its last lines on standard error", &self.complaints)]
+        {
+            if !lines.is_empty() {
+                text.push_str(&format!("\n{title}:\n  {}", lines.join("\n  ")));
+            }
         }
-        format!("\nIts last lines on standard error:\n  {}", self.complaints.join("\n  "))
+        text
+    }
+
+    fn refused(&mut self, what: &str) {
+        if self.refusals.len() < COMPLAINTS && self.refusals.iter().all(|other| other != what) {
+            self.refusals.push(what.to_owned());
+        }
     }
 }
 
@@ -98,6 +111,8 @@ struct Driver {
     last_words: Arc<Mutex<LastWords>>,
     /// Whether a line is expected of it.
     asked: bool,
+    /// Whether it has read what it was told.
+    has_read: bool,
     /// Whether it is to be stopped.
     over: bool,
 }
@@ -119,6 +134,7 @@ impl Driver {
             audience,
             last_words: Arc::default(),
             asked: false,
+            has_read: false,
             over: false,
         };
         (driver, more)
@@ -185,9 +201,13 @@ impl Driver {
             Step::Sent { socket, bytes } => self.connections.send(&mut self.group, socket, &bytes).await,
             Step::Shut { socket } => self.connections.shut(&mut self.group, socket).await,
             Step::Closed { socket } => self.connections.close(&mut self.group, socket),
-            Step::Printed(line) => self.print(line),
-            Step::Complained(line) => self.complain(line),
-            Step::Refused(what) => self.complain(format!("[picklock] refused: {what}")),
+            Step::Printed(line) => self.print(visible(line)),
+            Step::Complained(line) => self.complain(visible(line)),
+            Step::Refused(what) => {
+                let what = visible(what);
+                self.note(format!("[picklock] refused: {what}"), true);
+                self.last_words().refused(&what);
+            }
             Step::Waits { .. } | Step::Exited(_) => {}
         }
     }
@@ -201,6 +221,13 @@ impl Driver {
                 self.host.record(picklock_sim::host::Origin::default(), what);
             }
             return self.keep(line);
+        }
+        if let Audience::Asker(_) = self.audience {
+            // What comes before it has read a line answers none: runtimes print warnings as they start.
+            self.has_read = self.has_read || self.group.has_read();
+            if !self.has_read {
+                return self.complain(line);
+            }
         }
         self.note(line.clone(), false);
         match &mut self.audience {
@@ -268,6 +295,16 @@ impl Driver {
         };
         news.into_iter().for_each(|news| self.bring(news));
     }
+}
+
+/// A line in which control characters are shown and not obeyed: it is told on terminals and in reports.
+fn visible(line: String) -> String {
+    let hidden = |c: char| c.is_control() && c != '\t';
+    if !line.contains(hidden) {
+        return line;
+    }
+    let shown = |c: char| if hidden(c) { c.escape_default().to_string() } else { c.to_string() };
+    line.chars().map(shown).collect()
 }
 
 /// What a call is as a protocol point.

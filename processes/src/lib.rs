@@ -22,6 +22,7 @@ mod network;
 mod news;
 mod program;
 pub mod servers;
+mod shim;
 mod spelling;
 mod within;
 mod worker;

@@ -1,7 +1,7 @@
 //! A command as a design: what its processes are given, and on which stores they run.
 
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::fs;
+use std::path::PathBuf;
 
 use picklock_programs::{Looks, Setup};
 use picklock_redis::{Redis, sentinel};
@@ -16,6 +16,7 @@ use crate::ensemble::Ensemble;
 use crate::error::ProgramError;
 use crate::lock::ProgramLock;
 use crate::network;
+use crate::shim;
 use crate::worker::WorkerProgram;
 
 /// An unmodified program that is asked for a lock.
@@ -124,9 +125,12 @@ impl Program {
     /// # Errors
     /// When the command is empty or its quotes are not closed.
     pub fn design(&self) -> Result<Design, ProgramError> {
-        let words = shlex::split(&self.command).ok_or_else(|| ProgramError::Quotes(self.command.clone()))?;
-        if words.is_empty() {
-            return Err(ProgramError::NoCommand);
+        let mut words =
+            shlex::split(&self.command).ok_or_else(|| ProgramError::Quotes(self.command.clone()))?;
+        let Some(first) = words.first_mut() else { return Err(ProgramError::NoCommand) };
+        // A version manager's shim would run at each start.
+        if let Some(program) = shim::behind(first) {
+            *first = program.display().to_string();
         }
         if self.worker && self.renews {
             return Err(ProgramError::Renews);
@@ -177,10 +181,7 @@ impl Program {
 /// The files that a command names: its program, and those of its arguments that are files.
 fn parts(words: &[String]) -> Vec<Part> {
     let found = |(at, word): (usize, &String)| {
-        let path = Path::new(word);
-        let within = |directory: PathBuf| directory.join(word);
-        let in_path = || env::split_paths(&env::var_os("PATH")?).map(within).find(|path| path.is_file());
-        let path = if at == 0 && path.components().count() == 1 { in_path()? } else { path.to_owned() };
+        let path = if at == 0 { shim::found(word)? } else { PathBuf::from(word) };
         let bytes = fs::read(&path).ok()?;
         Some(Part { file: path.display().to_string(), digest: format!("{:032x}", xxh3_128(&bytes)) })
     };

@@ -118,8 +118,12 @@ impl Watch {
     /// # Errors
     /// When the line is no report, or cannot come now.
     pub(crate) fn hear(&mut self, line: &str) -> Result<bool, String> {
-        let (report, key) =
-            read(line).ok_or_else(|| format!("the worker printed `{line}`; it must print {EXPECTED}"))?;
+        let (report, key) = read(line).ok_or_else(|| {
+            format!(
+                "the worker printed `{line}`; it must print {EXPECTED}, and anything else on standard error (a JVM does with \
+                 -Xlog:disable -Xlog:all=warning:stderr)"
+            )
+        })?;
         let wrong = |why: String| Err(format!("the worker printed `{line}` {why}"));
         match (report, &self.stand) {
             (Report::Wants | Report::Holds(_), Stand::Free(_)) if self.rounds_are_over() => {

@@ -142,6 +142,11 @@ pub enum StartError {
     /// There is no program of this name.
     #[error("find the program {0}")]
     NotFound(String),
+    /// The file is there, and may not be executed.
+    #[error(
+        "start {0}: it may not be executed (chmod +x), or is to be named after its interpreter, as in `python3 lock.py`"
+    )]
+    NotExecutable(String),
     /// An argument or a variable holds a zero byte.
     #[error("pass {0}: it holds a zero byte")]
     ZeroByte(&'static str),
@@ -164,9 +169,12 @@ pub enum Broken {
     /// It sleeps in a call that is not served.
     #[error("wait for the program: it sleeps in {0}, which virtual time cannot end")]
     Stuck(String),
-    /// It wrote too much, or sent too much without any other call.
-    #[error("read its output: more than {0} bytes")]
+    /// It printed too much.
+    #[error("read what the program prints: more than {0} bytes on standard output or standard error")]
     TooMuchOutput(usize),
+    /// It sent too much without any other call.
+    #[error("carry what the program sends: more than {0} bytes on its connections without a pause")]
+    TooMuchSent(usize),
     /// The kernel refused a call that worked before.
     #[error("{what}: {source}")]
     Kernel {

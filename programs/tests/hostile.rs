@@ -112,7 +112,9 @@ while True: conn.sendall(bytes(1 << 20))";
     let Some(mut setup) = python(script) else { return };
     setup.limits = Limits { output: 4 << 20, ..Limits::default() };
     let story = run(&setup, &[]);
-    assert!(matches!(story.broken, Some(Broken::TooMuchOutput(_))), "{:?}", story.broken);
+    let broken = story.broken.expect("it was stopped");
+    assert!(matches!(broken, Broken::TooMuchSent(_)), "{broken:?}");
+    assert!(broken.to_string().contains("sends"), "{broken}");
 }
 
 #[test]

@@ -6,7 +6,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// The text with everything escaped that would not print as one visible character: control characters, and the two
 /// code points that XML cannot hold. Names and messages come from users and pass through here.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn printable(text: &str) -> Cow<'_, str> {
     let hidden = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{2028}' | '\u{2029}');
     if !text.contains(hidden) {
         return Cow::Borrowed(text);

@@ -19,6 +19,7 @@ use crate::outcome::{Finding, Outcome};
 use crate::scenario::Scenario;
 use crate::summary::Metrics;
 
+mod acquires;
 mod decided;
 mod probes;
 mod program;
@@ -71,7 +72,7 @@ pub fn seed_sharing<'a>(
     // What other scenarios are probed by may be this very run.
     if engine == Engine::Event && scenario.faults().is_empty() {
         let trace = probes.make(design, plan.clone())?;
-        return Ok(judge(plan, trace));
+        return fit(engine, design, judge(plan, trace));
     }
     check(engine, design, plan)
 }
@@ -103,7 +104,13 @@ fn draw_sharing<'a>(
 /// When the plan names an unknown workload or the design's code panics.
 pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
     let Run { trace, .. } = run::run(engine, design, &plan, &workload(&plan)?)?;
-    Ok(judge(plan, trace))
+    fit(engine, design, judge(plan, trace))
+}
+
+/// The same run, of a program that can be tested.
+fn fit(engine: Engine, design: &Design, run: Checked) -> Result<Checked, CheckError> {
+    acquires::some(engine, design, &run.plan, &run.trace, || run.violations().next().is_some())?;
+    Ok(run)
 }
 
 /// As [`check`], with the same result, for a run that is to be told in full: what its segments said is kept.
@@ -112,7 +119,7 @@ pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, Che
 /// As [`check`].
 pub fn check_keeping(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
     let Run { trace, wire, .. } = run::run_keeping(engine, design, &plan, &workload(&plan)?)?;
-    Ok(Checked { wire, ..judge(plan, trace) })
+    fit(engine, design, Checked { wire, ..judge(plan, trace) })
 }
 
 /// As [`check`], with the same result, and with the protocol points that are passed.
@@ -123,7 +130,7 @@ pub fn points(design: &Design, plan: &Plan, seeing: Seeing) -> Result<(Checked, 
     let run = run::probe(design, plan, &workload(plan)?, seeing)?;
     let probe = run.probe.unwrap_or_default();
     let points = probe.passed().iter().map(|passed| probe.point(passed)).collect();
-    Ok((judge(plan.clone(), run.trace), points))
+    Ok((fit(Engine::Event, design, judge(plan.clone(), run.trace))?, points))
 }
 
 /// What the invariants and the measures say of a run.

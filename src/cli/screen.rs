@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use picklock_reports::Style;
+use picklock_reports::layout::printable;
 
 use super::args::{Colour, Look};
 use super::exit::Failure;
@@ -50,7 +51,8 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints an error.
+/// Prints an error. It may hold what a program or a file says, and the terminal obeys none of it.
 pub(crate) fn complain(message: &str) {
-    let _ = writeln!(io::stderr().lock(), "picklock: {message}");
+    let lines: Vec<_> = message.lines().map(printable).collect();
+    let _ = writeln!(io::stderr().lock(), "picklock: {}", lines.join("\n"));
 }

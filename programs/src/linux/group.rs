@@ -60,6 +60,8 @@ pub struct Group {
     pub(crate) input: OwnedFd,
     pub(crate) input_backlog: VecDeque<u8>,
     pub(crate) input_ends: bool,
+    /// A line was written to its input.
+    pub(crate) told_lines: bool,
     pub(crate) outputs: [Output; 2],
     pub(crate) page: Option<Arc<ClockPage>>,
     pub(crate) clock: Clock,
@@ -172,6 +174,7 @@ impl Group {
             input,
             input_backlog: VecDeque::new(),
             input_ends: false,
+            told_lines: false,
             outputs: [Output::new(out), Output::new(err)],
             page,
             clock: setup.clock,

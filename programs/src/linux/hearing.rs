@@ -126,10 +126,11 @@ impl Group {
         self.sockets.take_all();
         self.has_lines = true;
         self.silent_slices += 1;
-        if self.outputs.iter().any(|output| output.total > self.limits.output)
-            || self.sockets.untold() > self.limits.output
-        {
+        if self.outputs.iter().any(|output| output.total > self.limits.output) {
             return Err(Broken::TooMuchOutput(self.limits.output));
+        }
+        if self.sockets.untold() > self.limits.output {
+            return Err(Broken::TooMuchSent(self.limits.output));
         }
         for &process in running {
             let used = self.processes[process].processor_ns();

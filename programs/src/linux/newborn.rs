@@ -5,6 +5,7 @@
 //! everything is prepared before.
 
 use std::{
+    ffi::CStr,
     io,
     mem::MaybeUninit,
     os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd},
@@ -234,7 +235,25 @@ unsafe fn run_program(plan: &Plan) -> ! {
             libc::_exit(126);
         }
         libc::execve(plan.program.as_ptr(), plan.arguments.as_ptr(), plan.variables.as_ptr());
+        let why = why_not(*libc::__errno_location());
+        for part in [c"[picklock] failed to start ", &plan.program, c": ", why, c"\n"] {
+            libc::write(2, part.as_ptr().cast(), part.count_bytes());
+        }
         libc::_exit(127)
+    }
+}
+
+/// Why the kernel does not start a program, in words: who could look them up is not async-signal-safe.
+fn why_not(errno: i32) -> &'static CStr {
+    match errno {
+        libc::ENOENT => {
+            c"the interpreter that its first line names (#!), or the loader that it asks for, is not there"
+        }
+        libc::ENOEXEC => c"it is no program of this machine, and its first line names no interpreter (#!)",
+        libc::EACCES => c"it, or the interpreter that its first line names (#!), may not be executed",
+        libc::E2BIG => c"its arguments and variables are too long",
+        libc::ENOMEM => c"there is not enough memory",
+        _ => c"the kernel refused to",
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a program prints, sends and reads: bytes in, steps out; lines in, bytes out.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::{event::PollFlags, net::SendFlags};
 
@@ -70,7 +70,7 @@ impl Group {
             return Ok(());
         }
         self.has_lines = false;
-        self.sockets.gather(&mut self.events);
+        // Of what is printed and sent between two calls the first is told first: who says that it gives a lock back goes on to do so.
         for (output, make) in
             self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
         {
@@ -82,6 +82,7 @@ impl Group {
                 return Err(Broken::TooMuchOutput(self.limits.output));
             }
         }
+        self.sockets.gather(&mut self.events);
         Ok(())
     }
 
@@ -102,9 +103,19 @@ impl Group {
 
     /// Writes one line to the program's standard input.
     pub fn line(&mut self, line: &str) {
+        self.told_lines = true;
         self.input_backlog.extend(line.bytes());
         self.input_backlog.push_back(b'\n');
         self.flush_input();
+    }
+
+    /// Whether the program has read the lines that were written to it, if any were.
+    #[must_use]
+    pub fn has_read(&self) -> bool {
+        let mut unread: libc::c_int = 0;
+        // SAFETY: the call writes one number, to a local.
+        let told = unsafe { libc::ioctl(self.input.as_raw_fd(), libc::TIOCOUTQ, &raw mut unread) };
+        self.told_lines && self.input_backlog.is_empty() && told == 0 && unread == 0
     }
 
     /// Ends the program's standard input.

@@ -90,7 +90,7 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
     let path = environment.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value.as_os_str());
     let first = setup.command.first().map_or(OsStr::new(""), OsString::as_os_str);
     let program_path = locate(first, path.unwrap_or_default(), setup.dir.as_deref())
-        .ok_or_else(|| StartError::NotFound(first.to_string_lossy().into_owned()))?;
+        .ok_or_else(|| not_located(first, setup.dir.as_deref()))?;
     let zero = |what| move |_| StartError::ZeroByte(what);
     let arguments: Vec<CString> = setup
         .command
@@ -212,6 +212,14 @@ fn locate(name: &OsStr, path: &OsStr, dir: Option<&Path>) -> Option<PathBuf> {
         return None;
     }
     std::env::split_paths(path).map(|place| place.join(name)).find(|file| runs(file))
+}
+
+/// Why a program was not located.
+fn not_located(name: &OsStr, dir: Option<&Path>) -> StartError {
+    let file = dir.map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
+    let there = name.as_bytes().contains(&b'/') && file.is_file();
+    let name = name.to_string_lossy().into_owned();
+    if there { StartError::NotExecutable(name) } else { StartError::NotFound(name) }
 }
 
 impl Child {
