@@ -28,6 +28,7 @@ const LATER: &[&str] = &[
     "read-write",
     "aredis-119",
     "laravel-36337",
+    "node-redlock-even",
     "redis-py-2624",
     "redis-py-3847",
     "redis-semaphore-10",

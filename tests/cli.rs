@@ -722,6 +722,43 @@ mod replay {
     }
 
     #[test]
+    fn a_run_that_is_reduced_in_part_says_how_far_and_is_made_again_by_its_line() {
+        let shrink = ["replay", "single", "pause", "4", "--shrink"];
+        let ended = run(&and(&shrink, &["--shrink-budget", "0ms"]));
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stdout.contains("reduced only in part"), "{}", ended.stdout);
+        let line = said(&ended.stdout, "replay").to_owned();
+        assert!(line.ends_with(" --shrink --shrink-tries 0"), "{line}");
+        let digest = |words: &[&str]| said(&run(words).stdout, "digest").to_owned();
+        assert_eq!(said(&ended.stdout, "digest"), said(&shell(directory().path(), &line).stdout, "digest"));
+        // Each further candidate counts, and whoever has no time is told the same as whoever has tried none.
+        let [none, some, all] = [&["--shrink-tries", "0"][..], &["--shrink-tries", "6"], &[]]
+            .map(|limit| digest(&and(&shrink, limit)));
+        assert!(none != some && some != all, "{none} {some} {all}");
+        assert_eq!(none, said(&ended.stdout, "digest"));
+    }
+
+    #[test]
+    fn reducing_can_be_left_out_of_a_campaign_and_ends_with_its_budget() {
+        let here = directory();
+        let selection = ["run", "--design", "single", "--scenario", "pause", "--seeds", "8", "--expect", "none"];
+        let told = |more: &[&str]| run_in(here.path(), &and(&selection, more));
+        let whole = told(&["--no-confirm", "--no-shrink"]);
+        let lines = replay_lines(&whole.stdout);
+        assert!(!lines.is_empty() && lines.iter().all(|line| !line.contains("shrink")), "{lines:?}");
+        let counts = |page: &str| json(page)["cells"][0]["violations"].clone();
+        let (short, long) = (told(&["--format", "json", "--shrink-budget", "0ms"]), told(&["--format", "json"]));
+        assert_eq!(short.code, long.code);
+        assert!(short.stderr.contains("are told as they were found"), "{}", short.stderr);
+        assert!(!long.stderr.contains("are told as they were found"), "{}", long.stderr);
+        let (short, long) = (counts(&short.stdout), counts(&long.stdout));
+        for (name, violation) in long.as_object().unwrap() {
+            assert_eq!(short[name]["runs"], violation["runs"], "{name}");
+            assert_eq!(short[name]["first_seed"], violation["first_seed"], "{name}");
+        }
+    }
+
+    #[test]
     fn a_run_that_violates_nothing_cannot_be_reduced_and_says_so() {
         let calm = ["replay", "oracle", "long-work", "1"];
         let ended = run(&and(&calm, &["--shrink"]));

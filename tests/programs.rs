@@ -140,6 +140,22 @@ fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
             ["printed `and two` before it was told `acquire lock:1", "one line for each", ""],
         ),
         ("while True: pass", ["without a call", "processor time", ""]),
+        (
+            "import sys\nfor line in sys.stdin: print(\"error no luck\", flush=True)",
+            ["no acquire succeeded, though no fault struck", "last error: no luck", ""],
+        ),
+        (
+            "import sys\nfor line in sys.stdin: print(\"refused\", flush=True)",
+            ["no acquire succeeded", "every answer was `refused`", ""],
+        ),
+        (
+            "import sys\nsys.stdin.readline(); print(\"gran\" + chr(27) + \"[31mted\", flush=True)",
+            ["gran\\u{1b}[31mted", "must answer", ""],
+        ),
+        (
+            "import socket, sys\nsys.stdin.readline()\ntry: socket.create_connection((\"9.9.9.9\", 1))\nexcept OSError: pass\nfor nth in range(20): print(nth, file=sys.stderr)\nsys.exit(3)",
+            ["It was refused:\n", "9.9.9.9", "exited with 3"],
+        ),
     ];
     for (script, parts) in cases {
         let command = python(script);
@@ -323,4 +339,73 @@ fn what_is_told_is_tried_on_real_servers() {
         output.stdout
     );
     assert!(output.stdout.contains("in at least half of 16 networks"), "{}", output.stdout);
+}
+
+#[test]
+fn a_program_that_gets_no_lock_is_not_accused_of_a_deadlock_under_a_fault_either() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let command = python("import sys\nfor line in sys.stdin: print(\"error no luck\", flush=True)");
+    let output =
+        run_in(directory().path(), &["run", "--program", &command, "--scenario", "pause", "--seeds", "2"]);
+    assert_eq!(output.code, Some(2), "{}{}", output.stdout, output.stderr);
+    assert!(output.stderr.contains("last error: no luck"), "{}", output.stderr);
+    assert!(!output.stdout.contains("progress"), "{}", output.stdout);
+}
+
+#[test]
+fn what_is_printed_before_the_first_command_is_a_remark() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let here = directory();
+    let plain = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/adapters/plain.py"));
+    let script = format!("print('[warning][cds] Unable to use shared archive', flush=True)\n{}", plain.unwrap());
+    std::fs::write(here.path().join("lock.py"), script).unwrap();
+    let command = format!("{} lock.py", python3());
+    let output = run_in(here.path(), &["replay", &format!("program:{command}"), "calm", "1", "--full"]);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("Unable to use shared archive"), "{}", output.stdout);
+}
+
+#[test]
+fn why_a_program_is_not_started_is_said() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let here = directory();
+    let script = |name: &str, text: &str, mode| {
+        let path = here.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    script("no-interpreter", "#!/nowhere/python9\n", 0o755);
+    script("no-program", "print(1)\n", 0o755);
+    script("not-executable", "#!/bin/sh\n", 0o644);
+    for (name, why) in [
+        ("no-interpreter", "the interpreter that its first line names"),
+        ("no-program", "its first line names no interpreter"),
+        ("not-executable", "chmod +x"),
+    ] {
+        let command = format!("./{name}");
+        let args = ["run", "--program", &command, "--scenario", "calm", "--seeds", "1"];
+        let output = run_in(here.path(), &args);
+        assert_eq!(output.code, Some(2), "{name}: {}", output.stderr);
+        assert!(output.stderr.contains(&format!("start {command}: ")), "{name}: {}", output.stderr);
+        assert!(output.stderr.contains(why), "{name}: {}", output.stderr);
+    }
+}
+
+#[test]
+fn the_doctor_does_not_take_the_supervisor_s_sockets_for_the_program_s() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let args = ["doctor", "--program", &plain(), "--scenario", "pause", "--seeds", "1"];
+    let output = run_in(directory().path(), &args);
+    assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("no difference"), "{}", output.stdout);
 }

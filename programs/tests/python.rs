@@ -241,3 +241,42 @@ except ConnectionResetError: print('reset')";
     };
     assert_eq!(told, "reset");
 }
+
+#[test]
+fn what_is_printed_and_then_sent_is_told_in_this_order() {
+    if runtime(&["python3"]).is_none() {
+        return;
+    }
+    let script = "import os, socket
+conn = socket.create_connection(('store', 6379))
+os.write(1, b'frees\\n'); conn.sendall(b'PING\\r\\n')
+conn.recv(10)";
+    let story = run(&python(script, 1), &[]);
+    let at = |words: &str| story.steps.iter().position(|step| step.contains(words));
+    let (printed, sent) = (at("printed frees"), at("sent PING"));
+    assert!(printed.is_some() && printed < sent, "{story:#?}");
+}
+
+#[test]
+fn a_program_has_read_when_nothing_is_left_of_its_first_line() {
+    if runtime(&["python3"]).is_none() {
+        return;
+    }
+    let script = "import sys, time
+print('early', flush=True)
+time.sleep(1)
+print('got', sys.stdin.readline().strip(), flush=True)";
+    let mut group = Group::start(&python(script, 1)).expect("start the program");
+    group.line("one");
+    let mut clock = driver::START;
+    let mut read = Vec::new();
+    loop {
+        match group.step(clock).expect("it can be stepped") {
+            Step::Printed(line) => read.push((line, group.has_read())),
+            Step::Waits { until_ns: Some(at) } => clock = Clock { monotonic_ns: at, ..clock },
+            Step::Exited(_) => break,
+            _ => {}
+        }
+    }
+    assert_eq!(read, [("early".to_owned(), false), ("got one".to_owned(), true)]);
+}

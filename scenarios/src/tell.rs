@@ -387,3 +387,45 @@ pub fn story(design: &Design, scenario: &str, run: &Checked, replay: String) -> 
         trials: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::Expected;
+
+    /// A cell that violates these, each first under this seed, all of it expected if said so.
+    fn cell(design: &str, violated: &[(&str, u64)], expected: bool) -> Cell {
+        let violation = |first_seed| Violation { runs: 1, first_seed, ..Violation::default() };
+        let names = violated.iter().map(|(name, _)| (*name).to_owned()).collect();
+        Cell {
+            design: design.to_owned(),
+            violations: violated.iter().map(|(name, seed)| ((*name).to_owned(), violation(*seed))).collect(),
+            expected: expected.then(|| Expected { violated: names, ..Expected::default() }),
+            ..Cell::default()
+        }
+    }
+
+    fn told(cells: &[Cell], which: Which) -> Vec<(usize, u64)> {
+        groups(cells, which).iter().map(|group| (group.cell, group.seed)).collect()
+    }
+
+    #[test]
+    fn one_violation_stands_for_its_family_and_its_way_of_breaking_and_the_unexpected_comes_first() {
+        let (two, lost) = ("mutual-exclusion", "no-lost-update");
+        let cells = [
+            cell("single", &[(two, 3), (lost, 3)], true),
+            cell("single", &[(two, 5), (lost, 5)], true),
+            cell("single", &[(two, 7)], true),
+            cell("redlock", &[(two, 1)], true),
+            cell("redlock{nodes=7}", &[(two, 2)], true),
+            cell("redlock{nodes=7}", &[(two, 2), ("ownership", 9)], false),
+        ];
+        assert_eq!(told(&cells, Which::Unexpected), [(5, 2), (5, 9)]);
+        // The second cell of `single` breaks as its first one does, and so do both of `redlock`.
+        assert_eq!(told(&cells, Which::Representative), [(5, 2), (5, 9), (0, 3), (3, 1), (2, 7)]);
+        // Both seeds of the last cell are told, and each family has its turn.
+        let all = told(&cells, Which::All);
+        assert_eq!(all.len(), 7);
+        assert_eq!(&all[..4], [(5, 2), (5, 9), (0, 3), (3, 1)]);
+    }
+}

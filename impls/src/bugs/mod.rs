@@ -16,6 +16,7 @@ mod watching;
 mod aredis_119;
 mod laravel_36337;
 mod node_redlock_296;
+mod node_redlock_even;
 mod redis_py_1031;
 mod redis_py_2624;
 mod redis_py_3847;
