@@ -289,7 +289,15 @@ pub(crate) fn stories<'a>(
     }
     // A page in short tells all of few, or else one.
     let most = if detail == timeline::Detail::Short && stories.len() > STORIES { 1 } else { STORIES };
-    section(page, "how it happened, in the reduced run", style);
+    // Reducing can be left out.
+    let whole = |story: &&Arc<Story>| {
+        story.replay.starts_with("picklock replay") && !story.replay.contains(" --shrink")
+    };
+    let title = match stories.iter().all(whole) {
+        true => "how it happened",
+        false => "how it happened, in the reduced run",
+    };
+    section(page, title, style);
     for (at, story) in stories.iter().take(most).enumerate() {
         if at > 0 {
             page.push('\n');
