@@ -1,6 +1,6 @@
 //! Making connections: the client's connect and the server's bind, on either engine.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -138,14 +138,20 @@ impl Drop for Connect<'_> {
 }
 
 pub(crate) async fn bind(host: &Host, port: u16) -> io::Result<Listener> {
-    {
+    // A process that died within this step binds nothing any more: it would take the port from the one that is started anew.
+    poll_fn(|cx| {
         let mut state = host.world.state();
+        if state.gate(host.id(), cx.waker()) == Admission::Wait {
+            return Poll::Pending;
+        }
         let place = (host.id(), port);
         if state.network.listening.contains_key(&place) {
-            return Err(io::Error::from(io::ErrorKind::AddrInUse));
+            return Poll::Ready(Err(io::Error::from(io::ErrorKind::AddrInUse)));
         }
         state.network.listening.insert(place, Listening::default());
-    }
+        Poll::Ready(Ok(()))
+    })
+    .await?;
     let socket = match host.spawner.sockets() {
         Some(directory) => Some(SocketListener::bind(port, directory).await?),
         None => None,
