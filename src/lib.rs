@@ -83,7 +83,7 @@ pub fn program(command: impl Into<String>) -> Program {
 }
 
 pub use picklock_processes::Program;
-pub use sim::design::{Design, Seat, StoreAddress, Topology};
+pub use sim::design::{Condition, Design, Seat, StoreAddress, Topology};
 pub use sim::engine::Engine;
 pub use sim::host::{Elapsed, Host};
 pub use sim::ids::{Key, Token};

@@ -741,13 +741,15 @@ mod replay {
     #[test]
     fn reducing_can_be_left_out_of_a_campaign_and_ends_with_its_budget() {
         let here = directory();
-        let selection = ["run", "--design", "single", "--scenario", "pause", "--seeds", "8", "--expect", "none"];
+        let selection =
+            ["run", "--design", "single", "--scenario", "pause", "--seeds", "8", "--expect", "none"];
         let told = |more: &[&str]| run_in(here.path(), &and(&selection, more));
         let whole = told(&["--no-confirm", "--no-shrink"]);
         let lines = replay_lines(&whole.stdout);
         assert!(!lines.is_empty() && lines.iter().all(|line| !line.contains("shrink")), "{lines:?}");
         let counts = |page: &str| json(page)["cells"][0]["violations"].clone();
-        let (short, long) = (told(&["--format", "json", "--shrink-budget", "0ms"]), told(&["--format", "json"]));
+        let (short, long) =
+            (told(&["--format", "json", "--shrink-budget", "0ms"]), told(&["--format", "json"]));
         assert_eq!(short.code, long.code);
         assert!(short.stderr.contains("are told as they were found"), "{}", short.stderr);
         assert!(!long.stderr.contains("are told as they were found"), "{}", long.stderr);

@@ -3,10 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
+use std::ops::Range;
+
 use picklock::scenarios::check::{self, Checked};
+use picklock::scenarios::outcome::Outcome;
 use picklock::scenarios::scenario::Scenario;
 use picklock::scenarios::suite;
-use picklock::sim::design::spell;
+use picklock::sim::design::{Design, spell};
 use picklock::sim::engine::Engine;
 use picklock::sim::seed::Seed;
 use picklock::sim::trace::What;
@@ -170,4 +173,79 @@ fn several_locks_on_one_server_are_gone_with_it() {
     let broken = |design| violating(&runs(design, "node-restart", &settings, 20), "mutual-exclusion");
     assert_eq!(broken("redlock-multi"), 0, "one of five");
     assert!(broken("redlock-multi{servers=one}") > 0, "the one that has them all");
+}
+
+/// One of five nodes is dead from some section on, to the end and beyond.
+const ONE_DEAD: [&str; 4] = ["forgetting=1", "restart_after=1h", "power_loss=yes", "horizon=12 x ttl"];
+
+fn progress(run: &Checked) -> &Outcome {
+    &run.outcomes.iter().find(|(invariant, _)| invariant.name == "progress").unwrap().1
+}
+
+#[test]
+fn whoever_waits_for_a_dead_node_is_blocked_and_whoever_goes_on_is_not() {
+    let patient = runs("redlock{timeout=1000}", "node-restart", &ONE_DEAD, 5);
+    assert!(violating(&patient, "progress") > 0);
+    let hurried = runs("redlock", "node-restart", &ONE_DEAD, 5);
+    for run in &hurried {
+        assert_eq!(progress(run), &Outcome::Holds, "seed {}", run.plan.seed.0);
+        assert!(run.is_exercised() && run.violated().is_empty(), "seed {}", run.plan.seed.0);
+    }
+}
+
+#[test]
+fn the_only_store_dead_to_the_end_leaves_the_run_open() {
+    for run in runs("single", "node-restart", &ONE_DEAD, 5) {
+        assert!(matches!(progress(&run), Outcome::Unknown(_)), "seed {}", run.plan.seed.0);
+        assert!(!run.is_exercised(), "seed {}", run.plan.seed.0);
+    }
+}
+
+#[test]
+fn a_queue_can_die_and_what_it_had_in_memory_is_waited_for_in_vain() {
+    let killed = runs("queue", "node-restart", &["power_loss=no"], 20);
+    assert!(clean(&killed) && killed.iter().any(Checked::is_exercised));
+    let dark = runs("queue", "node-restart", &["power_loss=yes"], 20);
+    assert!(violating(&dark, "progress") > 0);
+    assert!(dark.iter().all(|run| run.violated().iter().all(|name| name == "progress")));
+}
+
+/// The lock by hand that comes with the package of a lock of one's own.
+#[allow(unreachable_pub, reason = "it is public in a package of its own")]
+#[path = "../examples/own-lock/src/majority.rs"]
+mod majority;
+
+/// Runs of a lock of one's own under every scenario of the suite that says something of it, so many of each: how many there
+/// were, and those that violate progress.
+fn under_the_suite(design: &Design, seeds: Range<u64>) -> (u64, Vec<String>) {
+    let (mut made, mut blocked) = (0, Vec::new());
+    for scenario in suite::builtin(&picklock_impls::stores()) {
+        let Ok(design) = scenario.applies(design) else { continue };
+        for seed in seeds.clone() {
+            let run = check::seed(Engine::Event, &design, &scenario, Seed(seed)).unwrap();
+            made += 1;
+            if run.violates("progress") {
+                blocked.push(format!("{} {seed}", scenario.name()));
+            }
+        }
+    }
+    (made, blocked)
+}
+
+#[test]
+fn a_lock_by_hand_that_waits_for_every_node_is_found_by_the_suite_and_its_twin_is_not() {
+    let (_, patient) = under_the_suite(&majority::patient(), 0..8);
+    assert!(patient.iter().any(|run| run.starts_with("minority-down")), "{patient:?}");
+    let (made, hurried) = under_the_suite(&majority::hurried(), 0..8);
+    assert!(made > 100 && hurried.is_empty(), "{made} runs: {hurried:?}");
+}
+
+/// As many runs as `PICKLOCK_SEEDS` says, of each scenario.
+#[test]
+#[ignore = "20,000 runs take minutes"]
+fn a_lock_by_hand_that_goes_on_to_the_next_node_is_never_blocked() {
+    let seeds = std::env::var("PICKLOCK_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(1_500);
+    let (made, blocked) = under_the_suite(&majority::hurried(), 0..seeds);
+    println!("{made} runs, {} blocked: {blocked:?}", blocked.len());
+    assert!(blocked.is_empty());
 }

@@ -360,8 +360,10 @@ fn what_is_printed_before_the_first_command_is_a_remark() {
         return;
     }
     let here = directory();
-    let plain = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/adapters/plain.py"));
-    let script = format!("print('[warning][cds] Unable to use shared archive', flush=True)\n{}", plain.unwrap());
+    let plain =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/adapters/plain.py"));
+    let script =
+        format!("print('[warning][cds] Unable to use shared archive', flush=True)\n{}", plain.unwrap());
     std::fs::write(here.path().join("lock.py"), script).unwrap();
     let command = format!("{} lock.py", python3());
     let output = run_in(here.path(), &["replay", &format!("program:{command}"), "calm", "1", "--full"]);

@@ -5,7 +5,7 @@
 
 use std::future::Future;
 
-use picklock_sim::design::{Design, Seat, Topology};
+use picklock_sim::design::{Condition, Design, Seat, Topology};
 use picklock_sim::lock::{Client, Lock, LockError};
 
 use picklock_redis::Redis;
@@ -13,7 +13,8 @@ use picklock_redis::Redis;
 /// A design on `nodes` independent simulated Redis stores, whose clients are made by `connect`.
 ///
 /// Its holders believe naively, from the return of acquire until they release; say otherwise with
-/// [`Design::believing`]. See the [crate's documentation](crate) for a lock that is tested so.
+/// [`Design::believing`]. On three nodes or more it claims to survive the loss of fewer than half of them, and nothing else; say
+/// otherwise with [`Design::surviving`]. See the [crate's documentation](crate) for a lock that is tested so.
 pub fn on_redis<L, F, Fut>(name: &str, nodes: u32, connect: F) -> Design
 where
     L: Lock,
@@ -24,7 +25,9 @@ where
         let connecting = connect(seat);
         async move { Ok(Client::lock(connecting.await?)) }
     };
-    Design::new(name, client).on_stores(Topology::independent(nodes), Redis::default())
+    let design = Design::new(name, client).on_stores(Topology::independent(nodes), Redis::default());
+    // What else are several stores for?
+    if nodes > 2 { design.surviving([Condition::MinorityDown]) } else { design }
 }
 
 /// As [`on_redis`], for a lock with parameters: each client gets a clone of them.

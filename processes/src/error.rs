@@ -11,7 +11,7 @@ pub enum ProgramError {
     Quotes(String),
     /// A parameter is not known.
     #[error(
-        "a program has no parameter `{name}`{}; it has stores, topology, belief, fenced, renew, worker, looks",
+        "a program has no parameter `{name}`{}; it has stores, topology, belief, survives, fenced, renew, worker, looks",
         .near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
     )]
     Unknown {

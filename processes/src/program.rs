@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use picklock_programs::{Looks, Setup};
 use picklock_redis::{Redis, sentinel};
-use picklock_sim::design::{Design, Part, Seat, Topology};
+use picklock_sim::design::{Condition, Conditions, Design, Part, Seat, Topology};
 use picklock_sim::lock::{Belief, Client};
 use picklock_sim::store::{StoreAddress, StoreKind as _};
 use picklock_sim::time::nanos;
@@ -44,6 +44,8 @@ pub struct Program {
     pub ensemble: Option<Ensemble>,
     /// What its worker makes of the `until_ms` of a grant.
     pub belief: Belief,
+    /// The single conditions that it claims to survive.
+    pub survives: Conditions,
     /// Whether its grants carry a `token`.
     pub fenced: bool,
     /// Whether the worker asks it to renew, at each third of the lease.
@@ -64,6 +66,7 @@ impl Program {
             sentinel: false,
             ensemble: None,
             belief: Belief::Naive,
+            survives: Conditions::NONE,
             fenced: false,
             renews: false,
             worker: false,
@@ -96,6 +99,13 @@ impl Program {
     #[must_use]
     pub fn believing(mut self, belief: Belief) -> Program {
         self.belief = belief;
+        self
+    }
+
+    /// The same, which claims to survive each of these conditions.
+    #[must_use]
+    pub fn surviving(mut self, conditions: impl IntoIterator<Item = Condition>) -> Program {
+        self.survives = conditions.into_iter().collect();
         self
     }
 
@@ -159,6 +169,7 @@ impl Program {
         design.claim = format!("an unmodified program: {}", self.command).into();
         design.fenced = self.fenced;
         design.by_itself = self.worker;
+        design.survives = self.survives;
         Ok(design)
     }
 

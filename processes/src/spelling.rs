@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use picklock_sim::design::{Condition, Conditions};
 use picklock_sim::lock::Belief;
 use picklock_sim::text::nearest;
 
@@ -13,7 +14,7 @@ use crate::program::Program;
 /// The most stores that a program is given.
 const STORES_MAX: u32 = 16;
 
-const PARAMS: [&str; 7] = ["stores", "topology", "belief", "fenced", "renew", "worker", "looks"];
+const PARAMS: [&str; 8] = ["stores", "topology", "belief", "survives", "fenced", "renew", "worker", "looks"];
 
 impl Program {
     /// Whether a text spells a program.
@@ -65,6 +66,13 @@ impl Program {
                     _ => return Err(wrong("belief", "`naive`, `honest` or `trusting`")),
                 }
             }
+            "survives" => {
+                let parts = value.split(['+', ',']).filter(|part| !part.trim().is_empty());
+                let read: Result<Conditions, _> = parts.map(str::parse).collect();
+                let must = "some of `minority-down`, `holder-paused`, `holder-dead`, `waiter-paused` and `client-cut`, \
+                            with a `+` between them";
+                self.survives = read.map_err(|_| wrong("survives", must))?;
+            }
             "fenced" => self.fenced = yes("fenced")?,
             "renew" => self.renews = yes("renew")?,
             "worker" => self.worker = yes("worker")?,
@@ -98,6 +106,10 @@ impl fmt::Display for Program {
             Belief::Honest => params.push("belief=honest".to_owned()),
             Belief::Trusting => params.push("belief=trusting".to_owned()),
             Belief::Naive | Belief::None => {}
+        }
+        if !self.survives.is_empty() {
+            let names: Vec<&str> = self.survives.iter().map(Condition::name).collect();
+            params.push(format!("survives={}", names.join("+")));
         }
         for (set, word) in [
             (self.fenced, "fenced=yes"),
@@ -146,6 +158,7 @@ mod tests {
             "program{topology=zookeeper:1}:python3 lock.py",
             "program{topology=sentinel,renew=yes,looks=told}:python3 'my lock.py' {a,b}",
             "program{belief=honest,worker=yes}:./worker",
+            "program{stores=3,survives=minority-down+holder-dead}:./worker",
         ] {
             let program: Program = text.parse().unwrap();
             assert_eq!(program.to_string(), text);
@@ -162,6 +175,7 @@ mod tests {
         assert!(error("program{stores=3}").contains("after a colon"));
         assert!(error("program:python3 'x").contains("not closed"));
         assert!(error("program{store=3}:x").contains("did you mean `stores`"));
+        assert!(error("program{survives=minority}:x").contains("`minority-down`"));
         assert!(error("program{stores=0}:x").contains("from 1 to 16"));
         assert!(error("program{topology=ring}:x").contains("`redlock:N`"));
         assert!(error("program{topology=etcd:0}:x").contains("N from 1 to 7"));

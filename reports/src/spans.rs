@@ -134,12 +134,15 @@ mod tests {
             quorum: 1,
             ttl: Duration::from_secs(1),
             progress_bound: Duration::from_secs(1),
+            survives: picklock_sim::trace::Conditions::NONE,
+            detour: Duration::ZERO,
             end: TrueTime(1_000),
             faults: Vec::new(),
             events: whats.into_iter().enumerate().map(event).collect(),
             digest: Digest::default(),
             latecomer: None,
             strikes: Vec::new(),
+            outages: Vec::new(),
         }
     }
 

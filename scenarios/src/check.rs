@@ -142,7 +142,9 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
     let bit = bitten(&plan, &trace);
     let decisive = decided::decisive(&plan, &history);
     let metrics = metrics::of(&history, &outcomes);
-    let idle = idle(&plan, &bit, &metrics);
+    let idle = idle(&plan, &bit, &metrics).or_else(|| {
+        history.ends_in_the_dark().then_some("more was broken to the end than the design claims to survive")
+    });
     let decided = if plan.injections.is_empty() { metrics.contended > 0 } else { !decisive.is_empty() };
     Checked { plan, outcomes, bit, decided, idle, metrics, trace, wire: Wire::new() }
 }

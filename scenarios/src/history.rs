@@ -8,8 +8,10 @@
 mod names;
 mod parts;
 mod pass;
+mod stretches;
 
 pub use parts::{Act, Answer, Granted, History, Operation, Record, Section, Touch};
+pub use stretches::Stretch;
 
 #[cfg(test)]
 mod tests {

@@ -25,6 +25,10 @@ pub(crate) struct Programs {
     /// What the worker makes of `until_ms`: naive (nothing), honest (it stops in time) or trusting
     #[arg(long, value_name = "BELIEF", requires = "program")]
     belief: Option<String>,
+    /// What the programs claim to survive, so that somebody still gets the lock: some of minority-down, holder-paused,
+    /// holder-dead, waiter-paused and client-cut, with a comma between them; nothing if not given
+    #[arg(long, value_name = "CONDITIONS", requires = "program")]
+    survives: Option<String>,
     /// The programs' grants carry a `token`, and the worker sends it along
     #[arg(long, requires = "program")]
     fenced: bool,
@@ -81,7 +85,12 @@ impl Programs {
     fn one(&self, command: &str, told: bool) -> Result<Design, Failure> {
         let mut program = Program::new(command);
         let stores = self.stores.map(|stores| stores.to_string());
-        let given = [("stores", &stores), ("topology", &self.topology), ("belief", &self.belief)];
+        let given = [
+            ("stores", &stores),
+            ("topology", &self.topology),
+            ("belief", &self.belief),
+            ("survives", &self.survives),
+        ];
         for (name, value) in given {
             if let Some(value) = value {
                 program.set(name, value).map_err(Failure::input)?;

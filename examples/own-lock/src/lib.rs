@@ -6,3 +6,4 @@
 
 pub mod hasty;
 pub mod lease;
+pub mod majority;

@@ -38,7 +38,11 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores(args, nodes(args), move |seat, policy| async move { Ok(Votes::connect(seat, policy, fixed).await) })
+    on_stores(
+        args,
+        nodes(args),
+        move |seat, policy| async move { Ok(Votes::connect(seat, policy, fixed).await) },
+    )
 }
 
 struct Votes {
@@ -90,7 +94,10 @@ impl Lock for Votes {
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
         let answered = self.release_everywhere(&grant.key, &grant.owner).await;
         if answered < self.quorum() {
-            return Err(LockError::in_doubt(format!("only {answered} of {} stores answered", self.stores.len())));
+            return Err(LockError::in_doubt(format!(
+                "only {answered} of {} stores answered",
+                self.stores.len()
+            )));
         }
         Ok(())
     }

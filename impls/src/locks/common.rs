@@ -8,7 +8,7 @@ use std::future::Future;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use picklock_sim::design::{Args, Design, Seat, Topology};
+use picklock_sim::design::{Args, Condition, Conditions, Design, Seat, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::ids::{Key, Token};
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError, Retry};
@@ -123,7 +123,13 @@ where
         async move { Ok(Client::lock(connecting.await?)) }
     };
     // The family gives the design its name.
-    Design::new("", client).believing(policy.belief).on_stores(topology, Redis::default())
+    let design = Design::new("", client).believing(policy.belief).on_stores(topology, Redis::default());
+    // Whoever holds or waits may be lost, for a lease at most; and where a majority decides, so may the rest of the stores.
+    let survives = Conditions::LEASE;
+    Design {
+        survives: if topology.stores > 2 { survives.and(Condition::MinorityDown) } else { survives },
+        ..design
+    }
 }
 
 /// As [`on_stores`], with a lock whose grants are renewed in the background if the policy says so.

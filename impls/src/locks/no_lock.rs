@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::design::{Design, Family};
+use picklock_sim::design::{Conditions, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
@@ -19,7 +19,8 @@ pub(super) static FAMILY: Family = Family {
     source: "control",
     params: &[],
     build: |_| {
-        Design::new("", |seat| async move { Ok(Client::lock(NoLock { host: seat.host })) }).reentrant()
+        let design = Design::new("", |seat| async move { Ok(Client::lock(NoLock { host: seat.host })) });
+        Design { survives: Conditions::LEASE, ..design.reentrant() }
     },
 };
 

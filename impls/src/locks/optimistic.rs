@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::design::{Design, Family, Seat};
+use picklock_sim::design::{Conditions, Design, Family, Seat};
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Direct, LockError};
@@ -28,7 +28,9 @@ pub(super) static FAMILY: Family = Family {
     build: |_| {
         let client = |seat| async move { Ok(Client::direct(Optimistic::new(seat))) };
         // A client gives up on an answer after two leases.
-        Design { leases_to_recover: 2, sells: true, ..Design::new("", client).believing(Belief::None) }
+        let design = Design::new("", client).believing(Belief::None);
+        // One that does not go on is in nobody's way.
+        Design { leases_to_recover: 2, survives: Conditions::LEASE, sells: true, ..design }
     },
 };
 

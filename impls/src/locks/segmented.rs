@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat};
+use picklock_sim::design::{Args, Conditions, Design, Domain, Family, Param, Seat};
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Direct, Lock, LockError};
@@ -47,7 +47,7 @@ fn build(args: &Args) -> Design {
         move |seat| async move { Ok(Client::direct(Segmented::connect(seat, policy, steps).await?)) };
     let design = Design::new("", client).believing(Belief::None).on_stores(store_of(args), Redis::default());
     // All steps of one client and a wait for each belong to one change.
-    Design { leases_to_recover: 5, ..design }
+    Design { leases_to_recover: 5, survives: Conditions::LEASE, ..design }
 }
 
 struct Segmented {

@@ -27,6 +27,8 @@ pub(super) static FAMILY: Family = Family {
         on_stores(args, store_of(args), |seat, policy| async move {
             Ok(Setnx { store: OneStore::connect(&seat, policy).await? })
         })
+        // Whoever took it and does not go on keeps it: as holder, or as one that waits for the answer.
+        .surviving([])
     },
 };
 

@@ -40,6 +40,8 @@ fn build(args: &Args) -> Design {
     on_stores(args, store_of(args), move |seat, policy| async move {
         Ok(SetnxExpire { store: OneStore::connect(&seat, policy).await?, hash })
     })
+    // Whoever does not go on between the two commands keeps it, without a lease.
+    .surviving([])
 }
 
 struct SetnxExpire {

@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::design::{Design, Family, Seat};
+use picklock_sim::design::{Conditions, Design, Family, Seat};
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Direct, LockError};
@@ -26,8 +26,8 @@ pub(super) static FAMILY: Family = Family {
     build: |_| {
         let client = |seat| async move { Ok(Client::direct(UniqueIndex::new(seat))) };
         let design = Design::new("", client).believing(Belief::None);
-        // A client asks four times, and gives each half a lease to be answered.
-        Design { leases_to_recover: 2, ..design }
+        // A client asks four times, and gives each half a lease to be answered. One that does not go on is in nobody's way.
+        Design { leases_to_recover: 2, survives: Conditions::LEASE, ..design }
     },
 };
 

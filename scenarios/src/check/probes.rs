@@ -113,6 +113,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         by_itself,
         alone,
         leases_to_recover,
+        survives,
         needs_replicas,
         parts: _,
         kind,
@@ -138,6 +139,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         && one.by_itself == *by_itself
         && one.alone == *alone
         && one.leases_to_recover == *leases_to_recover
+        && one.survives == *survives
         && one.needs_replicas == *needs_replicas
 }
 

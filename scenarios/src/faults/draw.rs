@@ -218,6 +218,7 @@ impl<'a> Draw<'a> {
             Share::Exactly(number) => number,
             Share::All => stores,
             Share::Quorum => u64::from(self.setting.topology.quorum()),
+            Share::Minority => u64::from(self.setting.topology.minority()),
             Share::Random => drawn,
         };
         share.min(stores) as usize

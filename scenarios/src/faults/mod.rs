@@ -39,7 +39,7 @@ pub use draw::{Draw, Setting};
 pub use fault::{Fault, FaultEntry};
 
 use crate::scenario::Problem;
-use picklock_sim::param::{Args, Param};
+use picklock_sim::param::{Args, Param, Share};
 
 /// All faults, in the order of the catalogue.
 pub const ALL: &[&Fault] = include!(concat!(env!("OUT_DIR"), "/faults.rs"));
@@ -73,9 +73,9 @@ pub(crate) fn tie(args: &Args) -> Option<(&'static str, bool)> {
         .or_else(|| named(&params::FOLLOWING).map(|fault| (fault, true)))
 }
 
-/// Whether a fault strikes at the records that stores keep of locks: their memory, or the clock that ends their leases.
+/// Whether a fault strikes at nothing but the records that stores keep of locks: the clock that ends their leases.
 pub(crate) fn strikes_records(fault: &Fault) -> bool {
-    [node_restart::FAULT.name, clock_step::FAULT.name].contains(&fault.name)
+    fault.name == clock_step::FAULT.name
 }
 
 /// Whether a fault strikes only within the release of a lock.
@@ -98,7 +98,12 @@ pub(crate) fn strikes_resource(fault: &Fault, args: &Args) -> bool {
 /// The parameter that says how long a fault lasts, or a message is under way that it delays, if it has one and uses it.
 pub(crate) fn lasting(fault: &Fault, args: &Args) -> Option<&'static str> {
     let cuts = || ["cut", "split"].contains(&args.word("how"));
+    let most = |name: &str| matches!(args.share(name), Share::All | Share::Quorum);
     let name = match fault.name {
+        // Without a majority of its stores no design does anything.
+        name if name == node_restart::FAULT.name => {
+            return most("forgetting").then_some("restart_after");
+        }
         name if [delay::FAULT.name, replication_lag::FAULT.name].contains(&name) => "by",
         name if name == failover::FAULT.name && !cuts() => return None,
         _ => params::FOR.name,

@@ -32,11 +32,14 @@ pub(super) fn needs_replicas(_: &Args, topology: Topology) -> Result<(), String>
     }
 }
 
-/// Whether the parameter asks for more hosts than there are.
+/// Whether the parameter asks for more hosts than there are, or for fewer than half of too few.
 pub(super) fn enough(args: &Args, name: &str, stores: u32) -> Result<(), String> {
     match args.share(name) {
         Share::Exactly(asked) if asked > u64::from(stores) => {
             Err(format!("its parameter `{name}` is {asked}, and the design has {stores} stores"))
+        }
+        Share::Minority if stores < 3 => {
+            Err(format!("its parameter `{name}` is minority, and fewer than half of {stores} is none"))
         }
         _ => Ok(()),
     }

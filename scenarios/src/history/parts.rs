@@ -30,8 +30,8 @@ pub struct History<'t> {
     pub answers: Vec<Answer<'t>>,
     /// Promotions, demotions and crashes, in true-time order.
     pub upheavals: Vec<&'t Event>,
-    /// The last event by which a fault began, struck or healed.
-    pub last_fault: Option<&'t Event>,
+    /// The events by which faults began, struck or healed, in true-time order.
+    pub disruptions: Vec<&'t Event>,
 }
 
 /// One section: a request for the lock, and what became of it.

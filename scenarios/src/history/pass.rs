@@ -78,7 +78,7 @@ impl<'t> Pass<'t> {
                 operations: Vec::with_capacity(64),
                 answers: Vec::with_capacity(32),
                 upheavals: Vec::new(),
-                last_fault: None,
+                disruptions: Vec::new(),
             },
             standing: trace.hosts.iter().map(|host| stands(host.role)).collect(),
             keys: BTreeMap::new(),
@@ -163,9 +163,9 @@ impl<'t> Pass<'t> {
                     standing.runs = true;
                     standing.jumped = event.at;
                 });
-                self.history.last_fault = Some(event);
+                self.history.disruptions.push(event);
             }
-            What::Injected { .. } | What::Healed { .. } => self.history.last_fault = Some(event),
+            What::Injected { .. } | What::Healed { .. } => self.history.disruptions.push(event),
             _ => {}
         }
     }
@@ -314,7 +314,7 @@ impl<'t> Pass<'t> {
 
     fn crashed(&mut self, event: &'t Event) {
         self.stand(event.host, |standing| standing.runs = false);
-        self.history.last_fault = Some(event);
+        self.history.disruptions.push(event);
         self.history.upheavals.push(event);
         let last = GrantId { task: u32::MAX, ..GrantId::new(event.host, u32::MAX) };
         for at in self.history.named.range(GrantId::new(event.host, 0)..=last).map(|(_, at)| *at) {

@@ -5,6 +5,7 @@
 //! [`Outcome::Unknown`](crate::outcome::Outcome::Unknown) only when it had nothing to look at; whether a scheduled fault made a difference at all is
 //! for the caller to add.
 
+mod blocks;
 mod findings;
 mod invariant;
 #[cfg(test)]

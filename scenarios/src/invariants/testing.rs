@@ -9,7 +9,9 @@ use std::time::Duration;
 use picklock_sim::ids::{EventId, GrantId, HostId, Key, Token};
 use picklock_sim::lock::{Belief, Exclusion};
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Digest, Event, HostInfo, Role, Trace, What};
+use picklock_sim::trace::{
+    Broken, Condition, Conditions, Digest, Event, HostInfo, Outage, Role, Trace, What,
+};
 
 use super::invariant::Invariant;
 use crate::history::History;
@@ -73,12 +75,15 @@ impl Script {
                 quorum: 1,
                 ttl: Duration::from_millis(100),
                 progress_bound: Duration::from_millis(100),
+                survives: Conditions::NONE,
+                detour: Duration::ZERO,
                 end: at(1_000),
                 faults: vec!["fault".to_owned()],
                 events: Vec::new(),
                 digest: Digest::default(),
                 latecomer: None,
                 strikes: Vec::new(),
+                outages: Vec::new(),
             },
             now: at(0),
             key: Key::new("stock"),
@@ -276,6 +281,26 @@ impl Script {
 
     pub(crate) fn crashes(self, host: HostId) -> Script {
         self.event(host, None, What::Crashed { power_loss: false })
+    }
+
+    /// The design claims to survive this.
+    pub(crate) fn surviving(mut self, condition: Condition) -> Script {
+        self.trace.survives = self.trace.survives.and(condition);
+        self
+    }
+
+    /// This is broken from now on, until that millisecond if one is given.
+    pub(crate) fn breaks(mut self, what: Broken, until: Option<u64>) -> Script {
+        let injection = self.trace.outages.len() as u32;
+        self.trace.outages.push(Outage { injection, what, from: self.now, until: until.map(at) });
+        let begin = self.now;
+        let text = "something breaks".to_owned();
+        let mut script = self.event(RESOURCE, None, What::Injected { injection, text });
+        if let Some(until) = until {
+            script = script.at(until).event(RESOURCE, None, What::Healed { injection });
+        }
+        script.now = begin;
+        script
     }
 
     pub(crate) fn heals(self) -> Script {

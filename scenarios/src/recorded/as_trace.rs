@@ -9,7 +9,7 @@ use std::time::Duration;
 use picklock_sim::ids::{EventId, HostId, Key, Token};
 use picklock_sim::lock::{Belief, Exclusion};
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Digest, Event, HostInfo, Role, Trace, What};
+use picklock_sim::trace::{Conditions, Digest, Event, HostInfo, Role, Trace, What};
 
 use super::recording::Recording;
 
@@ -61,12 +61,15 @@ pub(super) fn of(recording: &mut Recording) -> (Trace, Vec<u64>) {
         quorum: recording.quorum(),
         ttl: Duration::ZERO,
         progress_bound: Duration::ZERO,
+        survives: Conditions::NONE,
+        detour: Duration::ZERO,
         end: events.last().map_or(TrueTime::default(), |event| event.at),
         faults: Vec::new(),
         events,
         digest: Digest::default(),
         latecomer: None,
         strikes: Vec::new(),
+        outages: Vec::new(),
     };
     (trace, lines)
 }

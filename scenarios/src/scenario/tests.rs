@@ -80,6 +80,13 @@ fn mistakes_are_told_with_line_column_and_remedy() {
         "summary = 's'\nttl = '300ms'\n[[fault]]\nkind = 'delay'\nby = ['2s', '9s']",
         "5:6: `horizon` is 1500ms, and `delay.by` is at least 2s",
     );
+    starts(
+        "summary = 's'\n[[fault]]\nkind = 'node-restart'\nrestart_after = '1h'",
+        "4:17: `horizon` is 5s, and `node-restart.restart_after` is at least 1h",
+    );
+    let few =
+        "summary = 's'\n[[fault]]\nkind = 'node-restart'\nforgetting = 'minority'\nrestart_after = '1h'";
+    assert!(Scenario::parse("few.toml", few, &[]).is_ok(), "a design may survive that");
     starts("ttl = '1s'", "1:1: `summary` is missing: add a line `summary = ...`");
     starts("summary = 's'\n[[fault]]\nkind = \"pau", "3:");
     starts(

@@ -14,6 +14,7 @@ use crate::host::Host;
 use crate::plan::{Plan, PlanError, Settings, WorldSpec};
 
 pub use crate::trace::capsule::Part;
+pub use crate::trace::{Condition, Conditions};
 
 pub use super::family::{Args, Domain, Family, Param, SpellingError, spell};
 pub use super::store::{Member, ServerSeat, StoreAddress, Topology};
@@ -51,6 +52,9 @@ pub struct Design {
     /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault; none if it has no
     /// leases.
     pub leases_to_recover: u32,
+    /// The single conditions that it claims to survive: while one of them lasts, and no more, somebody still gets the lock in
+    /// good time. Without any, that is claimed only when nothing is broken.
+    pub survives: Conditions,
     /// True if nothing is granted while no replica acknowledges what is written.
     pub needs_replicas: bool,
     /// The files that it is made of, if it is not all in this program: a run of others is another run.
@@ -86,6 +90,7 @@ impl Design {
             by_itself: false,
             alone: false,
             leases_to_recover: 1,
+            survives: Conditions::NONE,
             needs_replicas: false,
             parts: Arc::new([]),
             kind: None,
@@ -207,10 +212,19 @@ impl Design {
         self
     }
 
-    /// The same design, whose grants have no lease: there is none to wait for after a fault.
+    /// The same design, whose grants have no lease: there is none to wait for after a fault, and none that ends a lost holder's
+    /// grant.
     #[must_use]
     pub fn without_leases(mut self) -> Design {
         self.leases_to_recover = 0;
+        self.survives = Conditions::NONE;
+        self
+    }
+
+    /// The same design, which claims to survive each of these conditions.
+    #[must_use]
+    pub fn surviving(mut self, conditions: impl IntoIterator<Item = Condition>) -> Design {
+        self.survives = conditions.into_iter().collect();
         self
     }
 

@@ -143,7 +143,9 @@ impl fmt::Display for Domain {
             Domain::Count(min, max) => write!(f, "a whole number from {min} to {max}"),
             Domain::Counts(min, max) => write!(f, "a whole number or a range of them, from {min} to {max}"),
             Domain::Word(words) => write!(f, "one of {}", words.join(", ")),
-            Domain::Share => write!(f, "a whole number from 0 to {MANY}, or one of all, quorum, random"),
+            Domain::Share => {
+                write!(f, "a whole number from 0 to {MANY}, or one of all, quorum, minority, random")
+            }
         }
     }
 }
@@ -183,6 +185,8 @@ pub enum Share {
     All,
     /// A majority.
     Quorum,
+    /// As many as the majority can do without.
+    Minority,
     /// From one to all, drawn uniformly.
     Random,
 }
@@ -192,6 +196,7 @@ impl Share {
         match text {
             "all" => Some(Share::All),
             "quorum" => Some(Share::Quorum),
+            "minority" => Some(Share::Minority),
             "random" => Some(Share::Random),
             number => count(number, 0, MANY).map(Share::Exactly),
         }
@@ -204,6 +209,7 @@ impl fmt::Display for Share {
             Share::Exactly(number) => write!(f, "{number}"),
             Share::All => f.write_str("all"),
             Share::Quorum => f.write_str("quorum"),
+            Share::Minority => f.write_str("minority"),
             Share::Random => f.write_str("random"),
         }
     }

@@ -212,6 +212,12 @@ impl Topology {
     pub const fn quorum(self) -> u32 {
         if self.stores == 0 { 0 } else { self.stores / 2 + 1 }
     }
+
+    /// How many stores a majority can do without.
+    #[must_use]
+    pub const fn minority(self) -> u32 {
+        self.stores - self.quorum()
+    }
 }
 
 /// A kind of store that a scenario may speak of: its name and its parameters.

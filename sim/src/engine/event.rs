@@ -51,8 +51,10 @@ impl<'a> Executor<'a> {
             }
             let horizon = state.ending.horizon;
             if !state.step(horizon, None) {
-                state.advance(horizon);
-                return;
+                match state.at_horizon(self.world.hosts()) {
+                    Progress::LetIn => continue,
+                    Progress::Busy | Progress::Over => return,
+                }
             }
             drop(state);
             self.time_moved();

@@ -37,7 +37,10 @@ pub(crate) fn run(world: &Arc<World>, boots: &[Boot], idle_skip: bool) {
         }
         let horizon = state.ending.horizon;
         if state.now >= horizon {
-            return;
+            match state.at_horizon(world.hosts()) {
+                Progress::LetIn => quiet = 0,
+                Progress::Busy | Progress::Over => return,
+            }
         }
         // A task woken by another host's runs in the tick after it, so one quiet tick must have passed.
         if idle_skip && quiet > 1 {

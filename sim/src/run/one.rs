@@ -16,7 +16,7 @@ use crate::host::Host;
 use crate::host::outside::Unfit;
 use crate::plan::probe::{Probe, Seeing};
 use crate::plan::{ClientPlan, Habits, Plan, SectionPlan, Settings};
-use crate::trace::{HostInfo, Latecomer, Role, Trace};
+use crate::trace::{Condition, HostInfo, Latecomer, Role, Trace};
 use crate::world::{Keeper, Wire, World};
 
 /// What a client does with its lock; the same for every design.
@@ -139,11 +139,12 @@ fn execute(
         cast(design, plan, workload, watchers_rest).into_iter().unzip();
     let keeper = design.kind.as_ref().filter(|_| extras.wire).map(keeper_of);
     let world = Arc::new(World::new(plan, hosts.clone(), extras.seeing, keeper));
-    let bound = progress_bound(design, plan);
+    let (bound, detour) = (progress_bound(design, plan), detour(design, plan));
     let latecomer = plan.world.latecomer.then(|| HostId(hosts.len() as u16 - 1));
     if let Some(host) = latecomer {
         let keys = keys(plan).len().min(KEYS_AT_THE_END) as u32;
-        world.state().expect_latecomer(host, keys * (asking(bound) + 4 * plan.world.ttl));
+        let span = keys * (asking(bound + detour) + 4 * plan.world.ttl);
+        world.state().expect_latecomer(host, span, design.survives);
     }
     if extras.shortened {
         let mut state = world.state();
@@ -163,7 +164,7 @@ fn execute(
     let mut state = world.state();
     state.heal_all();
     let end = state.now;
-    let (came, strikes) = (state.ending.came, state.take_strikes());
+    let (came, strikes, outages) = (state.ending.came, state.take_strikes(), state.take_outages());
     let (names, passed) = state.take_points();
     let (events, digest) = std::mem::take(&mut state.log).finish();
     let remains = state.dissolve();
@@ -177,12 +178,15 @@ fn execute(
         quorum: design.topology.quorum(),
         ttl: plan.world.ttl,
         progress_bound: bound,
+        survives: design.survives,
+        detour,
         end,
         faults: plan.injections.iter().map(|injection| injection.fault.clone()).collect(),
         events,
         digest,
         latecomer: latecomer.map(|host| Latecomer { host, came }),
         strikes,
+        outages,
     };
     let wire = world.keeper.as_ref().map(Keeper::take).unwrap_or_default();
     let probed = extras.seeing != Seeing::Nothing;
@@ -204,7 +208,7 @@ fn keeper_of(kind: &Arc<dyn StoreKind>) -> Keeper {
     }))
 }
 
-/// `TTL + retry + failover + delay` of invariant I5: the leases that must run out, the time that the stores may take to
+/// `TTL + retry + failover + delay` of the invariant progress: the leases that must run out, the time that the stores may take to
 /// recover (until they are whole again, if the design needs a replica), and a second for connecting, retrying and the slowest
 /// messages. Without a lock a turn is a change that was made, and work comes before it: twice, because what was under way
 /// when somebody else made a change is done again.
@@ -215,6 +219,18 @@ fn progress_bound(design: &Design, plan: &Plan) -> Duration {
     let work = if design.belief == Belief::None { 2 * longest_work(plan) } else { Duration::ZERO };
     plan.world.ttl * design.leases_to_recover + recovery + work + Duration::from_secs(1)
 }
+
+/// What stores that do not answer add to it, for a design on several: a request to each of them and its release take a
+/// twentieth of the lease, which is what is small against it in Redlock's own words, and four attempts may be needed until no
+/// two waiters take votes from each other. A client that waits for longer does not do what it claims.
+fn detour(design: &Design, plan: &Plan) -> Duration {
+    let few = design.topology.minority();
+    let request = (plan.world.ttl / 20).max(Duration::from_millis(10));
+    if design.survives.has(Condition::MinorityDown) { few * ATTEMPTS * 2 * request } else { Duration::ZERO }
+}
+
+/// See [`detour`].
+const ATTEMPTS: u32 = 4;
 
 fn longest_work(plan: &Plan) -> Duration {
     let sections = plan.clients.iter().flat_map(|client| &client.sections);
@@ -288,7 +304,8 @@ fn keys(plan: &Plan) -> Vec<Key> {
 }
 
 fn latecomer_program(design: &Design, plan: &Plan, workload: &Workload) -> Boot {
-    let enter = entrance(design, plan, workload, asking(progress_bound(design, plan)));
+    let bound = progress_bound(design, plan) + detour(design, plan);
+    let enter = entrance(design, plan, workload, asking(bound));
     let all = keys(plan);
     Arc::new(move |host| {
         let (enter, all) = (Arc::clone(&enter), all.clone());

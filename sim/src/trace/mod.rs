@@ -2,12 +2,16 @@
 
 mod belief;
 pub mod capsule;
+mod condition;
 mod digest;
 mod event;
+mod outage;
 mod record;
 
 pub use belief::{Belief, Exclusion};
+pub use condition::{Condition, Conditions, NoSuchCondition};
 pub(crate) use digest::DigestTaker;
 pub use digest::{Content, Digest};
 pub use event::{Disconnect, Event, Halt, What};
+pub use outage::{Broken, Extent, Outage, Trouble};
 pub use record::{HostInfo, Latecomer, Role, Strike, Trace};

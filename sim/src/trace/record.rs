@@ -5,8 +5,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::belief::{Belief, Exclusion};
+use super::condition::Conditions;
 use super::digest::Digest;
 use super::event::Event;
+use super::outage::Outage;
 use crate::base::ids::{GrantId, HostId};
 use crate::base::time::TrueTime;
 
@@ -67,9 +69,15 @@ pub struct Trace {
     /// The design's lease time in nanoseconds.
     #[serde(rename = "ttl_ns", with = "crate::base::time::serde_ns")]
     pub ttl: Duration,
-    /// After the last fault has healed, a waiter gets the lock within this span, or it is a deadlock.
+    /// While nothing is broken that the design does not survive, a waiter gets the lock within this span, or it is blocked.
     #[serde(rename = "progress_bound_ns", with = "crate::base::time::serde_ns")]
     pub progress_bound: Duration,
+    /// The conditions that the design claims to survive.
+    #[serde(default, skip_serializing_if = "Conditions::is_empty")]
+    pub survives: Conditions,
+    /// What stores that do not answer add to the bound while fewer than half of them are down.
+    #[serde(rename = "detour_ns", with = "crate::base::time::serde_ns", default)]
+    pub detour: Duration,
     /// The end of the run.
     pub end: TrueTime,
     /// The fault names of the plan's injections, by index.
@@ -84,6 +92,9 @@ pub struct Trace {
     /// Where injections made a difference and to whom, in order of time; each place once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strikes: Vec<Strike>,
+    /// What faults kept from working, in the order in which it broke.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
 }
 
 /// The fresh client that asks for every key once all others are done and all faults have healed.

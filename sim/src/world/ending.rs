@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::base::ids::{HostId, Key};
 use crate::base::time::TrueTime;
+use crate::trace::Conditions;
 
 /// What is known of the end of a run.
 pub(crate) struct Ending {
@@ -14,6 +15,8 @@ pub(crate) struct Ending {
     pub(crate) horizon: TrueTime,
     /// The host of the fresh client that asks for every key at the end, and how long that may take.
     pub(super) latecomer: Option<(HostId, Duration)>,
+    /// What the design claims to survive.
+    pub(super) survives: Conditions,
     /// When it was let in.
     pub(crate) came: Option<TrueTime>,
     /// The run is over when it would be let in.
@@ -31,6 +34,7 @@ impl Ending {
         Ending {
             horizon: TrueTime(0) + horizon,
             latecomer: None,
+            survives: Conditions::NONE,
             came: None,
             without_it: false,
             last_section: None,

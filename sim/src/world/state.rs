@@ -15,7 +15,7 @@ use crate::base::ids::{EventId, GrantId, HostId, Origin};
 use crate::base::time::{Monotonic, TrueTime};
 use crate::plan::probe::{Passed, Seeing};
 use crate::plan::{Injection, Plan};
-use crate::trace::{HostInfo, Role, Strike, What};
+use crate::trace::{Broken, HostInfo, Outage, Role, Strike, What};
 
 /// Everything that changes during a run.
 pub(crate) struct State {
@@ -38,6 +38,8 @@ pub(crate) struct State {
     pub(crate) ending: Ending,
     /// Injections whose effect lasts at this moment.
     pub(super) unhealed: Vec<u32>,
+    /// What is broken and was.
+    pub(super) outages: Vec<Outage>,
     /// Injections that were healed before their time.
     pub(super) healed_early: BTreeSet<u32>,
     /// Whose protocol points are noted, and those passed.
@@ -91,6 +93,7 @@ impl State {
             struck: false,
             ending: Ending::new(plan.world.horizon),
             unhealed: Vec::new(),
+            outages: Vec::new(),
             healed_early: BTreeSet::new(),
             seeing,
             points_passed: Vec::with_capacity(if seeing == Seeing::Nothing { 0 } else { POINTS }),
@@ -228,6 +231,28 @@ impl State {
     pub(super) fn turn_over(&mut self, change: Turnover) {
         self.turnover.push(change);
         self.turned_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Something does not work from now on.
+    pub(super) fn breaks(&mut self, injection: u32, what: Broken) {
+        self.outages.push(Outage { injection, what, from: self.now, until: None });
+    }
+
+    /// What is broken and meant by this works again.
+    pub(super) fn mends(&mut self, meant: impl Fn(&Outage) -> bool) {
+        let now = self.now;
+        let lasting = self.outages.iter_mut().filter(|outage| outage.until.is_none() && meant(outage));
+        lasting.for_each(|outage| outage.until = Some(now));
+    }
+
+    /// All that is broken now.
+    pub(super) fn broken(&self) -> Vec<Broken> {
+        self.outages.iter().filter(|outage| outage.until.is_none()).map(|outage| outage.what).collect()
+    }
+
+    /// What was broken in the run, and what still is.
+    pub(crate) fn take_outages(&mut self) -> Vec<Outage> {
+        std::mem::take(&mut self.outages)
     }
 
     /// Where the injections made a difference, in order of time.

@@ -19,7 +19,8 @@ pub(super) fn as_json(listing: Listing) -> Value {
                             "domain": param.domain.to_string() })
                 });
                 json!({ "name": family.name, "claim": family.claim, "weakness": family.weakness,
-                        "source": family.source, "in_suite": in_suite, "params": params.collect::<Vec<_>>() })
+                        "source": family.source, "in_suite": in_suite, "survives": family.design().survives,
+                        "params": params.collect::<Vec<_>>() })
             })
             .collect(),
         Listing::Bugs => collected()

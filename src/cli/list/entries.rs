@@ -77,6 +77,7 @@ pub(super) fn unlisted(listing: Listing) -> Vec<Entry> {
 
 fn design(family: &Family) -> Entry {
     let mut lines = vec![format!("weakness: {}", family.weakness), format!("source: {}", family.source)];
+    lines.push(format!("survives: {}", family.design().survives));
     lines.extend(params(family));
     Entry { name: family.name.to_owned(), number: None, claim: family.claim.to_owned(), lines }
 }

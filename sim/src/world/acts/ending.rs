@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use crate::base::ids::{HostId, Key};
 use crate::base::time::TrueTime;
-use crate::trace::Role;
+use crate::trace::{Condition, Conditions, Extent, HostInfo, Role};
 use crate::world::ending::{Progress, Wanted};
 use crate::world::process::Life;
 use crate::world::state::State;
 
 impl State {
     /// At the end the client on this host is let in, once every other is done and all faults have healed, for so long.
-    pub(crate) fn expect_latecomer(&mut self, host: HostId, span: Duration) {
+    /// A design that survives a minority of stores down lets it in at the horizon if no more than that is broken then.
+    pub(crate) fn expect_latecomer(&mut self, host: HostId, span: Duration, survives: Conditions) {
         self.ending.latecomer = Some((host, span));
+        self.ending.survives = survives;
     }
 
     /// The run is over when the fresh client would be let in, and clients count as done when they are past this section.
@@ -45,6 +47,27 @@ impl State {
         if !self.unhealed.is_empty() {
             return Progress::Busy;
         }
+        self.open_the_door(span)
+    }
+
+    /// Nothing more is due before the horizon, or it has come. The run is over then, unless stores are down that the design
+    /// claims to do without: the fresh client finds out whether it does.
+    pub(crate) fn at_horizon(&mut self, hosts: &[HostInfo]) -> Progress {
+        let horizon = self.ending.horizon;
+        self.advance(horizon);
+        match self.ending.latecomer {
+            Some((_, span))
+                if self.ending.came.is_none()
+                    && self.ending.survives.has(Condition::MinorityDown)
+                    && Extent::of(hosts, &self.broken()).few_stores =>
+            {
+                self.open_the_door(span)
+            }
+            _ => Progress::Over,
+        }
+    }
+
+    fn open_the_door(&mut self, span: Duration) -> Progress {
         self.ending.came = Some(self.now);
         if self.ending.without_it {
             return Progress::Over;
@@ -115,7 +138,7 @@ impl State {
         };
         let busy =
             others().any(|other| !other.standing_by && (other.life == Life::Alive || other.restarting));
-        let lasts = !self.unhealed.is_empty();
+        let lasts = !self.unhealed.is_empty() && !self.faults_are_over();
         if !busy && !lasts {
             return Wanted::NoMore;
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::base::ids::HostId;
 use crate::base::time::TrueTime;
 use crate::plan::{Lever, Phase, Target, UNTIL_HEALED, When};
-use crate::trace::{Halt, Role, What};
+use crate::trace::{Broken, Halt, Role, What};
 use crate::world::agenda::Due;
 use crate::world::process::Life;
 use crate::world::process::PulledLever;
@@ -53,8 +53,10 @@ impl State {
             Lever::Cut { to, both, lasts } => {
                 for other in self.resolve(to) {
                     self.network.cut(host, other, injection);
+                    self.breaks(injection, Broken::Link(host, other));
                     if *both {
                         self.network.cut(other, host, injection);
+                        self.breaks(injection, Broken::Link(other, host));
                     }
                 }
                 if hosts.first() == Some(&host) {
@@ -68,6 +70,7 @@ impl State {
                 }
                 // A delay of so many messages ends with the last of them; see where they are sent.
                 if messages.is_none() && hosts.first() == Some(&host) {
+                    self.breaks(injection, Broken::Late);
                     self.heal_at(until + *by, injection);
                 }
             }
@@ -136,6 +139,7 @@ impl State {
     /// The effect of a lever with a duration ends.
     pub(in crate::world) fn heal(&mut self, injection: u32) {
         self.unhealed.retain(|other| *other != injection);
+        self.mends(|outage| outage.injection == injection);
         for (conn, direction) in self.network.heal(injection) {
             self.reschedule_arrival(conn, direction);
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::base::ids::{ConnId, EventId, GrantId, HostId, Origin};
 use crate::base::time::TrueTime;
 use crate::base::waiter::Waiter;
-use crate::trace::{Content, Disconnect, Role, What};
+use crate::trace::{Broken, Content, Disconnect, Role, What};
 use crate::world::agenda::Due;
 use crate::world::network::*;
 use crate::world::process::Life;
@@ -110,7 +110,10 @@ impl State {
         due = due.max(end.flights.back().map_or(due, |ahead| ahead.due));
         end.flights.push_back(InFlight { due, flight });
         self.agenda.push(due, Due::Arrival { conn, direction });
-        spent.into_iter().for_each(|injection| self.heal_at(due, injection));
+        for injection in spent {
+            self.breaks(injection, Broken::Late);
+            self.heal_at(due, injection);
+        }
     }
 
     /// How much longer a message sent now takes, and the injections whose last message it is.
@@ -381,7 +384,7 @@ impl State {
     }
 
     /// The open ends of a host, in the order of their connections.
-    fn sides_of(&self, host: HostId) -> Vec<Side> {
+    pub(in crate::world) fn sides_of(&self, host: HostId) -> Vec<Side> {
         let mut sides = Vec::new();
         for id in &self.network.live {
             let conn = self.network.conn(*id);

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use crate::base::deadline::Deadline;
 use crate::base::ids::Origin;
-use crate::base::ids::{EventId, HostId, Key};
+use crate::base::ids::{EventId, GrantId, HostId, Key};
 use crate::base::time::TrueTime;
 use crate::base::waiter::Waiter;
 use crate::plan::probe::Seeing;
 use crate::plan::{Access, Phase};
-use crate::trace::{Halt, Role, What};
+use crate::trace::{Broken, Halt, Role, What};
 use crate::world::agenda::Due;
 use crate::world::file::File;
 use crate::world::process::*;
@@ -139,6 +139,7 @@ impl State {
         }
         self.record_act(host, None, What::Paused { kind, until });
         self.unhealed.push(injection);
+        self.breaks(injection, Broken::Halted(host, kind));
         self.agenda.push(until, Due::Resume { host, injection });
     }
 
@@ -156,13 +157,14 @@ impl State {
                 resumed = true;
             }
         }
-        if !resumed {
-            return;
+        if resumed {
+            process.rng.shuffle(&mut woken);
         }
-        process.rng.shuffle(&mut woken);
         let alive = process.life == Life::Alive;
+        // Over in any case: another halt may go on where this one ends, or the process have died meanwhile.
         self.unhealed.retain(|other| *other != injection);
-        if alive {
+        self.mends(|outage| outage.injection == injection && outage.is_halt_of(host));
+        if resumed && alive {
             self.record_act(host, None, What::Resumed);
             self.record_act(host, None, What::Healed { injection });
         }
@@ -183,7 +185,8 @@ impl State {
         if process.life == Life::Dead || process.finished {
             return;
         }
-        let at_stake = if client { process.at_stake() } else { Vec::new() };
+        let at_stake = if client { process.at_stake() } else { self.served_by(host) };
+        let process = self.process(host);
         process.life = Life::Dead;
         process.pulled.clear();
         process.restarting = restart_after.is_some();
@@ -204,6 +207,11 @@ impl State {
         self.turn_over(Turnover::Died(host));
         self.cut_off(host, power_loss);
         self.oracle_bury(host);
+        self.mends(|outage| outage.is_halt_of(host));
+        // For a client that is not started anew there is nothing to wait for.
+        if !client || restart_after.is_some() {
+            self.breaks(injection, Broken::Dead(host));
+        }
         if owns_records {
             self.mark_bit(injection, host, None);
         }
@@ -212,6 +220,18 @@ impl State {
             self.unhealed.push(injection);
             self.agenda.push(now + after, Due::Restart { host, injection });
         }
+    }
+
+    /// The sections of clients that a server without records of locks is connected with: a queue keeps their requests.
+    fn served_by(&self, host: HostId) -> Vec<GrantId> {
+        if self.records.contains_key(&host) || self.silent[usize::from(host.0)] {
+            return Vec::new();
+        }
+        let peers = self.sides_of(host).into_iter().map(|side| self.network.peer(side));
+        let mut clients: Vec<HostId> = peers.filter(|peer| self.role(*peer) == Role::Client).collect();
+        clients.sort_unstable();
+        clients.dedup();
+        clients.iter().flat_map(|client| self.processes[usize::from(client.0)].at_stake()).collect()
     }
 
     pub(in crate::world) fn restart(&mut self, host: HostId, injection: u32) {
@@ -223,6 +243,7 @@ impl State {
         process.restarting = false;
         process.standing_by = false;
         process.context = None;
+        self.mends(|outage| outage.what == Broken::Dead(host));
         self.unhealed.retain(|other| *other != injection);
         self.record_act(host, None, What::Restarted);
         self.record_act(host, None, What::Healed { injection });

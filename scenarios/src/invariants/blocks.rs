@@ -1,0 +1,373 @@
+//! Blocks of one key, for [progress](super::progress): stretches in which somebody waits, nobody holds and nobody gets it, each
+//! measured by what the design claims to survive meanwhile, and told with what is in the way.
+
+use std::time::Duration;
+
+use picklock_sim::ids::{GrantId, HostId};
+use picklock_sim::time::TrueTime;
+use picklock_sim::trace::{Broken, Condition, Event, Trouble, What};
+
+use super::findings::{cite, ms, who};
+use crate::history::{History, Record, Section, Stretch};
+use crate::outcome::Finding;
+
+/// How a section changes the state of its key.
+#[derive(Clone, Copy)]
+pub(super) enum Turn {
+    Waits,
+    GivesUp,
+    Gets { waited: bool },
+    LetsGo,
+}
+
+pub(super) struct Edge<'t> {
+    pub(super) key: usize,
+    /// Whose section it is.
+    pub(super) client: HostId,
+    pub(super) event: &'t Event,
+    pub(super) turn: Turn,
+}
+
+/// A client that cannot take part while a stretch lasts.
+#[derive(Clone, Copy)]
+struct Out {
+    client: HostId,
+    /// What has become of it, as a finding says it.
+    how: &'static str,
+    /// True if it can keep nothing that it holds.
+    loses: bool,
+}
+
+/// What a stretch is judged by, for one key.
+#[derive(Clone, Copy)]
+struct Terms<'t> {
+    from: TrueTime,
+    begin: Option<&'t Event>,
+    bound: Duration,
+    /// The condition that the design is to survive, unless nothing is broken.
+    under: Option<Condition>,
+    out: Option<Out>,
+}
+
+/// A stretch in which some section waits for a key and none holds it.
+struct Block<'t> {
+    terms: Terms<'t>,
+    from: TrueTime,
+    /// When the last waiter left or the lock was granted; the beginning while that has not happened.
+    until: TrueTime,
+    /// What ended it, if something did.
+    end: Option<&'t Event>,
+}
+
+/// The state of one key, swept through true time.
+pub(super) struct Sweep<'h, 't> {
+    history: &'h History<'t>,
+    key: usize,
+    /// Waits of different sections that are closer than this are one.
+    gap: Duration,
+    /// The clients of the sections that wait, and of those that hold.
+    waiting: Vec<HostId>,
+    holding: Vec<HostId>,
+    /// Nothing while more is broken than the design survives.
+    terms: Option<Terms<'t>>,
+    /// True while a wait says something: after the last fault, or under a condition.
+    counts: bool,
+    /// True once somebody waited while it did.
+    exercised: bool,
+    block: Option<Block<'t>>,
+    closed: Vec<Block<'t>>,
+}
+
+impl<'h, 't> Sweep<'h, 't> {
+    pub(super) fn new(history: &'h History<'t>, key: usize) -> Sweep<'h, 't> {
+        Sweep {
+            history,
+            key,
+            gap: history.trace.progress_bound / 10,
+            waiting: Vec::new(),
+            holding: Vec::new(),
+            terms: None,
+            counts: false,
+            exercised: false,
+            block: None,
+            closed: Vec::new(),
+        }
+    }
+
+    /// Another stretch begins: what was blocked till now is measured by itself.
+    pub(super) fn enter(&mut self, stretch: &Stretch<'t>, last: bool) {
+        if let Some(mut block) = self.block.take() {
+            if self.somebody_waits() {
+                block.until = stretch.from;
+            }
+            self.closed.push(block);
+        }
+        self.notice_waits(stretch.from);
+        self.terms = self.terms_of(stretch);
+        self.counts = self.terms.is_some_and(|terms| last || terms.under.is_some());
+        self.begin_block(stretch.from);
+    }
+
+    /// By what this stretch is judged; nothing if the design does not claim to survive it.
+    fn terms_of(&self, stretch: &Stretch<'t>) -> Option<Terms<'t>> {
+        let trace = self.history.trace;
+        let Stretch { from, begin, extent } = *stretch;
+        let terms = Terms { from, begin, bound: trace.progress_bound, under: None, out: None };
+        if extent.nothing {
+            return Some(terms);
+        }
+        if extent.few_stores && trace.survives.has(Condition::MinorityDown) {
+            let bound = trace.progress_bound + trace.detour;
+            return Some(Terms { bound, under: Some(Condition::MinorityDown), ..terms });
+        }
+        let (client, trouble) = extent.one_client?;
+        let survived = |condition: &Condition| trace.survives.has(*condition);
+        let (how, loses, under) = match trouble {
+            Trouble::Dead => ("was dead", true, Some(Condition::HolderDead).filter(survived)),
+            Trouble::Cut { silenced } => {
+                ("was cut off", silenced, Some(Condition::ClientCut).filter(survived))
+            }
+            Trouble::Paused | Trouble::Stalled => {
+                let as_holder = Some(Condition::HolderPaused).filter(survived);
+                let as_waiter = Some(Condition::WaiterPaused).filter(survived);
+                let under = if self.holding.contains(&client) {
+                    as_holder
+                } else if self.waiting.contains(&client) {
+                    as_waiter
+                } else {
+                    as_holder.or(as_waiter)
+                };
+                ("stood still", trouble == Trouble::Paused, under)
+            }
+        };
+        let out = Some(Out { client, how, loses });
+        under.map(|condition| Terms { under: Some(condition), out, ..terms })
+    }
+
+    /// Somebody may have waited up to now, while that said something.
+    fn notice_waits(&mut self, now: TrueTime) {
+        let lasted = self.counts && self.terms.is_some_and(|terms| terms.from < now);
+        self.exercised |= lasted && self.somebody_waits();
+    }
+
+    fn somebody_waits(&self) -> bool {
+        let out = self.terms.and_then(|terms| terms.out);
+        self.waiting.iter().any(|client| out.is_none_or(|out| out.client != *client))
+    }
+
+    fn somebody_holds(&self) -> bool {
+        let out = self.terms.and_then(|terms| terms.out);
+        self.holding.iter().any(|client| out.is_none_or(|out| !out.loses || out.client != *client))
+    }
+
+    pub(super) fn turn(&mut self, edge: &Edge<'t>) {
+        let at = edge.event.at;
+        self.notice_waits(at);
+        match edge.turn {
+            Turn::Waits => {
+                let gap = self.gap;
+                if !self.somebody_waits()
+                    && self.block.as_ref().is_some_and(|block| at.since(block.until) >= gap)
+                {
+                    self.closed.extend(self.block.take());
+                }
+                self.waiting.push(edge.client);
+                self.begin_block(at);
+            }
+            Turn::GivesUp => {
+                leave(&mut self.waiting, edge.client);
+                if !self.somebody_waits() {
+                    self.end_block_at(edge.event);
+                }
+            }
+            Turn::Gets { waited } => {
+                self.end_block_at(edge.event);
+                self.closed.extend(self.block.take());
+                if waited {
+                    leave(&mut self.waiting, edge.client);
+                }
+                self.holding.push(edge.client);
+                self.begin_block(at);
+            }
+            Turn::LetsGo => {
+                leave(&mut self.holding, edge.client);
+                self.begin_block(at);
+            }
+        }
+    }
+
+    /// Begins a block, if somebody waits, nobody holds, and none has begun.
+    fn begin_block(&mut self, at: TrueTime) {
+        let Some(terms) = self.terms else { return };
+        if self.block.is_none() && self.somebody_waits() && !self.somebody_holds() {
+            self.block = Some(Block { terms, from: at, until: at, end: None });
+        }
+    }
+
+    /// Ends the block for the time being: a new waiter that comes soon goes on with it.
+    fn end_block_at(&mut self, event: &'t Event) {
+        if let Some(block) = &mut self.block {
+            block.until = event.at;
+            block.end = Some(event);
+        }
+    }
+
+    /// Adds what it found; true if somebody waited while that said something.
+    pub(super) fn finish(mut self, findings: &mut Vec<Finding>) -> bool {
+        self.notice_waits(self.history.trace.end);
+        let waits = self.somebody_waits();
+        if let Some(block) = self.block.as_mut().filter(|_| waits) {
+            block.until = self.history.trace.end;
+            block.end = None;
+        }
+        self.closed.extend(self.block.take());
+        findings.extend(self.closed.iter().filter_map(|block| self.blocked(block)));
+        self.exercised
+    }
+
+    fn blocked(&self, block: &Block<'t>) -> Option<Finding> {
+        let (from, terms) = (block.from, &block.terms);
+        let width = block.until.since(from);
+        if width <= terms.bound {
+            return None;
+        }
+        let waited = |section: &&Section<'_>| section.waited_within(from, block.until);
+        let of_key = self.history.sections.iter().filter(|section| section.key == self.key);
+        let able = of_key.filter(|section| terms.out.is_none_or(|out| out.client != section.id.client));
+        // The first of those that waited longest speaks for all.
+        let waiter = able.rev().max_by_key(waited)?;
+        let orphans = self.orphans(from, block.until);
+        let rivals = if orphans.is_empty() { self.rivals(from, block.until) } else { 0 };
+        let mut text = format!(
+            "{}: for {} nobody got `{}` although none held it; {} waited {}; the design's bound is {}",
+            if rivals > 0 { "livelock" } else { "deadlock" },
+            ms(width),
+            self.history.key_name(self.key),
+            who(self.history, waiter.id),
+            if waited(&waiter) >= width {
+                "all that time".to_owned()
+            } else {
+                format!("{} of that", ms(waited(&waiter)))
+            },
+            ms(terms.bound),
+        );
+        match (terms.out, terms.under) {
+            (Some(out), _) => {
+                let name = self.history.trace.host_name(out.client);
+                text.push_str(&format!(", and {name} {} meanwhile, which it claims to survive", out.how));
+            }
+            (None, Some(under)) => {
+                text.push_str(&format!(", also while {}, which it claims to survive", under.doc()));
+            }
+            (None, None) => {}
+        }
+        if let Some(first) = orphans.first() {
+            text.push_str(&format!("; in the way: {}", self.orphan(first, &orphans, waiter)));
+        }
+        if rivals > 0 {
+            text.push_str(match rivals {
+                1 => "; in the way: what its own earlier tries left",
+                _ => "; in the way: what the tries of those that wait left to each other",
+            });
+        }
+        let left = orphans.iter().map(|record| record.created);
+        let began = terms.begin.filter(|_| from == terms.from);
+        let proof = [began, waiter.asked, block.end].into_iter().flatten();
+        Some(Finding { text, grants: vec![waiter.id], events: cite(proof.chain(left)), width: Some(width) })
+    }
+
+    /// Of how many sections that still wait in the end the tries come and go in the stores, where these take up most of the time;
+    /// otherwise 0.
+    fn rivals(&self, from: TrueTime, until: TrueTime) -> usize {
+        let tries = |section: &Section<'_>| {
+            let waits = section.asked.is_some_and(|event| event.at < until)
+                && section.answered.is_none_or(|event| event.at > from);
+            waits && section.grant.as_ref().is_none_or(|grant| grant.acquired.at >= until)
+        };
+        let mut taken: Vec<(TrueTime, TrueTime, GrantId)> = Vec::new();
+        let here = |record: &&Record<'_>| record.on_store && record.key == self.key;
+        for record in self.history.records.iter().filter(here) {
+            let Some(section) = record.created.grant.and_then(|id| self.history.place_of(id)) else {
+                continue;
+            };
+            let section = &self.history.sections[section];
+            let end = record.ended.map_or(until, |event| event.at).min(until);
+            let begin = record.created.at.max(from);
+            if begin < end && tries(section) {
+                taken.push((begin, end, section.id));
+            }
+        }
+        taken.sort_unstable();
+        let (mut covered, mut reached) = (Duration::ZERO, from);
+        for (begin, end, _) in &taken {
+            covered += end.since(reached.max(*begin));
+            reached = reached.max(*end);
+        }
+        let mut sections: Vec<GrantId> = taken.into_iter().map(|(_, _, id)| id).collect();
+        sections.sort_unstable();
+        sections.dedup();
+        if covered * 2 > until.since(from) { sections.len() } else { 0 }
+    }
+
+    /// What stores kept of the key for most of a block, the longest first, as far as it is of one grant: nobody held it,
+    /// so nobody is left who would release it.
+    fn orphans(&self, from: TrueTime, until: TrueTime) -> Vec<&'h Record<'t>> {
+        let kept = |record: &Record<'_>| {
+            let end = record.ended.map_or(until, |event| event.at.min(until));
+            end.since(record.created.at.max(from))
+        };
+        let dead = |host: HostId| {
+            let outages = self.history.trace.outages.iter().filter(|outage| outage.lasts_at(from));
+            outages.into_iter().any(|outage| outage.what == Broken::Dead(host))
+        };
+        // A dead store refuses nobody.
+        let here =
+            |record: &&Record<'_>| record.on_store && record.key == self.key && !dead(record.created.host);
+        let records = self.history.records.iter().filter(here);
+        let mut most: Vec<&Record<'_>> =
+            records.filter(|record| kept(record) * 2 > until.since(from)).collect();
+        most.sort_by_key(|record| std::cmp::Reverse(kept(record)));
+        let creator = most.first().and_then(|record| record.created.grant);
+        most.retain(|record| record.created.grant == creator);
+        most
+    }
+
+    /// An orphaned record in words: where it is, whose request created it, and what had become of that section.
+    fn orphan(&self, record: &Record<'_>, alike: &[&Record<'_>], waiter: &Section<'_>) -> String {
+        let mut hosts: Vec<&str> =
+            alike.iter().map(|record| self.history.trace.host_name(record.created.host)).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        let created = record.created;
+        let what = format!("the record on {}, created at {}", hosts.join(", "), created.at);
+        let Some(section) = created.grant.and_then(|id| self.history.place_of(id)) else { return what };
+        let section = &self.history.sections[section];
+        if section.id == waiter.id {
+            return format!("{what} by an earlier request of its own");
+        }
+        format!("{what} for {}, {}", who(self.history, section.id), fate(section))
+    }
+}
+
+/// One section of this client does so no longer.
+fn leave(clients: &mut Vec<HostId>, client: HostId) {
+    if let Some(at) = clients.iter().position(|other| *other == client) {
+        clients.swap_remove(at);
+    }
+}
+
+/// How a section ended whose record is still there.
+fn fate(section: &Section<'_>) -> String {
+    let end = section.grant.as_ref().map_or(section.answered, |grant| grant.let_go);
+    let Some(end) = end else { return "which has not let go".to_owned() };
+    let how = match &end.what {
+        What::Crashed { .. } if section.grant.is_some() => "which died holding it".to_owned(),
+        What::Crashed { .. } => "which died asking for it".to_owned(),
+        What::NotAcquired { why, .. } => format!("whose acquire failed ({why})"),
+        What::Released { error: Some(error), .. } => format!("whose release failed ({error})"),
+        What::Released { error: None, .. } => "which had released it".to_owned(),
+        What::Aborted { .. } => "which gave it up".to_owned(),
+        _ => "which ended".to_owned(),
+    };
+    format!("{how} at {}", end.at)
+}
