@@ -60,6 +60,20 @@ fn a_pause_at_the_write_of_the_resource_is_among_what_breaks_a_naive_holder() {
 }
 
 #[test]
+fn the_control_that_must_hold_does_so_wherever_a_call_is_cancelled() {
+    let explored = explored("oracle", &["cancel"]);
+    assert!(explored.explored() > 5, "{}", explored.explored());
+    assert_eq!(explored.violating(), 0);
+}
+
+#[test]
+fn a_store_that_dies_as_it_starts_answers_when_it_is_back() {
+    let explored = explored("single", &["restart"]);
+    assert!(explored.explored() > 20, "{}", explored.explored());
+    assert!(explored.holds.contains(&"progress".to_owned()), "{:?}", explored.holds);
+}
+
+#[test]
 fn a_fence_lets_no_stale_write_through_wherever_a_pause_strikes() {
     let explored = explored("single-fenced", &["pause", "stall", "delay"]);
     assert!(explored.explored() > 500, "{}", explored.explored());

@@ -121,6 +121,7 @@ mod tests {
             "failover",
             "split",
             "replication-lag",
+            "minority-down",
             "node-restart",
             "clock-step",
             "clock-drift",

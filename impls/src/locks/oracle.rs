@@ -7,9 +7,10 @@
 //! *Source:* the perfect failure detector of Chandra and Toueg, "Unreliable Failure Detectors for Reliable Distributed
 //! Systems", 1996.
 
+use std::future::Future;
 use std::time::Duration;
 
-use picklock_sim::design::{Design, Family};
+use picklock_sim::design::{Condition, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
@@ -21,7 +22,11 @@ pub(super) static FAMILY: Family = Family {
     weakness: "cannot be built",
     source: "control; Chandra and Toueg, Unreliable Failure Detectors, 1996",
     params: &[],
-    build: |_| Design::new("", |seat| async move { Ok(Client::lock(Oracle { host: seat.host })) }),
+    build: |_| {
+        // It knows who died. Whoever only stands still or is cut off may still do something with what it has.
+        Design::new("", |seat| async move { Ok(Client::lock(Oracle { host: seat.host })) })
+            .surviving([Condition::HolderDead])
+    },
 };
 
 struct Oracle {
@@ -33,9 +38,13 @@ impl Lock for Oracle {
         self.acquire(&self.host, key, Duration::ZERO).await
     }
 
-    async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        self.host.oracle_release(&grant.key).await;
-        Ok(())
+    /// Its caller may be cancelled: the simulator knows that the section is over.
+    fn release(&self, grant: Grant) -> impl Future<Output = Result<(), LockError>> + Send {
+        let release = self.host.oracle_release(&grant.key);
+        async move {
+            release.await;
+            Ok(())
+        }
     }
 
     /// Waits in the queue instead of polling.

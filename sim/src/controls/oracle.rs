@@ -1,6 +1,6 @@
 //! The perfect lock, as a process asks for it; the control that must hold in every scenario.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -16,9 +16,11 @@ impl Host {
         OracleTurn::new(self.clone(), key.clone())
     }
 
-    /// Gives a key back to the perfect lock.
-    pub async fn oracle_release(&self, key: &Key) {
-        crate::controls::oracle::release(self, key).await;
+    /// Gives a key of the present section back to the perfect lock. Dropping it before it is ready gives the key back as well, as
+    /// soon as the process runs.
+    #[must_use]
+    pub fn oracle_release(&self, key: &Key) -> OracleRelease {
+        OracleRelease { host: self.clone(), key: key.clone(), grant: present_grant(self), done: false }
     }
 }
 
@@ -64,16 +66,33 @@ impl Drop for OracleTurn {
     }
 }
 
-/// Gives the key back, once the process really runs.
-pub(crate) async fn release(host: &Host, key: &Key) {
-    let grant = present_grant(host);
-    poll_fn(|cx| {
-        let mut state = host.world.state();
-        if state.gate(host.id(), cx.waker()) == Admission::Wait {
+/// Gives the key back, once the process really runs; made by [`Host::oracle_release`].
+pub struct OracleRelease {
+    host: Host,
+    key: Key,
+    grant: GrantId,
+    done: bool,
+}
+
+impl Future for OracleRelease {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        let mut state = this.host.world.state();
+        if state.gate(this.host.id(), cx.waker()) == Admission::Wait {
             return Poll::Pending;
         }
-        state.oracle_leave(grant, key);
+        state.oracle_leave(this.grant, &this.key);
+        this.done = true;
         Poll::Ready(())
-    })
-    .await;
+    }
+}
+
+impl Drop for OracleRelease {
+    fn drop(&mut self) {
+        if !self.done {
+            self.host.world.tidy(|state| state.oracle_leave_running(self.host.id(), self.grant, &self.key));
+        }
+    }
 }

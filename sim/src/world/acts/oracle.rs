@@ -32,6 +32,26 @@ impl State {
         self.oracle_turn(key);
     }
 
+    /// The same, as soon as the process of this host runs: one that stands still lets nothing go.
+    pub(crate) fn oracle_leave_running(&mut self, host: HostId, grant: GrantId, key: &Key) {
+        if self.process(host).runs() {
+            self.oracle_leave(grant, key);
+        } else {
+            self.oracle.leaving.push((host, grant, key.clone()));
+        }
+    }
+
+    /// The process of this host runs again: what it was to give back meanwhile it does.
+    pub(in crate::world) fn oracle_resume(&mut self, host: HostId) {
+        if self.oracle.leaving.is_empty() || !self.process(host).runs() {
+            return;
+        }
+        let all = std::mem::take(&mut self.oracle.leaving);
+        let (now, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|(of, _, _)| *of == host);
+        self.oracle.leaving = later;
+        now.into_iter().for_each(|(_, grant, key)| self.oracle_leave(grant, &key));
+    }
+
     /// A dead client waits for nothing and holds nothing, save what its messages can still do.
     pub(in crate::world) fn oracle_bury(&mut self, client: HostId) {
         let keys: Vec<Key> = self.oracle.keys.keys().cloned().collect();

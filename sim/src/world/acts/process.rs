@@ -167,6 +167,7 @@ impl State {
         if resumed && alive {
             self.record_act(host, None, What::Resumed);
             self.record_act(host, None, What::Healed { injection });
+            self.oracle_resume(host);
         }
         woken.into_iter().for_each(Waker::wake);
     }
