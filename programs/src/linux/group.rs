@@ -435,6 +435,7 @@ impl Group {
             }
             Sysno::write | Sysno::writev => self.write(thread, notice),
             Sysno::flock => self.flock(thread, notice),
+            Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => self.lease(),
             Sysno::fcntl => self.lock_range(thread, notice),
             Sysno::signalfd | Sysno::signalfd4 => {
                 self.has_signal_files = true;
@@ -448,6 +449,8 @@ impl Group {
             Sysno::futex_wait | Sysno::futex_waitv | Sysno::futex_wake | Sysno::futex_requeue => {
                 Err(Errno::NOSYS)
             }
+            // Other families load parts of the kernel that nobody here needs.
+            Sysno::socketpair if notice.int(0) != libc::AF_UNIX => Err(Errno::AFNOSUPPORT),
             Sysno::socket => self.socket(notice),
             Sysno::connect => self.connect(thread, notice),
             Sysno::bind => self.bind(thread, notice),

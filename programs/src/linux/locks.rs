@@ -16,8 +16,10 @@ use rustix::{
 use super::{
     group::{Answer, Group},
     notify::Notice,
+    paths::Found,
     table::{Cause, Held, Late},
 };
+use crate::{Files, Step};
 
 impl Group {
     /// A call that is tried again after the next one that is heard.
@@ -27,16 +29,40 @@ impl Group {
 
     /// `flock`.
     pub(crate) fn flock(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let file = self.file_of(thread, notice.int(0))?;
+        if notice.int(1) & libc::LOCK_UN == 0 && self.is_of_machine(&file)? {
+            // Hosts would exclude each other by it, and the machine's own processes.
+            self.events.push_back(Step::Refused("a lock on a file of the machine".to_owned()));
+            return Err(Errno::NOLCK);
+        }
         let operation = match notice.int(1) {
             libc::LOCK_SH => FlockOperation::NonBlockingLockShared,
             libc::LOCK_EX => FlockOperation::NonBlockingLockExclusive,
             _ => return Ok(Answer::Go),
         };
-        match flock(self.file_of(thread, notice.int(0))?, operation) {
+        match flock(file, operation) {
             Ok(()) => Ok(Answer::Value(0)),
             Err(Errno::WOULDBLOCK) => Ok(self.again()),
             Err(errno) => Err(errno),
         }
+    }
+
+    /// Whether an open file has a name outside the program's own directory. Where the machine's files may be written, they are
+    /// the program's, too.
+    fn is_of_machine(&mut self, file: &OwnedFd) -> Result<bool, Errno> {
+        if self.setup.files == Files::Shared {
+            return Ok(false);
+        }
+        let found = Found::new(rustix::io::fcntl_dupfd_cloexec(file, 0)?)?;
+        let name = found.name()?;
+        let is_named = name.starts_with(b"/") && !name.starts_with(b"/memfd:");
+        Ok(is_named && !self.view()?.is_at_home(&found.stat))
+    }
+
+    /// `fcntl` with `F_SETLEASE`: to hold up whoever opens a file.
+    pub(crate) fn lease(&mut self) -> Result<Answer, Errno> {
+        self.events.push_back(Step::Refused("a lease on a file".to_owned()));
+        Err(Errno::PERM)
     }
 
     /// `fcntl` with `F_SETLKW` or `F_OFD_SETLKW`.
