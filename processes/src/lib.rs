@@ -30,6 +30,6 @@ mod wrapper;
 
 pub use ensemble::Ensemble;
 pub use error::ProgramError;
-pub use picklock_programs::ready;
+pub use picklock_programs::{Instruction, ready};
 pub use program::Program;
 pub use wrapper::is_shell_script;

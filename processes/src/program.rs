@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use picklock_programs::{Looks, Setup};
+use picklock_programs::{Instruction, Looks, Setup, instructions};
 use picklock_redis::{Redis, sentinel};
 use picklock_sim::design::{Condition, Conditions, Design, Part, Seat, Topology};
 use picklock_sim::lock::{Belief, Client};
@@ -171,6 +171,19 @@ impl Program {
         design.by_itself = self.worker;
         design.survives = self.survives;
         Ok(design)
+    }
+
+    /// The instructions by which it may see the machine, in the code that it loads.
+    #[must_use]
+    pub fn instructions(&self) -> Vec<Instruction> {
+        let words = shlex::split(&self.command).unwrap_or_default();
+        if words.is_empty() {
+            return Vec::new();
+        }
+        let mut setup = Setup::new(words, "client-1", std::net::Ipv4Addr::new(10, 0, 0, 1), 0);
+        let usual = [("PICKLOCK_TTL_MS", "1000"), ("PICKLOCK_STORES", "redis://node-1:6379")];
+        setup.env = usual.map(|(name, value)| (name.into(), value.into())).to_vec();
+        instructions::of(&setup)
     }
 
     fn setup(&self, words: &[String], seat: &Seat) -> Setup {

@@ -49,10 +49,12 @@ mod elsewhere;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod linux;
 
+pub mod instructions;
 pub mod ready;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub use elsewhere::{Group, Pool};
+pub use instructions::Instruction;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use linux::{Group, Pool};
 pub use setup::{Clock, Files, Limits, Looks, Setup};

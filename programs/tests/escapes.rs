@@ -12,7 +12,7 @@ use std::{
 };
 
 use driver::{Story, finish, run, runtime, setup};
-use picklock_programs::{Group, Pool, Setup, StartError, Status};
+use picklock_programs::{Group, Pool, Setup, StartError, Status, instructions};
 
 /// Tells the test, when it is run by itself, that another user or another namespace runs it.
 const WITHIN: &str = "PICKLOCK_ESCAPES_WITHIN";
@@ -128,6 +128,18 @@ fn what_the_machine_counts_is_not_seen() {
     let again = run(&setup, &[]);
     let parts = first.steps.iter().zip(&again.steps).find(|(one, other)| one != other);
     assert_eq!(parts, None);
+}
+
+#[test]
+fn instructions_that_show_the_machine_are_named_with_their_file() {
+    let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
+    let script = "import sys\nfor line in sys.stdin: pass";
+    let found = instructions::of(&setup(&[&python, "-S", "-c", script], 1));
+    let text = format!("{found:?}");
+    // glibc's linker measures itself.
+    let has_glibc = std::path::Path::new("/lib64/ld-linux-x86-64.so.2").exists();
+    assert!(!has_glibc || found.iter().any(|one| one.name == "rdtsc"), "{text}");
+    assert!(found.iter().all(|one| one.file.is_absolute()), "{text}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `picklock doctor`: every run twice here and once in another process, and where they part.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use picklock_processes::{Instruction, Program};
 use picklock_reports::examined;
 use picklock_scenarios::check;
 use picklock_scenarios::doctor::{self, Examined};
@@ -99,6 +100,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
             differing += 1;
             let title = format!("{} under {}, seed {}", case.name, case.scenario.name(), case.seed);
             page.push_str(&examined::text(&title, &found.0, there.as_deref(), &screen::style(args.look)));
+            page.push_str(&unseen(case));
         }
         examined += 1;
         bar.one_of(cases.len(), differs);
@@ -114,6 +116,25 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     } else {
         Exit::Expected
     })
+}
+
+/// Why a program may differ where no supervisor can help: instructions that show it the machine.
+fn unseen(case: &Case<'_>) -> String {
+    let Ok(program) = case.name.parse::<Program>() else { return String::new() };
+    let mut files: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
+    for Instruction { name, file } in program.instructions() {
+        files.entry(name).or_default().push(file.display().to_string());
+    }
+    if files.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "the code that it loads has instructions which show it the machine, and which cannot be answered:\n"
+            .to_owned();
+    for (name, files) in files {
+        let _ = writeln!(text, "  {name} in {}", files.join(", "));
+    }
+    text + "  see docs/guide/threat-model.md\n\n"
 }
 
 /// What another process has for the same runs, a line for each.

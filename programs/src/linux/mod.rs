@@ -14,6 +14,7 @@ mod futex;
 mod go;
 mod group;
 mod hearing;
+pub(crate) mod instructions;
 mod locks;
 mod memory;
 mod mounts;
