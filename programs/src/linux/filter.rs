@@ -9,6 +9,7 @@ use libc::{
 };
 use syscalls::Sysno;
 
+use super::interfaces::COMMANDS;
 use crate::Looks;
 
 /// The descriptor by which a new process sends its listener.
@@ -23,6 +24,8 @@ enum When {
     Is(usize, u32),
     /// An argument is not this.
     IsNot(usize, u32),
+    /// An argument is at least the first, and less than the second.
+    Within(usize, (u32, u32)),
     /// An argument is not null.
     Set(usize),
     /// An argument has none of these bits.
@@ -223,6 +226,7 @@ fn rules(looks: Looks, syncs: bool) -> Vec<(Sysno, When)> {
     if syncs {
         rules.extend(SYNCS.iter().map(|&call| (call, When::Always)));
     }
+    rules.push((Sysno::ioctl, When::Within(1, COMMANDS)));
     rules.extend(WAITING_LOCKS.map(|command| (Sysno::fcntl, When::Is(1, command))));
     rules.push((Sysno::fcntl, When::Is(1, libc::F_SETLEASE as u32)));
     match looks {
@@ -333,6 +337,12 @@ pub(crate) fn program(looks: Looks, syncs: bool) -> Vec<sock_filter> {
         let (argument, test) = match when {
             When::Always => {
                 program.extend([jump(BPF_JEQ, call as u32, 0, 1), answer(told)]);
+                continue;
+            }
+            When::Within(n, (least, most)) => {
+                let reload = load(offset_of!(seccomp_data, nr));
+                program.extend([jump(BPF_JEQ, call as u32, 0, 5), load_arg(n), jump(BPF_JGE, least, 0, 2)]);
+                program.extend([jump(BPF_JGE, most, 1, 0), answer(told), reload]);
                 continue;
             }
             When::Set(n) => {

@@ -14,7 +14,9 @@ use super::{
     apart::Apart,
     clock_page::ClockPage,
     connections::Sockets,
+    datagrams::Datagram,
     filter::{FORBIDDEN, SHARED},
+    netlink::Netlink,
     notify::{Listener, Notice},
     output::Output,
     paths::View,
@@ -78,6 +80,8 @@ pub struct Group {
     pub(crate) sent: Vec<Sent>,
     /// A signalfd was made.
     pub(crate) has_signal_files: bool,
+    pub(crate) netlinks: Vec<Netlink>,
+    pub(crate) datagrams: Vec<Datagram>,
     pub(crate) sockets: Sockets,
     pub(crate) timers: Timers,
     /// How it sees the file systems, once that was asked.
@@ -187,6 +191,8 @@ impl Group {
             heard: 0,
             sent: Vec::new(),
             has_signal_files: false,
+            netlinks: Vec::new(),
+            datagrams: Vec::new(),
             sockets: Sockets::default(),
             timers: Timers::default(),
             view: None,
@@ -401,6 +407,7 @@ impl Group {
         }
         let told = self.looks == Looks::Told;
         Some(match notice.call() {
+            Sysno::connect if self.is_datagram(thread, notice) => return None,
             Sysno::connect => What::Connect,
             Sysno::accept | Sysno::accept4 => What::Accept,
             Sysno::nanosleep | Sysno::clock_nanosleep => What::Sleep,
@@ -418,6 +425,9 @@ impl Group {
     }
 
     fn handle(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        if let Some(answer) = self.netlink(thread, notice).or_else(|| self.datagram_call(thread, notice)) {
+            return answer;
+        }
         match notice.call() {
             Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time | Sysno::clock_getres => {
                 self.look(thread, notice)
@@ -434,6 +444,7 @@ impl Group {
                 self.read(thread, notice)
             }
             Sysno::write | Sysno::writev => self.write(thread, notice),
+            Sysno::ioctl => self.ask_interface(thread, notice),
             Sysno::flock => self.flock(thread, notice),
             Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => self.lease(),
             Sysno::fcntl => self.lock_range(thread, notice),

@@ -40,7 +40,9 @@ impl Group {
         match family {
             libc::AF_UNIX => return Ok(Answer::Go),
             libc::AF_INET if is_stream => {}
-            // Programs try them, and carry on without: no IPv6, no datagrams, no netlink.
+            libc::AF_INET if kind & 0xff == libc::SOCK_DGRAM => return self.make_datagram(notice),
+            libc::AF_NETLINK => return self.make_netlink(notice),
+            // Programs try it, and carry on without: no IPv6.
             _ => return Err(Errno::AFNOSUPPORT),
         }
         let mut flags = SocketFlags::CLOEXEC;
@@ -55,13 +57,17 @@ impl Group {
     }
 
     /// The address in the arguments of `connect` and `bind`; none for another family than IPv4.
-    fn address(&self, thread: usize, notice: &Notice) -> Result<(Option<SocketAddrV4>, Vec<u8>), Errno> {
+    pub(crate) fn address(
+        &self,
+        thread: usize,
+        notice: &Notice,
+    ) -> Result<(Option<SocketAddrV4>, Vec<u8>), Errno> {
         let length = usize::try_from(notice.int(2)).map_err(|_| Errno::INVAL)?.min(128);
         let bytes = self.memory_of(thread).read(notice.arg(1), length)?;
         Ok((address(&bytes), bytes))
     }
 
-    fn is_own(&self, address: Ipv4Addr) -> bool {
+    pub(crate) fn is_own(&self, address: Ipv4Addr) -> bool {
         address == self.setup.address || address.is_loopback() || address.is_unspecified()
     }
 
@@ -296,7 +302,7 @@ impl Group {
         Ok(Answer::Done)
     }
 
-    fn write_address(
+    pub(crate) fn write_address(
         &self,
         thread: usize,
         at: u64,

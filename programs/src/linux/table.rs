@@ -45,6 +45,9 @@ impl Process {
 
     /// The file behind a descriptor of the process.
     pub(crate) fn file(&self, fd: i32) -> Result<OwnedFd, Errno> {
+        if fd < 0 {
+            return Err(Errno::BADF);
+        }
         pidfd_getfd(&self.handle, fd, PidfdGetfdFlags::empty())
     }
 

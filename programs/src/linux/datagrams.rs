@@ -1,0 +1,121 @@
+//! Datagrams of IPv4: sockets that can be asked, and that carry nothing.
+//!
+//! Programs make one to ask for the interfaces of their host, or for the address from which a connection would come, which `connect` and
+//! `getsockname` tell without a message: the C library orders addresses so. What is sent is refused as at a port where nobody listens.
+
+use std::{net::SocketAddrV4, os::fd::AsFd as _};
+
+use rustix::{
+    fs::OFlags,
+    io::Errno,
+    net::{AddressFamily, SocketFlags, SocketType, socketpair},
+};
+use syscalls::Sysno;
+
+use super::{
+    group::{Answer, Group},
+    notify::Notice,
+};
+
+/// One socket.
+pub(crate) struct Datagram {
+    inode: u64,
+    local: Option<SocketAddrV4>,
+    peer: Option<SocketAddrV4>,
+}
+
+impl Group {
+    /// `socket` for datagrams: a unix socket whose other end is closed, so that what is sent is refused.
+    pub(crate) fn make_datagram(&mut self, notice: &Notice) -> Result<Answer, Errno> {
+        let kind = notice.int(1);
+        let (theirs, _) = socketpair(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+        if kind & libc::SOCK_NONBLOCK != 0 {
+            rustix::fs::fcntl_setfl(&theirs, OFlags::NONBLOCK)?;
+        }
+        let inode = rustix::fs::fstat(&theirs)?.st_ino;
+        self.listener
+            .give(notice, theirs.as_fd(), kind & libc::SOCK_CLOEXEC != 0)
+            .map_err(|_| Errno::MFILE)?;
+        self.datagrams.retain(|socket| socket.inode != inode);
+        self.datagrams.push(Datagram { inode, local: None, peer: None });
+        Ok(Answer::Done)
+    }
+
+    fn find_datagram(&self, thread: usize, notice: &Notice) -> Option<usize> {
+        if self.datagrams.is_empty() {
+            return None;
+        }
+        let file = self.file_of(thread, notice.int(0)).ok()?;
+        let inode = rustix::fs::fstat(&file).ok()?.st_ino;
+        self.datagrams.iter().position(|socket| socket.inode == inode)
+    }
+
+    /// Whether a call is about such a socket.
+    pub(crate) fn is_datagram(&self, thread: usize, notice: &Notice) -> bool {
+        self.find_datagram(thread, notice).is_some()
+    }
+
+    /// A call about such a socket; none if it is about something else.
+    pub(crate) fn datagram_call(&mut self, thread: usize, notice: &Notice) -> Option<Result<Answer, Errno>> {
+        if !matches!(
+            notice.call(),
+            Sysno::bind
+                | Sysno::connect
+                | Sysno::getsockname
+                | Sysno::getpeername
+                | Sysno::setsockopt
+                | Sysno::sendto
+                | Sysno::sendmsg
+                | Sysno::sendmmsg
+        ) {
+            return None;
+        }
+        let at = self.find_datagram(thread, notice)?;
+        Some(match notice.call() {
+            Sysno::bind | Sysno::connect => self.name_datagram(thread, notice, at),
+            Sysno::getsockname | Sysno::getpeername => {
+                let socket = &self.datagrams[at];
+                match (notice.call(), socket.peer) {
+                    (Sysno::getpeername, None) => Err(Errno::NOTCONN),
+                    (Sysno::getpeername, peer) => {
+                        self.write_address(thread, notice.arg(1), notice.arg(2), peer)
+                    }
+                    _ => self.write_address(thread, notice.arg(1), notice.arg(2), socket.local),
+                }
+                .map(|()| Answer::Value(0))
+            }
+            Sysno::setsockopt if notice.int(1) == libc::SOL_SOCKET => return None,
+            Sysno::setsockopt => Ok(Answer::Value(0)),
+            _ => Err(Errno::CONNREFUSED),
+        })
+    }
+
+    fn name_datagram(&mut self, thread: usize, notice: &Notice, at: usize) -> Result<Answer, Errno> {
+        let (address, bytes) = self.address(thread, notice)?;
+        let connects = notice.call() == Sysno::connect;
+        if connects && bytes.get(..2) == Some(&(libc::AF_UNSPEC as u16).to_ne_bytes()) {
+            self.datagrams[at].peer = None;
+            return Ok(Answer::Value(0));
+        }
+        let address = address.ok_or(Errno::AFNOSUPPORT)?;
+        if !connects {
+            if !self.is_own(*address.ip()) {
+                return Err(Errno::ADDRNOTAVAIL);
+            }
+            let port = if address.port() == 0 { self.sockets.next_port() } else { address.port() };
+            self.datagrams[at].local = Some(SocketAddrV4::new(*address.ip(), port));
+            return Ok(Answer::Value(0));
+        }
+        if !self.is_own(*address.ip()) && !self.setup.hosts.iter().any(|(_, host)| host == address.ip()) {
+            return Err(Errno::NETUNREACH);
+        }
+        let own = if address.ip().is_loopback() { *address.ip() } else { self.setup.address };
+        let port = match self.datagrams[at].local {
+            Some(local) => local.port(),
+            None => self.sockets.next_port(),
+        };
+        let socket = &mut self.datagrams[at];
+        (socket.local, socket.peer) = (Some(SocketAddrV4::new(own, port)), Some(address));
+        Ok(Answer::Value(0))
+    }
+}
