@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use picklock_processes::servers;
 
@@ -88,5 +90,29 @@ fn the_same_run_is_the_same_each_time() {
             let digests: Vec<String> = (0..times).map(|_| on(3, "").digest(scenario, seed, &[])).collect();
             assert!(digests.iter().all(|other| *other == digests[0]), "{scenario}: {digests:?}");
         }
+    }
+}
+
+/// The Python that has the libraries of the adapters.
+fn python() -> PathBuf {
+    let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/adapters");
+    std::env::var_os("PICKLOCK_ADAPTERS").map_or_else(usual, PathBuf::from).join("python/bin/python")
+}
+
+#[test]
+fn a_library_on_the_c_core_of_grpc_is_the_same_each_time() {
+    let has_it = Command::new(python()).args(["-c", "import etcd3"]).output();
+    if !has_it.is_ok_and(|output| output.status.success()) {
+        println!("skipped: {} has no etcd3: run examples/adapters/build", python().display());
+        return;
+    }
+    if can_run() {
+        let adapter = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/adapters/etcd3_lock.py");
+        let spelling = format!("program{{topology=etcd:1}}:{} {adapter}", python().display());
+        let runs = Runs { spelling, set: "ttl=2s" };
+        assert_eq!(runs.violations("calm", "2", &["clients=2"]), BTreeMap::new());
+        let times = by_day_or_night(2, 20);
+        let digests: Vec<String> = (0..times).map(|_| runs.digest("calm", "0", &["clients=2"])).collect();
+        assert!(digests.iter().all(|other| *other == digests[0]), "{digests:?}");
     }
 }

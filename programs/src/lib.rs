@@ -37,7 +37,7 @@
 //! Most of the time of a run goes into the start of its programs. A [`Pool`] lets each start up once, and copies it from
 //! then on, with the same steps.
 //!
-//! Left out on purpose: IPv6, datagrams and netlink (refused, so that libraries carry on without), the times of files,
+//! Left out on purpose: IPv6 (refused, so that libraries carry on without), what datagrams carry, netlink but for interfaces, the times of files,
 //! timers by `timer_create`. Linux on x86-64 only; elsewhere [`Group::start`] refuses. [`ready`] says what a machine lacks.
 
 mod setup;

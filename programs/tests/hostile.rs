@@ -175,7 +175,9 @@ def tries(what, to, *kind):
 tries('elsewhere', ('8.8.8.8', 53), socket.AF_INET, socket.SOCK_STREAM)
 tries('here', ('127.0.0.1', 22), socket.AF_INET, socket.SOCK_STREAM)
 tries('v6', ('::1', 22), socket.AF_INET6, socket.SOCK_STREAM)
-tries('datagrams', ('10.0.0.9', 53), socket.AF_INET, socket.SOCK_DGRAM)
+tries('datagrams', ('8.8.8.8', 53), socket.AF_INET, socket.SOCK_DGRAM)
+try: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('10.0.0.9', 53))
+except OSError as error: print('within', error.errno)
 tries('unix', '/var/run/docker.sock', socket.AF_UNIX, socket.SOCK_STREAM)
 print(socket.gethostbyname('store'), socket.gethostbyname('client-1'), socket.gethostname())
 try: socket.gethostbyname('example.com')
@@ -185,7 +187,8 @@ except OSError: print('no such name')";
         "elsewhere 101",
         "here 111",
         "v6 97",
-        "datagrams 97",
+        "datagrams 101",
+        "within 111",
         "unix 111",
         "10.0.0.9 10.0.0.1 client-1",
         "no such name",

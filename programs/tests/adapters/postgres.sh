@@ -11,7 +11,7 @@ psql -qc "create table locks (name text primary key); insert into locks values (
 psql -qAt <<'SQL' &
 begin;
 select 'first has ' || name from locks where name = 'a' for update;
-select pg_sleep(2);
+select pg_sleep(2) \g /dev/null
 commit;
 SQL
 sleep 1
