@@ -65,6 +65,7 @@
 
 pub mod bugs;
 pub mod connection;
+pub mod libraries;
 pub mod locks;
 pub mod own;
 pub mod postgres;

@@ -1,5 +1,5 @@
-//! Results on one screen: the verdict in a line, the folded matrix, what is not as expected, where the details are, and what
-//! to look at next.
+//! Results on one screen: what was found about the locks in a sentence, the folded matrix, which libraries its rows stand for, what
+//! is not as expected, where the details are, and what to look at next.
 //!
 //! As long as everything is as expected the page has at most [`LINES`] lines, however many designs were run. What is not as
 //! expected comes on top of that, and is bounded too: the first cells with the line that replays each, and the first
@@ -11,13 +11,14 @@ use std::path::Path;
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::{Cell, Summary, Violation};
 
-use crate::layout::printable;
+use crate::layout::{distinct, printable, wrap};
+use crate::matrix::Matrix;
 use crate::numbers::plural;
 use crate::paint::{Ink, Style};
 use crate::text::{self, inked};
 use crate::timeline::Detail;
 use crate::verdict::{self, Mark, Standing, Totals};
-use crate::{folded, tale};
+use crate::{finding, folded, tale};
 
 /// At most so many lines, and one screen, when everything is as expected.
 pub const LINES: usize = 50;
@@ -32,19 +33,48 @@ pub fn page(summary: &Summary, style: &Style, out: Option<&Path>) -> String {
     if Totals::of(summary).cells <= FEW {
         return text::page(summary, style, Detail::Short);
     }
-    let mut page = format!("{}\n", style.paint(Ink::Head, &printable(&summary.command)));
+    let mut page = String::new();
+    inked(&mut page, Ink::Head, &finding::line(summary), 0, style);
+    page.push_str(&format!("{}\n", style.paint(Ink::Dim, &printable(&summary.command))));
     let (ink, words) = verdict(summary);
-    inked(&mut page, ink, &words, 0, style);
-    page.push('\n');
     let mut end = String::from("\n");
+    // Whether all is as expected is a word about picklock, unless it is not.
+    if ink == Ink::Good {
+        inked(&mut end, Ink::Dim, &words, 0, style)
+    } else {
+        inked(&mut page, ink, &words, 0, style)
+    }
+    page.push('\n');
     details(&mut end, out, style);
     next(&mut end, summary, style);
-    let used = page.lines().count() + end.lines().count();
-    for line in folded::matrix(summary, style, LINES.saturating_sub(used)) {
+    let matrix = Matrix::of(summary);
+    let libraries = libraries(summary, &matrix, style);
+    let used = page.lines().count() + end.lines().count() + libraries.len();
+    for line in folded::matrix(&matrix, style, LINES.saturating_sub(used)).iter().chain(&libraries) {
         page.push_str(&format!("{line}\n"));
     }
     unexpected(&mut page, summary, style);
     page + &end
+}
+
+/// Which row stands for the lock of a well-known library, for the rows that are there.
+fn libraries(summary: &Summary, matrix: &Matrix<'_>, style: &Style) -> Vec<String> {
+    let mut of_rows: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (library, design) in &summary.about.libraries {
+        if matrix.row(design).is_none() {
+            continue;
+        }
+        match of_rows.iter_mut().find(|(row, _)| row == design) {
+            Some((_, libraries)) => libraries.push(library),
+            None => of_rows.push((design, vec![library])),
+        }
+    }
+    if of_rows.is_empty() {
+        return Vec::new();
+    }
+    let rows: Vec<String> =
+        of_rows.iter().map(|(row, libraries)| format!("{} = {row}", libraries.join(", "))).collect();
+    wrap(&format!("your lock: {}", rows.join("; ")), style.columns())
 }
 
 /// The results in one line, without colour.
@@ -57,7 +87,7 @@ pub fn line(summary: &Summary) -> String {
 #[must_use]
 pub fn failing(summary: &Summary) -> Vec<String> {
     let cells = summary.cells.iter().filter(|cell| is_unexpected(cell));
-    text::distinct(cells.map(|cell| cell.design.as_str())).into_iter().map(str::to_owned).collect()
+    distinct(cells.map(|cell| cell.design.as_str())).into_iter().map(str::to_owned).collect()
 }
 
 /// The results in one line.
@@ -93,7 +123,7 @@ fn unexpected_word(summary: &Summary) -> &'static str {
 fn is_unexpected(cell: &Cell) -> bool {
     match Standing::of(cell) {
         Standing::NotMet => true,
-        Standing::Free => Mark::of(cell) == Mark::Violated,
+        Standing::Free => Mark::of(cell).is_violation(),
         Standing::Met | Standing::TooFew => false,
     }
 }
@@ -120,7 +150,7 @@ fn unexpected(page: &mut String, summary: &Summary, style: &Style) {
     text::stories(page, cells.into_iter(), style, Detail::Short);
 }
 
-fn violations(cell: &Cell) -> impl Iterator<Item = (&str, &Violation)> {
+fn violations(cell: &Cell) -> impl Iterator<Item = (&str, &Violation)> + Clone {
     cell.violations.iter().map(|(invariant, violation)| (invariant.as_str(), violation))
 }
 
@@ -155,12 +185,12 @@ fn details(page: &mut String, out: Option<&Path>, style: &Style) {
     inked(page, Ink::Plain, &words, 0, style);
 }
 
-/// One command that is worth a look now.
+/// One command that is worth a look now: what is not as expected, or else a run that is soon read.
 pub(crate) fn next(page: &mut String, summary: &Summary, style: &Style) {
-    match most_interesting(summary) {
+    match most_telling(summary) {
         Some(violation) => {
-            let line = style.paint(Ink::First, &printable(&violation.replay));
-            page.push_str(&format!("next: {line}\n"));
+            let line = format!("{} --shrink", printable(&violation.replay));
+            page.push_str(&format!("next: {}\n", style.paint(Ink::First, &line)));
         }
         None => {
             let most = summary.cells.iter().map(|cell| cell.runs).max().unwrap_or(0).max(10);
@@ -171,9 +201,24 @@ pub(crate) fn next(page: &mut String, summary: &Summary, style: &Style) {
     }
 }
 
-fn most_interesting(summary: &Summary) -> Option<&Violation> {
+fn most_telling(summary: &Summary) -> Option<&Violation> {
     let all = summary.cells.iter().flat_map(|cell| violations(cell).map(move |(name, it)| (cell, name, it)));
-    all.min_by_key(|(cell, invariant, it)| interest(summary, cell, invariant, it)).map(|(_, _, it)| it)
+    let unexpected = all.clone().filter(|(cell, invariant, _)| verdict::counts(cell, invariant));
+    let rarest = unexpected.min_by_key(|(cell, invariant, it)| interest(summary, cell, invariant, it));
+    let plainest = || all.min_by_key(|(cell, invariant, it)| plainness(cell, invariant, it));
+    rarest.or_else(plainest).map(|(_, _, it)| it)
+}
+
+/// The less, the sooner a run of it is understood: the data harmed, no control, the fault that everybody knows, the lock that most
+/// libraries have; and then the more often it is found.
+fn plainness(cell: &Cell, invariant: &str, violation: &Violation) -> (bool, bool, bool, bool, u128) {
+    (
+        !verdict::is_of_data(invariant),
+        cell.design == "no-lock",
+        cell.scenario != "pause",
+        cell.design != "single",
+        u128::MAX - rarity(cell, violation),
+    )
 }
 
 /// The less, the more interesting: what is not as expected before what is, what harms the data before what does not, then of the
@@ -186,6 +231,11 @@ fn interest(
 ) -> (bool, bool, usize, u128) {
     let of_design = summary.cells.iter().filter(|other| other.design == cell.design);
     let harmed = of_design.filter(|other| verdict::harms_data(other)).count();
-    let rarity = (u128::from(violation.runs) << 64) / u128::from(verdict::exercised(cell).max(1));
+    let rarity = rarity(cell, violation);
     (!verdict::counts(cell, invariant), !verdict::is_of_data(invariant), harmed, rarity)
+}
+
+/// How often a violation is found; the less, the rarer.
+fn rarity(cell: &Cell, violation: &Violation) -> u128 {
+    (u128::from(violation.runs) << 64) / u128::from(verdict::exercised(cell).max(1))
 }

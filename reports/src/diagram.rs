@@ -17,6 +17,7 @@ use picklock_scenarios::story::Story;
 
 use crate::format::{Format, ReportError};
 use crate::paint::Style;
+use crate::svg::{with_attributes, with_fallbacks};
 
 pub(crate) use self::course::{Course, Step};
 pub(crate) use self::svg::{draw, hatches};
@@ -35,5 +36,5 @@ fn render(story: &Story, _style: &Style) -> Result<String, ReportError> {
 /// A run as an SVG file.
 #[must_use]
 pub fn file(story: &Story) -> String {
-    svg::file(&Course::of(story), STYLE)
+    with_attributes(&svg::file(&Course::of(story), &with_fallbacks(STYLE)), STYLE)
 }

@@ -1,16 +1,14 @@
-//! The matrix of designs and scenarios in few lines: designs with equal rows stand together, and scenarios are numbered.
+//! The matrix of designs and scenarios in few lines: designs with equal rows stand together.
 //!
-//! A violation that harmed the data (a stale change was applied, or one was lost) is set apart from one that did not: folded
-//! rows would otherwise put a lock whose resource refuses what comes late beside one that loses changes.
+//! Scenarios stand above their columns by name where there is room for that, and are numbered otherwise.
 
 use std::borrow::Cow;
 
-use picklock_scenarios::summary::{Cell, Summary};
-
-use crate::layout::{enumerated, left, printable, spaces, width, wrap};
+use crate::layout::{enumerated, left, printable, spaces, tent, width, wrap};
+use crate::mark::{self, Mark};
+use crate::matrix::{Matrix, Square};
 use crate::paint::{Ink, Style};
-use crate::text::{distinct, find};
-use crate::verdict::{self, Mark, Standing};
+use crate::verdict::{self, Standing};
 
 /// Columns of a cell: a symbol, a `!` or not, and a gap where there is room for one.
 const STEPS: [usize; 2] = [3, 2];
@@ -19,11 +17,11 @@ const NAMES: usize = 12;
 /// More columns than this for names only make the eye travel further.
 const MOST_NAMES: usize = 36;
 
-/// The matrix in at most `most` lines (or as few as can be), with what its numbers and symbols mean. What is left out for want
-/// of lines is said.
-pub(crate) fn matrix(summary: &Summary, style: &Style, most: usize) -> Vec<String> {
-    let scenarios = distinct(summary.cells.iter().map(|cell| cell.scenario.as_str()));
-    let rows = rows(summary, &scenarios);
+/// The matrix in at most `most` lines (or as few as can be), with what its symbols mean. What is left out for want of lines is
+/// said.
+pub(crate) fn matrix(matrix: &Matrix<'_>, style: &Style, most: usize) -> Vec<String> {
+    let scenarios: Vec<Cow<'_, str>> = matrix.scenarios.iter().map(|name| printable(name)).collect();
+    let rows = rows(matrix);
     let longest = rows.iter().flat_map(|row| &row.designs).map(|name| width(name)).max().unwrap_or(0);
     let room = |step: usize| (style.columns() + 1).saturating_sub(scenarios.len() * step);
     // Better wide cells; but a name is not broken for them.
@@ -34,13 +32,32 @@ pub(crate) fn matrix(summary: &Summary, style: &Style, most: usize) -> Vec<Strin
         return dim(wrap(&words, style.columns()), style);
     };
     let names = (room(step) - 1).min(MOST_NAMES);
-    let legend =
-        [numbered(&scenarios), symbols(&rows)].map(|items| dim(enumerated(&items, style.columns()), style));
-    let mut lines = head(scenarios.len(), names, step, style);
-    let used = lines.len() + legend.iter().map(Vec::len).sum::<usize>();
-    lines.extend(body(&rows, names, step, most.saturating_sub(used), style));
-    lines.extend(legend.concat());
-    lines
+    let mut legend = mark::legend(|mark| matrix.has(mark));
+    if matrix.has_unmet() {
+        legend.push("! not as expected".to_owned());
+    }
+    let legend = dim(enumerated(&legend, style.columns()), style);
+    // Names to the right of the columns may need some of the room of the labels.
+    let narrow =
+        names.min(style.columns().saturating_sub(1 + beyond(&scenarios, step))).max(longest.min(names));
+    let named = tent(&scenarios, narrow + 1, step, style.columns());
+    let named = named.filter(|head| head.len() + rows.len() + legend.len() <= most);
+    let (head, names, below) = match named {
+        Some(head) => (dim(head, style), narrow, Vec::new()),
+        None => {
+            let below = dim(enumerated(&numbered(&scenarios), style.columns()), style);
+            (head(scenarios.len(), names, step, style), names, below)
+        }
+    };
+    let used = head.len() + below.len() + legend.len();
+    let body = body(&rows, names, step, most.saturating_sub(used), style);
+    [head, body, below, legend].concat()
+}
+
+/// How far the columns and the names above them reach.
+fn beyond(scenarios: &[Cow<'_, str>], step: usize) -> usize {
+    let reach = |(nth, name): (usize, &Cow<'_, str>)| nth * step + 2 + width(name);
+    scenarios.iter().enumerate().skip(scenarios.len() / 2).map(reach).max().unwrap_or(0)
 }
 
 /// Designs that look the same under every scenario.
@@ -72,13 +89,12 @@ impl Row<'_> {
     }
 }
 
-fn rows<'a>(summary: &'a Summary, scenarios: &[&str]) -> Vec<Row<'a>> {
+fn rows<'a>(matrix: &Matrix<'a>) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = Vec::new();
-    for design in distinct(summary.cells.iter().map(|cell| cell.design.as_str())) {
-        let symbols: Vec<(Ink, String)> = (scenarios.iter())
-            .map(|scenario| find(summary, design, scenario).map_or((Ink::Plain, String::new()), symbol))
-            .collect();
-        let name = printable(design);
+    for row in &matrix.rows {
+        let symbol = |found: &Option<Square<'_>>| found.as_ref().map_or((Ink::Plain, String::new()), symbol);
+        let symbols: Vec<(Ink, String)> = row.squares.iter().map(symbol).collect();
+        let name = printable(row.design);
         match rows.iter_mut().find(|row| row.symbols == symbols) {
             Some(row) => row.designs.push(name),
             None => rows.push(Row { designs: vec![name], symbols }),
@@ -87,38 +103,18 @@ fn rows<'a>(summary: &'a Summary, scenarios: &[&str]) -> Vec<Row<'a>> {
     rows
 }
 
-const UNHARMED: &str = "~";
-
-fn symbol(cell: &Cell) -> (Ink, String) {
-    let symbols = verdict::symbols(cell);
-    let unharmed = Mark::of(cell) == Mark::Violated && !verdict::harms_data(cell);
-    let symbols = if unharmed { symbols.replace(Mark::Violated.symbol(), UNHARMED) } else { symbols };
-    // What is expected is no news: only what is not stands out.
-    let ink = match (Standing::of(cell), verdict::ink(cell)) {
+fn symbol(square: &Square<'_>) -> (Ink, String) {
+    // What is expected is no news: only what is not stands out, and what harmed the data.
+    let ink = match (Standing::of(square.cell), verdict::ink(square.cell)) {
         (_, Ink::Bad) => Ink::Bad,
-        (_, ink) if !unharmed => ink,
+        (_, ink) if square.mark != Mark::Violated => ink,
         _ => Ink::Plain,
     };
-    (ink, symbols)
+    (ink, square.symbols())
 }
 
-fn numbered(scenarios: &[&str]) -> Vec<String> {
-    scenarios.iter().zip(1..).map(|(name, number)| format!("{number} {}", printable(name))).collect()
-}
-
-/// What the symbols that stand in the matrix mean.
-fn symbols(rows: &[Row<'_>]) -> Vec<String> {
-    let meanings = [
-        ("✗", "violated, the data harmed"),
-        (UNHARMED, "violated, the data unharmed"),
-        ("·", "none found"),
-        ("?", "unknown"),
-        ("-", "not applicable"),
-        ("!", "not as expected"),
-    ];
-    let stands = |symbol: &str| rows.iter().flat_map(|row| &row.symbols).any(|(_, all)| all.contains(symbol));
-    let standing = meanings.iter().filter(|(symbol, _)| stands(symbol));
-    standing.map(|(symbol, meaning)| format!("{symbol} {meaning}")).collect()
+fn numbered(scenarios: &[Cow<'_, str>]) -> Vec<String> {
+    scenarios.iter().zip(1..).map(|(name, number)| format!("{number} {name}")).collect()
 }
 
 /// The numbers of the scenarios. Where there is no gap between cells, tens stand above units.
@@ -172,7 +168,7 @@ fn dim(lines: Vec<String>, style: &Style) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use picklock_scenarios::summary::{SCHEMA, Violation};
+    use picklock_scenarios::summary::{Cell, SCHEMA, Summary, Violation};
 
     use super::*;
 
@@ -189,8 +185,8 @@ mod tests {
     }
 
     fn lines(cells: Vec<Cell>, columns: usize, most: usize) -> Vec<String> {
-        let summary = Summary { schema: SCHEMA, command: String::new(), partial: false, cells };
-        matrix(&summary, &Style { colour: false, width: columns }, most)
+        let summary = Summary { schema: SCHEMA, cells, ..Summary::default() };
+        matrix(&Matrix::of(&summary), &Style { colour: false, width: columns }, most)
     }
 
     #[test]
@@ -204,12 +200,11 @@ mod tests {
         assert_eq!(
             lines(cells, 80, 50),
             [
-                "                                     1",
+                "                                     ┌ pause",
                 "single, watchdog                     ✗",
                 "single-fenced                        ~",
                 "oracle                               ·",
-                "1 pause",
-                "✗ violated, the data harmed, ~ violated, the data unharmed, · none found",
+                "✗ data harmed, ~ another invariant violated, ~: data unharmed, · none found",
             ]
         );
     }
@@ -232,9 +227,20 @@ mod tests {
     }
 
     #[test]
+    fn scenarios_are_named_where_there_are_lines_for_it_and_numbered_otherwise() {
+        let cells = || ["calm", "pause", "storm"].map(|name| cell("single", name, &[])).to_vec();
+        let named = lines(cells(), 80, 10);
+        assert!(named[0].ends_with("calm ┐  ┌ pause"), "{named:#?}");
+        assert!(named[1].ends_with("│  │  ┌ storm"), "{named:#?}");
+        let short = lines(cells(), 80, 3);
+        assert!(short[0].ends_with("1  2  3"), "{short:#?}");
+        assert!(short.contains(&"1 calm, 2 pause, 3 storm".to_owned()), "{short:#?}");
+    }
+
+    #[test]
     fn tens_stand_above_units_where_there_is_no_room_beside() {
         let cells = (0..30).map(|at| cell("a-design-with-a-name", &format!("s{at}"), &[])).collect();
-        let lines = lines(cells, 81, 50);
+        let lines = lines(cells, 81, 9);
         assert!(lines[0].trim_start().starts_with("1 1 1"), "{}", lines[0]);
         assert!(lines[1].trim_start().starts_with("1 2 3 4 5 6 7 8 9 0 1"), "{}", lines[1]);
         assert!(lines[2].starts_with("a-design-with-a-name"), "{}", lines[2]);

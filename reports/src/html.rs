@@ -6,6 +6,7 @@
 //! the back button and printing work without the script; the script moves diagrams, picks out events, and copies.
 //! [0020](https://github.com/picklock/picklock/blob/main/docs/decisions/0020-a-diagram-is-drawn-once.md) says why.
 
+mod about;
 mod cell;
 mod designs;
 mod frame;
@@ -16,6 +17,7 @@ mod plot;
 mod store;
 mod story;
 
+use picklock_scenarios::about::About;
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::Summary;
 
@@ -50,9 +52,9 @@ pub(crate) fn title(summary: &Summary) -> String {
     overview::title(summary)
 }
 
-/// One run as a page: what it violates, and how that came about.
+/// One run as a page: what it violates, and how that came about. What its design and scenario are is said as far as it is known.
 #[must_use]
-pub fn run(story: &Story) -> String {
+pub fn run(story: &Story, about: &About) -> String {
     let title = format!("{} under {}, seed {}", story.design, story.scenario, story.plan.seed.0);
-    frame::page(&title, &story::alone(story, &title))
+    frame::page(&title, &story::alone(story, about, &title))
 }

@@ -25,7 +25,8 @@ pub const FORMAT: Format =
     Format { name: "json", file: "results.json", doc: "everything, as one JSON object; for scripts", render };
 
 fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
-    let Summary { schema, command, partial, cells } = summary;
+    // What the names mean is said by `picklock list --json`.
+    let Summary { schema, command, partial, cells, about: _ } = summary;
     let cells = cells.iter().map(CellJson::of).collect();
     let page = SummaryJson { schema: *schema, command, partial: *partial, cells };
     Ok(serde_json::to_string_pretty(&page)? + "\n")

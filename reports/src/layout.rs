@@ -84,6 +84,17 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// The names in the order of their first appearance.
+pub(crate) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen
+}
+
 /// The items with commas between them, in lines that break between items where they can.
 #[must_use]
 pub fn enumerated(items: &[String], columns: usize) -> Vec<String> {
@@ -121,6 +132,40 @@ pub(crate) fn staircase(names: &[Cow<'_, str>], indent: usize, step: usize) -> V
     names.iter().enumerate().map(|(at, name)| format!("{}{}┌ {name}", spaces(indent), strokes(at))).collect()
 }
 
+/// The same head in half the lines: the names of the left half stand to the left of their strokes. `None` where a name would stand
+/// outside of the page.
+///
+/// ```text
+///  pause ┐ ┌ stall
+/// calm ┐ │ │ ┌ storm
+/// ```
+pub(crate) fn tent(
+    names: &[Cow<'_, str>],
+    indent: usize,
+    step: usize,
+    columns: usize,
+) -> Option<Vec<String>> {
+    let (to_left, to_right) = names.split_at(names.len() / 2);
+    let at = |nth: usize| indent + nth * step;
+    let line = |depth: usize| {
+        let first = to_left.len().checked_sub(depth + 1);
+        let (start, name) = match first {
+            Some(nth) => (at(nth).checked_sub(width(&to_left[nth]) + 1)?, format!("{} ┐", to_left[nth])),
+            None => (at(0), if to_left.is_empty() { String::new() } else { "│".to_owned() }),
+        };
+        let mut line = spaces(start) + &name;
+        let last = to_left.len() + depth;
+        for nth in first.map_or(1, |nth| nth + 1)..last {
+            line = left(&line, at(nth)) + "│";
+        }
+        if let Some(name) = to_right.get(depth) {
+            line = left(&line, at(last)) + "┌ " + name;
+        }
+        (width(&line) <= columns).then_some(line)
+    };
+    (0..to_right.len()).map(line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,6 +195,21 @@ mod tests {
     fn control_characters_are_shown_and_not_obeyed() {
         assert_eq!(printable("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
         assert!(matches!(printable("redlock{nodes=7}"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_tent_has_a_name_on_both_sides_and_keeps_to_the_page() {
+        let names = ["calm", "pause", "stall", "delay", "storm"].map(Cow::Borrowed);
+        let tent_of = |count: usize, columns| tent(&names[..count], 8, 2, columns);
+        assert_eq!(tent_of(1, 80).expect("it fits"), ["        ┌ calm"]);
+        assert_eq!(tent_of(2, 80).expect("it fits"), ["   calm ┐ ┌ pause"]);
+        assert_eq!(tent_of(4, 80).expect("it fits"), ["    pause ┐ ┌ stall", "   calm ┐ │ │ ┌ delay"]);
+        assert_eq!(
+            tent_of(5, 80).expect("it fits"),
+            ["    pause ┐ ┌ stall", "   calm ┐ │ │ ┌ delay", "        │ │ │ │ ┌ storm"]
+        );
+        assert_eq!(tent_of(5, 22), None, "too narrow to the right");
+        assert_eq!(tent(&names, 4, 2, 80), None, "and to the left");
     }
 
     #[test]

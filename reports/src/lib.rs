@@ -16,7 +16,7 @@
 //!
 //! let cell = Cell { design: "single".into(), scenario: "calm".into(), runs: 200, decided: 200, ..Cell::default() };
 //! let summary =
-//!     Summary { schema: SCHEMA, command: "picklock run".into(), partial: false, cells: vec![cell] };
+//!     Summary { schema: SCHEMA, command: "picklock run".into(), cells: vec![cell], ..Summary::default() };
 //! let text = find("text").expect("the text format exists");
 //! let page = (text.render)(&summary, &Style::default())?;
 //! assert!(page.contains("0 in 200 runs, below 1.5% at 95%"));
@@ -33,6 +33,7 @@ pub mod diagram;
 pub mod examined;
 mod exchanges;
 pub mod explored;
+mod finding;
 mod folded;
 mod format;
 pub mod github;
@@ -42,8 +43,9 @@ pub mod judged;
 pub mod junit;
 pub mod kept;
 pub mod layout;
-mod look;
+mod mark;
 pub mod markdown;
+mod matrix;
 mod numbers;
 mod paint;
 pub mod picture;
@@ -51,6 +53,7 @@ mod relevance;
 mod rows;
 pub mod single;
 mod spans;
+pub mod svg;
 mod tale;
 pub mod text;
 pub mod timeline;

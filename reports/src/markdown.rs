@@ -6,9 +6,10 @@ use picklock_scenarios::summary::{Cell, Summary};
 
 use crate::format::{Format, ReportError};
 use crate::layout::printable;
+use crate::mark::Mark;
+use crate::matrix::{Matrix, Square};
 use crate::numbers::plural;
 use crate::paint::Style;
-use crate::text;
 use crate::verdict::{self, Standing, Totals};
 
 /// Results for a page.
@@ -33,25 +34,24 @@ fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
 }
 
 fn matrix(summary: &Summary) -> String {
-    let designs = text::distinct(summary.cells.iter().map(|cell| cell.design.as_str()));
-    let scenarios = text::distinct(summary.cells.iter().map(|cell| cell.scenario.as_str()));
-    let mut table = Table::new(std::iter::once("design").chain(scenarios.iter().copied()));
-    for design in designs {
-        let marks = scenarios.iter().map(|scenario| {
-            let cell = summary.cells.iter().find(|cell| cell.design == design && cell.scenario == *scenario);
-            cell.map(mark).unwrap_or_default()
-        });
-        table.row(std::iter::once(code(design)).chain(marks));
+    let matrix = Matrix::of(summary);
+    let mut table = Table::new(std::iter::once("design").chain(matrix.scenarios.iter().copied()));
+    for row in &matrix.rows {
+        let marks = row.squares.iter().map(|square| square.as_ref().map(mark).unwrap_or_default());
+        table.row(std::iter::once(code(row.design)).chain(marks));
     }
-    let legend = "`·` holds, `✗` violated, `?` unknown, `-` not applicable, `!` not as expected";
+    let signs = Mark::ALL.into_iter().filter(|mark| matrix.has(*mark));
+    let mut legend: Vec<String> = signs.map(|mark| format!("`{}` {}", mark.sign(), mark.words())).collect();
+    legend.push("`!` not as expected".to_owned());
     let known = "in parentheses what more runs are known to show";
-    format!("## Matrix\n\n{}\n{legend}; {known}{}\n\n", table.text, names(summary))
+    format!("## Matrix\n\n{}\n{}; {known}{}\n\n", table.text, legend.join(", "), names(summary))
 }
 
 /// A cell of the matrix: its symbol, the numbers of the invariants that were violated, and of those that were not and
 /// might have been. A cell that holds in these runs is not one that is known to hold.
-fn mark(cell: &Cell) -> String {
-    let mut words = vec![verdict::symbols(cell)];
+fn mark(square: &Square<'_>) -> String {
+    let cell = square.cell;
+    let mut words = vec![square.symbols()];
     words.extend(numbers(|invariant| verdict::was_found(cell, invariant)));
     let known = numbers(|invariant| verdict::may_yet_be_found(cell, invariant));
     if !known.is_empty() {
@@ -238,9 +238,13 @@ mod tests {
             within: 2_000,
         };
         let mut cell = Cell { runs: 100, decided: 100, expected: Some(expected), ..Cell::default() };
+        let mark = |cell: &Cell| {
+            let summary = Summary { cells: vec![cell.clone()], ..Summary::default() };
+            mark(Matrix::of(&summary).rows[0].squares[0].as_ref().expect("it is the only one"))
+        };
         assert_eq!(mark(&cell), "· (I1 I4 I7)");
         cell.violations.insert("mutual-exclusion".into(), Violation::default());
-        assert_eq!(mark(&cell), "✗ I1 (I4 I7)");
+        assert_eq!(mark(&cell), "~ I1 (I4 I7)");
         cell.violations.insert("ownership".into(), Violation::default());
         cell.violations.insert("no-lost-update".into(), Violation::default());
         assert_eq!(mark(&cell), "✗ I1 I4 I7");

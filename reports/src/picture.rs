@@ -2,14 +2,15 @@
 //! and colour say what was found; the bar in it is the share of runs in which the worst of it was.
 
 use maud::{Markup, html};
-use picklock_scenarios::summary::{Cell, Summary};
+use picklock_scenarios::summary::Summary;
 
 use crate::format::{Format, ReportError};
 use crate::layout::printable;
-use crate::look::{Look, worst};
+use crate::mark::{Mark, worst};
+use crate::matrix::{Matrix, Square};
 use crate::numbers::percent;
 use crate::paint::Style;
-use crate::text::distinct;
+use crate::svg::{with_attributes, with_fallbacks};
 use crate::verdict::exercised;
 
 /// The matrix as a drawing.
@@ -32,81 +33,92 @@ const LETTER: i32 = 8;
 const SLANT: f64 = 0.71;
 /// Room around everything.
 const MARGIN: i32 = 12;
-/// The height of the line that says what the signs mean.
-const LEGEND: i32 = 34;
+/// A line of those that say what the signs mean.
+const LINE: i32 = 28;
 
 fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
-    Ok(draw(summary).into_string() + "\n")
+    Ok(with_attributes(&draw(summary).into_string(), STYLE) + "\n")
 }
 
 fn draw(summary: &Summary) -> Markup {
-    let designs = distinct(summary.cells.iter().map(|cell| cell.design.as_str()));
-    let scenarios = distinct(summary.cells.iter().map(|cell| cell.scenario.as_str()));
+    let Matrix { scenarios, rows } = Matrix::of(summary);
+    let designs: Vec<&str> = rows.iter().map(|row| row.design).collect();
     let left = MARGIN + longest(&designs) * LETTER;
     let slanted = (f64::from(longest(&scenarios) * LETTER) * SLANT) as i32;
     let top = MARGIN + slanted;
-    let legend_width = Look::ALL.into_iter().map(legend_step).sum::<i32>();
-    let width = (left + STEP * count(&scenarios) + slanted).max(MARGIN + legend_width) + MARGIN;
-    let foot = top + STEP * count(&designs);
-    let height = foot + LEGEND + MARGIN;
+    let widest = Mark::ALL.into_iter().map(legend_step).max().unwrap_or(0);
+    let width = (left + STEP * count(&scenarios) + slanted).max(MARGIN + widest) + MARGIN;
+    let foot = top + STEP * count(&designs) + 12;
+    let (places, below) = legend_places(width - MARGIN);
+    let height = foot + below + MARGIN;
     html! {
         svg.x xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) role="img" {
             title { (printable(&summary.command)) }
-            style { (STYLE) }
+            style { (with_fallbacks(STYLE)) }
             rect.paper width=(width) height=(height) {}
             @for (nth, scenario) in (0..).zip(&scenarios) {
                 text.n transform={ "translate(" (left + STEP * nth + SIDE / 2 + 4) " " (top - 6) ") rotate(-45)" } { (printable(scenario)) }
             }
-            @for (row, design) in (0..).zip(&designs) {
-                text.n.r x=(left - 8) y=(top + STEP * row + SIDE - 6) { (printable(design)) }
-                @for (column, scenario) in (0..).zip(&scenarios) {
-                    @if let Some(cell) = summary.cells.iter().find(|it| it.design == **design && it.scenario == **scenario) {
-                        (square(cell, left + STEP * column, top + STEP * row))
-                    }
+            @for (at, row) in (0..).zip(&rows) {
+                text.n.r x=(left - 8) y=(top + STEP * at + SIDE - 6) { (printable(row.design)) }
+                @for (column, found) in (0..).zip(&row.squares) {
+                    @if let Some(found) = found { (square(found, left + STEP * column, top + STEP * at)) }
                 }
             }
-            (legend(foot + 12))
+            (legend(&places, foot))
         }
     }
 }
 
-fn square(cell: &Cell, x: i32, y: i32) -> Markup {
-    let look = Look::of(cell);
+fn square(square: &Square<'_>, x: i32, y: i32) -> Markup {
+    let Square { cell, mark, .. } = *square;
     let share = worst(cell).map(|runs| runs as f64 / exercised(cell).max(1) as f64);
     let rate = share.map(|share| format!(", {}", percent(share))).unwrap_or_default();
     let height = share.map_or(0, |share| (share * f64::from(SIDE)).ceil() as i32);
     html! {
-        g class=(look.class()) transform={ "translate(" (x) " " (y) ")" } {
-            title { (printable(&cell.design)) " under " (printable(&cell.scenario)) ": " (look.words()) (rate) }
-            (tile(look, height))
+        g class=(mark.class()) transform={ "translate(" (x) " " (y) ")" } {
+            title { (printable(&cell.design)) " under " (printable(&cell.scenario)) ": " (mark.words()) (rate) }
+            (tile(mark, height))
         }
     }
 }
 
 /// A square with its sign; so much of it from below is filled.
-fn tile(look: Look, filled: i32) -> Markup {
+fn tile(mark: Mark, filled: i32) -> Markup {
     html! {
         rect.s width=(SIDE) height=(SIDE) rx="3" {}
         @if filled > 0 { rect.f y=(SIDE - filled) width=(SIDE) height=(filled) rx="3" {} }
-        text x=(SIDE / 2) y=(SIDE - 6) { (look.sign()) }
+        text x=(SIDE / 2) y=(SIDE - 6) { (mark.sign()) }
     }
 }
 
-fn legend(y: i32) -> Markup {
-    let mut x = MARGIN;
+fn legend(places: &[(Mark, i32, i32)], top: i32) -> Markup {
     html! {
-        @for look in Look::ALL {
-            g class=(look.class()) transform={ "translate(" (x) " " (y) ")" } {
-                (tile(look, 0))
-                text.n x=(SIDE + 6) y=(SIDE - 6) { (look.words()) }
+        @for (mark, x, y) in places {
+            g class=(mark.class()) transform={ "translate(" (x) " " (top + y) ")" } {
+                (tile(*mark, 0))
+                text.n x=(SIDE + 6) y=(SIDE - 6) { (mark.words()) }
             }
-            @let () = x += legend_step(look);
         }
     }
 }
 
-fn legend_step(look: Look) -> i32 {
-    SIDE + 24 + letters(look.words()) * LETTER
+/// Where each sign of the legend stands, in as many lines as this width asks for, and the height of them all.
+fn legend_places(width: i32) -> (Vec<(Mark, i32, i32)>, i32) {
+    let (mut x, mut y) = (MARGIN, 0);
+    let mut places = Vec::new();
+    for mark in Mark::ALL {
+        if x > MARGIN && x + legend_step(mark) > width {
+            (x, y) = (MARGIN, y + LINE);
+        }
+        places.push((mark, x, y));
+        x += legend_step(mark);
+    }
+    (places, y + LINE)
+}
+
+fn legend_step(mark: Mark) -> i32 {
+    SIDE + 24 + letters(mark.words()) * LETTER
 }
 
 fn longest(names: &[&str]) -> i32 {

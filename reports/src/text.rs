@@ -11,12 +11,15 @@ use std::sync::Arc;
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::{Cell, Summary, Violation};
 
+use crate::finding;
 use crate::format::{Format, ReportError};
-use crate::layout::{left, paragraph, printable, right, spaces, staircase, width, wrap};
+use crate::layout::{distinct, left, paragraph, printable, right, spaces, staircase, width, wrap};
+use crate::mark::{self, Mark};
+use crate::matrix::{Matrix, symbols};
 use crate::numbers::plural;
 use crate::paint::{Ink, Style};
 use crate::timeline;
-use crate::verdict::{self, Mark, Standing, Totals};
+use crate::verdict::{self, Standing, Totals};
 
 /// Results for a terminal.
 pub const FORMAT: Format = Format {
@@ -43,8 +46,9 @@ fn render(summary: &Summary, style: &Style) -> Result<String, ReportError> {
 pub(crate) fn page(summary: &Summary, style: &Style, detail: timeline::Detail) -> String {
     let mut page = String::new();
     title(&mut page, summary, style);
-    matrix(&mut page, summary, style);
-    legend(&mut page, style);
+    let all = Matrix::of(summary);
+    matrix(&mut page, &all, style);
+    legend(&mut page, &all, style);
     cells(&mut page, summary, style);
     violations(&mut page, summary, style);
     stories(&mut page, summary.cells.iter(), style, detail);
@@ -54,7 +58,8 @@ pub(crate) fn page(summary: &Summary, style: &Style, detail: timeline::Detail) -
 }
 
 fn title(page: &mut String, summary: &Summary, style: &Style) {
-    page.push_str(&style.paint(Ink::Head, &printable(&summary.command)));
+    inked(page, Ink::Head, &finding::line(summary), 0, style);
+    page.push_str(&style.paint(Ink::Dim, &printable(&summary.command)));
     page.push('\n');
     if summary.partial {
         let words = "(partial: interrupted) The numbers are those of the runs made until then.";
@@ -63,13 +68,11 @@ fn title(page: &mut String, summary: &Summary, style: &Style) {
     page.push('\n');
 }
 
-fn matrix(page: &mut String, summary: &Summary, style: &Style) {
-    let scenarios = distinct(summary.cells.iter().map(|cell| cell.scenario.as_str()));
-    let designs = distinct(summary.cells.iter().map(|cell| cell.design.as_str()));
-    let names: Vec<Cow<'_, str>> = designs.iter().map(|name| printable(name)).collect();
+fn matrix(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
+    let names: Vec<Cow<'_, str>> = matrix.rows.iter().map(|row| printable(row.design)).collect();
     let longest = names.iter().map(|name| width(name)).filter(|name| *name <= NAME_COLUMNS).max();
     let indent = longest.unwrap_or(0) + 2;
-    let titles: Vec<Cow<'_, str>> = scenarios.iter().map(|name| printable(name)).collect();
+    let titles: Vec<Cow<'_, str>> = matrix.scenarios.iter().map(|name| printable(name)).collect();
     let head = staircase(&titles, indent, STEP);
     if head
         .iter()
@@ -83,35 +86,31 @@ fn matrix(page: &mut String, summary: &Summary, style: &Style) {
         page.push_str(&style.paint(Ink::Dim, &line));
         page.push('\n');
     }
-    for (design, name) in designs.iter().zip(&names) {
+    for (row, name) in matrix.rows.iter().zip(&names) {
         if width(name) + 2 > indent {
             page.push_str(&format!("{name}\n{}", spaces(indent)));
         } else {
             page.push_str(&left(name, indent));
         }
-        let row: Vec<String> = scenarios
-            .iter()
-            .map(|scenario| match find(summary, design, scenario) {
-                None => spaces(STEP),
-                Some(cell) => {
-                    let symbols = verdict::symbols(cell);
-                    let gap = spaces(STEP - width(&symbols));
-                    format!("{}{gap}", style.paint(verdict::ink(cell), &symbols))
-                }
-            })
-            .collect();
-        page.push_str(row.concat().trim_end());
+        let squares = row.squares.iter().map(|square| match square {
+            None => spaces(STEP),
+            Some(square) => {
+                let symbols = square.symbols();
+                let gap = spaces(STEP - width(&symbols));
+                format!("{}{gap}", style.paint(verdict::ink(square.cell), &symbols))
+            }
+        });
+        page.push_str(squares.collect::<String>().trim_end());
         page.push('\n');
     }
     page.push('\n');
 }
 
-fn legend(page: &mut String, style: &Style) {
-    let symbols = [Mark::Holds, Mark::Violated, Mark::Unknown, Mark::NotApplicable]
-        .into_iter()
-        .zip(["holds", "violated", "unknown", "not applicable"])
-        .map(|(mark, meaning)| format!("{} {meaning}", mark.symbol()));
-    let words: Vec<String> = symbols.chain(["! not as expected".to_owned()]).collect();
+fn legend(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
+    let mut words = mark::legend(|mark| matrix.has(mark));
+    if matrix.has_unmet() {
+        words.push("! not as expected".to_owned());
+    }
     inked(page, Ink::Dim, &words.join(", "), 0, style);
     let met = "met: as expected; few: too few runs to tell; -: nothing is expected";
     inked(page, Ink::Dim, met, 0, style);
@@ -182,7 +181,8 @@ impl Columns {
         let indent = self.found.unwrap_or(Columns::BELOW);
         let mut notes = painted(&notes(cell), self.page - indent, style);
         // Only the mark and the notes are coloured: the eye finds them, and the numbers stay easy to read.
-        let mark = style.paint(verdict::ink(cell), &left(&verdict::symbols(cell), 2));
+        let symbols = symbols(Mark::of(cell), Standing::of(cell) == Standing::NotMet);
+        let mark = style.paint(verdict::ink(cell), &left(&symbols, 2));
         let mut line = fit(&line, self.page - Columns::MARK).join(&format!("\n{}", spaces(Columns::MARK)));
         if self.found.is_some() && !notes.is_empty() {
             line = format!("{line}  {}", notes.remove(0));
@@ -224,7 +224,7 @@ fn fit(line: &str, columns: usize) -> Vec<String> {
 /// expected.
 fn notes(cell: &Cell) -> Vec<(Ink, String)> {
     let found = match Mark::of(cell) {
-        Mark::Violated => verdict::ink(cell),
+        Mark::Harmed | Mark::Blocked | Mark::Violated => verdict::ink(cell),
         Mark::Unknown => Ink::Warn,
         Mark::Holds | Mark::NotApplicable => Ink::Plain,
     };
@@ -362,20 +362,4 @@ pub(crate) fn inked(page: &mut String, ink: Ink, text: &str, indent: usize, styl
         page.push_str(&style.paint(ink, line));
         page.push('\n');
     }
-}
-
-/// The cell of a design under a scenario.
-pub(crate) fn find<'a>(summary: &'a Summary, design: &str, scenario: &str) -> Option<&'a Cell> {
-    summary.cells.iter().find(|cell| cell.design == design && cell.scenario == scenario)
-}
-
-/// The names in the order of their first appearance.
-pub(crate) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = Vec::new();
-    for name in names {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    }
-    seen
 }

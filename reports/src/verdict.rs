@@ -2,47 +2,12 @@
 
 use std::time::Duration;
 
-use picklock_scenarios::invariants::{effective_exclusion, no_lost_update};
 use picklock_scenarios::summary::{Cell, Metrics, SeenWith, Summary, Violation};
 
 use crate::numbers;
 use crate::paint::Ink;
 
-/// What was found in a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
-    /// Some runs exercised it and none was violated.
-    Holds,
-    /// An invariant was violated.
-    Violated,
-    /// No run exercised it, or none was made.
-    Unknown,
-    /// The scenario says nothing of the design.
-    NotApplicable,
-}
-
-impl Mark {
-    pub(crate) fn of(cell: &Cell) -> Mark {
-        if cell.skipped.is_some() {
-            Mark::NotApplicable
-        } else if !cell.violations.is_empty() {
-            Mark::Violated
-        } else if exercised(cell) == 0 || is_undecided(cell) {
-            Mark::Unknown
-        } else {
-            Mark::Holds
-        }
-    }
-
-    pub(crate) fn symbol(self) -> char {
-        match self {
-            Mark::Holds => '·',
-            Mark::Violated => '✗',
-            Mark::Unknown => '?',
-            Mark::NotApplicable => '-',
-        }
-    }
-}
+pub(crate) use crate::mark::{Mark, OF_DATA, exercised, harms_data, is_of_data, was_found};
 
 /// How a cell stands to the expectation file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,57 +43,20 @@ impl Standing {
     }
 }
 
-/// Runs that exercised what the scenario is for.
-pub(crate) fn exercised(cell: &Cell) -> u64 {
-    cell.runs.saturating_sub(cell.unknown)
-}
-
-/// A cell without a violation holds only if so many in a hundred of its runs put something at stake.
-const DECIDED_PERCENT: u64 = 5;
-
-/// True if too few runs put anything at stake to say that the cell holds.
-pub(crate) fn is_undecided(cell: &Cell) -> bool {
-    cell.decided * 100 < cell.runs * DECIDED_PERCENT
-}
-
-/// The symbol of a cell, with `!` if it is not as expected.
-pub(crate) fn symbols(cell: &Cell) -> String {
-    let unmet = if Standing::of(cell) == Standing::NotMet { "!" } else { "" };
-    format!("{}{unmet}", Mark::of(cell).symbol())
-}
-
 /// How serious a cell is.
 pub(crate) fn ink(cell: &Cell) -> Ink {
     match (Standing::of(cell), Mark::of(cell)) {
-        (Standing::NotMet, _) | (Standing::Free, Mark::Violated) => Ink::Bad,
-        (_, Mark::Violated | Mark::Unknown) => Ink::Warn,
+        (Standing::NotMet, _) => Ink::Bad,
+        (Standing::Free, mark) if mark.is_violation() => Ink::Bad,
+        (_, Mark::Harmed | Mark::Blocked | Mark::Violated | Mark::Unknown) => Ink::Warn,
         (_, Mark::Holds) => Ink::Good,
         (_, Mark::NotApplicable) => Ink::Dim,
     }
 }
 
-/// The invariants that judge what became of the data: that no stale change was applied, and that none was lost. The others judge
-/// how the lock behaved, which harms nobody as long as the resource refuses what comes late.
-pub(crate) const OF_DATA: [&str; 2] = [effective_exclusion::INVARIANT.name, no_lost_update::INVARIANT.name];
-
-/// Whether an invariant judges the data.
-pub(crate) fn is_of_data(invariant: &str) -> bool {
-    OF_DATA.contains(&invariant)
-}
-
-/// Whether some run of the cell harmed the data.
-pub(crate) fn harms_data(cell: &Cell) -> bool {
-    cell.violations.keys().any(|invariant| is_of_data(invariant))
-}
-
 /// Whether a violation of this invariant counts against the cell: nothing allows it.
 pub(crate) fn counts(cell: &Cell, invariant: &str) -> bool {
     !cell.allows(invariant)
-}
-
-/// Whether a run of the cell violated this invariant.
-pub(crate) fn was_found(cell: &Cell, invariant: &str) -> bool {
-    cell.violations.contains_key(invariant)
 }
 
 /// Whether none did, and yet it is known from more runs that one can.
@@ -149,7 +77,7 @@ pub(crate) fn found(cell: &Cell) -> String {
             numbers::plural(cell.runs, "run"),
         ),
         Mark::Holds => numbers::clean(exercised(cell)),
-        Mark::Violated => {
+        Mark::Harmed | Mark::Blocked | Mark::Violated => {
             let each: Vec<String> = cell
                 .violations
                 .iter()
@@ -260,7 +188,7 @@ impl Totals {
             totals.cells += u64::from(cell.skipped.is_none());
             match Mark::of(cell) {
                 Mark::Holds => totals.clean += 1,
-                Mark::Violated => totals.violated += 1,
+                Mark::Harmed | Mark::Blocked | Mark::Violated => totals.violated += 1,
                 Mark::Unknown => totals.unknown += 1,
                 Mark::NotApplicable => {}
             }
@@ -357,11 +285,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unmet_expectation_is_marked_whatever_was_found() {
-        assert_eq!(symbols(&violated(Some(Expected::default()), Some(false))), "✗!");
+    fn an_unmet_expectation_stands_out_whatever_was_found() {
         let missing = Cell { runs: 10, decided: 10, met: Some(false), ..Cell::default() };
-        assert_eq!(symbols(&missing), "·!");
-        assert_eq!(ink(&missing), Ink::Bad);
+        for cell in [missing, violated(Some(Expected::default()), Some(false))] {
+            assert_eq!(ink(&cell), Ink::Bad);
+        }
     }
 
     #[test]
@@ -375,7 +303,7 @@ mod tests {
     #[test]
     fn half_of_the_network_seeds_is_enough_to_confirm() {
         let cells = vec![violated(None, None)];
-        let summary = Summary { schema: 1, command: String::new(), partial: false, cells };
+        let summary = Summary { schema: 1, cells, ..Summary::default() };
         let share = Totals::of(&summary).confirmed_share().unwrap();
         assert_eq!(
             share,

@@ -50,7 +50,10 @@ fn with_pages(look: impl Fn(&mut Browser, &Pages)) {
     };
     let pages = Pages {
         report: file("report.html", &page),
-        run: file("run.html", &html::run(&fixtures::paused_holder())),
+        run: file(
+            "run.html",
+            &html::run(&fixtures::paused_holder(), &picklock_scenarios::about::About::default()),
+        ),
         index: file("index.html", &index),
         under_way: file("under-way.html", &under_way),
     };
@@ -137,6 +140,33 @@ fn nothing_is_wider_than_the_window_and_nothing_goes_wrong() {
                 }
             }
         }
+    });
+}
+
+/// How far what is selected has to be scrolled sideways, the farthest of all.
+fn hidden(browser: &mut Browser, selector: &str) -> Value {
+    browser.ask(&format!(
+        "Math.max(0, ...[...document.querySelectorAll({selector:?})].map(it => it.scrollWidth - it.clientWidth))"
+    ))
+}
+
+#[test]
+fn a_phone_shows_whole_rows_and_all_hosts_of_a_diagram() {
+    with_pages(|browser, Pages { report, run, .. }| {
+        browser.open(report, 400, "light");
+        assert_eq!(hidden(browser, ".wide:has(.stack)"), json!(0), "the ranking");
+        for part in ["d1", "c4"] {
+            browser.ask(&format!("location.hash = {part:?}; new Promise(done => setTimeout(done, 100))"));
+            assert_eq!(hidden(browser, ".wide:has(.stack)"), json!(0), "{part}");
+        }
+        browser.open(run, 400, "light");
+        assert_eq!(hidden(browser, ".box"), json!(0), "the diagram");
+        assert_eq!(browser.ask("document.querySelector('.diagram').classList.contains('tiny')"), json!(true));
+        browser.open(run, 1280, "light");
+        assert_eq!(
+            browser.ask("document.querySelector('.diagram').classList.contains('tiny')"),
+            json!(false)
+        );
     });
 }
 

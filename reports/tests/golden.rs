@@ -40,7 +40,9 @@ fn every_page(summary: &Summary, style: &Style) -> Vec<(&'static str, String)> {
 
 /// Lines that are meant to be copied, and are therefore never broken.
 fn is_copied(line: &str) -> bool {
-    ["picklock ", "replay: ", "saved as "].iter().any(|start| line.trim_start().starts_with(start))
+    ["picklock ", "next: picklock ", "replay: ", "saved as "]
+        .iter()
+        .any(|start| line.trim_start().starts_with(start))
 }
 
 fn assert_fits(page: &str, columns: usize) {

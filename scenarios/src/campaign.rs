@@ -18,6 +18,7 @@ use self::keeps::{Keeps, Nowhere};
 use self::over::{Over, Pace};
 use self::parallel::in_parallel;
 use self::request::Pairing;
+use crate::about::About;
 use crate::check::{self, Probes};
 use crate::doctor;
 use crate::summary::{Cell, SCHEMA, Summary};
@@ -111,7 +112,8 @@ impl Campaign<'_> {
         if self.tell {
             tell::all(self, &pairings, &mut cells, stop, observer)?;
         }
-        Ok(Summary { schema: SCHEMA, command: self.command.clone(), partial, cells })
+        let about = About::of(&self.designs, &self.scenarios);
+        Ok(Summary { schema: SCHEMA, command: self.command.clone(), partial, cells, about })
     }
 
     fn make_runs<Where: Keeps>(

@@ -61,6 +61,7 @@
 //! To add a fault, a workload or an invariant takes a file and a line in the list beside it; a scenario of the built-in
 //! suite takes the file alone.
 
+pub mod about;
 pub mod allow;
 pub mod bugs;
 pub mod campaign;

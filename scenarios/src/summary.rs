@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::about::About;
 use crate::story::Story;
 
 /// The version of the JSON report's schema. Fields may be added within a version; none is renamed or removed.
 pub const SCHEMA: u32 = 1;
 
 /// The results of one `run` or `compare`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// [`SCHEMA`].
     pub schema: u32,
@@ -23,6 +24,9 @@ pub struct Summary {
     pub partial: bool,
     /// One for each design and scenario, designs in the order asked for, scenarios within.
     pub cells: Vec<Cell>,
+    /// What their designs and scenarios are. Not part of the JSON report.
+    #[serde(skip)]
+    pub about: About,
 }
 
 /// The results of one design under one scenario.

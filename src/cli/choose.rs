@@ -2,11 +2,14 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use picklock_processes::{Program, servers};
 use picklock_scenarios::scenario::{Scenario, decides_by_itself};
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
+use picklock_sim::param::Value;
+use picklock_sim::span::Span;
 use picklock_sim::text::nearest;
 
 use super::args::Selection;
@@ -153,6 +156,44 @@ pub(crate) fn overruled(designs: &[Design], settings: &[String]) -> Vec<String> 
         }
     }
     notes
+}
+
+/// What the user should know who sets the lease and not the faults, whose lengths are given in leases: they grow with it, and the
+/// outcome stays the same.
+pub(crate) fn scaled(scenarios: &[Scenario], unset: &[Scenario], settings: &[String]) -> Option<String> {
+    let names = settings.iter().filter_map(|setting| setting.split_once('=')).map(|(name, _)| name.trim());
+    let lease = settings.iter().rfind(|setting| {
+        setting.split_once('=').is_some_and(|(name, _)| ["ttl", "world.ttl"].contains(&name.trim()))
+    })?;
+    let given: Vec<&str> = names.collect();
+    let mut lengths: Vec<(String, String, String)> = Vec::new();
+    for (scenario, before) in scenarios.iter().zip(unset) {
+        let faults: Vec<&str> = scenario.faults().iter().map(|entry| entry.fault.name).collect();
+        for set in scenario.settable().iter().filter(|set| faults.contains(&set.group)) {
+            let name = format!("{}.{}", set.group, set.param.name);
+            let Value::Spans(from, to) = set.value else { continue };
+            let in_leases = [from, to]
+                .iter()
+                .any(|span| matches!(span, Span::Leases { .. }) && !span.resolve(scenario.ttl()).is_zero());
+            let is_known = lengths.iter().any(|(known, ..)| *known == name);
+            if !in_leases || is_known || given.contains(&name.as_str()) || given.contains(&set.param.name) {
+                continue;
+            }
+            let at = |ttl: Duration| {
+                Value::Spans(Span::Fixed(from.resolve(ttl)), Span::Fixed(to.resolve(ttl))).to_string()
+            };
+            lengths.push((name, at(scenario.ttl()), at(before.ttl())));
+        }
+    }
+    let (name, now, then) = lengths.first().filter(|(_, now, then)| now != then)?;
+    let more = match lengths.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more likewise)"),
+    };
+    Some(format!(
+        "faults are as long as leases tell: with `{lease}` also {name} is {now}{more}, and the outcome hardly changes; to change the \
+         lease alone, keep the fault as it was: --set {name}={then}"
+    ))
 }
 
 /// Sets parameters on all scenarios that have them. One that no scenario has is an error.

@@ -46,6 +46,7 @@ fn told(
         Ok((summary, pairing.pairs()))
     })?;
     run::near(&mut summary, campaign);
+    summary.about.libraries = run::libraries();
     let since = baseline.map(|baseline| Since::of(&baseline, &summary));
     let comparison = Comparison { summary, pairs, since };
     let always = run::named(ALL, &["json", "html"]);

@@ -6,9 +6,11 @@ use std::path::Path;
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{self, Detail};
 use picklock_reports::{Format, html, single};
+use picklock_scenarios::about::About;
 use picklock_scenarios::campaign::quoted;
 use picklock_scenarios::check::{self, CheckError, Checked};
 use picklock_scenarios::patience::Patience;
+use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::shrink::{self, Limit};
 use picklock_scenarios::story::Story;
 use picklock_scenarios::{invariants, tell, trials};
@@ -21,7 +23,7 @@ use picklock_sim::text::nearest;
 
 use super::args::ReplayArgs;
 use super::exit::{Exit, Failure};
-use super::{choose, screen};
+use super::{choose, run, screen};
 
 /// The formats of one run for people, and as data; the others are those of `single`.
 const FORMATS: [&str; 3] = ["text", "json", "html"];
@@ -30,6 +32,8 @@ const FORMATS: [&str; 3] = ["text", "json", "html"];
 struct Replayed {
     design: Design,
     scenario: String,
+    /// What the two are.
+    about: About,
     engine: Engine,
     run: Checked,
     line: String,
@@ -66,7 +70,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
     let text = match (other, args.format.as_str()) {
         (Some(format), _) => as_other(&replayed, format, args)?,
         (None, "json") => as_json(&replayed)?,
-        (None, "html") => html::run(&told(&replayed)),
+        (None, "html") => html::run(&told(&replayed), &replayed.about),
         (None, _) => as_text(&replayed, args),
     };
     screen::print(&text)?;
@@ -98,8 +102,16 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         line.push_str(&format!(" --suite {}", quoted(&suite.display().to_string())));
     }
     args.set.iter().for_each(|setting| line.push_str(&format!(" --set {}", quoted(setting))));
-    let replayed =
-        Replayed { design, scenario: scenario.name().to_owned(), engine, run, line, notes: Vec::new() };
+    let about = about(&design, std::slice::from_ref(&scenario));
+    let replayed = Replayed {
+        design,
+        scenario: scenario.name().to_owned(),
+        about,
+        engine,
+        run,
+        line,
+        notes: Vec::new(),
+    };
     reduced(args, replayed)
 }
 
@@ -175,8 +187,15 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     let mut notes = vec![compare(&capsule, &run, engine == kept)];
     notes.extend(changes(&capsule.parts, &design.parts));
     let line = format!("picklock replay {}", quoted(&file.display().to_string()));
-    let replayed = Replayed { design, scenario: capsule.scenario, engine, run, line, notes };
+    // It holds a plan, and not the scenario that the plan was drawn from.
+    let about = about(&design, &[]);
+    let replayed = Replayed { design, scenario: capsule.scenario, about, engine, run, line, notes };
     reduced(args, replayed)
+}
+
+/// What is known of a design and its scenarios.
+fn about(design: &Design, scenarios: &[Scenario]) -> About {
+    About { libraries: run::libraries(), ..About::of(std::slice::from_ref(design), scenarios) }
 }
 
 /// What the program is made of now and was not then, and the other way round.

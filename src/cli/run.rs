@@ -147,6 +147,7 @@ impl Report<'_> {
             })
         })?;
         near(&mut summary, campaign);
+        summary.about.libraries = libraries();
         if let Some(figures) = &self.figures {
             summary.cells.iter_mut().for_each(|cell| figures.put_beside(cell));
         }
@@ -168,6 +169,12 @@ impl Report<'_> {
         }
         Ok((exit(&summary), Results::of(&summary)))
     }
+}
+
+/// Which design a well-known library implements.
+pub(crate) fn libraries() -> Vec<(String, String)> {
+    let owned = |(library, design): &(&str, &str)| ((*library).to_owned(), (*design).to_owned());
+    picklock_impls::libraries::LIBRARIES.iter().map(owned).collect()
 }
 
 /// Names capsules from the folder that the reports are in, so that it can be moved, and compared with another.
@@ -208,7 +215,9 @@ pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let (designs, scenarios) = (selection.programs.and(&selection.design)?, choose::scenarios(selection)?);
     choose::fit_workers(&designs, &selection.set)?;
-    for note in choose::overruled(&designs, &selection.set) {
+    let unset = choose::chosen(&selection.scenario, selection.suite.as_deref(), &[])?;
+    let scaled = choose::scaled(&scenarios, &unset, &selection.set);
+    for note in choose::overruled(&designs, &selection.set).into_iter().chain(scaled) {
         // Who does not listen on standard error is not told.
         let _ = writeln!(io::stderr().lock(), "picklock: note: {note}");
     }

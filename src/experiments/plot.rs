@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use picklock_reports::svg::with_attributes;
+
 /// Lines over a scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
@@ -97,7 +99,7 @@ impl Plot {
             );
             at += 16.0 + 7.2 * line.name.chars().count() as f64 + 20.0;
         }
-        svg + "</svg>\n"
+        with_attributes(&(svg + "</svg>\n"), STYLE)
     }
 }
 
@@ -149,6 +151,9 @@ mod tests {
         assert!(svg.contains("<polyline class=\"a\" points=\"64.0,318.0 "), "{svg}");
         assert!(svg.contains(">a &lt; b</text>") && svg.contains("ms") && svg.contains("leases"), "{svg}");
         assert_eq!(svg, plot.svg());
+        // Its colours are its elements' own, for programs that drop style sheets.
+        let line = svg.lines().find(|line| line.starts_with("<polyline")).expect("there is one");
+        assert!(line.contains("fill=\"none\"") && line.contains("stroke=\"#0b62b5\""), "{line}");
     }
 
     #[test]

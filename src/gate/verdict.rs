@@ -31,7 +31,7 @@ pub struct Verdict {
 impl Verdict {
     /// A verdict on nothing yet. `made_by` says how its numbers are made again.
     pub(super) fn new(made_by: String, asked: bool) -> Verdict {
-        let summary = Summary { schema: SCHEMA, command: made_by, partial: false, cells: Vec::new() };
+        let summary = Summary { schema: SCHEMA, command: made_by, ..Summary::default() };
         Verdict { summary, asked, notes: Vec::new(), kept: BTreeSet::new(), regressions: None }
     }
 

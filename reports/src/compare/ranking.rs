@@ -9,8 +9,8 @@ use picklock_scenarios::invariants::{mutual_exclusion, token_order};
 use picklock_scenarios::summary::{Cell, Summary};
 
 use super::shared::{Shared, was_run};
+use crate::layout::distinct;
 use crate::numbers::{clean_bound, percent, percent_up, plural};
-use crate::text::distinct;
 use crate::verdict::{self, Mark, OF_DATA};
 
 /// A design and what these runs say of the data that it guards.
@@ -204,7 +204,7 @@ mod tests {
     }
 
     fn ranked(cells: Vec<Cell>) -> Vec<(String, Protects, String)> {
-        let summary = Summary { schema: SCHEMA, command: String::new(), partial: false, cells };
+        let summary = Summary { schema: SCHEMA, cells, ..Summary::default() };
         ranking(&summary).into_iter().map(|one| (one.design.to_owned(), one.protects, one.why)).collect()
     }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use picklock_scenarios::summary::{Cell, Summary};
 
+use crate::layout::distinct;
 use crate::numbers::plural;
-use crate::text::distinct;
 
 /// The scenarios that all designs ran.
 pub(crate) struct Shared<'a> {

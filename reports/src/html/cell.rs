@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
+use picklock_scenarios::about::About;
 use picklock_scenarios::invariants;
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::Cell;
 
+use super::about;
 use super::designs::{self, Standing};
 use super::parts::Part;
 use super::story;
@@ -15,11 +17,11 @@ use crate::compare::measures::{MEASURES, further, measures};
 use crate::compare::rates;
 use crate::html::frame::{command, wide};
 use crate::layout::printable;
-use crate::look::Look;
+use crate::mark::Mark;
 use crate::verdict;
 
 /// A design: why it stands where it stands, and what was found under each scenario.
-pub(super) fn design(one: &Standing<'_>, of: usize, against: &[Against<'_>]) -> Part {
+pub(super) fn design(one: &Standing<'_>, about: &About, of: usize, against: &[Against<'_>]) -> Part {
     let id = format!("d{}", one.place);
     let name = printable(one.ranked.design);
     let differing = against.iter().filter(|it| it.design == one.ranked.design && !it.differences.is_empty());
@@ -27,13 +29,14 @@ pub(super) fn design(one: &Standing<'_>, of: usize, against: &[Against<'_>]) -> 
     let inner = html! {
             (back(None))
             h2 id={ (id) "h" } tabindex="-1" { (name) }
+            p { (about::claim(about, one.ranked.design)) }
             p.lead { "Place " (one.place) " of " (of) ". Protects the data: " (one.ranked.protects.words())
                 @if !one.ranked.why.is_empty() { ": " (printable(&one.ranked.why)) }
                 "."
             }
             p { "Runs that harmed the data: " (designs::rate(one)) "." }
             (wide(&format!("Scenarios of {name}"), &html! {
-                table.list {
+                table.list.stack {
                     caption.v { "What was found of " (name) " under each scenario" }
                     thead { tr {
                         th scope="col" { "scenario" }
@@ -42,15 +45,15 @@ pub(super) fn design(one: &Standing<'_>, of: usize, against: &[Against<'_>]) -> 
                     } }
                     tbody {
                         @for (nth, cell) in &one.cells {
-                            @let look = Look::of(cell);
+                            @let mark = Mark::of(cell);
                             tr {
                                 th scope="row" {
-                                    span class={ "key " (look.class()) } { (look.sign()) } " "
+                                    span class={ "key " (mark.class()) } title=(mark.words()) { (mark.sign()) } " "
                                     @if cell.skipped.is_some() { (printable(&cell.scenario)) }
                                     @else { a href={ "#c" (nth) } { (printable(&cell.scenario)) } }
                                 }
                                 td { (printable(&verdict::found(cell))) }
-                                @for measure in measures(&cell.metrics) { td.num { (measure) } }
+                                @for (name, measure) in MEASURES.iter().zip(measures(&cell.metrics)) { td.num data-l=(name) { (measure) } }
                             }
                         }
                     }
@@ -66,7 +69,7 @@ pub(super) fn design(one: &Standing<'_>, of: usize, against: &[Against<'_>]) -> 
 }
 
 /// A cell: its figures, and its ways of breaking.
-pub(super) fn cell(nth: usize, cell: &Cell, place: usize, next: Option<usize>) -> Part {
+pub(super) fn cell(nth: usize, cell: &Cell, about: &About, place: usize, next: Option<usize>) -> Part {
     let stories = stories(cell);
     let facts = [
         verdict::found(cell),
@@ -79,6 +82,8 @@ pub(super) fn cell(nth: usize, cell: &Cell, place: usize, next: Option<usize>) -
     let inner = html! {
             (back(Some((place, &cell.design, next))))
             h2 id={ (id) "h" } tabindex="-1" { (printable(&cell.design)) " " span.dim { "under" } " " (printable(&cell.scenario)) }
+            p.dim { (about::claim(about, &cell.design)) }
+            p.dim { (about::scenario(about, &cell.scenario)) }
             p.lead { (cell.runs) " runs. " @for fact in facts.iter().filter(|fact| !fact.is_empty()) { (sentence(&printable(fact))) " " } }
             @if !cell.violations.is_empty() { (violations(cell)) }
             (measured(cell))
@@ -134,7 +139,7 @@ fn violations(cell: &Cell) -> Markup {
     wide(
         "What was violated",
         &html! {
-            table.list {
+            table.list.stack {
                 caption.v { "What was violated" }
                 thead { tr {
                     th scope="col" { "violated" }
@@ -149,9 +154,9 @@ fn violations(cell: &Cell) -> Markup {
                         tr {
                             th scope="row" { span.dim { (invariant.number) " " } (invariant.name) }
                             td { (invariant.claim) }
-                            td.num { (rate) }
-                            td.num { (interval.unwrap_or_default()) }
-                            td { (verdict::seen(violation).unwrap_or_else(|| "not tried".to_owned())) }
+                            td.num data-l="rate" { (rate) }
+                            td.num data-l="interval" { (interval.unwrap_or_default()) }
+                            td data-l="seen elsewhere" { (verdict::seen(violation).unwrap_or_else(|| "not tried".to_owned())) }
                         }
                     }
                 }

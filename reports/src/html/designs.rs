@@ -75,7 +75,7 @@ fn standing<'a>(summary: &'a Summary, shared: &Shared<'_>, ranked: Ranked<'a>, p
 pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
     let inner = html! {
-        table.rank {
+        table.rank.stack {
             caption.v { "Designs, the one that protects the data best first" }
             thead { tr {
                 th scope="col" { span.v { "place" } }
@@ -95,11 +95,11 @@ pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
                             span.sign title=(one.ranked.protects.words()) { (sign) }
                             a href={ "#d" (one.place) } { (printable(one.ranked.design)) }
                         }
-                        td.rate { div { (whisker(one)) span { (rate(one)) } } }
-                        td.num { (percent(one.ranked.held as f64 / one.ranked.exercised.max(1) as f64)) }
-                        td.num { (or_none(one.availability.map(percent))) }
-                        td.num { (or_none(one.p50.map(numbers::span))) }
-                        td.num { (or_none(one.messages.map(|each| format!("{each:.1}")))) }
+                        td.rate data-l="data harmed" { div { (whisker(one)) span { (rate(one)) } } }
+                        td.num data-l="two held" { (percent(one.ranked.held as f64 / one.ranked.exercised.max(1) as f64)) }
+                        td.num data-l="available" { (or_none(one.availability.map(percent))) }
+                        td.num data-l="wait" { (or_none(one.p50.map(numbers::span))) }
+                        td.num data-l="messages" { (or_none(one.messages.map(|each| format!("{each:.1}")))) }
                     }
                 }
             }

@@ -4,6 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::diagram;
 use crate::layout::printable;
+use crate::svg::with_fallbacks;
 
 const COLOURS: &str = include_str!("colours.css");
 const PAGE: &str = include_str!("page.css");
@@ -17,7 +18,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// A page of results, with all that its parts need.
 pub(super) fn page(title: &str, body: &Markup) -> String {
     let head = html! {
-        style { (PreEscaped(diagram::STYLE)) (PreEscaped(PAGE)) (PreEscaped(MATRIX)) (PreEscaped(STORY)) }
+        style { (PreEscaped(with_fallbacks(&[diagram::STYLE, PAGE, MATRIX, STORY].concat()))) }
     };
     let body = html! {
         svg width="0" height="0" aria-hidden="true" style="position:absolute" { (diagram::hatches()) }
@@ -29,7 +30,7 @@ pub(super) fn page(title: &str, body: &Markup) -> String {
 
 /// A page that looks the same and has no drawings.
 pub(super) fn plain(title: &str, head: &Markup, body: &Markup) -> String {
-    whole(title, &html! { style { (PreEscaped(COLOURS)) (PreEscaped(PAGE)) } (head) }, body)
+    whole(title, &html! { style { (PreEscaped(with_fallbacks(&[COLOURS, PAGE].concat()))) } (head) }, body)
 }
 
 fn whole(title: &str, head: &Markup, body: &Markup) -> String {

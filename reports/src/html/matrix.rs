@@ -9,19 +9,19 @@ use picklock_scenarios::summary::{Cell, Summary};
 use super::designs::Standing;
 use crate::html::frame::wide;
 use crate::layout::printable;
-use crate::look::{Look, worst};
+use crate::mark::{Mark, worst};
+use crate::matrix::{Matrix, Square};
 use crate::numbers::{clean_bound, wilson};
-use crate::text::distinct;
-use crate::verdict::{self, Standing as Expectation};
+use crate::verdict;
 
 pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
-    let scenarios = distinct(summary.cells.iter().map(|cell| cell.scenario.as_str()));
+    let matrix = Matrix::of(summary);
     let table = html! {
         table.matrix {
             caption.v { "What was found of each design under each scenario" }
             thead { tr {
                 th.corner scope="col" { "design" }
-                @for scenario in &scenarios { th scope="col" { span { (printable(scenario)) } } }
+                @for scenario in &matrix.scenarios { th scope="col" { span { (printable(scenario)) } } }
             } }
             tbody {
                 @for one in standings {
@@ -29,9 +29,9 @@ pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
                         th scope="row" {
                             a href={ "#d" (one.place) } { span.dim { (one.place) " " } (printable(one.ranked.design)) }
                         }
-                        @for scenario in &scenarios {
-                            @match one.cells.iter().find(|(_, cell)| cell.scenario == *scenario) {
-                                Some((nth, found)) => (cell(*nth, found)),
+                        @for found in matrix.row(one.ranked.design).iter().flat_map(|row| &row.squares) {
+                            @match found {
+                                Some(square) => (cell(square)),
                                 None => td {},
                             }
                         }
@@ -42,36 +42,40 @@ pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
     };
     html! {
         (wide("Matrix of designs and scenarios", &table))
-        (legend(summary))
+        (legend(&matrix))
     }
 }
 
 /// What the signs mean.
-fn legend(summary: &Summary) -> Markup {
-    let unmet = summary.cells.iter().any(|cell| Expectation::of(cell) == Expectation::NotMet);
+fn legend(matrix: &Matrix<'_>) -> Markup {
+    let more = |mark: Mark| match mark {
+        Mark::Harmed => ": a stale change was applied, or one was lost",
+        Mark::Blocked | Mark::Violated => ", and no data harmed",
+        Mark::Holds => "; the rate is below what stands there, at 95%",
+        Mark::Unknown => ": not put to the test",
+        Mark::NotApplicable => ": the scenario says nothing of the design",
+    };
     html! {
         ul.legend {
-            li { span.key.h { "✗" } " the data was harmed: a stale change was applied, or one was lost" }
-            li { span.key.x { "~" } " something was violated, and no data harmed" }
-            li { span.key.ok { "·" } " nothing found; the rate is below what stands there, at 95%" }
-            li { span.key.u { "?" } " not put to the test" }
-            li { span.key.na { "–" } " says nothing of the design" }
-            @if unmet { li { span.key { "!" } " not as expected" } }
+            @for mark in Mark::ALL.into_iter().filter(|mark| matrix.has(*mark)) {
+                li { span class={ "key " (mark.class()) } { (mark.sign()) } " " (mark.words()) (more(mark)) }
+            }
+            @if matrix.has_unmet() { li { span.key { "!" } " not as expected" } }
         }
     }
 }
 
-fn cell(nth: usize, cell: &Cell) -> Markup {
-    let look = Look::of(cell);
+fn cell(square: &Square<'_>) -> Markup {
+    let Square { nth, cell, mark, unmet } = *square;
     let (rate, interval) = figures(cell);
     html! {
-        td class=(look.class()) {
+        td class=(mark.class()) {
             @if cell.skipped.is_some() {
-                span title=(printable(&verdict::found(cell))) { (look.sign()) span.v { (look.words()) } }
+                span title=(printable(&verdict::found(cell))) { (mark.sign()) span.v { (mark.words()) } }
             } @else {
                 a href={ "#c" (nth) } {
-                    b { (look.sign()) @if Expectation::of(cell) == Expectation::NotMet { "!" } }
-                    span.v { (look.words()) } " " (rate)
+                    b { (mark.sign()) @if unmet { "!" } }
+                    span.v { (mark.words()) } " " (rate)
                     @if let Some(interval) = interval { small { (interval) } }
                 }
             }
@@ -87,7 +91,7 @@ fn figures(cell: &Cell) -> (String, Option<String>) {
                 wilson(runs, exercised).map(|(low, high)| format!("{}–{}", short(low), short(high)));
             (format!("{}%", short(runs as f64 / exercised.max(1) as f64)), interval)
         }
-        None if Look::of(cell) == Look::Unknown => (String::new(), None),
+        None if Mark::of(cell) == Mark::Unknown => (String::new(), None),
         None => {
             let bound =
                 clean_bound(exercised).map(|bound| format!("<{}%", short((bound * 1000.0).ceil() / 1000.0)));

@@ -4,13 +4,12 @@ use maud::{Markup, html};
 use picklock_scenarios::summary::{Cell, Summary};
 
 use super::designs::{self, Standing, standings};
-use super::{cell, frame, matrix, parts, plot};
+use super::{about, cell, frame, matrix, parts, plot};
 use crate::compare::differences::Against;
 use crate::compare::ranking::Protects;
 use crate::compare::shared::Shared;
-use crate::layout::printable;
+use crate::layout::{distinct, printable};
 use crate::numbers::plural;
-use crate::text::distinct;
 
 pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) -> String {
     let standings = standings(summary);
@@ -19,7 +18,7 @@ pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) ->
         header.top id="top" {
             p.kicker { "picklock" @if summary.partial { " · partial: interrupted" } }
             h1 { (printable(&title)) }
-            p.lead { (extent(summary)) " " (pairing) }
+            p.lead { (extent(summary)) (about::made(&summary.about)) " " (pairing) }
             (frame::command(&summary.command))
         }
         main {
@@ -36,9 +35,13 @@ pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) ->
                 }
                 section aria-labelledby="matrix" {
                     h2 id="matrix" { "Where they break" }
-                    p.dim { "The rate of the worst that was found, with its interval in percent. Each cell leads to its ways of breaking." }
+                    p.dim { "In each cell, in percent: the share of the runs that put the design to the test in which the worst of it was found, and its interval at 95%. \
+                               Each cell leads to its ways of breaking." }
                     (matrix::matrix(summary, &standings))
                 }
+            }
+            section.overview aria-labelledby="names" {
+                (about::all(&summary.about, summary.cells.iter().map(|cell| cell.design.as_str())))
             }
             (led_to(summary, &standings, against))
         }
@@ -83,9 +86,11 @@ fn led_to(summary: &Summary, standings: &[Standing<'_>], against: &[Against<'_>]
         let run = one.cells.iter().filter(|(_, cell)| cell.skipped.is_none());
         let cells = run.map(|(nth, cell)| {
             let next = (nth + 1..summary.cells.len()).find(|at| breaks(&summary.cells[*at]));
-            cell::cell(*nth, cell, one.place, next)
+            cell::cell(*nth, cell, &summary.about, one.place, next)
         });
-        std::iter::once(cell::design(one, standings.len(), against)).chain(cells).collect::<Vec<_>>()
+        std::iter::once(cell::design(one, &summary.about, standings.len(), against))
+            .chain(cells)
+            .collect::<Vec<_>>()
     };
     parts::all(&standings.iter().map(of).collect::<Vec<_>>())
 }

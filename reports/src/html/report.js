@@ -17,7 +17,9 @@
       this.width = Number(this.drawings[0].getAttribute('width'));
       this.size = 1;
       this.now = -1;
-      if (this.width > this.box.clientWidth) this.fit(0.72);
+      // Words are legible down to this size; where it shows but half of the hosts, all of them without words say more.
+      const legible = 0.72;
+      if (this.width > this.box.clientWidth) this.fit(this.box.clientWidth < this.width * legible / 1.5 ? 0.3 : legible);
     }
 
     resize(size) {
@@ -25,7 +27,9 @@
       for (const drawing of this.drawings) {
         drawing.style.width = `${this.width * this.size}px`;
         drawing.style.height = 'auto';
+        drawing.style.setProperty('--size', this.size);
       }
+      this.box.parentElement.classList.toggle('tiny', this.size < 0.55);
     }
 
     fit(least) {

@@ -1,9 +1,12 @@
 //! One way of breaking: what happened, in words and as a diagram, what it hangs on, and the line that makes it again.
 
 use maud::{Markup, html};
+use picklock_scenarios::about::About;
 use picklock_scenarios::story::Story;
+use picklock_sim::span::Span;
 
 use crate::diagram::{Course, Step, draw};
+use crate::html::about;
 use crate::html::frame::{command, prose};
 use crate::layout::printable;
 use crate::{aftermath, spans, tale};
@@ -16,12 +19,18 @@ const SIGNS: &str = "◆ holds  ◇ lets go  ✕ runs out or is lost  ▲ fault 
 const KEYS: &str = "Keys in the diagram: ↑ ↓ event, ← → cause, Home End, + − 0 size, Esc";
 
 /// A run on a page of its own.
-pub(super) fn alone(story: &Story, title: &str) -> Markup {
+pub(super) fn alone(story: &Story, about: &About, title: &str) -> Markup {
     html! {
         header.top id="top" {
             p.kicker { "picklock · one run" }
             h1 { (printable(title)) }
             p.lead { (verdict(story)) }
+            p { (about::claim(about, &story.design)) }
+            p {
+                (about::scenario(about, &story.scenario))
+                @if !about.scenarios.contains_key(&story.scenario) { "The lease is " (Span::Fixed(story.plan.world.ttl)) "." }
+                (about::made(&About { version: about.version.clone(), ..About::default() }))
+            }
         }
         main { (article(story, "s", None)) }
     }
@@ -79,6 +88,7 @@ fn figure(course: &Course<'_>, id: &str) -> Markup {
                 (drawing.body)
             }
             p.now aria-live="polite" {}
+            p.hint.dim { "Tap a sign to read what it is, or + for the words." }
             figcaption { (SIGNS) span.keys id={ (id) "k" } { (KEYS) } }
         }
     }

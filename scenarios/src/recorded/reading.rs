@@ -49,7 +49,7 @@ pub fn read(mut from: impl BufRead) -> Result<Recording, Fault> {
         }
     }
     if recording.lines == 0 {
-        return Err(Fault::new("it holds no line: see docs/guide/judge.md for what a history is"));
+        return Err(Fault::new("the file holds no line: see docs/guide/judge.md for what a history is"));
     }
     recording.finish()?;
     Ok(recording)
