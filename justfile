@@ -59,6 +59,11 @@ libraries seeds="50":
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
+# Packs what a release hands out for a target, and builds the image where there is a builder for it.
+release *target:
+    deploy/release {{ target }}
+    deploy/image
+
 # Makes the guide a book, in target/book, and looks at every link of it and of all pages.
 book:
     cd docs/book && CARGO_TARGET_DIR=../../target cargo run
