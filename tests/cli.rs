@@ -169,6 +169,24 @@ mod list {
     }
 
     #[test]
+    fn a_format_is_listed_once_and_a_scenario_begins_with_its_own_parameters() {
+        let formats = run(&["list", "formats"]).stdout;
+        assert_eq!(formats.lines().filter(|line| line.starts_with("  svg ")).count(), 1, "{formats}");
+        let whole = run(&["list", "formats", "svg"]).stdout;
+        assert!(whole.contains("matrix.svg") && whole.contains("picklock replay"), "{whole}");
+        let pause = run(&["list", "scenarios", "pause"]).stdout;
+        let at = |name: &str| pause.find(&format!("\n  {name}")).unwrap();
+        assert!(
+            at("pause.for") < at("contend.")
+                && at("contend.") < at("world.ttl")
+                && at("world.ttl") < at("redis."),
+            "{pause}"
+        );
+        let single = run(&["list", "designs", "single"]).stdout;
+        assert!(single.contains("libraries: redis-py Lock"), "{single}");
+    }
+
+    #[test]
     fn list_as_json_has_the_names_that_scripts_rely_on() {
         let all = json(&run(&["list", "--json"]).stdout);
         assert_eq!(keys(&all), ["bugs", "designs", "faults", "formats", "invariants", "scenarios"].into());
@@ -182,8 +200,9 @@ mod list {
         for design in DESIGNS {
             assert!(designs.iter().any(|name| name == design), "{design} is gone");
         }
-        let of_runs = ["svg", "history", "edn", "mermaid", "perfetto", "shiviz"];
+        let of_runs = ["history", "edn", "mermaid", "perfetto", "shiviz"];
         let of_results = ["text", "json", "junit", "markdown", "html", "svg", "csv", "github"];
+        // A drawing is of results and of runs, and stands once.
         let formats = of_results.iter().chain(&of_runs);
         assert_eq!(names("formats"), Vec::from_iter(formats.copied()));
         for invariant in
@@ -215,6 +234,71 @@ mod list {
             let (plain, set) = (replayed(&[]), replayed(&settings));
             assert_eq!(said(&plain.stdout, "digest"), said(&set.stdout, "digest"), "{name}: {}", set.stderr);
         }
+    }
+}
+
+mod hints {
+    use super::*;
+
+    #[test]
+    fn who_sets_the_lease_alone_is_told_that_faults_grow_with_it() {
+        let noted = |settings: &[&str]| {
+            let args = ["run", "--design", "single", "--scenario", "pause", "--seeds", "1", "--no-confirm"];
+            let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+            run(&and(&args, &set)).stderr
+        };
+        let note = noted(&["ttl=10s"]);
+        assert!(note.contains("with `ttl=10s` also pause.for is 5s..20s"), "{note}");
+        assert!(note.contains("--set pause.for=500ms..2s"), "{note}");
+        for settings in [&["ttl=1s"][..], &["ttl=10s", "pause.for=500ms..2s"], &["clients=3"]] {
+            let note = noted(settings);
+            assert!(!note.contains("the outcome hardly changes"), "{settings:?}: {note}");
+        }
+    }
+
+    #[test]
+    fn what_goes_with_a_program_alone_says_what_to_write_of_a_design() {
+        let refused = |args: &[&str]| {
+            let ended = run(&and(&["run", "--design", "redlock"], args));
+            assert_eq!(ended.code, Some(2), "{args:?}");
+            ended.stderr
+        };
+        let stores = refused(&["--stores", "3"]);
+        assert!(
+            stores.contains("--stores says something of --program") && stores.contains("redlock{nodes=3}"),
+            "{stores}"
+        );
+        assert!(refused(&["--belief", "honest"]).contains("single{belief=honest}"));
+    }
+
+    #[test]
+    fn a_time_without_a_unit_is_told_the_units_that_there_are() {
+        let ended = run(&["judge", "history.jsonl", "--uncertainty", "5"]);
+        assert!(
+            ended.stderr.contains("write `5ms` or `5s`") && !ended.stderr.contains("ttl"),
+            "{}",
+            ended.stderr
+        );
+    }
+
+    #[test]
+    fn an_empty_history_is_told_in_a_sentence() {
+        let here = directory();
+        std::fs::write(here.path().join("empty.jsonl"), "").unwrap();
+        let ended = run_in(here.path(), &["judge", "empty.jsonl"]);
+        assert!(ended.stderr.contains("empty.jsonl: the file holds no line"), "{}", ended.stderr);
+    }
+
+    #[test]
+    fn the_options_of_a_run_stand_in_groups() {
+        let help = run(&["run", "--help"]).stdout;
+        for group in
+            ["What is run", "A lock in another language", "How many runs", "What is expected", "Report"]
+        {
+            assert!(help.contains(&format!("\n{group}:\n")), "{group}: {help}");
+        }
+        let plain = help.split_once("\nOptions:\n").unwrap().1.split("\n\n").next().unwrap();
+        assert!(plain.matches("--").count() <= 2, "outside of the groups: {plain}");
     }
 }
 
@@ -605,9 +689,18 @@ mod reports {
         assert!(ended.stdout.lines().count() <= 50, "{}", ended.stdout);
         let wide = ended.stdout.lines().find(|line| line.chars().count() > 80);
         assert_eq!(wide, None, "{}", ended.stdout);
-        assert!(ended.stdout.lines().nth(1).unwrap().starts_with("as expected in "), "{}", ended.stdout);
+        // First what was found about locks; whether all was as expected comes last.
+        let first = ended.stdout.lines().next().unwrap();
+        assert!(first.starts_with("of ") && first.contains(" designs under "), "{}", ended.stdout);
+        assert!(ended.stdout.contains("\nas expected in "), "{}", ended.stdout);
+        // Names above the columns, and whose locks the rows are.
+        assert!(ended.stdout.contains("┌ ") && ended.stdout.contains(" ┐"), "{}", ended.stdout);
+        assert!(ended.stdout.contains("\nyour lock: redis-py Lock, "), "{}", ended.stdout);
         let next = ended.stdout.lines().last().unwrap().strip_prefix("next: ").unwrap();
-        assert_eq!(shell(here.path(), next).code, Some(1), "{next}");
+        let told = shell(here.path(), next);
+        assert_eq!(told.code, Some(1), "{next}");
+        assert!(told.stdout.lines().count() < 110, "the next step is short: {}", told.stdout);
+        let next = next.strip_suffix(" --shrink").unwrap();
 
         let verbose = run_in(here.path(), &and(&args, &["--verbose"])).stdout;
         assert!(verbose.lines().count() > 400, "{verbose}");
@@ -616,7 +709,7 @@ mod reports {
         let args = ["run", "--seeds", "1", "--no-confirm", "--expect", "none", "--scenario", "calm,pause"];
         let ended = run_in(here.path(), &args);
         assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-        assert!(ended.stdout.lines().nth(1).unwrap().starts_with("violated: "), "{}", ended.stdout);
+        assert!(ended.stdout.contains("\nviolated: "), "{}", ended.stdout);
         assert!(ended.stdout.lines().count() <= 160, "{}", ended.stdout);
         assert!(!replay_lines(&ended.stdout).is_empty(), "{}", ended.stdout);
     }

@@ -285,3 +285,19 @@ fn what_is_left_out_of_a_block_is_skipped_and_what_stands_there_is_compared() {
     assert_eq!(missing(shown, "a\nb\n"), Some("c"));
     assert_eq!(missing(shown, "b\na\nc\n"), Some("a"));
 }
+
+#[test]
+fn the_example_repository_installs_what_there_is_and_its_ci_runs_what_its_page_says() {
+    let example = root().join("examples/own-lock-python");
+    let text = |file: &str| std::fs::read_to_string(example.join(file)).unwrap();
+    let (page, ci) = (text("README.md"), text(".github/workflows/picklock.yml"));
+    for start in ["cargo install ", "picklock run "] {
+        let line = page.lines().find(|line| line.starts_with(start)).unwrap();
+        assert!(ci.contains(&format!("- run: {line}\n")), "the CI does not say: {line}");
+        assert!(
+            start.starts_with("picklock") || line.contains(" --git https://"),
+            "it is on no registry: {line}"
+        );
+    }
+    assert!(ci.contains("late-release"), "{ci}");
+}

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use picklock_redis::version::Version;
 use picklock_scenarios::campaign::shard::Shard;
 use picklock_sim::engine::Engine;
-use picklock_sim::span::Span;
+use picklock_sim::span::{Span, SpanError};
 
 use super::adapter::AdapterArgs;
 use super::conformance::ConformanceArgs;
@@ -123,43 +123,51 @@ pub(crate) enum Listing {
     Formats,
 }
 
+/// The groups of options in the help.
+const WHAT: &str = "What is run";
+const HOW_MANY: &str = "How many runs";
+const EXPECTED: &str = "What is expected";
+const CONFIRMING: &str = "Shrinking and confirming";
+const REPORT: &str = "Report";
+const IN_PARTS: &str = "A campaign in parts";
+
 /// Which runs are made; shared by `run` and `compare`.
 #[derive(Args)]
 pub(crate) struct Selection {
     /// Designs, separated by commas, as in 'redlock{nodes=7},single'; all if absent
-    #[arg(long, value_name = "A,B")]
+    #[arg(long, value_name = "A,B", help_heading = WHAT)]
     pub(crate) design: Vec<String>,
     #[command(flatten)]
     pub(crate) programs: Programs,
     /// Scenarios by name, or scenario files (*.toml), separated by commas; all of the suite if absent
-    #[arg(long, value_name = "X,Y", value_delimiter = ',')]
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', help_heading = WHAT)]
     pub(crate) scenario: Vec<String>,
     /// A directory of scenario files instead of the built-in suite
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = WHAT)]
     pub(crate) suite: Option<PathBuf>,
     /// Set a parameter of the scenarios, as in ttl=2s or pause.for=1s..2s; may be repeated
-    #[arg(long, value_name = "K=V")]
+    #[arg(long, value_name = "K=V", help_heading = WHAT)]
     pub(crate) set: Vec<String>,
     /// How many seeds from 0 on, or a half-open range A..B
-    #[arg(long, value_name = "N|A..B", value_parser = seeds)]
+    #[arg(long, value_name = "N|A..B", value_parser = seeds, help_heading = HOW_MANY)]
     pub(crate) seeds: Option<Range<u64>>,
     /// Seeds begin at a place that this text decides, such as a commit's hash or a date: fresh ones for each
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = HOW_MANY)]
     pub(crate) seeds_from: Option<String>,
     /// Begin no further runs after this long, as in 60s
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = HOW_MANY)]
     pub(crate) budget: Option<Duration>,
     /// Threads; one for each core if absent
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = HOW_MANY)]
     pub(crate) jobs: Option<NonZero<usize>>,
     /// The engine of the runs
-    #[arg(long, default_value = "event", value_parser = engine)]
+    #[arg(long, default_value = "event", value_parser = engine, help_heading = HOW_MANY)]
     pub(crate) engine: Engine,
     /// Report formats, separated by commas (see `picklock list formats`)
-    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text")]
+    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text", help_heading = REPORT)]
     pub(crate) format: Vec<String>,
     /// Keep the reports, and a capsule for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = REPORT)]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) look: Look,
@@ -169,7 +177,7 @@ pub(crate) struct Selection {
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Look {
     /// Colours: auto means on a terminal, unless NO_COLOR is set
-    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", help_heading = REPORT)]
     pub(crate) color: Colour,
 }
 
@@ -198,37 +206,37 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// Print every cell, every violation with the line that replays it, and whole stories; else what fits on a screen
-    #[arg(long)]
+    #[arg(long, help_heading = REPORT)]
     pub(crate) verbose: bool,
     /// Stop at the first violation that is not expected
-    #[arg(long)]
+    #[arg(long, help_heading = EXPECTED)]
     pub(crate) fail_fast: bool,
     /// Do not replay violations on the turmoil engine
-    #[arg(long)]
+    #[arg(long, help_heading = CONFIRMING)]
     pub(crate) no_confirm: bool,
     /// Do not reduce violations: tell their runs as they were found
-    #[arg(long)]
+    #[arg(long, help_heading = CONFIRMING)]
     pub(crate) no_shrink: bool,
     /// Reduce and confirm for no longer than this; what is left then is told as it was found
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET)]
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, help_heading = CONFIRMING)]
     pub(crate) shrink_budget: Duration,
     /// Reduce violations that are expected, and replay them on the turmoil engine, also when the whole suite is run
-    #[arg(long, conflicts_with = "no_confirm")]
+    #[arg(long, conflicts_with = "no_confirm", help_heading = CONFIRMING)]
     pub(crate) confirm_all: bool,
     /// A file of expectations, or `none`: then every violation counts
-    #[arg(long, value_name = "FILE|none")]
+    #[arg(long, value_name = "FILE|none", help_heading = EXPECTED)]
     pub(crate) expect: Option<String>,
     /// A file of what the designs may violate, for locks and parameters of which nothing is expected
-    #[arg(long, value_name = "FILE", conflicts_with = "expect")]
+    #[arg(long, value_name = "FILE", conflicts_with = "expect", help_heading = EXPECTED)]
     pub(crate) allow: Option<PathBuf>,
     /// What `explore --format figures` wrote: a cell that holds then says what was exhausted, too
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = EXPECTED)]
     pub(crate) explored: Option<PathBuf>,
     /// Make only these of the runs, as in 2/8, or `auto`: as the environment of a parallel job says (see the guide)
-    #[arg(long, value_name = "I/N|auto", value_parser = shards::parse, requires = "out", conflicts_with = "fail_fast")]
+    #[arg(long, value_name = "I/N|auto", value_parser = shards::parse, requires = "out", conflicts_with = "fail_fast", help_heading = IN_PARTS)]
     pub(crate) shard: Option<Shard>,
     /// Go on with the newest campaign of this command in the directory of --out that did not come to its end
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", help_heading = IN_PARTS)]
     pub(crate) resume: bool,
 }
 
@@ -252,13 +260,13 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZero<usize>>,
     /// Report formats, separated by commas (see `picklock list formats`)
-    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text")]
+    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text", help_heading = REPORT)]
     pub(crate) format: Vec<String>,
     /// Keep the reports, and a capsule for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = REPORT)]
     pub(crate) out: Option<PathBuf>,
     /// Print every cell, every violation with the line that replays it, and whole stories; else what fits on a screen
-    #[arg(long)]
+    #[arg(long, help_heading = REPORT)]
     pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) look: Look,
@@ -323,10 +331,10 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// Print the tables of every scenario, with differences and measures; else what fits on a screen
-    #[arg(long)]
+    #[arg(long, help_heading = REPORT)]
     pub(crate) verbose: bool,
     /// An older comparison, as `--format json` wrote it: say what is better and what is worse, and exit with 1 if anything is worse
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORT)]
     pub(crate) baseline: Option<PathBuf>,
 }
 
@@ -449,6 +457,9 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
     match text.parse::<Span>() {
         Ok(Span::Fixed(time)) => Ok(time),
         Ok(Span::Leases { .. }) => Err("there is no lease here: write a time like 60s or 5m".to_owned()),
+        Err(SpanError::NoUnit(number)) => {
+            Err(format!("`{number}` has no unit: write `{number}ms` or `{number}s`"))
+        }
         Err(error) => Err(error.to_string()),
     }
 }

@@ -52,7 +52,11 @@ pub(crate) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
     let name = args.file.display();
     let input = |error: &dyn std::fmt::Display| Failure::Input(format!("{name}: cannot be read: {error}"));
     let file = File::open(&args.file).map_err(|error| input(&error))?;
-    let wrong = |fault: recorded::Fault| Failure::Input(format!("{name}:{fault}"));
+    // A line stands after the name at once, as editors expect it.
+    let wrong = |fault: recorded::Fault| match fault.line {
+        0 => Failure::Input(format!("{name}: {fault}")),
+        _ => Failure::Input(format!("{name}:{fault}")),
+    };
     let recording = recorded::read(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
     let judgement = recorded::judge(recording, args.uncertainty).map_err(wrong)?;
     screen::print(&(format.render)(&judgement, &screen::style(args.look)).map_err(Failure::internal)?)?;

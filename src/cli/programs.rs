@@ -12,37 +12,38 @@ use super::exit::Failure;
 
 /// Programs to be tested, and on what.
 #[derive(Args)]
+#[command(next_help_heading = "A lock in another language")]
 pub(crate) struct Programs {
     /// A command that is asked for the lock by lines (see docs/guide/programs.md); may be repeated
     #[arg(long, value_name = "CMD")]
     program: Vec<String>,
     /// On how many independent Redis stores the programs run
-    #[arg(long, value_name = "N", requires = "program", conflicts_with = "topology")]
+    #[arg(long, value_name = "N", conflicts_with = "topology")]
     stores: Option<u32>,
     /// single, sentinel (a primary, replicas and three Sentinels), redlock:N, or etcd:N and zookeeper:N (N real members)
-    #[arg(long, value_name = "TOPOLOGY", requires = "program")]
+    #[arg(long, value_name = "TOPOLOGY")]
     topology: Option<String>,
     /// What the worker makes of `until_ms`: naive (nothing), honest (it stops in time) or trusting
-    #[arg(long, value_name = "BELIEF", requires = "program")]
+    #[arg(long, value_name = "BELIEF")]
     belief: Option<String>,
     /// What the programs claim to survive, so that somebody still gets the lock: some of minority-down, holder-paused,
     /// holder-dead, waiter-paused and client-cut, with a comma between them; nothing if not given
     #[arg(long, value_name = "CONDITIONS", requires = "program")]
     survives: Option<String>,
     /// The programs' grants carry a `token`, and the worker sends it along
-    #[arg(long, requires = "program")]
+    #[arg(long)]
     fenced: bool,
     /// The worker asks the programs to renew, at each third of the lease
-    #[arg(long, requires = "program")]
+    #[arg(long)]
     renew: bool,
     /// The programs do everything by themselves, and print `holds KEY` and `frees KEY`
-    #[arg(long, requires = "program", conflicts_with = "renew")]
+    #[arg(long, conflicts_with = "renew")]
     worker: bool,
     /// The servers: simulated, or the real ones in virtual time (redis-server must be installed)
     #[arg(long, value_name = "simulated|real", default_value = "simulated", value_parser = ["simulated", "real"])]
     servers: String,
     /// Let faults strike at each look at the clock and each send, too; slower, and what `explore` does anyway
-    #[arg(long, requires = "program")]
+    #[arg(long)]
     looks: bool,
 }
 
@@ -70,6 +71,7 @@ impl Programs {
 
     fn simulated(&self, named: &[String], told: bool) -> Result<Vec<Design>, Failure> {
         if self.program.is_empty() {
+            self.refuse_alone()?;
             return choose::designs(named);
         }
         let mut designs = if named.is_empty() { Vec::new() } else { choose::designs(named)? };
@@ -80,6 +82,41 @@ impl Programs {
             }
         }
         Ok(designs)
+    }
+
+    /// Refuses what is said of programs where none is given, and names what says the same of a design.
+    fn refuse_alone(&self) -> Result<(), Failure> {
+        let given = [
+            (
+                "--stores",
+                self.stores.is_some(),
+                "a design has its stores as a parameter, as in --design 'redlock{nodes=3}'",
+            ),
+            (
+                "--topology",
+                self.topology.is_some(),
+                "a design has its stores as a parameter, as in --design 'redlock{nodes=3}'",
+            ),
+            (
+                "--belief",
+                self.belief.is_some(),
+                "a design has its belief as a parameter, as in --design 'single{belief=honest}'",
+            ),
+            ("--fenced", self.fenced, "of the designs, single-fenced and redlock-fenced hand out tokens"),
+            (
+                "--renew",
+                self.renew,
+                "of the designs, manual-renew is renewed by its worker, and watchdog by itself",
+            ),
+            ("--worker", self.worker, "a design is a lock, and never a worker"),
+            ("--looks", self.looks, "faults strike a design at each look at the clock anyway"),
+        ];
+        match given.into_iter().find(|(_, is_given, _)| *is_given) {
+            None => Ok(()),
+            Some((option, _, instead)) => Err(Failure::Input(format!(
+                "{option} says something of --program, and none is given; {instead}"
+            ))),
+        }
     }
 
     fn one(&self, command: &str, told: bool) -> Result<Design, Failure> {

@@ -1,11 +1,10 @@
 //! What there is, as data for scripts.
 
 use picklock_impls::{families, guests};
-use picklock_reports::single;
 use picklock_scenarios::{faults, invariants, suite};
 use serde_json::{Value, json};
 
-use super::entries::collected;
+use super::entries::{collected, formats};
 use crate::cli::args::Listing;
 
 /// All entries of a kind.
@@ -60,11 +59,9 @@ pub(super) fn as_json(listing: Listing) -> Value {
                 json!({ "name": invariant.name, "number": invariant.number, "claim": invariant.claim })
             })
             .collect(),
-        Listing::Formats => {
-            let of_results = picklock_reports::ALL.iter().map(|format| (format.name, format.file, format.doc));
-            let of_runs = single::ALL.iter().map(|format| (format.name, format.file, format.doc));
-            let formats = of_results.chain(of_runs);
-            formats.map(|(name, file, doc)| json!({ "name": name, "file": file, "doc": doc })).collect()
-        }
+        Listing::Formats => formats()
+            .into_iter()
+            .map(|format| json!({ "name": format.name, "file": format.file, "doc": format.doc }))
+            .collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! What there is, as entries for people.
 
-use picklock_impls::{bugs, families, guests};
-use picklock_reports::{Format, single};
+use picklock_impls::{bugs, families, guests, libraries};
+use picklock_reports::single;
 use picklock_scenarios::bugs::Bug;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::{faults, invariants, suite};
@@ -49,21 +49,47 @@ pub(super) fn entries(listing: Listing) -> Vec<Entry> {
                 lines: Vec::new(),
             })
             .collect(),
-        Listing::Formats => {
-            let of_results = picklock_reports::ALL
-                .iter()
-                .map(|format| report(format, format!("{} under --out of `picklock run`", format.file)));
-            let of_runs = single::ALL
-                .iter()
-                .map(|format| report(format, "of one run, by `picklock replay`".to_owned()));
-            of_results.chain(of_runs).collect()
-        }
+        Listing::Formats => formats()
+            .into_iter()
+            .map(|format| Entry {
+                name: format.name.to_owned(),
+                number: None,
+                claim: format.doc,
+                lines: format.places,
+            })
+            .collect(),
     }
 }
 
-fn report<Results>(format: &Format<Results>, line: String) -> Entry {
-    let (name, claim) = (format.name.to_owned(), format.doc.to_owned());
-    Entry { name, number: None, claim, lines: vec![line] }
+/// A report format, of results, of single runs, or of both.
+pub(super) struct Known {
+    pub(super) name: &'static str,
+    /// The file that it is written to.
+    pub(super) file: &'static str,
+    pub(super) doc: String,
+    /// Where it is had.
+    pub(super) places: Vec<String>,
+}
+
+/// All report formats, those of results first.
+pub(super) fn formats() -> Vec<Known> {
+    let known =
+        |name, file, doc: &str, place: String| Known { name, file, doc: doc.to_owned(), places: vec![place] };
+    let of_results = picklock_reports::ALL
+        .iter()
+        .map(|it| known(it.name, it.file, it.doc, format!("{} under --out of `picklock run`", it.file)));
+    let mut all: Vec<Known> = of_results.collect();
+    for it in single::ALL {
+        let place = "of one run, by `picklock replay`".to_owned();
+        match all.iter_mut().find(|known| known.name == it.name) {
+            None => all.push(known(it.name, it.file, it.doc, place)),
+            Some(both) => {
+                both.doc = format!("{}; {}", both.doc, it.doc);
+                both.places.push(place);
+            }
+        }
+    }
+    all
 }
 
 /// Entries that are not listed and can be run all the same: the scenarios of bugs and of experiments.
@@ -78,6 +104,10 @@ pub(super) fn unlisted(listing: Listing) -> Vec<Entry> {
 fn design(family: &Family) -> Entry {
     let mut lines = vec![format!("weakness: {}", family.weakness), format!("source: {}", family.source)];
     lines.push(format!("survives: {}", family.design().survives));
+    let libraries: Vec<&str> = libraries::of(family.name).collect();
+    if !libraries.is_empty() {
+        lines.push(format!("libraries: {}", libraries.join(", ")));
+    }
     lines.extend(params(family));
     Entry { name: family.name.to_owned(), number: None, claim: family.claim.to_owned(), lines }
 }
@@ -100,8 +130,16 @@ fn of_bug(family: &Family, bug: &Bug) -> Entry {
     Entry { name: bug.name.clone(), number: None, claim, lines }
 }
 
+/// A scenario, with the parameters of its faults and of its workload before those that all scenarios have.
 fn scenario(scenario: &Scenario) -> Entry {
-    let settable = scenario.settable();
+    let faults: Vec<&str> = scenario.faults().iter().map(|entry| entry.fault.name).collect();
+    let mut settable = scenario.settable();
+    settable.sort_by_key(|set| match set.group {
+        group if faults.contains(&group) => 0,
+        group if group == scenario.workload().name => 1,
+        "world" => 2,
+        _ => 3,
+    });
     let lines = settable
         .iter()
         .map(|set| format!("{}.{}={}: {}", set.group, set.param.name, set.value, set.param.doc));
