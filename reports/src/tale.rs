@@ -171,13 +171,15 @@ impl Teller<'_> {
         what: &str,
     ) -> Vec<(usize, String)> {
         let (holder, newcomer) = (self.names.grant(first), self.names.grant(second));
-        let granted = self.history.grants().find(|(section, _)| section.id == first);
-        let granted = granted.map_or(self.trace.events[one.first].at, |(_, grant)| grant.granted_at);
+        let granted = self.history.grants().find(|(section, _)| section.id == first).map(|(_, grant)| grant);
+        // Where no server told of it, it is known by when it was granted at the latest.
+        let by = if granted.is_none_or(|grant| grant.is_dated()) { "at" } else { "by" };
+        let granted = granted.map_or(self.trace.events[one.first].at, |grant| grant.granted_at);
         let executed = self.trace.events.iter().position(|event| event.at >= granted).unwrap_or(two.first);
         let [knew, got_in] = [one, two].map(|span| self.trace.events[span.first].at);
         let ended = two.end(self.trace);
         let mut course = vec![
-            (executed, format!("{holder} was granted {what} at {granted}, and was yet to learn of it.")),
+            (executed, format!("{holder} was granted {what} {by} {granted}, and was yet to learn of it.")),
             (two.first, format!("{newcomer} got it at {got_in}, and believed in it until {ended}.")),
             (one.first, format!("{holder} learned of its grant at {knew}.")),
         ];

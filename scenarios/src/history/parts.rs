@@ -67,8 +67,11 @@ pub struct Granted<'t> {
     pub token: Option<Token>,
     /// Whether others that share may hold at the same time.
     pub shared: bool,
-    /// When the store executed the request, or the store that completed the quorum.
+    /// When the store executed the request, or the store that completed the quorum. Where no server told of it, the latest
+    /// instant at which it can have: when the last message was sent that the client got before it knew.
     pub granted_at: TrueTime,
+    /// The earliest instant at which that can have been: the same where a server told of it, else when the section asked.
+    pub earliest: TrueTime,
     /// Its place in the grant order of the whole run.
     pub rank: usize,
     /// The end of the belief; not before [`acquired`](Granted::acquired), and the same instant if it was stillborn.
@@ -91,6 +94,24 @@ pub struct Record<'t> {
     pub ended: Option<&'t Event>,
     /// When it was over: when it ended, or, if its lease ran out, when the store could have dropped it.
     pub over_at: Option<TrueTime>,
+}
+
+impl Granted<'_> {
+    /// True if it is known when the grant was made.
+    #[must_use]
+    pub fn is_dated(&self) -> bool {
+        self.earliest == self.granted_at
+    }
+
+    /// True if this grant was made before that one, whenever within their bounds the two were made: sections of one task come
+    /// one after another.
+    #[must_use]
+    pub fn surely_before(&self, other: &Granted<'_>) -> bool {
+        let task = |grant: &Granted<'_>| grant.acquired.grant.map(|id| (id.client, id.task));
+        let is_dated = self.is_dated() && other.is_dated();
+        self.granted_at < other.earliest
+            || (self.rank < other.rank && (is_dated || task(self) == task(other)))
+    }
 }
 
 impl<'t> Record<'t> {
@@ -181,6 +202,14 @@ impl<'t> History<'t> {
     #[must_use]
     pub fn is_silent(&self, host: HostId) -> bool {
         self.trace.hosts.get(usize::from(host.0)).is_some_and(|info| info.silent)
+    }
+
+    /// True if it is known what the stores kept of locks: none is silent, and what they made for grants is known to be theirs.
+    /// Where nothing was granted, none need have made anything.
+    #[must_use]
+    pub fn sees_records(&self) -> bool {
+        let silent = self.trace.hosts.iter().any(|host| host.silent);
+        !silent && (self.granted.is_empty() || self.trace.quorum == 0 || self.knows_records())
     }
 
     /// True if a store made a record of which it is known that it is a lock's.

@@ -242,7 +242,7 @@ impl<'t> Pass<'t> {
         deadline: Option<TrueTime>,
     ) {
         let Some(at) = self.section_at(event, key) else { return };
-        let granted_at = self.granted_at(at, event);
+        let (earliest, granted_at) = self.granted_between(at, event);
         let trace = self.history.trace;
         let heeds_deadline = matches!(trace.belief, Belief::Trusting | Belief::Honest);
         let stillborn = heeds_deadline && deadline.is_some_and(|deadline| deadline <= event.at);
@@ -254,6 +254,7 @@ impl<'t> Pass<'t> {
             token,
             shared: section.shares,
             granted_at,
+            earliest,
             rank: 0,
             believed_until: if stillborn { event.at } else { trace.end.max(event.at) },
             belief_end: stillborn.then_some(event),
@@ -261,14 +262,15 @@ impl<'t> Pass<'t> {
         });
     }
 
-    /// When the store executed the request of a grant that the client has just seen.
+    /// Between which instants the store executed the request of a grant that the client has just seen: one and the same where
+    /// the stores told of it.
     ///
     /// A client may have tried several times: on each host the last creation counts, and not if the grant itself has
     /// deleted that record again, because then the attempt was given up. One store and its replicas take each
     /// other's place, so with a quorum of one the last creation of all is the one that was granted.
-    fn granted_at(&mut self, section: usize, acquired: &Event) -> TrueTime {
+    fn granted_between(&mut self, section: usize, acquired: &Event) -> (TrueTime, TrueTime) {
         let Section { id, key, asked, .. } = self.history.sections[section];
-        let since = asked.map_or(TrueTime::default(), |event| event.at);
+        let since = asked.map_or_else(|| self.answered_before(id), |event| event.at);
         self.creations.clear();
         let records =
             self.history.sections[section].records.iter().rev().map(|at| &self.history.records[*at]);
@@ -286,7 +288,35 @@ impl<'t> Pass<'t> {
             1 => self.creations.last(),
             quorum => self.creations.get(quorum - 1),
         };
-        granted.map_or(acquired.at, |creation| creation.at)
+        match granted {
+            Some(creation) => (creation.at, creation.at),
+            None => (since, self.heard_by(acquired, since)),
+        }
+    }
+
+    /// When the task had what it asked for before: where nothing says when a section asked, it was no earlier.
+    fn answered_before(&self, id: GrantId) -> TrueTime {
+        let earlier = GrantId { section: 0, ..id }..id;
+        let earlier = self.history.named.range(earlier).filter(|(other, _)| other.task == id.task);
+        let answered = earlier.rev().find_map(|(_, at)| self.history.sections[*at].answered);
+        answered.map_or(TrueTime::default(), |event| event.at)
+    }
+
+    /// When the last message was sent that a client had got by the time that it saw its grant: what it was told of had
+    /// happened by then. The instant itself if it got none since it asked.
+    fn heard_by(&self, acquired: &Event, since: TrueTime) -> TrueTime {
+        let events = &self.history.trace.events;
+        let until = events.partition_point(|event| (event.at, event.id) < (acquired.at, acquired.id));
+        let heard = events[..until].iter().rev().take_while(|event| event.at >= since);
+        let heard = heard.filter(|event| {
+            event.host == acquired.host && matches!(event.what, What::Delivered { .. })
+        });
+        let sent = heard.filter_map(|event| {
+            let cause = event.cause?;
+            let at = events.partition_point(|event| event.id < cause);
+            events.get(at).filter(|sent| sent.id == cause && matches!(sent.what, What::Sent { .. }))
+        });
+        sent.map(|sent| sent.at).max().map_or(acquired.at, |sent| sent.clamp(since, acquired.at))
     }
 
     /// An event by which a belief, or the whole section, may end.

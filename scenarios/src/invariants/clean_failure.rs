@@ -10,7 +10,7 @@ use std::time::Duration;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::Event;
 
-use super::findings::{cite, judged, ms, who};
+use super::findings::{NOTHING_TOLD, cite, judged, ms, who};
 use super::invariant::Invariant;
 use crate::history::{History, Record, Section};
 use crate::outcome::{Finding, Outcome};
@@ -30,6 +30,9 @@ const SLACK: Duration = Duration::from_millis(250);
 fn check(history: &History<'_>) -> Outcome {
     if !history.knows_origins() {
         return Outcome::Unknown("the requests of several tasks cannot be told apart".to_owned());
+    }
+    if !history.sees_records() {
+        return Outcome::Unknown(NOTHING_TOLD.to_owned());
     }
     let failed = |section: &&Section<'_>| {
         section.asked.is_some() && section.answered.is_some() && section.grant.is_none()

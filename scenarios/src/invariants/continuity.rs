@@ -1,9 +1,11 @@
 //! I9: a renewal that succeeded means that nobody else was granted the lock since.
 //!
-//! A holder is a *lapsed* one if another client was granted the same key after it. A lapsed holder that has not let go
+//! A holder is a *lapsed* one if another client was surely granted the same key after it. A lapsed holder that has not let go
 //! must not find its renewals succeed: it would go on in the belief that all is well. Renewals are what stores did, by
 //! causal origin: extensions of the key's record in the service of the lapsed grant, on as many stores as make a majority;
-//! or records that are created once more for one that has long acquired.
+//! or records that are created once more. Only what the holder asked for when it had its grant renews it: a request of the acquire that
+//! comes late, as the EXPIRE after a SETNX may, renews nothing. Where it meets another's record that is a matter of
+//! [`ownership`](super::ownership).
 //! An unchecked timer breaks this, and so does a primary that nobody has told that it is one no longer, and an extension
 //! that takes a lock that has run out.
 
@@ -55,12 +57,15 @@ fn check(history: &History<'_>) -> Outcome {
         if own(section.id).next().is_none() {
             continue;
         }
-        let Some((successor, later)) = successors[grant.rank] else { continue };
+        let Some((successor, later)) = successors[grant.rank].and_then(|next| surely(history, &(section, grant), next))
+        else {
+            continue;
+        };
         let let_go = grant.let_go.map_or(history.trace.end, |event| event.at);
         let mut stores: Vec<HostId> = Vec::new();
         for (key, event) in own(section.id) {
             let late = *key == section.key && event.at > later.granted_at && event.at < let_go;
-            if late && !stores.contains(&event.host) {
+            if late && !stores.contains(&event.host) && renews(history, event, section, grant) {
                 stores.push(event.host);
                 if stores.len() == history.trace.quorum.max(1) as usize {
                     findings.push(breach(history, section, (successor, later), event));
@@ -88,15 +93,30 @@ fn successors<'h, 't>(history: &'h History<'t>) -> Vec<Option<Held<'h, 't>>> {
     successors
 }
 
-/// The records that were created for grants that their holders already had in their hands, by what these asked for then:
-/// a request of the acquire that comes late renews nothing.
+/// The first from this one on that surely came after the lapsed one.
+fn surely<'h, 't>(history: &'h History<'t>, lapsed: &Held<'h, 't>, next: Held<'h, 't>) -> Option<Held<'h, 't>> {
+    if lapsed.1.surely_before(next.1) {
+        return Some(next);
+    }
+    history.grants().find(|(section, grant)| {
+        section.key == lapsed.0.key
+            && section.id.client != lapsed.0.id.client
+            && lapsed.1.surely_before(grant)
+    })
+}
+
+/// The records that were created for grants that their holders already had in their hands, by what these asked for then.
 fn created_once_more<'h>(history: &'h History<'_>) -> impl Iterator<Item = (usize, &'h Event)> {
     history.grants().flat_map(|(section, grant)| {
         let own = history.records_of(section).filter(|record| record.on_store && record.key == section.key);
-        own.filter(|record| record.created.at > grant.acquired.at)
-            .filter(|record| asked_at(history, record.created, section) > grant.acquired.at)
+        own.filter(|record| renews(history, record.created, section, grant))
             .map(|record| (record.key, record.created))
     })
+}
+
+/// True if the holder asked for it when it had its grant.
+fn renews(history: &History<'_>, event: &Event, section: &Section<'_>, grant: &Granted<'_>) -> bool {
+    event.at > grant.acquired.at && asked_at(history, event, section) > grant.acquired.at
 }
 
 /// When the section's client sent what led to an event; the event's own time if the trace does not say.
@@ -183,6 +203,26 @@ mod tests {
         };
         assert_eq!(judge(&INVARIANT, &renewed().trace()), Outcome::Holds);
         assert_eq!(finding(&INVARIANT, &renewed().extends(A1, NODE_2).trace()).grants, [A1, B1]);
+    }
+
+    #[test]
+    fn what_an_acquire_asked_for_is_no_renewal_however_late_it_comes() {
+        let script = Script::new().at(0).waits(A1).waits(B1).creates(A1, NODE_1).at(1).deletes(C1, NODE_1);
+        let script = script.at(2).creates(B1, NODE_1).at(3).extends(A1, NODE_1).at(4).acquires(B1);
+        let trace = script.at(5).acquires(A1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_successor_that_may_have_been_granted_first_is_none() {
+        // No server told when C1 was granted: it may have been before A1, which then renews its own.
+        let script = Script::new().at(0).waits(C1).waits(A1).at(5).creates(A1, NODE_1).at(6).acquires(A1);
+        let told = |asked: u64| {
+            let script = Script::new().at(asked).waits(C1).at(0).waits(A1).at(5).creates(A1, NODE_1);
+            script.at(6).acquires(A1).at(20).acquires(C1).at(30).extends(A1, NODE_1).trace()
+        };
+        assert_eq!(judge(&INVARIANT, &script.at(20).acquires(C1).at(30).extends(A1, NODE_1).trace()), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &told(10)).grants, [A1, C1]);
     }
 
     #[test]

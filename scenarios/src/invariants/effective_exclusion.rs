@@ -2,13 +2,16 @@
 //!
 //! Two breaches: a *stale write*, a change by an earlier grant that is applied after an operation of a later one;
 //! and *interleaving*, an operation of one section applied between two of another. A pair of sections that is guilty
-//! of a stale write is not reported again for interleaving. What the resource refused was not applied, and is fine.
+//! of a stale write is not reported again for interleaving. What the resource refused was not applied, and is fine. Where no server
+//! told when a grant was made, a write is stale only if it is sure that its grant came first; if that is so in the order of the answers
+//! alone, it stays open.
 //!
 //! Not applicable to designs without a belief: they retry by interleaving on purpose, and
 //! [`no_lost_update`](super::no_lost_update) judges them. Source: Kleppmann, "How to do distributed locking" (2016),
 //! whose figure of a write delayed past its lease is the stale write.
 
 use picklock_sim::lock::{Belief, Exclusion};
+use picklock_sim::time::TrueTime;
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;
@@ -43,8 +46,12 @@ fn check(history: &History<'_>) -> Outcome {
     }
     let mut findings = Vec::new();
     let mut guilty = Vec::new();
-    stale_writes(history, &operations, &mut guilty, &mut findings);
+    let open = stale_writes(history, &operations, &mut guilty, &mut findings);
     interleavings(history, &operations, &mut guilty, &mut findings);
+    if findings.is_empty() && open {
+        let why = "no server told which of two grants came first, and a write may have been stale";
+        return Outcome::Unknown(why.to_owned());
+    }
     judged(history, findings)
 }
 
@@ -60,26 +67,39 @@ fn shared(history: &History<'_>, operations: &[Applied<'_, '_>]) -> bool {
     operations.iter().any(|one| *first[one.operation.key].get_or_insert(one.section) != one.section)
 }
 
-/// Changes by a grant after the first operation of the newest grant seen on that key.
+/// Changes by a grant after an operation on that key by one that surely came later: of these, the one that came last. True if there
+/// is a change that is stale only if the answers came in the order of the grants.
 fn stale_writes(
     history: &History<'_>,
     operations: &[Applied<'_, '_>],
     guilty: &mut Vec<(usize, usize)>,
     findings: &mut Vec<Finding>,
-) {
+) -> bool {
     let mut newest: Vec<Option<Applied<'_, '_>>> = vec![None; history.keys.len()];
+    let mut last_answered = vec![0; history.keys.len()];
+    let mut open = false;
     for late in operations {
+        let last_answered = &mut last_answered[late.operation.key];
+        *last_answered = late.grant.rank.max(*last_answered);
         match &mut newest[late.operation.key] {
-            Some(newest) if late.grant.rank < newest.grant.rank => {
+            Some(newest) if late.grant.surely_before(newest.grant) => {
                 if late.operation.act.changes() {
                     guilty.push(pair(late, newest));
                     findings.push(stale_write(history, newest, late));
                 }
+                continue;
             }
-            Some(newest) if late.grant.rank == newest.grant.rank => {}
+            Some(newest) if begins(late) <= begins(newest) => {}
             newest => *newest = Some(*late),
         }
+        open |= late.operation.act.changes() && late.grant.rank < *last_answered;
     }
+    open
+}
+
+/// When the grant of an operation can have been made at the earliest; grants of one instant are in their order.
+fn begins(one: &Applied<'_, '_>) -> (TrueTime, usize) {
+    (one.grant.earliest, one.grant.rank)
 }
 
 fn stale_write(history: &History<'_>, newer: &Applied<'_, '_>, late: &Applied<'_, '_>) -> Finding {

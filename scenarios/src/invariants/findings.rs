@@ -9,6 +9,9 @@ use picklock_sim::trace::Event;
 use crate::history::History;
 use crate::outcome::{Finding, Outcome};
 
+/// Why nothing is said of what stores kept.
+pub(super) const NOTHING_TOLD: &str = "no server told what it kept of locks";
+
 /// Violated if there is a finding. Puts the findings in the order in which the breaches were complete, and the grants of
 /// each in grant order: here and nowhere else, so that whoever tells a finding may rely on it.
 pub(super) fn judged(history: &History<'_>, mut findings: Vec<Finding>) -> Outcome {

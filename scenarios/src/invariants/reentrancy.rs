@@ -13,7 +13,7 @@ use picklock_sim::ids::GrantId;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, What};
 
-use super::findings::{cite, judged, who};
+use super::findings::{NOTHING_TOLD, cite, judged, who};
 use super::invariant::Invariant;
 use crate::history::{Granted, History, Record, Section};
 use crate::outcome::{Finding, Outcome};
@@ -37,6 +37,9 @@ fn check(history: &History<'_>) -> Outcome {
     }
     if history.granted.is_empty() {
         return Outcome::Unknown("nobody was granted anything".to_owned());
+    }
+    if !history.sees_records() {
+        return Outcome::Unknown(NOTHING_TOLD.to_owned());
     }
     let mut findings = Vec::new();
     for (section, grant) in history.grants() {

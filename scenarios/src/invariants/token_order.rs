@@ -5,7 +5,12 @@
 //! resource never refuses a holder whose grant a quorum of running stores still keeps.
 //!
 //! Only grants that a client has seen are compared: the token of a grant whose reply was lost is known to nobody and
-//! can harm nobody. Source: Kleppmann, "How to do distributed locking" (2016), "Making the lock safe with fencing".
+//! can harm nobody. Where no server told when a grant was made, it was between its request and its answer: then two grants break the
+//! order only if it is sure which came first, and tokens that fall in the order of the answers alone leave it open. Source: Kleppmann, "How to do distributed locking" (2016), "Making the lock safe with fencing".
+
+use std::collections::BTreeMap;
+
+use picklock_sim::ids::Token;
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;
@@ -27,9 +32,13 @@ fn check(history: &History<'_>) -> Outcome {
         _ => {}
     }
     let mut findings = Vec::new();
-    in_grant_order(history, &mut findings);
+    let open = in_grant_order(history, &mut findings);
     at_the_resource(history, &mut findings);
     refused_in_vain(history, &mut findings);
+    if findings.is_empty() && open {
+        let why = "no server told which of two grants came first, and their tokens fall as they were answered";
+        return Outcome::Unknown(why.to_owned());
+    }
     judged(history, findings)
 }
 
@@ -47,28 +56,73 @@ pub(crate) fn refusals(history: &History<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Each token is compared with the highest of the earlier grants of its key, so that one that is far too high is
-/// found out by every later one.
-fn in_grant_order(history: &History<'_>, findings: &mut Vec<Finding>) {
-    let mut highest: Vec<Option<(&Section<'_>, &Granted<'_>)>> = vec![None; history.keys.len()];
-    for (section, grant) in history.grants().filter(|(_, grant)| grant.token.is_some()) {
-        match &mut highest[section.key] {
-            Some((earlier, before)) if grant.token <= before.token => {
-                let (Some(token), Some(high)) = (grant.token, before.token) else { continue };
-                findings.push(Finding {
-                    text: format!(
-                        "{} had got token {high} for `{}`, and {}, granted later, got {token}",
-                        who(history, earlier.id),
-                        history.key_name(section.key),
-                        who(history, section.id),
-                    ),
-                    grants: vec![earlier.id, section.id],
-                    events: cite([before.acquired, grant.acquired]),
-                    width: None,
-                });
-            }
-            highest => *highest = Some((section, grant)),
+/// A grant with its token.
+type Held<'h, 't> = (&'h Section<'t>, &'h Granted<'t>, Token);
+
+/// Each token is compared with the highest of the grants of its key that surely came earlier, so that one that is far too high
+/// is found out by every later one. True if a token is too low only if the answers came in the order of the grants.
+fn in_grant_order(history: &History<'_>, findings: &mut Vec<Finding>) -> bool {
+    let by_latest: Vec<Held<'_, '_>> =
+        history.grants().filter_map(|(section, grant)| Some((section, grant, grant.token?))).collect();
+    let mut by_earliest = by_latest.clone();
+    by_earliest.sort_by_key(|(_, grant, _)| (grant.earliest, grant.rank));
+    let mut highest: Vec<Option<Held<'_, '_>>> = vec![None; history.keys.len()];
+    let mut known: BTreeMap<(usize, Token), Held<'_, '_>> = BTreeMap::new();
+    let mut earlier = by_latest.iter().peekable();
+    for one in &by_earliest {
+        let (section, grant, token) = one;
+        while let Some(before) = earlier.next_if(|(_, before, _)| before.surely_before(grant)) {
+            raise(&mut highest[before.0.key], before);
         }
+        match &highest[section.key] {
+            Some(before) if *token <= before.2 => findings.push(fallen_to(history, before, one)),
+            _ => {
+                if let Some(other) = known.get(&(section.key, *token)) {
+                    findings.push(tie(history, other, one));
+                }
+            }
+        }
+        known.entry((section.key, *token)).or_insert(*one);
+    }
+    let mut highest: Vec<Option<Held<'_, '_>>> = vec![None; history.keys.len()];
+    by_latest.iter().any(|one| {
+        let falls = highest[one.0.key].is_some_and(|before| one.2 < before.2);
+        raise(&mut highest[one.0.key], one);
+        falls
+    })
+}
+
+fn raise<'h, 't>(highest: &mut Option<Held<'h, 't>>, one: &Held<'h, 't>) {
+    if highest.is_none_or(|known| known.2 < one.2) {
+        *highest = Some(*one);
+    }
+}
+
+fn fallen_to(history: &History<'_>, earlier: &Held<'_, '_>, later: &Held<'_, '_>) -> Finding {
+    let text = format!(
+        "{} had got token {} for `{}`, and {}, granted later, got {}",
+        who(history, earlier.0.id),
+        earlier.2,
+        history.key_name(later.0.key),
+        who(history, later.0.id),
+        later.2,
+    );
+    pair(text, earlier, later)
+}
+
+/// Two with one token cannot be told apart, whichever came first.
+fn tie(history: &History<'_>, one: &Held<'_, '_>, other: &Held<'_, '_>) -> Finding {
+    let (name, other_name) = (who(history, one.0.id), who(history, other.0.id));
+    let key = history.key_name(one.0.key);
+    pair(format!("{name} and {other_name} both got token {} for `{key}`", one.2), one, other)
+}
+
+fn pair(text: String, one: &Held<'_, '_>, other: &Held<'_, '_>) -> Finding {
+    Finding {
+        text,
+        grants: vec![one.0.id, other.0.id],
+        events: cite([one.1.acquired, other.1.acquired]),
+        width: None,
     }
 }
 
@@ -119,7 +173,7 @@ fn refused_in_vain(history: &History<'_>, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::trace::Trace;
+    use picklock_sim::trace::{Trace, What};
     use proptest::prelude::*;
 
     use super::*;
@@ -128,7 +182,8 @@ mod tests {
     /// Grants of one client, one after another, with these tokens.
     fn granted(tokens: &[Option<u64>]) -> Trace {
         let told = |script: Script, (at, token): (u32, &Option<u64>)| {
-            script.at(u64::from(at) * 10).acquires_with(section(0, at + 1), *token, None)
+            let grant = section(0, at + 1);
+            script.at(u64::from(at) * 10).waits(grant).acquires_with(grant, *token, None)
         };
         (0..).zip(tokens).fold(Script::new(), told).trace()
     }
@@ -164,6 +219,38 @@ mod tests {
             judge(&INVARIANT, &script.at(20).acquires_with(A1, Some(1), None).trace()),
             Outcome::Holds
         );
+    }
+
+    #[test]
+    fn where_no_server_tells_of_grants_only_what_is_sure_of_their_order_is_judged() {
+        // A1 is told late what it was granted before B1: by their answers alone the tokens fall.
+        let told = |asked: u64, first: u64, second: u64| {
+            let script = Script::new().at(0).waits(A1).at(asked).waits(B1);
+            script.at(30).acquires_with(B1, Some(first), None).at(40).acquires_with(A1, Some(second), None).trace()
+        };
+        assert!(is_unknown(&INVARIANT, &told(5, 2, 1)));
+        assert_eq!(judge(&INVARIANT, &told(5, 1, 2)), Outcome::Holds);
+        let tie = finding(&INVARIANT, &told(5, 2, 2));
+        assert_eq!(tie.text, "client-2 (section 1) and client-1 (section 1) both got token 2 for `stock`");
+        // One had its answer before the other asked.
+        let script = Script::new().at(0).waits(A1).at(10).acquires_with(A1, Some(2), None).at(20).waits(B1);
+        assert_eq!(finding(&INVARIANT, &script.at(30).acquires_with(B1, Some(1), None).trace()).grants, [A1, B1]);
+    }
+
+    #[test]
+    fn an_answer_tells_of_nothing_that_came_after_it_was_sent() {
+        let sent = |script: Script, at: u64, arrives: u64| {
+            let sent = What::Sent { peer: CLIENT_1, segment: 0, bytes: 9 };
+            let script = script.at(at).event(NODE_1, Some(A1), sent).at(arrives);
+            script.event(CLIENT_1, Some(A1), What::Delivered { peer: NODE_1, segment: 0 })
+        };
+        let script = sent(Script::new().at(0).waits(A1), 10, 40).acquires_with(A1, Some(2), None);
+        let mut trace = script.at(20).waits(B1).at(30).acquires_with(B1, Some(1), None).trace();
+        let sent = trace.events.iter().find(|event| matches!(event.what, What::Sent { .. })).unwrap().id;
+        for event in trace.events.iter_mut().filter(|event| matches!(event.what, What::Delivered { .. })) {
+            event.cause = Some(sent);
+        }
+        assert_eq!(finding(&INVARIANT, &trace).grants, [A1, B1], "A1 was granted by 10 ms, and B1 asked at 20");
     }
 
     #[test]
