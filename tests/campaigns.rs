@@ -205,9 +205,10 @@ fn a_torn_line_is_run_again_and_a_changed_one_refused() {
 
     let text = std::fs::read_to_string(&journal).unwrap();
     for (from, to, because) in [
-        ("\"blocks\"", "\"bricks\"", "unknown field `bricks`"),
-        ("\"journal\":1", "\"journal\":7", "its form is 7"),
-        ("mutual-exclusion", "mutual-affection", "there is no invariant `mutual-affection`"),
+        ("\"blocks\"", "\"bricks\"", "its checksum is not that of this line at this place"),
+        ("\"journal\":2", "\"journal\":7", "its form is 7"),
+        ("\"journal\":2", "\"journal\":1", "end the campaign with the picklock that began it, or run it again"),
+        ("mutual-exclusion", "mutual-affection", "its checksum is not that of this line at this place"),
     ] {
         std::fs::write(&journal, text.replacen(from, to, 1)).unwrap();
         let ended = quick(here.path(), &["--resume"]);

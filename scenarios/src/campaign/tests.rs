@@ -97,3 +97,75 @@ fn a_campaign_without_designs_or_scenarios_or_seeds_has_no_blocks() {
     assert_eq!(run(vec![generous()], Vec::new(), 0..4), 0);
     assert_eq!(run(vec![generous()], suite::builtin(crate::testing::STORES), 4..4), 0);
 }
+
+/// The journal of a campaign of two designs, of several lines.
+fn kept(directory: &std::path::Path) -> (Campaign<'static>, std::path::PathBuf) {
+    let scenarios = suite::builtin(crate::testing::STORES).into_iter().take(2).collect();
+    let campaign = Campaign::new(vec![generous(), idle_server()], scenarios, 0..300);
+    let path = directory.join(journal::FILE);
+    let kept = Journal::begin(&path, &campaign, vec!["run".to_owned()]).unwrap();
+    for blocks in [0..2, 2..5, 5..6] {
+        let mut batch = journal::Batch::default();
+        for block in blocks {
+            let cells = BTreeMap::from([(0, Tally::default()), (1, Tally::default())]);
+            batch.add(block, cells);
+        }
+        kept.write(&batch).unwrap();
+    }
+    (campaign, path)
+}
+
+/// Whether a journal with one bit changed is mended to the same bytes; else it must be refused with the line.
+fn is_mended(whole: &[u8], bit: usize, campaign: &Campaign<'_>, path: &std::path::Path) -> bool {
+    let (at, mut bytes) = (bit / 8, whole.to_vec());
+    bytes[at] ^= 1 << (bit % 8);
+    std::fs::write(path, &bytes).unwrap();
+    let line = 1 + whole[..at].iter().filter(|byte| **byte == b'\n').count();
+    let resumed = Journal::resume(path, campaign);
+    let left = std::fs::read(path).unwrap();
+    let Err(error) = resumed else {
+        assert!(left == whole, "bit {bit}: nothing was noticed");
+        return true;
+    };
+    let error = error.to_string();
+    assert!(error.contains(&format!("{}, line {line}: ", path.display())), "bit {bit}: {error}");
+    assert!(left == bytes, "bit {bit}: what is refused is left as it is");
+    false
+}
+
+#[test]
+fn a_journal_with_a_flipped_bit_is_refused_with_its_line_or_mended_to_the_same_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    let (campaign, path) = kept(directory.path());
+    let whole = std::fs::read(&path).unwrap();
+    // The end of a line, and of these that of the last one, says nothing.
+    for (end, _) in whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+        let mended = (8 * end..8 * end + 8).filter(|bit| is_mended(&whole, *bit, &campaign, &path)).count();
+        assert_eq!(mended, if end + 1 == whole.len() { 8 } else { 0 });
+    }
+    let mut stream = Seed(1).stream("flipped bits");
+    for _ in 0..1_000 {
+        let bit = stream.below(8 * whole.len() as u64 - 8) as usize;
+        assert!(!is_mended(&whole, bit, &campaign, &path));
+    }
+}
+
+#[test]
+fn a_journal_that_was_cut_anywhere_goes_on_after_its_last_whole_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let (campaign, path) = kept(directory.path());
+    let whole = std::fs::read(&path).unwrap();
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
+    for length in (0..first).step_by(97).chain(first..whole.len()) {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        let resumed = Journal::resume(&path, &campaign);
+        if length < first {
+            assert!(resumed.err().unwrap().to_string().contains("line 1: it has no whole first line"));
+            continue;
+        }
+        resumed.unwrap();
+        let left = std::fs::read(&path).unwrap();
+        assert!(whole.starts_with(&left) && left.ends_with(b"\n"), "{length}");
+        assert!(left.len() >= whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+    }
+}

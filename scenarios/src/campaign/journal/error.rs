@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::form::FORM;
 use crate::files::remedy;
 
 /// Why a journal cannot be used.
@@ -27,6 +28,15 @@ pub enum JournalError {
         line: usize,
         /// What is wrong with it.
         problem: String,
+    },
+    /// It is of another form, as another version of picklock writes it.
+    #[error("{}, line 1: its form is {form}, and this picklock goes on with form {} alone: end the campaign with the picklock that \
+             began it, or run it again", path.display(), FORM)]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// Which form it is.
+        form: u32,
     },
     /// It is of another campaign.
     #[error("{} is of another campaign: {departs}\nit was begun by: {command}", path.display())]

@@ -8,8 +8,14 @@ use super::identity::Identity;
 use crate::campaign::shard::Shard;
 use crate::tally::Tally;
 
-/// The version of the file's form.
-pub(super) const FORM: u32 = 1;
+/// The version of the file's form. Form 1 had no checksums.
+pub(super) const FORM: u32 = 2;
+
+/// As much of the first line as every form has.
+#[derive(Deserialize)]
+pub(super) struct Form {
+    pub(super) journal: u32,
+}
 
 /// The first line.
 #[derive(Clone, Debug, Serialize, Deserialize)]

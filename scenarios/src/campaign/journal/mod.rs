@@ -3,7 +3,8 @@
 //!
 //! The file is JSON lines: first the header, then batch after batch of blocks that are done, each with what they
 //! add up to. A line is written at once and then synced, so that only the last one can be torn; a torn line counts as not
-//! written, and its blocks are run again.
+//! written, and its blocks are run again. Each line has a checksum, of which [`chain`] says what it is of: what was damaged
+//! otherwise is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -16,12 +17,14 @@ use super::request::Campaign;
 use crate::files::write_whole;
 use crate::tally::Tally;
 
+mod chain;
 mod error;
 mod form;
 mod identity;
 mod merge;
 mod part;
 
+use self::chain::Chain;
 pub use self::error::JournalError;
 pub(super) use self::form::Batch;
 use self::form::{FORM, Header};
@@ -36,7 +39,7 @@ pub const FILE: &str = "journal.jsonl";
 /// A journal that is being written.
 pub struct Journal {
     path: PathBuf,
-    file: Mutex<File>,
+    file: Mutex<(File, Chain)>,
     /// The blocks that were done when it was opened.
     pub(super) done: BTreeSet<u64>,
     /// What they added up to.
@@ -53,10 +56,12 @@ impl Journal {
         let blocks = Blocks::of(campaign, &pairings).count(campaign.shard);
         let header =
             Header { journal: FORM, args, shard: campaign.shard, blocks, campaign: Identity::of(campaign) };
-        let text = serde_json::to_string(&header).map_err(io::Error::from);
         let io = |doing| move |source| JournalError::Io { path: path.to_owned(), doing, source };
-        write_whole(path, &(text.map_err(io("write"))? + "\n")).map_err(io("write"))?;
-        Journal::open(path, BTreeSet::new(), BTreeMap::new(), None)
+        let text = serde_json::to_vec(&header).map_err(io::Error::from).map_err(io("write"))?;
+        let mut chain = Chain::default();
+        let text = String::from_utf8(chain.seal(&text)).expect("JSON is text");
+        write_whole(path, &(text + "\n")).map_err(io("write"))?;
+        Journal::open(path, BTreeSet::new(), BTreeMap::new(), chain, None)
     }
 
     /// Goes on with the journal of the same campaign.
@@ -66,13 +71,14 @@ impl Journal {
     pub fn resume(path: &Path, campaign: &Campaign<'_>) -> Result<Journal, JournalError> {
         let part = Part::read(path)?;
         part.must_be_what(campaign)?;
-        Journal::open(path, part.done, part.cells, Some(part.whole))
+        Journal::open(path, part.done, part.cells, part.chain, Some(part.whole))
     }
 
     fn open(
         path: &Path,
         done: BTreeSet<u64>,
         before: BTreeMap<usize, Tally>,
+        chain: Chain,
         whole: Option<u64>,
     ) -> Result<Journal, JournalError> {
         let io = |source| JournalError::Io { path: path.to_owned(), doing: "write", source };
@@ -85,10 +91,13 @@ impl Journal {
             Err(std::fs::TryLockError::Error(error)) => return Err(io(error)),
         }
         if let Some(whole) = whole {
-            file.set_len(whole).map_err(io)?;
+            // The last line may lack its end alone.
+            file.set_len(whole - 1).map_err(io)?;
+            file.seek(SeekFrom::End(0)).map_err(io)?;
+            file.write_all(b"\n").map_err(io)?;
         }
         file.seek(SeekFrom::End(0)).map_err(io)?;
-        Ok(Journal { path: path.to_owned(), file: Mutex::new(file), done, before })
+        Ok(Journal { path: path.to_owned(), file: Mutex::new((file, chain)), done, before })
     }
 
     /// The file.
@@ -99,9 +108,11 @@ impl Journal {
 
     pub(super) fn write(&self, batch: &Batch) -> Result<(), JournalError> {
         let io = |source| JournalError::Io { path: self.path.clone(), doing: "write", source };
-        let mut line = serde_json::to_vec(batch).map_err(|error| io(error.into()))?;
-        line.push(b'\n');
+        let line = serde_json::to_vec(batch).map_err(|error| io(error.into()))?;
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, chain) = &mut *file;
+        let mut line = chain.seal(&line);
+        line.push(b'\n');
         file.write_all(&line).and_then(|()| file.sync_data()).map_err(io)
     }
 }

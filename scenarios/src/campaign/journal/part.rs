@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::chain::Chain;
 use super::error::JournalError;
-use super::form::{Batch, FORM, Header};
+use super::form::{Batch, FORM, Form, Header};
 use super::identity::Identity;
 use crate::campaign::blocks::Blocks;
 use crate::campaign::request::{Campaign, quoted};
@@ -19,8 +20,10 @@ pub struct Part {
     header: Header,
     pub(super) done: BTreeSet<u64>,
     pub(super) cells: BTreeMap<usize, Tally>,
-    /// The bytes up to the end of the last whole line.
+    /// How long the file is up to the end of its last whole line.
     pub(super) whole: u64,
+    /// The checksums up to that line.
+    pub(super) chain: Chain,
 }
 
 impl Part {
@@ -34,17 +37,21 @@ impl Part {
             doing: "read",
             source,
         })?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let bad = |line, problem| JournalError::Line { path: path.to_owned(), line, problem };
-        let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n').zip(1..);
-        let (first, _) = lines.next().ok_or_else(|| bad(1, "it has no first line".to_owned()))?;
-        let header: Header = serde_json::from_slice(first).map_err(|error| bad(1, what(&error)))?;
-        if header.journal != FORM {
-            return Err(bad(1, format!("its form is {}; this picklock reads form {FORM}", header.journal)));
+        let mut lines = Lines { rest: &bytes, chain: Chain::default(), whole: 0 };
+        let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        if let Ok(Form { journal: form }) = serde_json::from_slice(first)
+            && form != FORM
+        {
+            return Err(JournalError::Form { path: path.to_owned(), form });
         }
+        let header = lines.take().map_err(|problem| bad(1, problem.to_owned()))?;
+        let header = header.ok_or_else(|| bad(1, "it has no whole first line".to_owned()))?;
+        let header: Header = serde_json::from_slice(&header).map_err(|error| bad(1, what(&error)))?;
         let (mut done, mut cells) = (BTreeSet::new(), BTreeMap::<usize, Tally>::new());
-        for (line, number) in lines {
-            let batch: Batch = serde_json::from_slice(line).map_err(|error| bad(number, what(&error)))?;
+        for number in 2.. {
+            let Some(batch) = lines.take().map_err(|problem| bad(number, problem.to_owned()))? else { break };
+            let batch: Batch = serde_json::from_slice(&batch).map_err(|error| bad(number, what(&error)))?;
             if let Some(block) = batch.blocks.into_iter().find(|block| !done.insert(*block)) {
                 return Err(bad(number, format!("block {block} was done before")));
             }
@@ -52,9 +59,10 @@ impl Part {
                 cells.entry(cell).or_default().merge(tally);
             }
         }
+        let Lines { chain, whole, .. } = lines;
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let (path, out) = (path.to_owned(), directory.unwrap_or(Path::new(".")).to_owned());
-        Ok(Part { path, out, header, done, cells, whole: whole as u64 })
+        Ok(Part { path, out, header, done, cells, whole, chain })
     }
 
     /// The same as it is told where its folder stands in this store.
@@ -131,6 +139,38 @@ impl Part {
         let blocks = Blocks::of(campaign, &pairings).count(None);
         self.done.last().is_none_or(|last| *last < blocks)
             && self.cells.last_key_value().is_none_or(|(last, _)| *last < pairings.len())
+    }
+}
+
+/// The lines of a journal, one after another.
+struct Lines<'b> {
+    rest: &'b [u8],
+    chain: Chain,
+    /// How long the lines were that were taken, each with its end.
+    whole: u64,
+}
+
+impl Lines<'_> {
+    /// The next line without its checksum. `None` after the last one that is whole: what is torn was not written. Only the end of
+    /// a last line may be missing, or another byte stand in its place.
+    ///
+    /// # Errors
+    /// When its checksum is another one, in words.
+    fn take(&mut self) -> Result<Option<Vec<u8>>, &'static str> {
+        let ends = self.rest.iter().position(|byte| *byte == b'\n');
+        let (line, object) = match ends {
+            Some(end) => (&self.rest[..end], Some(self.chain.open(&self.rest[..end])?)),
+            None => {
+                let but_one = &self.rest[..self.rest.len().saturating_sub(1)];
+                let open = |line| Some((line, Some(self.chain.open(line).ok()?)));
+                [self.rest, but_one].into_iter().find_map(open).unwrap_or((self.rest, None))
+            }
+        };
+        self.rest = ends.map_or(&[], |end| &self.rest[end + 1..]);
+        if object.is_some() {
+            self.whole += line.len() as u64 + 1;
+        }
+        Ok(object)
     }
 }
 
