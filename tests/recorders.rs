@@ -87,6 +87,38 @@ fn what_a_recorder_in_go_writes_is_judged() {
     }
 }
 
+/// What a Redis 7.0 printed when one of two clients of one machine deleted the lock of the other, and what the clients noted.
+#[test]
+fn what_monitor_printed_says_whose_record_was_deleted() {
+    let here = directory();
+    if !is_there("python3", "--version") {
+        return;
+    }
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/monitor");
+    let printed = std::fs::File::open(kept.join("monitor.txt")).unwrap();
+    let output = Command::new("python3")
+        .args([&file("monitor.py"), "redis-1", "lock:"])
+        .stdin(printed)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut history = std::fs::read_to_string(kept.join("clients.jsonl")).unwrap();
+    history += &String::from_utf8(output.stdout).unwrap();
+    std::fs::write(here.path().join("history.jsonl"), &history).unwrap();
+    let ended = run_in(here.path(), &["judge", "history.jsonl"]);
+    assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("I4 ownership: violated 1 time"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("web-1 (section 1) deleted the record of `1` on redis-1"), "{}", ended.stdout);
+    // By one clock the two held at once for ten microseconds; by two nobody knows.
+    assert!(ended.stdout.contains("I1 mutual-exclusion: violated 1 time"), "{}", ended.stdout);
+    let apart: String =
+        history.lines().filter(|line| !line.contains("clock")).map(|line| format!("{line}\n")).collect();
+    std::fs::write(here.path().join("apart.jsonl"), apart).unwrap();
+    let ended = run_in(here.path(), &["judge", "apart.jsonl", "--uncertainty", "100us"]);
+    assert!(ended.stdout.contains("I1 mutual-exclusion: unknown"), "{}{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("I4 ownership: violated 1 time"), "{}", ended.stdout);
+}
+
 #[test]
 fn the_guide_shows_the_recorders_as_they_are() {
     let page = root().join("../../docs/guide/judge.md");

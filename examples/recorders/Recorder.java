@@ -16,9 +16,10 @@ public final class Recorder {
 
     /** Synchronized, and the clock is read inside, so that the lines are in its order. */
     public synchronized void note(String type, String f, String key) throws IOException {
+        Thread thread = Thread.currentThread();
         file.write(String.format(
-            "{\"time_ns\":%d,\"host\":\"%s\",\"process\":%d,\"type\":\"%s\",\"f\":\"%s\",\"key\":\"%s\"}%n",
-            System.nanoTime() + ahead, host, Thread.currentThread().getId(), type, f, key));
+            "{\"time_ns\":%d,\"host\":\"%s\",\"process\":\"%s-%d\",\"type\":\"%s\",\"f\":\"%s\",\"key\":\"%s\"}%n",
+            System.nanoTime() + ahead, host, thread.getName(), thread.getId(), type, f, key));
         file.flush();
     }
 }

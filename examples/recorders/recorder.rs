@@ -23,10 +23,11 @@ impl Recorder {
         // The clock is read while the file is held, so that the lines are in its order.
         let mut file = self.file.lock().expect("no thread panics while it writes");
         let time = (self.began.0 + self.began.1.elapsed()).as_nanos();
-        let (host, process) = (&self.host, std::thread::current().id());
+        let (host, thread) = (&self.host, std::thread::current());
+        let (name, id) = (thread.name().unwrap_or("unnamed"), thread.id());
         writeln!(
             file,
-            r#"{{"time_ns":{time},"host":"{host}","process":"{process:?}","type":"{kind}","f":"{f}","key":"{key}"}}"#
+            r#"{{"time_ns":{time},"host":"{host}","process":"{name} {id:?}","type":"{kind}","f":"{f}","key":"{key}"}}"#
         )
     }
 }

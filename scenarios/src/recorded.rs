@@ -7,6 +7,7 @@
 //! invariants as they are; what compares the clocks of several hosts has judges of its own here.
 
 mod as_trace;
+mod crowds;
 mod edn;
 mod exclusion;
 mod fault;

@@ -2,34 +2,49 @@
 //!
 //! A reading of a clock may be off by its host's uncertainty, either way. So of two holders on different hosts it is sure that
 //! both held at once only if each began, at the latest, before the other ended, at the earliest; it is possible if each may have
-//! begun before the other ended. Two on one host are compared by their host's clock as it is. Spans are half-open, and one that is
+//! begun before the other ended. Two that go by one clock are compared by it as it is. Spans are half-open, and one that is
 //! empty overlaps none, as in the invariant of the same name, with which this agrees where all clocks are right.
 //!
 //! A holder of which no line says that it let go, lost, or died, may have died: it held for sure until the last line that says
 //! so, and perhaps until the end.
 //!
-//! For each span the overlap with one earlier one is looked for, the one that lasts longest: by a sort and a running maximum, so that a
+//! Where several may hold at the same time, [`crowds`] are looked for. Else, for each span the overlap with one earlier one is looked for, the one that lasts longest: by a sort and a running maximum, so that a
 //! history of which everything overlaps takes no longer.
 
 use std::time::Duration;
 
+use super::crowds::{self, Crowds};
 use super::recording::{Point, Recording};
 use super::verdict::{Breach, TOLD, Verdict};
 
 /// In which a process held.
-struct Span {
-    section: usize,
-    key: usize,
-    host: usize,
+#[cfg_attr(test, derive(Debug))]
+pub(super) struct Span {
+    pub(super) section: usize,
+    pub(super) key: usize,
+    /// The clock that its instants are read on.
+    pub(super) clock: usize,
     /// Two of one process do not exclude each other.
-    process: usize,
-    shared: bool,
-    from: i128,
+    pub(super) process: usize,
+    pub(super) shared: bool,
+    pub(super) from: i128,
     /// It held until then for sure.
-    until: i128,
+    pub(super) until: i128,
     /// It may have held until then.
-    at_most: i128,
-    uncertainty: i128,
+    pub(super) at_most: i128,
+    pub(super) uncertainty: i128,
+}
+
+impl Span {
+    /// It had begun by then, whatever its clock showed.
+    pub(super) fn latest(&self) -> i128 {
+        self.from + self.uncertainty
+    }
+
+    /// It lasted until then, whatever its clock showed.
+    pub(super) fn earliest(&self) -> i128 {
+        self.until - self.uncertainty
+    }
 }
 
 /// Later than any reading of a clock.
@@ -50,8 +65,8 @@ pub(super) fn judge(recording: &Recording) -> Verdict {
     let mut perhaps = Found::default();
     for of_key in spans.chunk_by(|one, other| one.key == other.key) {
         if most > 1 {
-            crowds(of_key, most, sure, &mut found);
-            crowds(of_key, most, possible, &mut perhaps);
+            found.add_crowds(crowds::sure(of_key, most));
+            perhaps.add_crowds(crowds::possible(of_key, most));
         } else {
             overlaps(of_key, |span| span.from < span.until, sure, &mut found);
             let may_last = |span: &Span| span.from < span.at_most || span.uncertainty > 0;
@@ -82,7 +97,7 @@ fn spans(recording: &Recording) -> Vec<Span> {
         spans.push(Span {
             section: at,
             key: section.key,
-            host,
+            clock: recording.hosts[host].clock,
             process: section.process,
             shared: section.shared,
             from,
@@ -109,6 +124,12 @@ impl<'a> Found<'a> {
             self.first.push(holding);
         }
     }
+
+    fn add_crowds(&mut self, crowds: Crowds<'a>) {
+        self.count += crowds.count();
+        let room = TOLD.saturating_sub(self.first.len());
+        self.first.extend(crowds.into_first().take(room));
+    }
 }
 
 /// Where a span lies, if clocks are off by so much.
@@ -123,10 +144,10 @@ fn overlaps<'a>(
 ) {
     let mut spans: Vec<&Span> = of_key.iter().filter(|span| counts(span)).collect();
     let mut pairs: Vec<[&Span; 2]> = Vec::new();
-    clashes(&mut spans, |span| bounds(span, span.uncertainty), |span| span.host, &mut pairs);
-    spans.sort_by_key(|span| (span.host, span.section));
-    for of_host in spans.chunk_by_mut(|one, other| one.host == other.host) {
-        clashes(of_host, |span| bounds(span, 0), |span| span.process, &mut pairs);
+    clashes(&mut spans, |span| bounds(span, span.uncertainty), |span| span.clock, &mut pairs);
+    spans.sort_by_key(|span| (span.clock, span.section));
+    for of_clock in spans.chunk_by_mut(|one, other| one.clock == other.clock) {
+        clashes(of_clock, |span| bounds(span, 0), |span| span.process, &mut pairs);
     }
     pairs.sort_by_key(|[_, later]| (later.from, later.section));
     for pair in pairs {
@@ -187,28 +208,6 @@ fn clashes<'a>(
     }
 }
 
-/// The beginnings at which more hold than may.
-fn crowds<'a>(of_key: &'a [Span], most: usize, bounds: impl Bounds, found: &mut Found<'a>) {
-    let mut spans: Vec<(i128, i128, &Span)> = (of_key.iter())
-        .map(|span| (bounds(span, span.uncertainty), span))
-        .map(|((begin, end), span)| (begin, end, span))
-        .filter(|(begin, end, _)| begin < end)
-        .collect();
-    spans.sort_by_key(|(begin, _, span)| (*begin, span.section));
-    // The ends of those that hold, the first to end last.
-    let mut ends: std::collections::BTreeSet<(i128, usize)> = std::collections::BTreeSet::new();
-    for (at, (begin, end, _)) in spans.iter().enumerate() {
-        while ends.first().is_some_and(|(end, _)| end <= begin) {
-            ends.pop_first();
-        }
-        ends.insert((*end, at));
-        if ends.len() > most {
-            let holding = ends.iter().rev().take(most + 1).map(|(_, at)| spans[*at].2);
-            found.add(if found.first.len() < TOLD { holding.collect() } else { Vec::new() });
-        }
-    }
-}
-
 /// The story of an overlap.
 fn told(recording: &Recording, holding: &[&Span], most: usize, sure: bool) -> Breach {
     let mut spans = holding.to_vec();
@@ -257,7 +256,7 @@ fn held(recording: &Recording, span: &Span) -> String {
 
 /// How long these held at the same time at least.
 fn surely(spans: &[&Span]) -> i128 {
-    let one_clock = spans.iter().all(|span| span.host == spans[0].host);
+    let one_clock = spans.iter().all(|span| span.clock == spans[0].clock);
     let off = |span: &Span| if one_clock { 0 } else { span.uncertainty };
     let from = spans.iter().map(|span| span.from + off(span)).max().unwrap_or(0);
     let until = spans.iter().map(|span| span.until - off(span)).min().unwrap_or(0);

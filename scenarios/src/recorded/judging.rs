@@ -79,7 +79,7 @@ fn complete(recording: &mut Recording, uncertainty: Option<Duration>) -> Result<
         ));
     }
     // Readings of one clock are compared as they are.
-    let alone = recording.hosts.len() == 1;
+    let alone = recording.hosts.iter().all(|host| host.clock == 0);
     let all = uncertainty.map(|uncertainty| u64::try_from(uncertainty.as_nanos()).unwrap_or(u64::MAX));
     for host in &mut recording.hosts {
         host.uncertainty = host.uncertainty.or(all).or(alone.then_some(0));
@@ -90,7 +90,8 @@ fn complete(recording: &mut Recording, uncertainty: Option<Duration>) -> Result<
                 format!(
                     "nothing says how far the clock of `{name}` may be off: add a line \
                      {{\"host\":\"{name}\",\"type\":\"info\",\"f\":\"host\",\"uncertainty_ns\":5000000}} for 5 ms, or give \
-                     --uncertainty for all"
+                     --uncertainty for all; hosts that read one clock, as processes of one machine do, may say so: \
+                     \"clock\":\"machine-1\""
                 ),
             ));
         }

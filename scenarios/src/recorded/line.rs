@@ -97,7 +97,7 @@ const ROLES: [(&str, Role); 4] = [
 ];
 
 /// All fields, in the order in which they are written.
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 23] = [
     "history",
     "time_ns",
     "host",
@@ -114,6 +114,7 @@ const FIELDS: [&str; 22] = [
     "left",
     "taken",
     "role",
+    "clock",
     "uncertainty_ns",
     "error",
     "quorum",
@@ -169,7 +170,7 @@ impl Operation {
 
     fn may_have(self) -> &'static [&'static str] {
         match self {
-            Operation::Host => &["role", "uncertainty_ns"],
+            Operation::Host => &["role", "clock", "uncertainty_ns"],
             Operation::Acquire => &["process", "grant", "owner", "token", "shared", "error"],
             Operation::Release | Operation::Lose | Operation::Hold | Operation::Change => {
                 &["process", "grant", "error"]
@@ -217,6 +218,8 @@ pub struct Line<'a> {
     pub taken: Option<bool>,
     /// What the host is for.
     pub role: Option<Role>,
+    /// The name of the clock that it reads, where other hosts read it too.
+    pub clock: Option<Cow<'a, str>>,
     /// How far the clock of the host may be off, either way, in nanoseconds.
     pub uncertainty: Option<u64>,
     /// Why.
@@ -268,6 +271,7 @@ impl<'a> Line<'a> {
             "left" => self.left = Some(signed(name, value)?),
             "taken" => self.taken = Some(flag(name, value)?),
             "role" => self.role = Some(one_of(name, value, &ROLES)?),
+            "clock" => self.clock = Some(name_of(name, value)?),
             "uncertainty_ns" => self.uncertainty = Some(instant(name, value)?),
             // Whatever it says, it is for people.
             "error" => self.error = Some(name_of(name, value).unwrap_or(Cow::Borrowed("an error"))),
@@ -342,6 +346,7 @@ impl<'a> Line<'a> {
             int(self.left.map(i128::from)),
             flag(self.taken),
             named(self.role, &ROLES),
+            text(&self.clock),
             int(self.uncertainty.map(i128::from)),
             text(&self.error),
             int(self.quorum.map(i128::from)),

@@ -69,6 +69,10 @@ pub(super) struct Settings {
 pub(super) struct Host {
     pub(super) name: String,
     pub(super) role: Option<Role>,
+    /// The name of the clock that it reads, if others may read it too.
+    named_clock: Option<String>,
+    /// The first host that reads the same clock.
+    pub(super) clock: usize,
     /// How far its clock may be off, in nanoseconds.
     pub(super) uncertainty: Option<u64>,
     pub(super) first: Option<u64>,
@@ -195,6 +199,8 @@ impl Recording {
         self.hosts.push(Host {
             name: name.to_owned(),
             role: None,
+            named_clock: None,
+            clock: self.hosts.len(),
             uncertainty: None,
             first: None,
             last: 0,
@@ -221,6 +227,7 @@ impl Recording {
         host.declared = true;
         host.role = line.role.or(host.role);
         host.uncertainty = line.uncertainty;
+        host.named_clock = line.clock.as_deref().map(str::to_owned);
         Ok(())
     }
 
@@ -307,11 +314,26 @@ impl Recording {
         Ok(())
     }
 
+    /// Finds the hosts that read one clock. It is off by as much as any of them says.
+    fn share_clocks(&mut self) {
+        let mut first: BTreeMap<String, usize> = BTreeMap::new();
+        for at in 0..self.hosts.len() {
+            let Some(name) = self.hosts[at].named_clock.clone() else { continue };
+            let clock = *first.entry(name).or_insert(at);
+            self.hosts[at].clock = clock;
+            self.hosts[clock].uncertainty = self.hosts[clock].uncertainty.max(self.hosts[at].uncertainty);
+        }
+        for at in 0..self.hosts.len() {
+            self.hosts[at].uncertainty = self.hosts[self.hosts[at].clock].uncertainty;
+        }
+    }
+
     /// After the last line: ends what is known to have ended, and finds the sections that stores and resources spoke of.
     pub(super) fn finish(&mut self) -> Result<(), Fault> {
         for process in 0..self.processes.len() {
             self.bury(process);
         }
+        self.share_clocks();
         for at in 0..self.events.len() {
             let Noted { line, grant: Some(grant), key, .. } = self.events[at] else { continue };
             let section = self.agreeing(self.grants[grant], key).map_err(|fault| fault.at(line))?;

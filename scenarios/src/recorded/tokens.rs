@@ -84,7 +84,7 @@ fn made(recording: &Recording, history: &History<'_>) -> Vec<Made> {
             section: at,
             key: section.key,
             token,
-            host: client,
+            host: recording.hosts[client].clock,
             earliest: asked.at.into(),
             latest: granted.at.into(),
             uncertainty: clock(client),
@@ -92,7 +92,9 @@ fn made(recording: &Recording, history: &History<'_>) -> Vec<Made> {
         if let Some((host, instant)) = noted_by_a_store(history, at) {
             // Which store completed a quorum is itself a matter of clocks, unless they are right.
             if history.trace.quorum <= 1 || clock(host) == 0_i128 {
-                one = Made { host, earliest: instant, latest: instant, uncertainty: clock(host), ..one };
+                let uncertainty = clock(host);
+                let host = recording.hosts[host].clock;
+                one = Made { host, earliest: instant, latest: instant, uncertainty, ..one };
             }
         }
         made.push(one);
