@@ -1,11 +1,14 @@
-//! Redlock with the client that most programs are.
+//! Redlock with a client that looks at no clock.
 //!
 //! *Claim:* that of [`redlock`](super::redlock): at most one holder while fewer than half of the stores fail.
-//! *Weakness:* the client computes the validity when it acquires, refuses a grant that has none, and never looks at it
-//! again: work or a pause that outlasts the lease makes a second holder, as with one store.
-//! *Source:* L13 in the project's list; what is left of the published algorithm in most programs that use a library of it.
+//! *Weakness:* the client never looks at the validity, not even when its acquire is complete: an acquire that was held up, work or a
+//! pause that outlasts the lease makes a second holder, as with one store.
+//! *Source:* L13 in the project's list; what is left of the published algorithm where it is written by hand.
+//!
+//! With `validity=checked` the acquire refuses a grant whose validity is over, and nobody looks afterwards: that is what most programs
+//! do that use a library of it.
 
-use picklock_sim::design::Family;
+use picklock_sim::design::{Domain, Family, Param};
 
 use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE, NODE_TIMEOUT, RENEWAL, RETRY};
 use super::redlock::{NODES, Rules, SOURCE, Tokens, build};
@@ -14,8 +17,19 @@ use super::redlock::{NODES, Rules, SOURCE, Tokens, build};
 pub(super) static FAMILY: Family = Family {
     name: "redlock-naive",
     claim: "redlock with a client that never looks at the validity: believes until it releases",
-    weakness: "work or a pause that outlasts the lease makes a second holder",
+    weakness: "an acquire that was held up, work or a pause that outlasts the lease makes a second holder",
     source: SOURCE,
-    params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL],
-    build: |args| build(args, Rules::published(Tokens::None)),
+    params: &[NODES, VALIDITY, BELIEF, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL],
+    build: |args| {
+        let looks_at_validity = args.word("validity") == "checked";
+        build(args, Rules { looks_at_validity, ..Rules::published(Tokens::None) })
+    },
+};
+
+/// Whether the acquire looks at what is left of the lease.
+const VALIDITY: Param = Param {
+    name: "validity",
+    domain: Domain::Word(&["ignored", "checked"]),
+    default: "ignored",
+    doc: "whether an acquire refuses a grant whose validity is over when it is complete; nobody looks at it later",
 };
