@@ -202,6 +202,61 @@ fn a_port_for_control_answers_each_line() {
 }
 
 #[test]
+fn a_line_for_control_that_is_too_long_is_answered_and_passed_over() {
+    let control = free_port();
+    let _served = Served::start(&["--control", &control.to_string()]);
+    let mut socket = TcpStream::connect(("127.0.0.1", control)).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.write_all(&[b'x'; 100_000]).unwrap();
+    socket.write_all(b"\nhosts\n").unwrap();
+    let mut answers = BufReader::new(socket).lines().map(Result::unwrap);
+    assert_eq!(answers.next().unwrap(), "error: a line has at most 1000 bytes");
+    assert_eq!(answers.next().unwrap(), "node-1");
+}
+
+const ENDLESS: &[&[u8]] = &[b"EVAL", b"while true do end", b"0"];
+
+#[test]
+fn others_are_told_of_a_script_that_does_not_end_after_the_threshold_and_may_kill_it() {
+    let served = Served::start(&[]);
+    let (mut one, mut other) = (served.client(), served.client());
+    assert_eq!(other.call("CONFIG SET busy-reply-threshold 200"), "+OK\r\n");
+    one.send(ENDLESS);
+    std::thread::sleep(Duration::from_millis(50));
+    let answer = other.call("PING");
+    assert!(answer.starts_with("-BUSY Redis is busy running a script."), "{answer}");
+    assert_eq!(other.call("SCRIPT KILL"), "+OK\r\n");
+    assert!(one.read().contains("Script killed by user with SCRIPT KILL"));
+    assert_eq!(other.call("PING"), "+PONG\r\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_does_not_wait_for_a_script() {
+    let mut served = Served::start(&[]);
+    let mut client = served.client();
+    assert_eq!(client.call("CONFIG SET busy-reply-threshold 3600000"), "+OK\r\n");
+    client.send(ENDLESS);
+    std::thread::sleep(Duration::from_millis(300));
+    let killed = Command::new("kill").arg(served.child.id().to_string()).status().unwrap();
+    assert!(killed.success());
+    until("the server has ended", || served.child.try_wait().unwrap().is_some());
+}
+
+#[test]
+fn the_link_of_a_replica_has_an_address() {
+    let served = Served::start(&["--topology", "replicated"]);
+    let mut client = served.client();
+    let mut line = None;
+    until("the replica is linked", || {
+        let list = client.call("CLIENT LIST TYPE replica");
+        line = list.lines().find(|line| line.contains("laddr=")).map(str::to_owned);
+        line.is_some()
+    });
+    assert!(line.unwrap().contains(&format!("laddr=127.0.0.1:{} ", served.port)));
+}
+
+#[test]
 fn a_listener_that_does_not_read_is_closed() {
     let served = Served::start(&[]);
     let mut listener = served.client();

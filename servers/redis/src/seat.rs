@@ -1,5 +1,7 @@
 //! What a server of Redis is started with: the general seat of a member, in Redis's words.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use picklock_sim::design;
@@ -10,7 +12,7 @@ use picklock_sim::trace::Role;
 use crate::version::Version;
 
 /// What servers have of their own, in whichever seat.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Own {
     /// The version of Redis that the nodes behave like.
     pub version: Version,
@@ -19,6 +21,8 @@ pub struct Own {
     pub salt: Option<u64>,
     /// The password of all servers; none if empty.
     pub password: String,
+    /// Set when all is to end: a script that real clients wait for is stopped then.
+    pub ending: Arc<AtomicBool>,
 }
 
 /// What a server is started with.

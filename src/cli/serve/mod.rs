@@ -7,6 +7,7 @@ pub(crate) mod topology;
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use picklock_redis::{Own, serve_own};
 use picklock_sim::live::{self, Act, ServeError, StartServer};
@@ -45,7 +46,8 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let doors: Vec<SocketAddr> = ports.iter().map(|port| SocketAddr::new(args.bind, *port)).collect();
     let welcome = welcome(&servers, &doors);
     let (acts, to_do) = mpsc::unbounded_channel();
-    let stop = stop_on_signal()?;
+    let ending = Arc::new(AtomicBool::new(false));
+    let stop = stop_on_signal(Arc::clone(&ending))?;
     let steering = Steering::new(&names, acts.clone(), Arc::clone(&stop));
     let served = topology::served(servers, &doors);
     let settings = complete(picklock_redis::PARAMS, &plan.world.store, plan.world.ttl);
@@ -54,6 +56,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         version: args.version,
         salt: Some(own_number()),
         password: args.password.clone().unwrap_or_default(),
+        ending,
     };
     // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
     let last = (args.topology == Topology::Single).then(|| Arc::clone(&stop));
@@ -171,10 +174,15 @@ fn own_number() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
-fn stop_on_signal() -> Result<Arc<Notify>, Failure> {
+/// What a signal stops, and what it sets for those who cannot be told.
+fn stop_on_signal(ending: Arc<AtomicBool>) -> Result<Arc<Notify>, Failure> {
     let stop = Arc::new(Notify::new());
     let told = Arc::clone(&stop);
-    ctrlc::set_handler(move || told.notify_one()).map_err(Failure::internal)?;
+    let handler = move || {
+        ending.store(true, Ordering::Relaxed);
+        told.notify_one();
+    };
+    ctrlc::set_handler(handler).map_err(Failure::internal)?;
     Ok(stop)
 }
 

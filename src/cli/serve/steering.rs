@@ -133,8 +133,14 @@ impl Steering {
             let mut line = Vec::new();
             let len =
                 tokio::io::AsyncReadExt::take(&mut lines, LINE_MAX).read_until(b'\n', &mut line).await?;
-            if len == 0 || line.last() != Some(&b'\n') {
-                return Ok(());
+            if line.last() != Some(&b'\n') {
+                if (len as u64) < LINE_MAX {
+                    return Ok(());
+                }
+                let answer = format!("error: a line has at most {LINE_MAX} bytes\n");
+                write.write_all(answer.as_bytes()).await?;
+                pass_over(&mut lines).await?;
+                continue;
             }
             let answer = match self.line(&String::from_utf8_lossy(&line)) {
                 Ok(None) => "ok\n".to_owned(),
@@ -142,6 +148,19 @@ impl Steering {
                 Err(why) => format!("error: {why}\n"),
             };
             write.write_all(answer.as_bytes()).await?;
+        }
+    }
+}
+
+/// Reads up to the end of a line, and keeps nothing of it.
+async fn pass_over(lines: &mut (impl tokio::io::AsyncBufRead + Unpin)) -> std::io::Result<()> {
+    loop {
+        let buffer = lines.fill_buf().await?;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(buffer.len(), |end| end + 1);
+        lines.consume(used);
+        if end.is_some() || used == 0 {
+            return Ok(());
         }
     }
 }

@@ -221,9 +221,17 @@ fn address(session: &Session) -> String {
     }
 }
 
-/// Where a client came in: the hosts of a simulated world have one way in.
-fn door(session: &Session) -> String {
-    session.door.clone().unwrap_or_else(|| format!("node:{PORT}"))
+/// Where a client came in: the hosts of a simulated world have one way in, which is known by the address that the node announces.
+fn door(node: &Node, session: &Session) -> String {
+    let announced = &node.replication.settings;
+    match &session.door {
+        Some(door) => door.clone(),
+        None if announced.announced_address.is_empty() => format!("node:{PORT}"),
+        None => {
+            let address = String::from_utf8_lossy(&announced.announced_address);
+            format!("{address}:{}", announced.announced_port)
+        }
+    }
 }
 
 /// How much room Redis makes for what a client sends.
@@ -266,7 +274,7 @@ fn line(node: &Node, session: &Session) -> String {
          psub={patterns} ssub={shards} multi={multi} qbuf={query} qbuf-free={} argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 \
          oll=0 omem=0 tot-mem=0 events=r cmd={} user=default redir=-1 resp={}",
         address(session),
-        door(session),
+        door(node, session),
         id + 7,
         String::from_utf8_lossy(&session.name),
         seconds(session.since_ms),
@@ -329,7 +337,7 @@ fn kill(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Reply, Reply> 
     let Victims { id: wanted, address: place, kind, door: came_in, keeps_itself } = victims;
     let is_one = |session: &&Session| {
         wanted.is_none_or(|wanted| session.id.number() == wanted)
-            && came_in.is_none_or(|place| door(session).as_bytes() == place)
+            && came_in.is_none_or(|place| door(node, session).as_bytes() == place)
             && place.is_none_or(|place| address(session).as_bytes() == place)
             && kind.is_none_or(|kind| Kind::of(node, session) == kind)
             && !(keeps_itself && session.id == id)

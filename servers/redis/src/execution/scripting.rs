@@ -67,7 +67,9 @@ fn run(
         lua::Ending::Endless(killed) => {
             let wrote = node.store.effects.parts.len() > before;
             node.busy = Some(Busy { session: id, wrote, killed });
-            let next = Next::Runaway(node.config.busy_ms);
+            // What was watched has kept everybody waiting for as long already.
+            let more_ms = if node.config.watch.is_some() { 0 } else { node.config.busy_ms };
+            let next = Next::Runaway(more_ms);
             Answer { next, ..node.wait_for(id, Cause::Script, None) }
         }
     }

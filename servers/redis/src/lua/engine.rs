@@ -12,7 +12,7 @@ use super::convert::{reply, text_field};
 use super::errors::{CHUNK, Complaint, complain, explain, first_line, is_counted, place};
 use super::task::{self, Commands, with_task};
 use super::{api, call, libs};
-use crate::node::{Flags, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Node, Running, Script, Sha};
+use crate::node::{Flags, IsOver, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Node, Running, Script, Sha};
 use crate::resp::Reply;
 use crate::version::Version;
 
@@ -20,6 +20,15 @@ use crate::version::Version;
 const FEW: usize = 16;
 /// How many compiled scripts a thread keeps.
 const COMPILED_MAX: usize = 1_000;
+
+/// After how many steps it is asked whether a script that is watched is to be stopped: some milliseconds.
+const LOOK: u32 = 500_000;
+
+/// How long a script may run: so many steps, or, if it is watched, until that says so.
+struct Limit {
+    steps: u32,
+    is_over: Option<IsOver>,
+}
 
 /// What became of a script.
 pub(crate) enum Ending {
@@ -57,9 +66,10 @@ pub(crate) fn run(
         let running = admit(script.flags, node, read_only)?;
         let selected = node.store.selected;
         libs::json_options::reset();
-        let (version, steps) = (node.store.version, node.config.script_steps);
+        let version = node.store.version;
+        let limit = Limit { steps: node.config.script_steps, is_over: node.config.watch_script() };
         task::begin(node, commands, running);
-        let result = engine.call(&function, (version, steps), keys, args);
+        let result = engine.call(&function, (version, limit), keys, args);
         let (protocol, stopped) = task::end(node);
         node.store.selected = selected;
         if let Some(line) = stopped {
@@ -192,16 +202,16 @@ impl Engine {
     fn call(
         &mut self,
         function: &Function,
-        (version, steps): (Version, u32),
+        (version, limit): (Version, Limit),
         keys: &[&[u8]],
         args: &[&[u8]],
     ) -> mlua::Result<(bool, Value)> {
-        self.limit(steps)?;
         if self.version != Some(version) {
+            self.lua.remove_global_hook();
             self.become_version.call::<()>((version.text(), version.number()))?;
             self.version = Some(version);
-            self.limit(steps)?;
         }
+        self.begin_to_count(limit)?;
         let few = || -> Variadic<_> { args.iter().map(|arg| string(arg)).collect() };
         let [with_one, with_two] = &self.short_runners;
         match keys {
@@ -217,9 +227,19 @@ impl Engine {
 
     /// Begins to count instructions, each of which the machine of Lua takes for one step. Setting the hook anew starts its count anew: how far an endless script gets must not
     /// depend on earlier ones.
-    fn limit(&self, steps: u32) -> mlua::Result<()> {
-        let triggers = HookTriggers::new().every_nth_instruction(steps);
-        self.lua.set_global_hook(triggers, |lua, _| kill(lua))
+    fn begin_to_count(&self, limit: Limit) -> mlua::Result<()> {
+        match limit.is_over {
+            None => {
+                let triggers = HookTriggers::new().every_nth_instruction(limit.steps);
+                self.lua.set_global_hook(triggers, |lua, _| kill(lua))
+            }
+            Some(is_over) => {
+                let triggers = HookTriggers::new().every_nth_instruction(LOOK);
+                self.lua.set_global_hook(triggers, move |lua, _| {
+                    if is_over() { kill(lua) } else { Ok(VmState::Continue) }
+                })
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::store::Policy;
 
@@ -44,8 +45,10 @@ pub(crate) struct Config {
     pub(crate) clients_max: usize,
     /// The name of this life of the process: 40 hexadecimal digits.
     pub(crate) run_id: String,
-    /// How many steps of the Lua machine a script may take before it is one that never ends.
+    /// How many steps of the Lua machine a script may take before it is one that never ends, if nothing watches it.
     pub(crate) script_steps: u32,
+    /// Where real clients wait: a script that has run for [`busy_ms`](Config::busy_ms) is one that never ends.
+    pub(crate) watch: Option<Watch>,
     /// How much may wait to be read by clients, replicas and listeners: `client-output-buffer-limit`.
     pub(crate) output: [OutputLimit; 3],
     /// `protected-mode`.
@@ -59,6 +62,28 @@ pub(crate) struct Mover(pub(crate) Arc<dyn Fn(u16) -> bool + Send + Sync>);
 impl fmt::Debug for Mover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Mover")
+    }
+}
+
+/// Watches a script that real clients wait for: given how long it may run, says when asked whether it is to be stopped. It is
+/// handed in: a node reads no clock of the machine.
+#[derive(Clone)]
+pub(crate) struct Watch(pub(crate) Arc<dyn Fn(Duration) -> IsOver + Send + Sync>);
+
+/// True if what was begun is to be stopped.
+pub(crate) type IsOver = Box<dyn Fn() -> bool + Send>;
+
+impl Config {
+    /// Begins to watch a script, where that is done. Without a threshold for BUSY it may run for ever.
+    pub(crate) fn watch_script(&self) -> Option<IsOver> {
+        let Watch(begin) = self.watch.as_ref()?;
+        Some(begin(if self.busy_ms == 0 { Duration::MAX } else { Duration::from_millis(self.busy_ms) }))
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch")
     }
 }
 
@@ -98,6 +123,7 @@ impl Default for Config {
             clients_max: 10_000,
             run_id: "0000000000000000000000000000000000000001".to_owned(),
             script_steps: SCRIPT_STEPS,
+            watch: None,
             output: [
                 OutputLimit::default(),
                 OutputLimit { hard: 256 << 20, soft: 64 << 20, soft_s: 60 },

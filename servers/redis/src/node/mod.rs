@@ -29,7 +29,7 @@ mod watch;
 
 pub(crate) use channels::Kind as ChannelKind;
 pub use config::PORT;
-pub(crate) use config::{Mover, OutputLimit};
+pub(crate) use config::{IsOver, Mover, OutputLimit, Watch};
 pub use delivery::{Delivery, Then};
 pub(crate) use failover::{Failover, Stage};
 pub(crate) use ids::Kept;

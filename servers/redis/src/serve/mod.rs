@@ -10,6 +10,7 @@ mod levers;
 mod server;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::seat::{ServerRole, ServerSeat};
@@ -20,13 +21,10 @@ use picklock_sim::time::Monotonic;
 pub(crate) use self::levers::LEVERS;
 use self::server::Server;
 use crate::journal::Journal;
-use crate::node::{Mover, Node, PORT};
+use crate::node::{Mover, Node, PORT, Watch};
 
 /// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
 const TICK: Duration = Duration::from_millis(100);
-
-/// How many steps a script may take where real clients wait for it: about as many as Lua takes in ten seconds.
-const STEPS_OF_REAL_TIME: u32 = 2_000_000_000;
 
 /// Runs the node that this seat is for until its host stops.
 pub(crate) async fn serve(seat: ServerSeat) {
@@ -50,7 +48,7 @@ pub(crate) async fn serve(seat: ServerSeat) {
         node.config.run_id = node.replication.new_name().to_string();
         let own_host = seat.host.clone();
         node.config.mover = Some(Mover(Arc::new(move |port| own_host.move_door(PORT, port).is_ok())));
-        node.config.script_steps = STEPS_OF_REAL_TIME;
+        node.config.watch = Some(watch(Arc::clone(&seat.own.ending)));
         node.config.port = port;
         node.replication.settings.announced_address = host.into_bytes();
         node.replication.settings.announced_port = port;
@@ -79,6 +77,15 @@ pub(crate) async fn serve(seat: ServerSeat) {
             lever = server.host.next_lever() => server.pull(lever),
         }
     }
+}
+
+/// Watches scripts by the clock of the machine, which is that of those who wait for them.
+#[expect(clippy::disallowed_methods, reason = "real clients wait in real time; no run of a scenario is served")]
+fn watch(ending: Arc<AtomicBool>) -> Watch {
+    Watch(Arc::new(move |most| {
+        let (began, ending) = (std::time::Instant::now(), Arc::clone(&ending));
+        Box::new(move || ending.load(Ordering::Relaxed) || began.elapsed() >= most)
+    }))
 }
 
 /// The node's ticks: while it has something to look at, else asleep.
