@@ -1,5 +1,6 @@
 //! F14, a store drops the record of a lock while it is held, because it needs the memory (`maxmemory` with a policy that evicts
-//! keys which have a lease).
+//! keys which have a lease). That is what the `volatile-*` policies do. Under `allkeys-*` what has no lease goes too: the record of
+//! `setnx`, the counters that tokens are drawn from. That is left out on purpose: no lock is meant to survive it.
 
 use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
 
@@ -15,7 +16,7 @@ pub(super) const LEVER: &str = "evict";
 pub(super) const FAULT: Fault = Fault {
     name: "eviction",
     number: "F14",
-    doc: "stores drop the record of a lock while a section works",
+    doc: "stores drop the record of a lock that has a lease while a section works, as under volatile-* policies",
     params: &[
         TIMES,
         Param { name: "stores", domain: Domain::Share, default: "quorum", doc: "how many of the stores" },
