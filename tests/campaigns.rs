@@ -207,7 +207,11 @@ fn a_torn_line_is_run_again_and_a_changed_one_refused() {
     for (from, to, because) in [
         ("\"blocks\"", "\"bricks\"", "its checksum is not that of this line at this place"),
         ("\"journal\":2", "\"journal\":7", "its form is 7"),
-        ("\"journal\":2", "\"journal\":1", "end the campaign with the picklock that began it, or run it again"),
+        (
+            "\"journal\":2",
+            "\"journal\":1",
+            "end the campaign with the picklock that began it, or run it again",
+        ),
         ("mutual-exclusion", "mutual-affection", "its checksum is not that of this line at this place"),
     ] {
         std::fs::write(&journal, text.replacen(from, to, 1)).unwrap();

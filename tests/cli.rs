@@ -399,11 +399,10 @@ mod exit_codes {
             ];
             run_in(here.path(), &and(&args, &["--no-confirm"])).code
         };
-        let found =
-            "violated = ['mutual-exclusion']\nmay = ['effective-exclusion', 'no-lost-update']\nwithin = 40";
+        let found = "violated = ['mutual-exclusion']\nmay = {effective-exclusion = 4, no-lost-update = 4}\nwithin = 40";
         assert_eq!(expecting(&format!("[single.pause]\n{found}"), "40"), Some(0));
         assert_eq!(expecting("[single]\nholds = ['pause']", "40"), Some(1));
-        assert_eq!(expecting("[single.pause]\nmay = ['mutual-exclusion']", "40"), Some(1));
+        assert_eq!(expecting("[single.pause]\nmay.mutual-exclusion = 4", "40"), Some(1));
         // What is expected and not found counts too, but only once there were enough runs to find it.
         let missing = format!(
             "[single.pause]\n{}",

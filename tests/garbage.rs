@@ -134,7 +134,8 @@ mod scenario_files {
             ["run", "--design", "single", "--scenario", "calm", "--seeds", "2", "--expect", "mine.toml"];
         for (text, says) in [
             ("[single.pause]\nviolated = ['progress']", &["1:9", "`within` is missing"][..]),
-            ("[single.pause]\nmay = ['mutual-exclusoin']", &["2:8", "did you mean `mutual-exclusion`?"]),
+            ("[single.pause]\nmay.mutual-exclusoin = 3", &["2:5", "did you mean `mutual-exclusion`?"]),
+            ("[single.pause]\nmay.progress = ''", &["2:16", "a seed that violates it"]),
             ("[single]\nhold = ['calm']", &["2:8", "hold"]),
             ("[single", &["1:", "not valid TOML"]),
         ] {

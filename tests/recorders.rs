@@ -108,7 +108,11 @@ fn what_monitor_printed_says_whose_record_was_deleted() {
     let ended = run_in(here.path(), &["judge", "history.jsonl"]);
     assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
     assert!(ended.stdout.contains("I4 ownership: violated 1 time"), "{}", ended.stdout);
-    assert!(ended.stdout.contains("web-1 (section 1) deleted the record of `1` on redis-1"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("web-1 (section 1) deleted the record of `1` on redis-1"),
+        "{}",
+        ended.stdout
+    );
     // By one clock the two held at once for ten microseconds; by two nobody knows.
     assert!(ended.stdout.contains("I1 mutual-exclusion: violated 1 time"), "{}", ended.stdout);
     let apart: String =

@@ -6,9 +6,13 @@
 //!
 //! [redlock.pause]                 # a scenario under which something must be
 //! violated = ["effective-exclusion"]
-//! may = ["no-lost-update"]        # found or not: rare, or a consequence of those above
+//! may.no-lost-update = 17         # found or not, for it is rare: this seed shows it
+//! may.progress = "a second pause" # or why it is possible, where no seed was found
 //! within = 2000                   # found within so many runs
 //! ```
+//!
+//! What may be violated is not for the taking: a permission that nothing stands behind hides what breaks later. So each has its
+//! [`Evidence`], and one without is refused. `tests/permitted.rs` replays the seeds and finds new ones.
 //!
 //! A cell that the file does not name has no expectation. A design with parameters has those of its own spelling
 //! only (`["redlock{nodes=7}".pause]`): a parameter is there to change the outcome.
@@ -32,6 +36,17 @@ const MAX_RUNS: u64 = 1_000_000_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expectations {
     cells: BTreeMap<String, BTreeMap<String, Expected>>,
+    /// Why invariants may be violated, by design, scenario and invariant.
+    evidence: BTreeMap<[String; 3], Evidence>,
+}
+
+/// Why an invariant may be violated in a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// The run of this seed violates it.
+    Seed(u64),
+    /// No run was seen to, and it is possible for this reason.
+    Reason(String),
 }
 
 impl Expectations {
@@ -66,6 +81,11 @@ impl Expectations {
         self.cells.get(design)?.get(scenario).cloned()
     }
 
+    /// What may be violated, and why: design, scenario, invariant, evidence, in order of the names.
+    pub fn permitted(&self) -> impl Iterator<Item = ([&str; 3], &Evidence)> {
+        self.evidence.iter().map(|(of, evidence)| (of.each_ref().map(String::as_str), evidence))
+    }
+
     /// Designs and scenarios that have an expectation, in order of their names.
     pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         self.cells.iter().flat_map(|(design, cells)| {
@@ -87,19 +107,33 @@ impl FromIterator<(String, String, Expected)> for Expectations {
 
 fn read(text: &str) -> Result<Expectations, Spot> {
     let root = table(text)?;
-    let mut cells = BTreeMap::new();
+    let mut all = Expectations::default();
     for entry in entries(root.get_ref()) {
-        cells.insert(entry.key.to_owned(), design(entry.table()?)?);
+        let cells = design(entry.table()?)?.into_iter().map(|(scenario, cell)| {
+            let of = |invariant: &str| [entry.key, &scenario, invariant].map(str::to_owned);
+            all.evidence.extend(cell.evidence.iter().map(|(name, why)| (of(name), why.clone())));
+            (scenario, cell.expected)
+        });
+        let cells = cells.collect();
+        all.cells.insert(entry.key.to_owned(), cells);
     }
-    Ok(Expectations { cells })
+    Ok(all)
 }
 
-fn design(table: &DeTable<'_>) -> Result<BTreeMap<String, Expected>, Spot> {
+/// A cell as it is read.
+#[derive(Default)]
+struct Cell {
+    expected: Expected,
+    /// By invariant.
+    evidence: Vec<(String, Evidence)>,
+}
+
+fn design(table: &DeTable<'_>) -> Result<BTreeMap<String, Cell>, Spot> {
     let mut cells = BTreeMap::new();
     for entry in entries(table) {
         if entry.key == "holds" {
             for (span, scenario) in entry.texts()? {
-                let twice = cells.insert(scenario.to_owned(), Expected::default()).is_some();
+                let twice = cells.insert(scenario.to_owned(), Cell::default()).is_some();
                 refuse(twice || table.contains_key(scenario), span, || Problem::Twice(scenario.to_owned()))?;
             }
         } else {
@@ -109,12 +143,13 @@ fn design(table: &DeTable<'_>) -> Result<BTreeMap<String, Expected>, Spot> {
     Ok(cells)
 }
 
-fn cell(of: &Entry<'_, '_>) -> Result<Expected, Spot> {
-    let mut expected = Expected::default();
+fn cell(of: &Entry<'_, '_>) -> Result<Cell, Spot> {
+    let mut cell = Cell::default();
+    let expected = &mut cell.expected;
     for entry in entries(of.table()?) {
         match entry.key {
             "violated" => expected.violated = invariants(&entry)?,
-            "may" => expected.may = invariants(&entry)?,
+            "may" => cell.evidence = permitted(&entry)?,
             "within" => expected.within = runs(&entry)?,
             key => {
                 let problem = Problem::unknown("key", key, &["violated", "may", "within"]);
@@ -122,16 +157,54 @@ fn cell(of: &Entry<'_, '_>) -> Result<Expected, Spot> {
             }
         }
     }
+    expected.may = cell.evidence.iter().map(|(name, _)| name.clone()).collect();
+    expected.may.sort_unstable();
     let open = !expected.violated.is_empty() && expected.within == 0;
     refuse(open, of.key_span.clone(), || Problem::Missing("within"))?;
-    Ok(expected)
+    Ok(cell)
+}
+
+/// What may be violated, each with its evidence.
+fn permitted(entry: &Entry<'_, '_>) -> Result<Vec<(String, Evidence)>, Spot> {
+    if matches!(entry.value.get_ref(), DeValue::Array(_)) {
+        let names = invariants(entry)?;
+        return Ok(names.into_iter().map(|name| (name, Evidence::Seed(0))).collect());
+    }
+    let DeValue::Table(table) = entry.value.get_ref() else {
+        let wanted =
+            "for each invariant a seed that violates it, `may.progress = 17`, or why it can be, in quotes";
+        return Err(entry.wrong_type(wanted));
+    };
+    let mut permitted = Vec::new();
+    for one in entries(table) {
+        known(one.key, one.key_span.clone())?;
+        permitted.push((one.key.to_owned(), evidence(&one)?));
+    }
+    Ok(permitted)
+}
+
+fn evidence(entry: &Entry<'_, '_>) -> Result<Evidence, Spot> {
+    let wanted =
+        || entry.wrong_type("a seed that violates it, from 0 on, or in quotes why it can be violated");
+    match entry.value.get_ref() {
+        DeValue::Integer(seed) => {
+            seed.as_str().replace('_', "").parse().map(Evidence::Seed).map_err(|_| wanted())
+        }
+        DeValue::String(reason) if !reason.trim().is_empty() => Ok(Evidence::Reason(reason.to_string())),
+        _ => Err(wanted()),
+    }
+}
+
+/// Refuses a name that is no invariant's.
+fn known(name: &str, span: std::ops::Range<usize>) -> Result<(), Spot> {
+    let all: Vec<&str> = invariants::ALL.iter().map(|invariant| invariant.name).collect();
+    refuse(!all.contains(&name), span, || Problem::unknown("invariant", name, &all))
 }
 
 fn invariants(entry: &Entry<'_, '_>) -> Result<Vec<String>, Spot> {
-    let known: Vec<&str> = invariants::ALL.iter().map(|invariant| invariant.name).collect();
     let mut names: Vec<String> = Vec::new();
     for (span, name) in entry.texts()? {
-        refuse(!known.contains(&name), span.clone(), || Problem::unknown("invariant", name, &known))?;
+        known(name, span.clone())?;
         refuse(names.iter().any(|earlier| earlier == name), span, || Problem::Twice(name.to_owned()))?;
         names.push(name.to_owned());
     }
@@ -162,7 +235,8 @@ holds = ["calm", "stall"]
 
 [redlock.pause]
 violated = ["effective-exclusion"]
-may = ["no-lost-update", "mutual-exclusion"]
+may.no-lost-update = 1_700
+may.mutual-exclusion = "if the clock jumps twice"
 within = 2000
 
 ["redlock{nodes=7}"]
@@ -179,6 +253,13 @@ holds = ["calm"]
         let pause = expectations.cell("redlock", "pause").unwrap();
         assert_eq!(pause.violated, ["effective-exclusion"]);
         assert_eq!(pause.may, ["mutual-exclusion", "no-lost-update"]);
+        let permitted: Vec<_> = expectations.permitted().collect();
+        let reason = Evidence::Reason("if the clock jumps twice".to_owned());
+        let of = |invariant| ["redlock", "pause", invariant];
+        assert_eq!(
+            permitted,
+            [(of("mutual-exclusion"), &reason), (of("no-lost-update"), &Evidence::Seed(1_700))]
+        );
         assert_eq!(pause.within, 2000);
         assert_eq!(expectations.cell("redlock", "calm"), Some(Expected::default()));
         assert!(expectations.cell("redlock{nodes=7}", "calm").is_some());
@@ -198,12 +279,15 @@ holds = ["calm"]
             error("[a.pause]\nvoilated = ['x']")
                 .contains("e.toml:2:1: there is no key `voilated` (did you mean `violated`?)")
         );
-        assert!(
-            error("[a.pause]\nmay = ['progres']").contains("e.toml:2:8: there is no invariant `progres`")
-        );
+        assert!(error("[a.pause]\nmay.progres = 3").contains("e.toml:2:5: there is no invariant `progres`"));
+        for nothing in ["''", "' '", "-1", "1.5", "true", "[]", "18446744073709551616"] {
+            let error = error(&format!("[a.pause]\nmay.progress = {nothing}"));
+            assert!(error.contains("e.toml:2:16: `progress` is "), "{error}");
+            assert!(error.contains("write a seed that violates it, from 0 on, or in quotes why"), "{error}");
+        }
         assert!(error("[a.pause]\nwithin = -3").contains("a whole number from 1"));
         assert!(error("[a]\nholds = ['calm', 3]").contains("a list of texts"));
-        assert!(error("[a]\nholds = ['calm']\n[a.calm]\nmay = []").contains("`calm` is named twice"));
+        assert!(error("[a]\nholds = ['calm']\n[a.calm]\nwithin = 1").contains("`calm` is named twice"));
         assert!(error("[a").contains("not valid TOML"));
     }
 

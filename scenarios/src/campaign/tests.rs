@@ -166,6 +166,8 @@ fn a_journal_that_was_cut_anywhere_goes_on_after_its_last_whole_line() {
         resumed.unwrap();
         let left = std::fs::read(&path).unwrap();
         assert!(whole.starts_with(&left) && left.ends_with(b"\n"), "{length}");
-        assert!(left.len() >= whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        assert!(
+            left.len() >= whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
+        );
     }
 }

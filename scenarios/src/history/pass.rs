@@ -308,9 +308,8 @@ impl<'t> Pass<'t> {
         let events = &self.history.trace.events;
         let until = events.partition_point(|event| (event.at, event.id) < (acquired.at, acquired.id));
         let heard = events[..until].iter().rev().take_while(|event| event.at >= since);
-        let heard = heard.filter(|event| {
-            event.host == acquired.host && matches!(event.what, What::Delivered { .. })
-        });
+        let heard =
+            heard.filter(|event| event.host == acquired.host && matches!(event.what, What::Delivered { .. }));
         let sent = heard.filter_map(|event| {
             let cause = event.cause?;
             let at = events.partition_point(|event| event.id < cause);

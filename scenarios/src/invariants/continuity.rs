@@ -57,7 +57,8 @@ fn check(history: &History<'_>) -> Outcome {
         if own(section.id).next().is_none() {
             continue;
         }
-        let Some((successor, later)) = successors[grant.rank].and_then(|next| surely(history, &(section, grant), next))
+        let Some((successor, later)) =
+            successors[grant.rank].and_then(|next| surely(history, &(section, grant), next))
         else {
             continue;
         };
@@ -94,7 +95,11 @@ fn successors<'h, 't>(history: &'h History<'t>) -> Vec<Option<Held<'h, 't>>> {
 }
 
 /// The first from this one on that surely came after the lapsed one.
-fn surely<'h, 't>(history: &'h History<'t>, lapsed: &Held<'h, 't>, next: Held<'h, 't>) -> Option<Held<'h, 't>> {
+fn surely<'h, 't>(
+    history: &'h History<'t>,
+    lapsed: &Held<'h, 't>,
+    next: Held<'h, 't>,
+) -> Option<Held<'h, 't>> {
     if lapsed.1.surely_before(next.1) {
         return Some(next);
     }
@@ -221,7 +226,10 @@ mod tests {
             let script = Script::new().at(asked).waits(C1).at(0).waits(A1).at(5).creates(A1, NODE_1);
             script.at(6).acquires(A1).at(20).acquires(C1).at(30).extends(A1, NODE_1).trace()
         };
-        assert_eq!(judge(&INVARIANT, &script.at(20).acquires(C1).at(30).extends(A1, NODE_1).trace()), Outcome::Holds);
+        assert_eq!(
+            judge(&INVARIANT, &script.at(20).acquires(C1).at(30).extends(A1, NODE_1).trace()),
+            Outcome::Holds
+        );
         assert_eq!(finding(&INVARIANT, &told(10)).grants, [A1, C1]);
     }
 

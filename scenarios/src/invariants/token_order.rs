@@ -36,7 +36,8 @@ fn check(history: &History<'_>) -> Outcome {
     at_the_resource(history, &mut findings);
     refused_in_vain(history, &mut findings);
     if findings.is_empty() && open {
-        let why = "no server told which of two grants came first, and their tokens fall as they were answered";
+        let why =
+            "no server told which of two grants came first, and their tokens fall as they were answered";
         return Outcome::Unknown(why.to_owned());
     }
     judged(history, findings)
@@ -112,6 +113,7 @@ fn fallen_to(history: &History<'_>, earlier: &Held<'_, '_>, later: &Held<'_, '_>
 
 /// Two with one token cannot be told apart, whichever came first.
 fn tie(history: &History<'_>, one: &Held<'_, '_>, other: &Held<'_, '_>) -> Finding {
+    let (one, other) = if one.1.rank < other.1.rank { (one, other) } else { (other, one) };
     let (name, other_name) = (who(history, one.0.id), who(history, other.0.id));
     let key = history.key_name(one.0.key);
     pair(format!("{name} and {other_name} both got token {} for `{key}`", one.2), one, other)
@@ -226,7 +228,12 @@ mod tests {
         // A1 is told late what it was granted before B1: by their answers alone the tokens fall.
         let told = |asked: u64, first: u64, second: u64| {
             let script = Script::new().at(0).waits(A1).at(asked).waits(B1);
-            script.at(30).acquires_with(B1, Some(first), None).at(40).acquires_with(A1, Some(second), None).trace()
+            script
+                .at(30)
+                .acquires_with(B1, Some(first), None)
+                .at(40)
+                .acquires_with(A1, Some(second), None)
+                .trace()
         };
         assert!(is_unknown(&INVARIANT, &told(5, 2, 1)));
         assert_eq!(judge(&INVARIANT, &told(5, 1, 2)), Outcome::Holds);
@@ -234,7 +241,10 @@ mod tests {
         assert_eq!(tie.text, "client-2 (section 1) and client-1 (section 1) both got token 2 for `stock`");
         // One had its answer before the other asked.
         let script = Script::new().at(0).waits(A1).at(10).acquires_with(A1, Some(2), None).at(20).waits(B1);
-        assert_eq!(finding(&INVARIANT, &script.at(30).acquires_with(B1, Some(1), None).trace()).grants, [A1, B1]);
+        assert_eq!(
+            finding(&INVARIANT, &script.at(30).acquires_with(B1, Some(1), None).trace()).grants,
+            [A1, B1]
+        );
     }
 
     #[test]
@@ -250,7 +260,11 @@ mod tests {
         for event in trace.events.iter_mut().filter(|event| matches!(event.what, What::Delivered { .. })) {
             event.cause = Some(sent);
         }
-        assert_eq!(finding(&INVARIANT, &trace).grants, [A1, B1], "A1 was granted by 10 ms, and B1 asked at 20");
+        assert_eq!(
+            finding(&INVARIANT, &trace).grants,
+            [A1, B1],
+            "A1 was granted by 10 ms, and B1 asked at 20"
+        );
     }
 
     #[test]

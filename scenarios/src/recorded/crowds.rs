@@ -160,7 +160,17 @@ mod tests {
 
     fn span(section: usize, clock: usize, from: i128, length: i128, uncertainty: i128) -> Span {
         let until = from + length;
-        Span { section, key: 0, clock, process: section, shared: false, from, until, at_most: until, uncertainty }
+        Span {
+            section,
+            key: 0,
+            clock,
+            process: section,
+            shared: false,
+            from,
+            until,
+            at_most: until,
+            uncertainty,
+        }
     }
 
     /// Whether there is a crowd of which each two surely held at once.
@@ -171,8 +181,7 @@ mod tests {
             before(one, other) && before(other, one)
         };
         (0..1_u32 << spans.len()).filter(|set| set.count_ones() as usize == most + 1).any(|set| {
-            let of_set: Vec<&Span> =
-                spans.iter().filter(|span| set >> span.section & 1 == 1).collect();
+            let of_set: Vec<&Span> = spans.iter().filter(|span| set >> span.section & 1 == 1).collect();
             of_set.iter().all(|one| one.from < one.until)
                 && of_set.iter().all(|one| {
                     of_set.iter().all(|other| one.section == other.section || together(one, other))

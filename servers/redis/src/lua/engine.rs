@@ -235,9 +235,12 @@ impl Engine {
             }
             Some(is_over) => {
                 let triggers = HookTriggers::new().every_nth_instruction(LOOK);
-                self.lua.set_global_hook(triggers, move |lua, _| {
-                    if is_over() { kill(lua) } else { Ok(VmState::Continue) }
-                })
+                self.lua.set_global_hook(
+                    triggers,
+                    move |lua, _| {
+                        if is_over() { kill(lua) } else { Ok(VmState::Continue) }
+                    },
+                )
             }
         }
     }

@@ -80,7 +80,10 @@ pub(crate) async fn serve(seat: ServerSeat) {
 }
 
 /// Watches scripts by the clock of the machine, which is that of those who wait for them.
-#[expect(clippy::disallowed_methods, reason = "real clients wait in real time; no run of a scenario is served")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "real clients wait in real time; no run of a scenario is served"
+)]
 fn watch(ending: Arc<AtomicBool>) -> Watch {
     Watch(Arc::new(move |most| {
         let (began, ending) = (std::time::Instant::now(), Arc::clone(&ending));
