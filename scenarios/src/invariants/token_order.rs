@@ -175,7 +175,7 @@ fn refused_in_vain(history: &History<'_>, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::trace::{Trace, What};
+    use picklock_sim::trace::{Content, Trace, What};
     use proptest::prelude::*;
 
     use super::*;
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn an_answer_tells_of_nothing_that_came_after_it_was_sent() {
         let sent = |script: Script, at: u64, arrives: u64| {
-            let sent = What::Sent { peer: CLIENT_1, segment: 0, bytes: 9 };
+            let sent = What::Sent { peer: CLIENT_1, segment: 0, bytes: 9, content: Content::default() };
             let script = script.at(at).event(NODE_1, Some(A1), sent).at(arrives);
             script.event(CLIENT_1, Some(A1), What::Delivered { peer: NODE_1, segment: 0 })
         };
