@@ -368,7 +368,7 @@ fn what_is_printed_before_the_first_command_is_a_remark() {
     let command = format!("{} lock.py", python3());
     let output = run_in(here.path(), &["replay", &format!("program:{command}"), "calm", "1", "--full"]);
     assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
-    assert!(output.stdout.contains("Unable to use shared archive"), "{}", output.stdout);
+    assert!(output.stdout.contains("complains: [warning][cds]"), "{}", output.stdout);
 }
 
 #[test]

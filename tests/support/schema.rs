@@ -55,11 +55,17 @@ fn check(
                 None
             }
         }
-        // Of patterns there are only those of digests.
+        // Of patterns there are only those of digests and hashes.
         "pattern" => {
-            let hex =
-                |text: &str| text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-            if asked == "^[0-9a-f]{32}$" && value.as_str().is_some_and(hex) { None } else { wrong() }
+            let digits = match asked.as_str() {
+                Some("^[0-9a-f]{32}$") => 32,
+                Some("^[0-9a-f]{16}$") => 16,
+                _ => return wrong(),
+            };
+            let hex = |text: &str| {
+                text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+            };
+            if value.as_str().is_some_and(hex) { None } else { wrong() }
         }
         "required" => {
             let missing =

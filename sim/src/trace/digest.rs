@@ -4,7 +4,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::event::Event;
 
@@ -30,33 +30,6 @@ impl<'de> Deserialize<'de> for Digest {
         u128::from_str_radix(&text, 16)
             .map(Digest)
             .map_err(|_| serde::de::Error::custom(format!("`{text}` is not a digest of hexadecimal digits")))
-    }
-}
-
-/// A 64-bit hash (XXH3) of the bytes of a segment, printed as 16 hexadecimal digits: the bytes themselves are not kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Content(pub u64);
-
-impl Content {
-    /// That of these bytes.
-    #[must_use]
-    pub fn of(bytes: &[u8]) -> Content {
-        Content(xxh3_64(bytes))
-    }
-}
-
-impl Serialize for Content {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(&format_args!("{:016x}", self.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Content, D::Error> {
-        let text = String::deserialize(from)?;
-        u64::from_str_radix(&text, 16)
-            .map(Content)
-            .map_err(|_| serde::de::Error::custom(format!("`{text}` is not a hash of hexadecimal digits")))
     }
 }
 

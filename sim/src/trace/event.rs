@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::digest::Content;
+use super::content::Content;
 use crate::base::ids::{ConnId, EventId, GrantId, HostId, Key, Token};
 use crate::base::time::TrueTime;
 

@@ -3,6 +3,7 @@
 mod belief;
 pub mod capsule;
 mod condition;
+mod content;
 mod digest;
 mod event;
 mod outage;
@@ -10,8 +11,9 @@ mod record;
 
 pub use belief::{Belief, Exclusion};
 pub use condition::{Condition, Conditions, NoSuchCondition};
+pub use content::Content;
+pub use digest::Digest;
 pub(crate) use digest::DigestTaker;
-pub use digest::{Content, Digest};
 pub use event::{Disconnect, Event, Halt, What};
 pub use outage::{Broken, Extent, Outage, Trouble};
 pub use record::{HostInfo, Latecomer, Role, Strike, Trace};
