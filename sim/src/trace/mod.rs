@@ -6,6 +6,7 @@ mod condition;
 mod content;
 mod digest;
 mod event;
+mod extent;
 mod outage;
 mod record;
 
@@ -15,5 +16,6 @@ pub use content::Content;
 pub use digest::Digest;
 pub(crate) use digest::DigestTaker;
 pub use event::{Disconnect, Event, Halt, What};
-pub use outage::{Broken, Extent, Outage, Trouble};
+pub use extent::{Extent, Trouble};
+pub use outage::{Broken, Outage};
 pub use record::{HostInfo, Latecomer, Role, Strike, Trace};
