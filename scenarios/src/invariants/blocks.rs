@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use picklock_sim::ids::{GrantId, HostId};
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Broken, Condition, Event, Trouble, What};
+use picklock_sim::trace::{Condition, Event, Trouble};
 
-use super::findings::{cite, ms, who};
+use super::findings::{between, cite, ms, who};
+use super::in_the_way::Blocked;
 use crate::history::{History, Record, Section, Stretch};
 use crate::outcome::Finding;
 
@@ -236,12 +237,13 @@ impl<'h, 't> Sweep<'h, 't> {
         let able = of_key.filter(|section| terms.out.is_none_or(|out| out.client != section.id.client));
         // The first of those that waited longest speaks for all.
         let waiter = able.rev().max_by_key(waited)?;
-        let orphans = self.orphans(from, block.until);
-        let rivals = if orphans.is_empty() { self.rivals(from, block.until) } else { 0 };
+        let (history, key, until) = (self.history, self.key, block.until);
+        let obstacle = Blocked { history, key, from, until, waiter }.obstacle();
+        let rivals = if obstacle.events.is_empty() { self.rivals(from, until) } else { 0 };
         let mut text = format!(
             "{}: for {} nobody got `{}` although none held it; {} waited {}; the design's bound is {}",
             if rivals > 0 { "livelock" } else { "deadlock" },
-            ms(width),
+            between(from, until),
             self.history.key_name(self.key),
             who(self.history, waiter.id),
             if waited(&waiter) >= width {
@@ -261,19 +263,20 @@ impl<'h, 't> Sweep<'h, 't> {
             }
             (None, None) => {}
         }
-        if let Some(first) = orphans.first() {
-            text.push_str(&format!("; in the way: {}", self.orphan(first, &orphans, waiter)));
+        match (rivals, &obstacle.text) {
+            (0, Some(words)) => text.push_str(&format!("; {words}")),
+            (0, None) => {}
+            (1, _) => text.push_str("; in the way: what its own earlier tries left"),
+            _ => text.push_str("; in the way: what the tries of those that wait left to each other"),
         }
-        if rivals > 0 {
-            text.push_str(match rivals {
-                1 => "; in the way: what its own earlier tries left",
-                _ => "; in the way: what the tries of those that wait left to each other",
-            });
-        }
-        let left = orphans.iter().map(|record| record.created);
         let began = terms.begin.filter(|_| from == terms.from);
         let proof = [began, waiter.asked, block.end].into_iter().flatten();
-        Some(Finding { text, grants: vec![waiter.id], events: cite(proof.chain(left)), width: Some(width) })
+        Some(Finding {
+            text,
+            grants: vec![waiter.id],
+            events: cite(proof.chain(obstacle.events)),
+            width: Some(width),
+        })
     }
 
     /// Of how many sections that still wait in the end the tries come and go in the stores, where these take up most of the time;
@@ -308,45 +311,6 @@ impl<'h, 't> Sweep<'h, 't> {
         sections.dedup();
         if covered * 2 > until.since(from) { sections.len() } else { 0 }
     }
-
-    /// What stores kept of the key for most of a block, the longest first, as far as it is of one grant: nobody held it,
-    /// so nobody is left who would release it.
-    fn orphans(&self, from: TrueTime, until: TrueTime) -> Vec<&'h Record<'t>> {
-        let kept = |record: &Record<'_>| {
-            let end = record.ended.map_or(until, |event| event.at.min(until));
-            end.since(record.created.at.max(from))
-        };
-        let dead = |host: HostId| {
-            let outages = self.history.trace.outages.iter().filter(|outage| outage.lasts_at(from));
-            outages.into_iter().any(|outage| outage.what == Broken::Dead(host))
-        };
-        // A dead store refuses nobody.
-        let here =
-            |record: &&Record<'_>| record.on_store && record.key == self.key && !dead(record.created.host);
-        let records = self.history.records.iter().filter(here);
-        let mut most: Vec<&Record<'_>> =
-            records.filter(|record| kept(record) * 2 > until.since(from)).collect();
-        most.sort_by_key(|record| std::cmp::Reverse(kept(record)));
-        let creator = most.first().and_then(|record| record.created.grant);
-        most.retain(|record| record.created.grant == creator);
-        most
-    }
-
-    /// An orphaned record in words: where it is, whose request created it, and what had become of that section.
-    fn orphan(&self, record: &Record<'_>, alike: &[&Record<'_>], waiter: &Section<'_>) -> String {
-        let mut hosts: Vec<&str> =
-            alike.iter().map(|record| self.history.trace.host_name(record.created.host)).collect();
-        hosts.sort_unstable();
-        hosts.dedup();
-        let created = record.created;
-        let what = format!("the record on {}, created at {}", hosts.join(", "), created.at);
-        let Some(section) = created.grant.and_then(|id| self.history.place_of(id)) else { return what };
-        let section = &self.history.sections[section];
-        if section.id == waiter.id {
-            return format!("{what} by an earlier request of its own");
-        }
-        format!("{what} for {}, {}", who(self.history, section.id), fate(section))
-    }
 }
 
 /// One section of this client does so no longer.
@@ -354,20 +318,4 @@ fn leave(clients: &mut Vec<HostId>, client: HostId) {
     if let Some(at) = clients.iter().position(|other| *other == client) {
         clients.swap_remove(at);
     }
-}
-
-/// How a section ended whose record is still there.
-fn fate(section: &Section<'_>) -> String {
-    let end = section.grant.as_ref().map_or(section.answered, |grant| grant.let_go);
-    let Some(end) = end else { return "which has not let go".to_owned() };
-    let how = match &end.what {
-        What::Crashed { .. } if section.grant.is_some() => "which died holding it".to_owned(),
-        What::Crashed { .. } => "which died asking for it".to_owned(),
-        What::NotAcquired { why, .. } => format!("whose acquire failed ({why})"),
-        What::Released { error: Some(error), .. } => format!("whose release failed ({error})"),
-        What::Released { error: None, .. } => "which had released it".to_owned(),
-        What::Aborted { .. } => "which gave it up".to_owned(),
-        _ => "which ended".to_owned(),
-    };
-    format!("{how} at {}", end.at)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use picklock_sim::ids::{EventId, GrantId};
-use picklock_sim::time::nanos;
+use picklock_sim::time::{TrueTime, nanos};
 use picklock_sim::trace::Event;
 
 use crate::history::History;
@@ -64,6 +64,17 @@ pub(super) fn who(history: &History<'_>, grant: GrantId) -> String {
 /// "was" or "were".
 pub(super) fn were(count: i64) -> &'static str {
     if count == 1 { "was" } else { "were" }
+}
+
+/// The span between two instants, in milliseconds: as long as they say as they are written, which is to the microsecond, rounded
+/// down.
+#[must_use]
+pub fn between(from: TrueTime, until: TrueTime) -> String {
+    let written = |at: TrueTime| TrueTime(at.as_nanos() / 1_000 * 1_000);
+    match written(until).since(written(from)) {
+        Duration::ZERO => ms(until.since(from)),
+        span => ms(span),
+    }
 }
 
 /// A span in milliseconds, exact to the microsecond; shorter ones in nanoseconds.

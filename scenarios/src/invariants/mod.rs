@@ -7,6 +7,7 @@
 
 mod blocks;
 mod findings;
+mod in_the_way;
 mod invariant;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -25,6 +26,7 @@ pub mod clean_failure;
 pub mod truthful_answers;
 // The list ends.
 
+pub use findings::between;
 pub use invariant::Invariant;
 
 /// All invariants, by number.

@@ -210,6 +210,7 @@ mod encode {
             }
             What::Shares { key } => tagged(out, 40, key),
             What::RenewalDenied { key } => tagged(out, 41, key),
+            What::LeaseLost { key } => tagged(out, 50, key),
             What::Told { line } => {
                 out.push(42);
                 text(out, line);

@@ -224,6 +224,12 @@ pub enum What {
         /// The key.
         key: Key,
     },
+    /// A store still has a record that it once acknowledged, and no longer the lease of it: that was lost in a restart or a
+    /// failover, and the record never runs out.
+    LeaseLost {
+        /// The key.
+        key: Key,
+    },
     /// A replica was promoted to be the primary.
     Promoted,
     /// A returned primary was made a replica.

@@ -374,7 +374,7 @@ impl Store {
     }
 
     /// Takes another dataset's entries instead of its own, as a full resynchronisation does. Records that vanish or
-    /// change are lost; those that appear or change are created.
+    /// change are lost; those that appear or change are created; of those that no longer run out the lease is lost.
     pub fn replace(&mut self, other: Store) {
         let old = std::mem::replace(&mut self.databases, other.databases);
         self.volatile = other.volatile;
@@ -384,8 +384,14 @@ impl Store {
         let differs = |a: &Entry, b: Option<&Entry>| b.is_none_or(|b| a.value != b.value);
         for (old, new) in old.iter().zip(self.databases.iter()) {
             for (key, entry) in old {
-                if entry.record && differs(entry, new.get(key)) {
+                let kept = new.get(key);
+                if entry.record && differs(entry, kept) {
                     self.effects.events.push(What::Lost { key: name(key) });
+                } else if entry.record
+                    && entry.expires.is_some()
+                    && kept.is_some_and(|new| new.expires.is_none())
+                {
+                    self.effects.events.push(What::LeaseLost { key: name(key) });
                 }
             }
             for (key, entry) in new {

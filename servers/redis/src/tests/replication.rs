@@ -377,6 +377,19 @@ fn a_primary_that_comes_back_empty_empties_its_replicas() {
 }
 
 #[test]
+fn a_record_that_comes_back_without_its_lease_has_lost_that_and_nothing_else() {
+    let mut group = Group::of(1);
+    group.run(0, "SET k v NX PX 60000");
+    group.cut(1, 0);
+    group.members[0] = Member::new(7, None);
+    group.run(0, "SETNX k v");
+    group.take_events(1);
+    group.link(1, 0);
+    assert_eq!(group.take_events(1), [What::LeaseLost { key: key("k") }]);
+    assert!(group.in_step());
+}
+
+#[test]
 fn stale_replicas_may_be_told_to_be_silent() {
     let mut group = Group::of(1);
     group.run(1, "CONFIG SET replica-serve-stale-data no");
