@@ -204,6 +204,13 @@ impl Checked {
         self.violations().any(|(violated, _)| violated.name == invariant)
     }
 
+    /// True if this invariant is violated or kept: the run exercised it.
+    #[must_use]
+    pub fn judges(&self, invariant: &str) -> bool {
+        let judged = |outcome: &Outcome| matches!(outcome, Outcome::Holds | Outcome::Violated(_));
+        self.outcomes.iter().any(|(one, outcome)| one.name == invariant && judged(outcome))
+    }
+
     /// The names of the violated invariants, in name order.
     #[must_use]
     pub fn violated(&self) -> Vec<String> {

@@ -13,7 +13,8 @@ pub struct Story {
     pub design: String,
     /// The scenario's name.
     pub scenario: String,
-    /// All that it violates, by the number of the invariant; nothing if it violates nothing.
+    /// All that it violates, by the number of the invariant, but for the one that the story is to be told about, which
+    /// comes first; nothing if it violates nothing.
     pub breaches: Vec<Breach>,
     /// What was injected.
     pub plan: Plan,
@@ -28,6 +29,11 @@ pub struct Story {
 }
 
 impl Story {
+    /// Puts an invariant first, if it is among those violated: it is what the story is told about.
+    pub fn lead_with(&mut self, invariant: &str) {
+        self.breaches.sort_by_key(|breach| breach.invariant != invariant);
+    }
+
     /// The finding that the story is told about: the first of the first invariant, of which the others mostly are
     /// consequences.
     #[must_use]
@@ -89,6 +95,6 @@ pub struct Elsewhere {
     pub design: String,
     /// What it violates, by name.
     pub violated: Vec<String>,
-    /// True if it exercised nothing: no fault made a difference, so that it proves nothing.
+    /// True if the run proves nothing: no fault made a difference, or what the story violates was not judged.
     pub idle: bool,
 }

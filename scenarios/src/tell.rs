@@ -118,7 +118,7 @@ pub(crate) fn all(
 struct Group {
     cell: usize,
     seed: u64,
-    /// The invariant that asks for the most first: what loses an update has also let two holders in.
+    /// The most serious one first: what loses an update has also let two holders in.
     invariants: Vec<String>,
 }
 
@@ -150,14 +150,27 @@ impl Which {
     }
 }
 
-/// From the last consequence to the first cause; what is not among them comes before.
-const DEMANDING: [&str; 6] =
-    ["no-lost-update", "effective-exclusion", "token-order", "ownership", "progress", "mutual-exclusion"];
+/// The invariants from the most serious on: the data are harmed, nobody gets the lock any more, then from the last consequence
+/// to the first cause. What is not among them comes after.
+const SERIOUS: [&str; 11] = [
+    "no-lost-update",
+    "effective-exclusion",
+    "progress",
+    "token-order",
+    "ownership",
+    "mutual-exclusion",
+    "continuity",
+    "reentrancy",
+    "honest-validity",
+    "truthful-answers",
+    "clean-failure",
+];
 
-/// Puts the names of violated invariants in the order in which a run is reduced to them: one that is reduced to what
-/// asks for the most mostly shows the others too.
-pub fn most_demanding_first(invariants: &mut [String]) {
-    invariants.sort_by_key(|name| DEMANDING.iter().position(|other| other == name));
+/// Puts the names of violated invariants in the order in which a run is reduced to them, the most serious first: one that is
+/// reduced to the last consequence mostly shows what led to it too.
+pub fn most_serious_first(invariants: &mut [String]) {
+    let place = |name: &String| SERIOUS.iter().position(|other| other == name).unwrap_or(SERIOUS.len());
+    invariants.sort_by_key(place);
 }
 
 /// The violations to tell, in the order in which they are: those that nobody expects first, and then the first way of breaking of
@@ -172,7 +185,7 @@ fn groups(cells: &[Cell], which: Which) -> Vec<Group> {
         for seed in seeds {
             let of_seed = results.violations.iter().filter(|(_, violation)| violation.first_seed == seed);
             let mut invariants: Vec<String> = of_seed.map(|(name, _)| name.clone()).collect();
-            most_demanding_first(&mut invariants);
+            most_serious_first(&mut invariants);
             let expected = invariants.iter().all(|name| results.allows(name));
             let family = results.design.split('{').next().unwrap_or_default();
             let known = ways.entry(family).or_default();
@@ -217,19 +230,19 @@ fn tell_group(
     let whole = check::check(campaign.engine, design, plan.clone()).map_err(failed)?;
     let mut told = Vec::new();
     let mut rest = group.invariants.clone();
-    while let Some(hardest) = rest.first().cloned() {
+    while let Some(worst) = rest.first().cloned() {
         let line = campaign.replay_line(pairing, group.seed);
         let (small, replay, cut_short) = if campaign.shrink {
             let limit = Limit::of(patience);
-            let reduced = shrink::shrink_within(campaign.engine, design, &plan, &hardest, &limit);
-            let shrinking = shrinking(&whole, Some(&hardest), reduced.cut_short);
+            let reduced = shrink::shrink_within(campaign.engine, design, &plan, &worst, &limit);
+            let shrinking = shrinking(&whole, Some(&worst), reduced.cut_short);
             (reduced.plan, format!("{line}{shrinking}"), reduced.cut_short.is_some())
         } else {
             (plan.clone(), line, false)
         };
         let run = check::check_keeping(campaign.engine, design, small).map_err(failed)?;
         let (shown, others): (Vec<String>, Vec<String>) =
-            rest.into_iter().partition(|invariant| run.violates(invariant) || *invariant == hardest);
+            rest.into_iter().partition(|invariant| run.violates(invariant) || *invariant == worst);
         let confirmed = campaign
             .confirm
             .then(|| confirm_within(Engine::TURMOIL, design, &run.plan, &shown, patience))
@@ -246,7 +259,11 @@ fn tell_group(
             || campaign.confirm && confirmed.as_deref().is_none_or(few)
             || real.as_ref().is_some_and(|(_, counts)| few(counts))
             || campaign.shrink && trials.is_none();
-        let story = Arc::new(Story { trials, ..story(design, scenario, &run, replay) });
+        let mut told_of = Story { trials, ..story(design, scenario, &run, replay) };
+        if campaign.shrink {
+            told_of.lead_with(leading(&whole, &worst));
+        }
+        let story = Arc::new(told_of);
         for (at, invariant) in shown.into_iter().enumerate() {
             let capsule = keep(campaign, pairing, design, &invariant, &run)?;
             let confirmed = confirmed.as_ref().map(|counts| counts[at]);
@@ -266,7 +283,7 @@ fn tell_group(
 #[must_use]
 pub fn reduced_to(run: &Checked) -> Option<String> {
     let mut violated = run.violated();
-    most_demanding_first(&mut violated);
+    most_serious_first(&mut violated);
     violated.into_iter().next()
 }
 
@@ -275,10 +292,17 @@ pub fn reduced_to(run: &Checked) -> Option<String> {
 #[must_use]
 pub fn shrinking(whole: &Checked, invariant: Option<&str>, cut_short: Option<u32>) -> String {
     let how_far = cut_short.map(|tries| format!(" --shrink-tries {tries}")).unwrap_or_default();
-    match invariant {
-        Some(named) if reduced_to(whole).as_deref() != Some(named) => format!(" --shrink={named}{how_far}"),
+    match invariant.map(|named| leading(whole, named)) {
+        Some(named) if !named.is_empty() => format!(" --shrink={named}{how_far}"),
         _ => format!(" --shrink{how_far}"),
     }
+}
+
+/// The invariant that the story of a run reduced to `invariant` is told about, if that is another than the first by number:
+/// one that the run is not reduced to unless it is named. Empty if there is none.
+#[must_use]
+pub fn leading<'a>(whole: &Checked, invariant: &'a str) -> &'a str {
+    if reduced_to(whole).as_deref() == Some(invariant) { "" } else { invariant }
 }
 
 fn keep(

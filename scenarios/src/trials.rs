@@ -22,7 +22,7 @@ const DESIGNS: usize = 12;
 /// same servers are passed over.
 #[must_use]
 pub fn of(engine: Engine, design: &Design, run: &Checked, others: &[Design]) -> Trials {
-    Trials { without: without(engine, design, run), elsewhere: elsewhere(engine, design, &run.plan, others) }
+    Trials { without: without(engine, design, run), elsewhere: elsewhere(engine, design, run, others) }
 }
 
 fn without(engine: Engine, design: &Design, run: &Checked) -> Vec<Without> {
@@ -53,12 +53,15 @@ fn parts(plan: &Plan) -> Vec<(Part, Plan)> {
     parts
 }
 
-fn elsewhere(engine: Engine, design: &Design, plan: &Plan, others: &[Design]) -> Vec<Elsewhere> {
+fn elsewhere(engine: Engine, design: &Design, run: &Checked, others: &[Design]) -> Vec<Elsewhere> {
+    let violated = run.violated();
     let tried = |other: Design| {
-        let run = check::check(engine, &other, plan.clone()).ok()?;
-        Some(Elsewhere { design: other.name.to_string(), violated: run.violated(), idle: run.idle.is_some() })
+        let run = check::check(engine, &other, run.plan.clone()).ok()?;
+        let judged = violated.iter().all(|name| run.judges(name));
+        let idle = run.idle.is_some() || !judged;
+        Some(Elsewhere { design: other.name.to_string(), violated: run.violated(), idle })
     };
-    let comparable = others.iter().filter_map(|other| standing_alike(design, other, plan));
+    let comparable = others.iter().filter_map(|other| standing_alike(design, other, &run.plan));
     comparable.take(DESIGNS).filter_map(tried).collect()
 }
 

@@ -37,6 +37,8 @@ struct Replayed {
     engine: Engine,
     run: Checked,
     line: String,
+    /// The invariant that the story is told about, if one was asked for.
+    leading: Option<String>,
     /// What else is to be said: how a capsule's run compares with this one, and that there was nothing to reduce.
     notes: Vec<String>,
 }
@@ -110,6 +112,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         engine,
         run,
         line,
+        leading: None,
         notes: Vec::new(),
     };
     reduced(args, replayed)
@@ -120,8 +123,8 @@ fn judged(args: &ReplayArgs) -> fn(Engine, &Design, Plan) -> Result<Checked, Che
     if args.format == "json" { check::check } else { check::check_keeping }
 }
 
-/// The same run, reduced, if that was asked, to what one of its violations needs: the one asked for, or the one that asks
-/// for the most. A run that violates nothing stays as it is.
+/// The same run, reduced, if that was asked, to what one of its violations needs: the one asked for, or the most serious
+/// one. A run that violates nothing stays as it is.
 fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failure> {
     let Some(asked) = &args.shrink else { return Ok(replayed) };
     let named = (!asked.is_empty()).then_some(asked.as_str());
@@ -150,7 +153,12 @@ fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failur
     let (engine, plan) = (replayed.engine, &replayed.run.plan);
     let reduced = shrink::shrink_within(engine, &replayed.design, plan, &invariant, &limit);
     let tries = reduced.cut_short.or(args.shrink_tries);
-    replayed.line.push_str(&tell::shrinking(&replayed.run, Some(&invariant), tries));
+    let how_far = tries.map(|tries| format!(" --shrink-tries {tries}")).unwrap_or_default();
+    match named {
+        Some(named) => replayed.line.push_str(&format!(" --shrink={named}{how_far}")),
+        None => replayed.line.push_str(&tell::shrinking(&replayed.run, Some(&invariant), tries)),
+    }
+    replayed.leading = named.map(str::to_owned);
     if let Some(tries) = reduced.cut_short {
         replayed.notes.push(format!(
             "reduced only in part: the {:?} of --shrink-budget were over after {tries} candidates; \
@@ -189,7 +197,7 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     let line = format!("picklock replay {}", quoted(&file.display().to_string()));
     // It holds a plan, and not the scenario that the plan was drawn from.
     let about = about(&design, &[]);
-    let replayed = Replayed { design, scenario: capsule.scenario, about, engine, run, line, notes };
+    let replayed = Replayed { design, scenario: capsule.scenario, about, engine, run, line, leading: None, notes };
     reduced(args, replayed)
 }
 
@@ -246,7 +254,8 @@ fn as_json(replayed: &Replayed) -> Result<String, Failure> {
 
 fn as_other(replayed: &Replayed, format: &Format<Story>, args: &ReplayArgs) -> Result<String, Failure> {
     let Replayed { design, scenario, run, line, .. } = replayed;
-    let story = tell::story(design, scenario, run, line.clone());
+    let mut story = tell::story(design, scenario, run, line.clone());
+    replayed.leading.iter().for_each(|invariant| story.lead_with(invariant));
     (format.render)(&story, &screen::style(args.look)).map_err(Failure::internal)
 }
 
@@ -254,6 +263,7 @@ fn as_other(replayed: &Replayed, format: &Format<Story>, args: &ReplayArgs) -> R
 fn told(replayed: &Replayed) -> Story {
     let Replayed { design, scenario, engine, run, line, .. } = replayed;
     let mut story = tell::story(design, scenario, run, line.clone());
+    replayed.leading.iter().for_each(|invariant| story.lead_with(invariant));
     if !run.violated().is_empty() {
         story.trials = Some(trials::of(*engine, design, run, &choose::defaults()));
     }

@@ -71,7 +71,9 @@ impl<'a> Ground<'a> {
         let held = |outcome: &Outcome| matches!(outcome, Outcome::Holds);
         let holds =
             run.outcomes.iter().filter(|(_, outcome)| held(outcome)).map(|(invariant, _)| invariant.name);
-        Ok(Verdict { violated, holds: holds.collect(), bit: !run.bit.is_empty() })
+        // What breaks something that holds otherwise has struck, whatever the world noted of it.
+        let bit = !run.bit.is_empty() || !violated.is_empty();
+        Ok(Verdict { violated, holds: holds.collect(), bit })
     }
 }
 

@@ -12,7 +12,7 @@
 use picklock_sim::lock::{Belief, Exclusion};
 use picklock_sim::time::TrueTime;
 
-use super::findings::{cite, in_order, judged, ms, who};
+use super::findings::{between, cite, in_order, judged, who};
 use super::invariant::Invariant;
 use crate::history::{Granted, History, Section};
 use crate::outcome::{Finding, Outcome};
@@ -90,8 +90,8 @@ fn crowds(history: &History<'_>, spans: &[Span<'_, '_>], most: usize) -> Vec<Fin
 
 fn crowd(history: &History<'_>, holding: &[&Span<'_, '_>], most: usize) -> Finding {
     let last = holding[holding.len() - 1];
-    let until = holding.iter().map(|span| span.until).min().unwrap_or(last.until);
-    let width = until.since(last.from);
+    let ends = holding.iter().min_by_key(|span| span.until).unwrap_or(&last);
+    let width = ends.until.since(last.from);
     let names: Vec<String> = holding.iter().map(|span| who(history, span.section.id)).collect();
     let (last_name, others) = names
         .split_last()
@@ -99,24 +99,25 @@ fn crowd(history: &History<'_>, holding: &[&Span<'_, '_>], most: usize) -> Findi
     Finding {
         text: format!(
             "for {} {} believed that they held `{}`, which {most} may: {others} and {last_name}",
-            ms(width),
+            between(last.from, ends.until),
             holding.len(),
             history.key_name(last.section.key),
         ),
         grants: holding.iter().map(|span| span.section.id).collect(),
-        events: cite(holding.iter().map(|span| span.grant.acquired)),
+        events: cite(holding.iter().map(|span| span.grant.acquired).chain(ends.grant.belief_end)),
         width: Some(width),
     }
 }
 
 fn overlap(history: &History<'_>, first: &Span<'_, '_>, second: &Span<'_, '_>) -> Finding {
-    let width = first.until.min(second.until).since(second.from);
+    let ends = if second.until < first.until { second } else { first };
+    let width = ends.until.since(second.from);
     let [one, other] = in_order(history, [first.section.id, second.section.id]);
-    let proof = [Some(first.grant.acquired), Some(second.grant.acquired), first.grant.belief_end];
+    let proof = [Some(first.grant.acquired), Some(second.grant.acquired), ends.grant.belief_end];
     Finding {
         text: format!(
             "for {} both {} and {} believed that they held `{}`",
-            ms(width),
+            between(second.from, ends.until),
             who(history, one),
             who(history, other),
             history.key_name(first.section.key),

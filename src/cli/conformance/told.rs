@@ -6,7 +6,7 @@ use picklock_processes::servers;
 use picklock_scenarios::check;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::shrink;
-use picklock_scenarios::tell::{NETWORKS, OF_RECORDS, confirm, most_demanding_first};
+use picklock_scenarios::tell::{NETWORKS, OF_RECORDS, confirm, most_serious_first};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::plan::Plan;
@@ -70,7 +70,7 @@ impl Cell<'_> {
         let all = left.len();
         left.retain(|name| !OF_RECORDS.contains(&name.as_str()));
         totals.of_records += (all - left.len()) as u32;
-        most_demanding_first(&mut left);
+        most_serious_first(&mut left);
         while let Some(hardest) = left.first().cloned() {
             let small = shrink::shrink(Engine::Event, &self.design, plan, &hardest);
             let run = check::check(Engine::Event, &self.design, small)?;
