@@ -1,7 +1,8 @@
 //! What is told of a violating run is true of it: which grant was the earlier one, who is named, and how it is made again.
 //!
 //! The cells are those of the suite whose expectation allows a violation; each is told from the first of its seeds that
-//! shows one. That takes half a minute.
+//! shows one. Of some, and by night of all, the reduced runs are told too, one for each of the violations first seen under a
+//! seed.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
@@ -13,7 +14,7 @@ use picklock_scenarios::check::Checked;
 use picklock_scenarios::expect::Expectations;
 use picklock_scenarios::history::History;
 use picklock_scenarios::story::Story;
-use picklock_scenarios::{check, suite, tell as telling};
+use picklock_scenarios::{check, shrink, suite, tell as telling, trials};
 use picklock_sim::engine::Engine;
 use picklock_sim::ids::{GrantId, HostId};
 use picklock_sim::seed::Seed;
@@ -21,8 +22,13 @@ use picklock_sim::trace::{Role, Trace, What};
 
 #[path = "support/cells.rs"]
 mod cells;
+#[path = "support/nightly.rs"]
+mod nightly;
+#[path = "support/page.rs"]
+mod page;
 
 use cells::{Cell, design};
+use nightly::by_day_or_night;
 
 /// Seeds in which a violation is looked for.
 const SEEDS: u64 = 60;
@@ -68,18 +74,19 @@ fn grants_in(trace: &Trace, text: &str) -> Vec<GrantId> {
     sections.filter_map(grant).collect()
 }
 
-/// The event in which a marked line of the page says that a grant was seen.
+/// The grant of the event in which a marked line of the page says that it was seen, or that a store granted it.
 fn marked(story: &Story, page: &str, mark: &str) -> Option<GrantId> {
     let line = page.lines().find(|line| line.ends_with(mark))?;
-    let mut words = line.split_whitespace();
-    let at = words.next()?;
-    let host = line.split(" holds ").next()?.split_whitespace().last()?;
-    let seen = story.trace.events.iter().find(|event| {
-        matches!(event.what, What::Acquired { .. })
-            && event.at.to_string() == at
-            && story.trace.host_name(event.host) == host
+    let at = line.split_whitespace().next()?;
+    let begins = story.trace.events.iter().find(|event| {
+        let begins = match event.what {
+            What::Acquired { .. } => line.contains(" holds "),
+            What::Created { .. } => line.contains(" creates "),
+            _ => false,
+        };
+        begins && event.at.to_string() == at && line.contains(story.trace.host_name(event.host))
     });
-    seen?.grant
+    begins?.grant
 }
 
 #[test]
@@ -120,7 +127,8 @@ fn stories_name_the_earlier_grant_first_and_only_who_was_there() {
             // Of the two, the paragraph names the first one first too.
             let client = story.trace.host_name(first.client);
             let names = [client.to_owned(), format!("{client} (section {})", first.section)];
-            let got = text.find(" got `").into_iter().chain(text.find(" was granted `")).min().unwrap();
+            let got = text.find(" got `").into_iter().chain(text.find(" was granted `")).min();
+            let got = got.unwrap_or_else(|| panic!("{name}: {text}"));
             assert!(names.iter().any(|name| text[..got].ends_with(name)), "{name}: {text}");
         }
 
@@ -131,4 +139,53 @@ fn stories_name_the_earlier_grant_first_and_only_who_was_there() {
         );
     }
     assert!(told >= 150 && clashes >= 120, "{told} stories, {clashes} of them of two holders");
+}
+
+/// A run of a cell reduced to one of its violations, as the page tells it, with what is wrong with that; nothing of a run that
+/// cannot be reduced any more.
+fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String, Vec<String>) {
+    let name = format!("{} under {}, seed {seed}, reduced to {invariant}", cell.name, cell.scenario.name());
+    let plan = shrink::shrink(Engine::Event, &cell.design, &whole.plan, invariant);
+    let run = check::check_keeping(Engine::Event, &cell.design, plan).unwrap();
+    let others: Vec<_> = picklock_impls::families().iter().map(|family| family.design()).collect();
+    let mut story = telling::story(&cell.design, cell.scenario.name(), &run, String::new());
+    story.lead_with(telling::leading(whole, invariant));
+    story.trials = Some(trials::of(Engine::Event, &cell.design, &run, &others));
+    let page = tell(&story, &Style { colour: false, width: 240 }, Detail::Relevant);
+    let mut wrong = page::faults(&story, &cell.design, &page);
+    if !run.violates(invariant) {
+        wrong.push(format!("does not violate {invariant} any more"));
+    }
+    if let Some(dir) = std::env::var_os("PICKLOCK_STORIES") {
+        let file = name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+        std::fs::write(std::path::Path::new(&dir).join(file), &page).unwrap();
+    }
+    (name, wrong)
+}
+
+#[test]
+fn reduced_stories_say_nothing_that_another_run_or_their_own_trace_contradicts() {
+    let cells = cells();
+    let step = by_day_or_night(cells.len().div_ceil(8), 1);
+    let mut wrong = Vec::new();
+    let mut told = 0;
+    for cell in cells.iter().step_by(step) {
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        for seed in 0..SEEDS / 2 {
+            let run = cell.run(Engine::Event, seed);
+            let mut fresh = run.violated();
+            fresh.retain(|name| !seen.contains(name));
+            telling::most_serious_first(&mut fresh);
+            let Some(worst) = fresh.first() else { continue };
+            let (name, faults) = reduced(cell, seed, &run, worst);
+            told += 1;
+            wrong.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
+            seen.insert(worst.clone());
+            // One mishap mostly has several consequences, which one run shows.
+            seen.extend(by_day_or_night(run.violated(), Vec::new()));
+        }
+    }
+    eprintln!("{told} reduced stories");
+    assert!(told >= by_day_or_night(4, 150), "{told} stories");
+    assert!(wrong.is_empty(), "{} faults in {told} stories:\n{}", wrong.len(), wrong.join("\n"));
 }

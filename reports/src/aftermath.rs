@@ -6,26 +6,48 @@ use picklock_sim::trace::{Event, What};
 use crate::cause;
 use crate::layout::{left, printable, right, spaces, width, wrap};
 use crate::paint::{Ink, Style};
-use crate::rows::{struck, told_at};
+use crate::rows::{Writer, struck, told_at};
 use crate::tale::list;
 use crate::words::Names;
 
 /// Of a longer chain, so many links at its beginning and at its end are told.
 const LINKS: usize = 10;
 
-/// The blocks after a story, each under its word; empty without a finding.
-pub(crate) fn tell(story: &Story, style: &Style) -> String {
+/// The blocks after a story, each under its word: a chain of causes for each violated invariant, or, if `short`, for the one
+/// that the story is told about; then what was tried. Empty without a finding.
+pub(crate) fn tell(story: &Story, style: &Style, short: bool) -> String {
     let mut page = String::new();
     if story.leading().is_none() {
         return page;
     }
-    block(&mut page, "cause", &causes(story), style);
+    let chains = chains(story);
+    let told = if short { 1 } else { chains.len() };
+    for (invariants, links) in chains.iter().take(told) {
+        let title = match story.breaches.len() {
+            1 => "cause".to_owned(),
+            _ => format!("cause of {}", list(invariants)),
+        };
+        block(&mut page, &title, &causes(story, links), style);
+    }
     let plain = |lines: Vec<String>| lines.into_iter().map(|line| (String::new(), line)).collect::<Vec<_>>();
     if let Some(trials) = &story.trials {
         block(&mut page, "necessary", &plain(necessary(story, &trials.without)), style);
         block(&mut page, "survives", &plain(survives(story, &trials.elsewhere)), style);
     }
     page
+}
+
+/// The chains of causes, each with the invariants that it is the chain of, in the order of the story.
+pub(crate) fn chains(story: &Story) -> Vec<(Vec<&str>, Vec<usize>)> {
+    let mut chains: Vec<(Vec<&str>, Vec<usize>)> = Vec::new();
+    for breach in &story.breaches {
+        let links = cause::chain(story, breach);
+        match chains.iter_mut().find(|(_, other)| *other == links) {
+            Some((invariants, _)) => invariants.push(&breach.invariant),
+            None => chains.push((vec![&breach.invariant], links)),
+        }
+    }
+    chains
 }
 
 /// A block of lines, each with what stands before its words in columns of its own.
@@ -46,11 +68,11 @@ fn block(page: &mut String, title: &str, lines: &[(String, String)], style: &Sty
     }
 }
 
-/// A line for each link of the chain.
-fn causes(story: &Story) -> Vec<(String, String)> {
+/// A line for each link of a chain: when and where, and what.
+pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
+    let writer = Writer::of(story);
     let (names, struck) = (Names::of(&story.trace), struck(story));
-    let links: Vec<_> =
-        cause::chain(story).into_iter().map(|position| &story.trace.events[position]).collect();
+    let links: Vec<&Event> = links.iter().map(|position| &story.trace.events[*position]).collect();
     let hosts: Vec<&str> = links.iter().map(|event| names.host(told_at(event, &struck))).collect();
     let columns = hosts.iter().map(|host| width(host)).max().unwrap_or(0);
     let time = links.iter().map(|event| event.at.to_string().len()).max().unwrap_or(0);
@@ -61,7 +83,7 @@ fn causes(story: &Story) -> Vec<(String, String)> {
         };
         let held = held.map(|said| format!(", held up on its way: {said}")).unwrap_or_default();
         let before = format!("{}  {}  ", right(&event.at.to_string(), time), left(&printable(host), columns));
-        (before, format!("{}{held}", names.say(event)))
+        (before, format!("{}{held}", writer.say(event)))
     };
     let mut lines: Vec<_> = links.into_iter().zip(&hosts).map(say).collect();
     if let Some(more) = lines.len().checked_sub(2 * LINKS).filter(|more| *more > 0) {
@@ -108,34 +130,40 @@ fn part(story: &Story, part: &Part) -> String {
     }
 }
 
-/// One line: on which designs the same plan violates nothing, on which it violates what, and of which it says nothing.
+/// A line for each thing worth knowing: on which designs the same plan violates nothing, although its faults make a difference
+/// there, on which it violates less, or that there is none of these.
 pub(crate) fn survives(story: &Story, tried: &[Elsewhere]) -> Vec<String> {
-    let of = |such: &dyn Fn(&Elsewhere) -> bool| -> Vec<&str> {
-        tried.iter().filter(|one| such(one)).map(|one| one.design.as_str()).collect()
+    let here: Vec<&str> = story.invariants().collect();
+    let tells: Vec<&Elsewhere> = tried.iter().filter(|one| !(one.violated.is_empty() && one.idle)).collect();
+    let names = |such: &dyn Fn(&Elsewhere) -> bool| -> Vec<&str> {
+        tells.iter().filter(|one| such(one)).map(|one| one.design.as_str()).collect()
     };
-    let mut parts = Vec::new();
-    let mut say = |words: String, names: Vec<&str>| {
-        if !names.is_empty() {
-            parts.push(format!("{words} {}", names.join(", ")));
-        }
+    let mut lines = Vec::new();
+    let whole = names(&|one| one.violated.is_empty());
+    if !whole.is_empty() {
+        lines.push(format!("the same plan violates nothing on {}", list(&whole)));
+    }
+    let fewer = |one: &Elsewhere| {
+        !one.violated.is_empty()
+            && one.violated.len() < here.len()
+            && one.violated.iter().all(|name| here.contains(&name.as_str()))
     };
-    say("the same plan holds on".to_owned(), of(&|one| one.violated.is_empty() && !one.idle));
     let mut outcomes: Vec<&[String]> = Vec::new();
-    for one in tried.iter().filter(|one| !one.violated.is_empty()) {
+    for one in tells.iter().filter(|one| fewer(one)) {
         if !outcomes.contains(&one.violated.as_slice()) {
             outcomes.push(&one.violated);
         }
     }
-    let mut here: Vec<&str> = story.invariants().collect();
-    here.sort_unstable();
     for outcome in outcomes {
-        let words = if outcome.iter().map(String::as_str).eq(here.iter().copied()) {
-            "violates the same on".to_owned()
-        } else {
-            format!("violates {} on", list(&outcome.iter().map(String::as_str).collect::<Vec<_>>()))
-        };
-        say(words, of(&|one| one.violated == outcome));
+        let violated: Vec<&str> = outcome.iter().map(String::as_str).collect();
+        let on = names(&|one| one.violated == outcome);
+        lines.push(format!("it violates {} alone on {}", list(&violated), list(&on)));
     }
-    say("makes no difference to".to_owned(), of(&|one| one.violated.is_empty() && one.idle));
-    if parts.is_empty() { Vec::new() } else { vec![parts.join("; ")] }
+    if lines.is_empty() && !tells.is_empty() {
+        lines.push(match tells.as_slice() {
+            [one] => format!("not {}, the only other design tried that its faults reach", one.design),
+            all => format!("none of {} other designs on the same servers that its faults reach", all.len()),
+        });
+    }
+    lines
 }

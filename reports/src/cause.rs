@@ -1,30 +1,34 @@
-//! The chain of causes from the faults to the violation.
+//! The chain of causes of one violated invariant, from the faults to its first finding.
 //!
-//! Causes are those of the trace: an event names the one that made it happen. They are followed back from the last event
-//! that proves the finding and from the later grant, as far as they concern the grants of the finding; what carried
-//! messages is left out unless it was held up. A fault, and a lease that ran out, have no cause in the trace: the one is what all
-//! begins with, the other is time, so both are put in where they belong.
+//! Causes are those of the trace: an event names the one that made it happen. They are followed back from each event that
+//! proves the finding and from the grants that it is about, as far as they concern these grants; what carried messages is
+//! left out unless it was held up. A fault, a lease that ran out and a replica that took over have no cause in the trace:
+//! they are put in where they belong. The last link is the last event that proves the finding.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use picklock_scenarios::story::{Part, Story};
+use picklock_scenarios::history::{History, Record};
+use picklock_scenarios::outcome::Finding;
+use picklock_scenarios::story::{Breach, Part, Story};
 use picklock_sim::ids::{EventId, GrantId};
 use picklock_sim::trace::{Event, What};
 
-use crate::relevance::{creator, futile};
+use crate::relevance::futile;
 
 /// The positions of the chain's links, in order; empty without a finding.
-pub(crate) fn chain(story: &Story) -> Vec<usize> {
-    let Some(finding) = story.leading() else { return Vec::new() };
-    let chain = Chain::of(story, &finding.grants, &finding.events);
+pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
+    let Some(finding) = breach.findings.first() else { return Vec::new() };
+    let chain = Chain::of(story, breach, finding);
     let mut links: BTreeSet<usize> = chain.cited.iter().filter_map(|id| chain.place(*id)).collect();
-    let Some(last) = links.last().copied() else { return Vec::new() };
-    let granted = finding.grants.iter().filter_map(|grant| chain.granted(*grant));
-    for from in granted.chain(finding.events.last().and_then(|id| chain.place(*id))) {
+    let Some(end) = links.last().copied() else { return Vec::new() };
+    let granted = chain.grants.iter().filter_map(|grant| chain.granted(*grant));
+    let from: Vec<usize> = links.iter().copied().chain(granted.filter(|at| *at <= end)).collect();
+    for from in from {
         chain.follow_back(from, &mut links);
     }
-    chain.blows(last, &mut links);
-    chain.forgotten(&finding.grants, last, &mut links);
+    chain.blows(end, &mut links);
+    chain.ended_records(end, &mut links);
+    chain.promotions(&mut links);
     // Tries that came to nothing led nowhere.
     let futile = futile(chain.events);
     let cited = |at: &usize| chain.cited.contains(&chain.events[*at].id);
@@ -33,6 +37,8 @@ pub(crate) fn chain(story: &Story) -> Vec<usize> {
 
 struct Chain<'a> {
     story: &'a Story,
+    breach: &'a Breach,
+    finding: &'a Finding,
     events: &'a [Event],
     places: BTreeMap<EventId, usize>,
     /// The changes that the arrival of a message led to at once.
@@ -43,7 +49,7 @@ struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    fn of(story: &'a Story, grants: &[GrantId], cited: &[EventId]) -> Chain<'a> {
+    fn of(story: &'a Story, breach: &'a Breach, finding: &'a Finding) -> Chain<'a> {
         let events = story.trace.events.as_slice();
         let places: BTreeMap<EventId, usize> =
             events.iter().enumerate().map(|(at, event)| (event.id, at)).collect();
@@ -51,9 +57,11 @@ impl<'a> Chain<'a> {
         for (at, event) in events.iter().enumerate().filter(|(_, event)| changes(&event.what)) {
             event.cause.into_iter().for_each(|cause| effects.entry(cause).or_default().push(at));
         }
-        let of_cited = cited.iter().filter_map(|id| places.get(id)).filter_map(|at| events[*at].grant);
-        let grants = grants.iter().copied().chain(of_cited).collect();
-        Chain { story, events, places, effects, cited: cited.iter().copied().collect(), grants }
+        let of_cited = finding.events.iter().filter_map(|id| places.get(id));
+        let of_cited = of_cited.filter_map(|at| events[*at].grant);
+        let grants = finding.grants.iter().copied().chain(of_cited).collect();
+        let cited = finding.events.iter().copied().collect();
+        Chain { story, breach, finding, events, places, effects, cited, grants }
     }
 
     fn place(&self, id: EventId) -> Option<usize> {
@@ -81,7 +89,7 @@ impl<'a> Chain<'a> {
             }
             // What a store or the resource did with a message is no cause of its answer, and the point of it.
             if matches!(event.what, What::Delivered { .. }) {
-                links.extend(self.done_with(event));
+                links.extend(self.done_with(event).filter(|done| *done <= from));
             }
             next = cause.filter(|cause| *cause < at);
         }
@@ -100,53 +108,62 @@ impl<'a> Chain<'a> {
         matches!(event.what, What::Delivered { .. }) && cause.is_some_and(late)
     }
 
-    /// What was injected, and that it made a difference: what is known to have been needed, or else all before the end.
+    /// What was injected up to the end: what this invariant is known to need, or else all of it.
     fn blows(&self, end: usize, links: &mut BTreeSet<usize>) {
-        let needed = needed(self.story);
-        let ours = |injection: u32| needed.is_empty() || needed.contains(&injection);
-        let mut bitten = BTreeSet::new();
-        let until = if needed.is_empty() { end + 1 } else { self.events.len() };
-        for (at, event) in self.events.iter().enumerate().take(until) {
-            let told = match event.what {
-                What::Injected { injection, .. } => ours(injection),
-                What::Bit { injection } => ours(injection) && bitten.insert(injection),
-                _ => false,
-            };
-            if told {
+        let needed = self.needed();
+        for (at, event) in self.events.iter().enumerate().take(end + 1) {
+            if let What::Injected { injection, .. } = event.what
+                && (needed.is_empty() || needed.contains(&injection))
+            {
                 links.insert(at);
             }
         }
     }
 
-    /// What stores forgot of the earlier grant before the later one was seen.
-    fn forgotten(&self, grants: &[GrantId], end: usize, links: &mut BTreeSet<usize>) {
-        let [first, second, ..] = grants else { return };
-        let from = self.events.iter().position(|event| {
-            event.grant == Some(*first) && matches!(event.what, What::Created { .. } | What::Acquired { .. })
+    /// The injections without which the invariant is kept, if that was tried.
+    fn needed(&self) -> BTreeSet<u32> {
+        let without = self.story.trials.iter().flat_map(|trials| &trials.without);
+        let needed = without.filter_map(|one| match one.part {
+            Part::Injection(index) if !one.violated.contains(&self.breach.invariant) => Some(index),
+            _ => None,
         });
-        let Some(from) = from else { return };
-        let until = self.granted(*second).unwrap_or(end);
-        for (at, event) in self.events.iter().enumerate().take(until).skip(from) {
-            let gone = match event.what {
-                What::Expired { .. } | What::Lost { .. } => true,
-                What::Deleted { .. } => event.grant.is_some_and(|grant| grant != *first),
-                _ => false,
-            };
-            if gone && creator(self.events, at) == Some(*first) {
-                links.insert(at);
+        needed.collect()
+    }
+
+    /// How stores lost what they kept of the finding's grants, other than by the holder's own release: up to the latest of
+    /// these grants, or, for one whose client has a part in the end of the finding, up to that end.
+    fn ended_records(&self, end: usize, links: &mut BTreeSet<usize>) {
+        let history = History::of(&self.story.trace);
+        let latest = self.finding.grants.iter().filter_map(|grant| self.granted(*grant)).max();
+        let actor = self.events[end].grant;
+        for grant in &self.grants {
+            let until = if actor == Some(*grant) { end } else { latest.unwrap_or(end).min(end) };
+            let Some(section) = history.place_of(*grant).map(|at| &history.sections[at]) else { continue };
+            for record in history.records_of(section).filter(|record| record.key == section.key) {
+                let by_others = record.ended.filter(|ended| !is_own_doing(record, ended));
+                let place = by_others.and_then(|ended| self.place(ended.id)).filter(|at| *at <= until);
+                if let Some(ended) = place {
+                    links.extend(self.place(record.created.id));
+                    links.insert(ended);
+                }
             }
         }
+    }
+
+    /// The replicas that became the primary before something happened there that is a link.
+    fn promotions(&self, links: &mut BTreeSet<usize>) {
+        let later = |at: usize| links.range(at..).any(|link| self.events[*link].host == self.events[at].host);
+        let promoted = |at: &usize| self.events[*at].what == What::Promoted && later(*at);
+        let promoted: Vec<usize> = (0..self.events.len()).filter(promoted).collect();
+        links.extend(promoted);
     }
 }
 
-/// The injections without which nothing is violated, if that was tried.
-fn needed(story: &Story) -> BTreeSet<u32> {
-    let without = story.trials.iter().flat_map(|trials| &trials.without);
-    let needed = without.filter_map(|one| match one.part {
-        Part::Injection(index) if one.violated.is_empty() => Some(index),
-        _ => None,
-    });
-    needed.collect()
+/// Whether a record was ended by the section that had made it.
+fn is_own_doing(record: &Record<'_>, ended: &Event) -> bool {
+    ended.grant == record.created.grant
+        && matches!(ended.what, What::Deleted { .. } | What::Created { .. })
+        && ended.host == record.created.host
 }
 
 /// Whether an event is a change of a record or of the resource.
@@ -161,10 +178,20 @@ fn changes(what: &What) -> bool {
     )
 }
 
-/// Whether an event is a link of its own: what carries messages and what only notes a wait are not.
+/// Whether an event is a link of its own: what carries messages, what only notes a wait or an answer, and what keeps the books of
+/// a fault, are not.
 fn tells(what: &What) -> bool {
     !matches!(
         what,
-        What::Sent { .. } | What::Delivered { .. } | What::Connecting { .. } | What::Waiting { .. }
+        What::Sent { .. }
+            | What::Delivered { .. }
+            | What::Connecting { .. }
+            | What::Waiting { .. }
+            | What::Shares { .. }
+            | What::WriteAcknowledged { .. }
+            | What::Bit { .. }
+            | What::Healed { .. }
+            | What::Told { .. }
+            | What::Printed { .. }
     )
 }

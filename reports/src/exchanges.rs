@@ -4,7 +4,7 @@
 //! sends on the same connection because that request arrived. What could not be read, such as handshakes in binary, makes
 //! no exchange, and neither does what was sent in nobody's service.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use picklock_scenarios::story::Story;
@@ -34,8 +34,12 @@ pub(crate) struct Exchange {
     pub(crate) positions: Vec<usize>,
     /// How long the answer took, if that is longer than the network can explain.
     pub(crate) late: Option<Duration>,
-    /// True if its execution extended a lease, which the trace has an event for.
+    /// True if all that its execution did was to extend a lease, which the trace has an event for.
     pub(crate) extended: bool,
+    /// True if its execution changed a record of a lock, or its lease.
+    pub(crate) changed: bool,
+    /// Of what only sets up a connection or a script, and was answered: the commands, by name.
+    pub(crate) setup: Option<Vec<&'static str>>,
 }
 
 /// What became of a request.
@@ -71,7 +75,9 @@ struct Links<'a> {
     /// The replies to what arrived: as many as it had commands.
     replies: BTreeMap<usize, Vec<usize>>,
     /// The arrivals that led to the extension of a lease.
-    extending: BTreeMap<usize, usize>,
+    extending: BTreeSet<usize>,
+    /// The arrivals that led to the beginning or the end of a record.
+    changing: BTreeSet<usize>,
 }
 
 impl<'a> Links<'a> {
@@ -83,7 +89,8 @@ impl<'a> Links<'a> {
             places,
             arrivals: BTreeMap::new(),
             replies: BTreeMap::new(),
-            extending: BTreeMap::new(),
+            extending: BTreeSet::new(),
+            changing: BTreeSet::new(),
         };
         for (position, event) in events.iter().enumerate() {
             match event.what {
@@ -97,9 +104,13 @@ impl<'a> Links<'a> {
                         links.replies.entry(request).or_default().push(position);
                     }
                 }
-                What::Extended { .. } => {
+                What::Extended { .. } | What::Created { .. } | What::Deleted { .. } => {
                     if let Some(request) = links.arrival_behind(event, |_| true) {
-                        links.extending.insert(request, position);
+                        let set = match event.what {
+                            What::Extended { .. } => &mut links.extending,
+                            _ => &mut links.changing,
+                        };
+                        set.insert(request);
                     }
                 }
                 _ => {}
@@ -154,6 +165,11 @@ impl<'a> Links<'a> {
             .chain(arrivals.copied())
             .collect();
         positions.sort_unstable();
+        let setup = match &outcome {
+            Outcome::Answered(said) => setup(&asked, said),
+            _ => None,
+        };
+        let led_to = |such: &BTreeSet<usize>| arrived.is_some_and(|arrived| such.contains(&arrived));
         Some(Exchange {
             late: took.filter(|took| *took > 2 * self.story.plan.world.latency.max),
             sent: position,
@@ -163,7 +179,9 @@ impl<'a> Links<'a> {
             asked,
             outcome,
             positions,
-            extended: arrived.is_some_and(|arrived| self.extending.contains_key(&arrived)),
+            extended: led_to(&self.extending) && !led_to(&self.changing),
+            changed: led_to(&self.extending) || led_to(&self.changing),
+            setup,
         })
     }
 }
@@ -171,6 +189,9 @@ impl<'a> Links<'a> {
 impl Exchange {
     /// What it has in common with another try of the same: everything but owner values and who was asked.
     pub(crate) fn shape(&self) -> String {
+        if self.setup.is_some() {
+            return format!("{} sets up", self.source.0);
+        }
         let words: Vec<&str> = self.asked.split(' ').filter(|word| !word.ends_with("..")).collect();
         let outcome = match &self.outcome {
             Outcome::Answered(said) => said.as_str(),
@@ -181,6 +202,45 @@ impl Exchange {
         let late = self.late.is_some();
         format!("{} {}: {} = {outcome} {late}", self.grant.client.0, self.grant.section, words.join(" "))
     }
+}
+
+/// What libraries send of themselves when they connect.
+const GREETINGS: [&str; 12] = [
+    "HELLO",
+    "AUTH",
+    "SELECT",
+    "PING",
+    "INFO",
+    "COMMAND",
+    "ROLE",
+    "CLIENT SETINFO",
+    "CLIENT SETNAME",
+    "CLIENT ID",
+    "READONLY",
+    "CONFIG GET",
+];
+
+/// The commands of a request that only sets up a connection or a script, by name; `None` for a request of another kind.
+fn setup(asked: &str, said: &str) -> Option<Vec<&'static str>> {
+    let mut names = Vec::new();
+    for command in asked.split("; ") {
+        let name = setup_command(command, said)?;
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Some(names)
+}
+
+fn setup_command(command: &str, said: &str) -> Option<&'static str> {
+    let upper = command.to_uppercase();
+    let is = |name: &str| upper == name || upper.starts_with(&format!("{name} "));
+    if let Some(greeting) = GREETINGS.into_iter().find(|name| is(name)) {
+        return Some(greeting);
+    }
+    let unknown = is("EVALSHA") && said.starts_with("NOSCRIPT");
+    let loads = is("SCRIPT LOAD") || is("SCRIPT EXISTS");
+    (unknown || loads).then_some(if unknown { "EVALSHA of an unknown script" } else { "SCRIPT LOAD" })
 }
 
 /// A text with its long words cut short: nobody reads forty digits, and six tell one owner from another.
@@ -195,6 +255,17 @@ pub(crate) fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_sets_up_a_connection_is_told_from_what_asks_for_a_lock() {
+        let greeting = "HELLO 3; CLIENT SETINFO LIB-NAME redis-rs; CLIENT SETINFO LIB-VER 1.8.1";
+        assert_eq!(setup(greeting, "OK; OK"), Some(vec!["HELLO", "CLIENT SETINFO"]));
+        assert_eq!(setup("HELLO 3; SET lock:1 a NX", "OK; OK"), None);
+        assert_eq!(setup("EVALSHA 3e46.. 1 lock:1 a", "1"), None);
+        let unknown = setup("EVALSHA 3e46.. 1 lock:1 a", "NOSCRIPT No matching script.");
+        assert_eq!(unknown, Some(vec!["EVALSHA of an unknown script"]));
+        assert_eq!(setup("PINGS", "PONG"), None);
+    }
 
     #[test]
     fn owner_values_are_cut_short_and_keys_are_not() {

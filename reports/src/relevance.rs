@@ -17,7 +17,7 @@ use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Disconnect, Event, What};
 
 use crate::exchanges::{Exchange, Outcome};
-use crate::spans::{self, Span};
+use crate::spans::{self, Span, State};
 
 /// The positions of the events that belong to the story, in order, and what of the messages does.
 pub(crate) fn positions(story: &Story, spans: &[Span]) -> (Vec<usize>, Window) {
@@ -38,6 +38,8 @@ pub(crate) struct Window {
     last: usize,
     /// The grants that the findings are about.
     grants: BTreeSet<GrantId>,
+    /// Who asks for one of the keys, from where to where.
+    asking: Vec<(GrantId, usize, usize)>,
 }
 
 impl Window {
@@ -47,7 +49,15 @@ impl Window {
         let renewed = exchange.extended && went_well;
         (self.first..=self.last).contains(&exchange.sent)
             && !renewed
-            && (!went_well || self.grants.contains(&exchange.grant))
+            && (!went_well || self.grants.contains(&exchange.grant) || self.is_refused(exchange))
+    }
+
+    /// Whether somebody who asks for the lock was answered and nothing came of it.
+    fn is_refused(&self, exchange: &Exchange) -> bool {
+        let asks = |(grant, first, last): &(GrantId, usize, usize)| {
+            *grant == exchange.grant && (*first..=*last).contains(&exchange.sent)
+        };
+        !exchange.changed && exchange.setup.is_none() && self.asking.iter().any(asks)
     }
 }
 
@@ -70,6 +80,7 @@ pub(crate) fn key(what: &What) -> Option<&Key> {
         | What::Deleted { key }
         | What::Expired { key, .. }
         | What::Lost { key }
+        | What::LeaseLost { key }
         | What::ResourceRead { key, .. }
         | What::ResourceWritten { key, .. }
         | What::ResourceTaken { key, .. }
@@ -81,15 +92,6 @@ pub(crate) fn key(what: &What) -> Option<&Key> {
     }
 }
 
-/// In whose service the record was created that an event ended: the last one of that key on that host.
-pub(crate) fn creator(events: &[Event], ended: usize) -> Option<GrantId> {
-    let Event { host, what, .. } = &events[ended];
-    let about = key(what)?;
-    let created =
-        |event: &&Event| event.host == *host && matches!(&event.what, What::Created { key } if key == about);
-    events[..ended].iter().rev().find(created)?.grant
-}
-
 struct View<'a> {
     events: &'a [Event],
     cited: BTreeSet<EventId>,
@@ -98,9 +100,11 @@ struct View<'a> {
     /// The positions between which lives are told.
     first: usize,
     last: usize,
-    /// The clashing grants.
-    grants: &'a [GrantId],
-    /// Their clients.
+    /// The grants that the findings are about.
+    grants: Vec<GrantId>,
+    /// Who asks for one of the keys, from where to where.
+    asking: Vec<(GrantId, usize, usize)>,
+    /// The clients of these grants, and who asks.
     clients: BTreeSet<HostId>,
     /// Grants that were ever seen by their client.
     acquired: BTreeSet<GrantId>,
@@ -108,29 +112,34 @@ struct View<'a> {
     futile: BTreeSet<usize>,
     /// Segments held on their way to what is cited.
     held: BTreeSet<usize>,
-    /// The first bite of each injection.
-    bites: BTreeSet<usize>,
 }
 
 impl<'a> View<'a> {
     fn of(story: &'a Story, spans: &[Span]) -> View<'a> {
         let events = story.trace.events.as_slice();
-        let finding = story.leading();
-        let grants: &[GrantId] = finding.map_or(&[], |finding| &finding.grants);
+        let findings: Vec<&Finding> =
+            story.breaches.iter().filter_map(|breach| breach.findings.first()).collect();
+        let grants: Vec<GrantId> =
+            findings.iter().flat_map(|finding| finding.grants.iter().copied()).collect();
         let cited = cited(story);
-        let (first, last) = window(events, grants, &cited, spans);
+        let clash = findings.first().is_some_and(|finding| finding.grants.len() > 1);
+        let of_clash = if clash { grants.as_slice() } else { &[] };
+        let (first, last) = window(events, of_clash, &cited, spans);
+        let keys = keys(events, &findings);
+        let asking = asking(events, spans, &keys);
+        let clients = grants.iter().chain(asking.iter().map(|(grant, ..)| grant)).map(|grant| grant.client);
         let acquired = |event: &&Event| matches!(event.what, What::Acquired { .. });
         View {
             events,
-            keys: keys(events, finding),
+            clients: clients.collect(),
+            keys,
             first,
             last,
-            grants,
-            clients: grants.iter().map(|grant| grant.client).collect(),
+            asking,
             acquired: events.iter().filter(acquired).filter_map(|event| event.grant).collect(),
             futile: futile(events),
-            held: held(story, grants, &cited),
-            bites: first_bites(events),
+            held: held(story, &grants, &cited),
+            grants,
             cited,
         }
     }
@@ -139,7 +148,8 @@ impl<'a> View<'a> {
     fn window(&self) -> Window {
         let of_cited = self.events.iter().filter(|event| self.cited.contains(&event.id));
         let grants = of_cited.filter_map(|event| event.grant).chain(self.grants.iter().copied());
-        Window { first: self.first, last: self.last, grants: grants.collect() }
+        let asking = self.asking.clone();
+        Window { first: self.first, last: self.last, grants: grants.collect(), asking }
     }
 
     fn keeps(&self, position: usize) -> bool {
@@ -158,7 +168,8 @@ impl<'a> View<'a> {
             | What::Promoted
             | What::Demoted => told,
             What::Noticed { text } => told && turns(text),
-            What::Bit { .. } => told && self.bites.contains(&position),
+            // That a fault made a difference is counted, and shows in what it did.
+            What::Bit { .. } => false,
             What::ClockStepped { .. } | What::DriftSet { .. } => {
                 told && (event.cause.is_some() || event.at > TrueTime(0))
             }
@@ -203,22 +214,28 @@ fn turns(text: &str) -> bool {
     TURNS.iter().any(|turn| text.starts_with(turn))
 }
 
-/// The keys of the clashing grants, or else of the events cited.
-fn keys<'a>(events: &'a [Event], finding: Option<&Finding>) -> BTreeSet<&'a Key> {
-    let Some(finding) = finding else { return BTreeSet::new() };
-    let of_grants: BTreeSet<&Key> = events
-        .iter()
-        .filter(|event| event.grant.is_some_and(|grant| finding.grants.contains(&grant)))
-        .filter_map(|event| key(&event.what))
-        .collect();
+/// Who asks for one of the keys, from where to where.
+fn asking(events: &[Event], spans: &[Span], keys: &BTreeSet<&Key>) -> Vec<(GrantId, usize, usize)> {
+    let end = events.len().saturating_sub(1);
+    let asked = |span: &Span| key(&events[span.first].what);
+    let ours = |span: &&Span| {
+        span.state == State::Waiting && asked(span).is_some_and(|key| keys.is_empty() || keys.contains(key))
+    };
+    let asks = spans.iter().filter(ours);
+    asks.filter_map(|span| Some((span.grant?, span.first, span.last.unwrap_or(end)))).collect()
+}
+
+/// The keys of the grants that the findings are about, or else of the events cited.
+fn keys<'a>(events: &'a [Event], findings: &[&Finding]) -> BTreeSet<&'a Key> {
+    let of = |such: &dyn Fn(&Event) -> bool| -> BTreeSet<&'a Key> {
+        events.iter().filter(|event| such(event)).filter_map(|event| key(&event.what)).collect()
+    };
+    let ours = |grant: GrantId| findings.iter().any(|finding| finding.grants.contains(&grant));
+    let of_grants = of(&|event| event.grant.is_some_and(ours));
     if !of_grants.is_empty() {
         return of_grants;
     }
-    events
-        .iter()
-        .filter(|event| finding.events.contains(&event.id))
-        .filter_map(|event| key(&event.what))
-        .collect()
+    of(&|event| findings.iter().any(|finding| finding.events.contains(&event.id)))
 }
 
 /// From the first event of the clashing grants to the end of the last belief or the last event cited. A breach that is
@@ -284,13 +301,4 @@ fn held(story: &Story, grants: &[GrantId], cited: &BTreeSet<EventId>) -> BTreeSe
         }
     }
     held
-}
-
-fn first_bites(events: &[Event]) -> BTreeSet<usize> {
-    let mut bitten = BTreeSet::new();
-    let first = |(position, event): (usize, &Event)| match event.what {
-        What::Bit { injection } if bitten.insert(injection) => Some(position),
-        _ => None,
-    };
-    events.iter().enumerate().filter_map(first).collect()
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use picklock_scenarios::story::Story;
 use picklock_sim::ids::{EventId, HostId};
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, What};
+use picklock_sim::trace::{Disconnect, Event, What};
 
 use crate::exchanges::{Exchange, Outcome, shortened};
 use crate::layout::cut;
@@ -30,6 +30,8 @@ pub(crate) struct Row {
     pub(crate) text: String,
     /// Of a request, where it was sent: the first to each host that was asked.
     pub(crate) requests: Vec<usize>,
+    /// How often it happened, at each of the hosts that it is about.
+    pub(crate) times: usize,
 }
 
 /// The lines for the events shown and the exchanges told, folded, and how many events they stand for.
@@ -45,7 +47,7 @@ pub(crate) fn relevant(
     let covered: BTreeSet<usize> = shown.iter().copied().chain(of_exchanges).collect();
     let by_sending: BTreeMap<usize, &Exchange> = exchanges.iter().map(|one| (one.sent, *one)).collect();
     let lines: BTreeSet<usize> = shown.iter().copied().chain(by_sending.keys().copied()).collect();
-    let mut fold = Fold { writer, open: BTreeMap::new(), lines: Vec::new() };
+    let mut fold = Fold { writer, open: BTreeMap::new(), setups: BTreeMap::new(), lines: Vec::new() };
     for position in lines {
         let event = &events[position];
         match by_sending.get(&position) {
@@ -105,25 +107,34 @@ pub(crate) fn told_at(event: &Event, struck: &BTreeMap<u32, HostId>) -> HostId {
 }
 
 /// Puts events and exchanges into words.
-struct Writer<'a> {
+pub(crate) struct Writer<'a> {
     story: &'a Story,
     names: Names<'a>,
     struck: BTreeMap<u32, HostId>,
 }
 
 impl<'a> Writer<'a> {
-    fn of(story: &'a Story) -> Writer<'a> {
+    pub(crate) fn of(story: &'a Story) -> Writer<'a> {
         Writer { story, names: Names::of(&story.trace), struck: struck(story) }
     }
 
     fn event(&self, position: usize, event: &Event) -> Row {
         let said = self.story.wire.get(&event.id).map(|said| format!(": {said}")).unwrap_or_default();
         let text = format!("{}{said}", self.names.say(event));
-        Row { position, host: told_at(event, &self.struck), text, requests: Vec::new() }
+        Row { position, host: told_at(event, &self.struck), text, requests: Vec::new(), times: 1 }
     }
 
-    fn exchange(&self, exchange: &Exchange, targets: &[HostId], once: bool) -> String {
-        let targets: Vec<&str> = targets.iter().map(|host| self.names.host(*host)).collect();
+    /// What an event says, without its host and what its segment said.
+    pub(crate) fn say(&self, event: &Event) -> String {
+        self.names.say(event)
+    }
+
+    fn exchange(&self, exchange: &Exchange, line: &Line<'_>) -> String {
+        let once = line.count == 1;
+        let targets: Vec<&str> = line.hosts.iter().map(|host| self.names.host(*host)).collect();
+        if exchange.setup.is_some() {
+            return format!("→ {}: sets up ({})", targets.join(", "), line.commands.join(", "));
+        }
         let first = if once { "" } else { "the first " };
         let late = exchange.late.map(|took| format!(", {first}after {}", span(took))).unwrap_or_default();
         let outcome = match &exchange.outcome {
@@ -147,6 +158,8 @@ struct Line<'a> {
     exchange: Option<&'a Exchange>,
     /// The hosts that it is about, for what several stores are asked or do alike.
     hosts: Vec<HostId>,
+    /// The commands that it stands for, of what only sets up connections and scripts.
+    commands: Vec<&'static str>,
     count: usize,
     first: TrueTime,
     last: TrueTime,
@@ -156,6 +169,8 @@ struct Fold<'a> {
     writer: Writer<'a>,
     /// The lines that may be joined, by what joins them.
     open: BTreeMap<String, usize>,
+    /// As `open`, for what only sets up connections and scripts: nothing begins a new line of these.
+    setups: BTreeMap<String, usize>,
     lines: Vec<Line<'a>>,
 }
 
@@ -176,7 +191,7 @@ impl<'a> Fold<'a> {
 
     fn exchange(&mut self, exchange: &'a Exchange, at: TrueTime) {
         let (position, host) = (exchange.sent, exchange.source);
-        let row = Row { position, host, text: String::new(), requests: vec![position] };
+        let row = Row { position, host, text: String::new(), requests: vec![position], times: 1 };
         self.push(Some(exchange.shape()), row, Some(exchange), exchange.target, at);
     }
 
@@ -188,10 +203,16 @@ impl<'a> Fold<'a> {
         host: HostId,
         at: TrueTime,
     ) {
-        if let Some(line) = joined_by.as_ref().and_then(|by| self.open.get(by)) {
+        let setup = exchange.and_then(|exchange| exchange.setup.as_deref());
+        let open = if setup.is_some() { &mut self.setups } else { &mut self.open };
+        let commands = setup.unwrap_or_default();
+        if let Some(line) = joined_by.as_ref().and_then(|by| open.get(by)) {
             let line = &mut self.lines[*line];
             line.count += 1;
             line.last = at;
+            let fresh: Vec<&str> =
+                commands.iter().copied().filter(|command| !line.commands.contains(command)).collect();
+            line.commands.extend(fresh);
             if !line.hosts.contains(&host) {
                 line.hosts.push(host);
                 line.row.requests.extend(exchange.map(|exchange| exchange.sent));
@@ -199,16 +220,17 @@ impl<'a> Fold<'a> {
             return;
         }
         if let Some(by) = joined_by {
-            self.open.insert(by, self.lines.len());
+            open.insert(by, self.lines.len());
         }
-        self.lines.push(Line { row, exchange, hosts: vec![host], count: 1, first: at, last: at });
+        let (hosts, commands) = (vec![host], commands.to_vec());
+        self.lines.push(Line { row, exchange, hosts, commands, count: 1, first: at, last: at });
     }
 
     fn finish(self) -> Vec<Row> {
         let Fold { writer, lines, .. } = self;
         let finish = |mut line: Line<'_>| {
             match line.exchange {
-                Some(exchange) => line.row.text = writer.exchange(exchange, &line.hosts, line.count == 1),
+                Some(exchange) => line.row.text = writer.exchange(exchange, &line),
                 None if line.hosts.len() > 1 => {
                     let others: Vec<&str> =
                         line.hosts[1..].iter().map(|host| writer.names.host(*host)).collect();
@@ -216,7 +238,10 @@ impl<'a> Fold<'a> {
                 }
                 None => {}
             }
-            line.row.text.push_str(&often(&line));
+            line.row.times = line.count / line.hosts.len();
+            if line.commands.is_empty() {
+                line.row.text.push_str(&often(&line));
+            }
             line.row
         };
         lines.into_iter().map(finish).collect()
@@ -242,6 +267,9 @@ fn repeated(event: &Event) -> Option<String> {
     let kind = match event.what {
         What::Extended { .. } => "extended",
         What::Renewed { .. } => "renewed",
+        What::Disconnected { peer, why: Disconnect::Refused } => {
+            return Some(format!("refused {} {}", event.host.0, peer.0));
+        }
         _ => return None,
     };
     event.grant.map(|grant| format!("{kind} {} {}", grant.client.0, grant.section))
@@ -257,6 +285,7 @@ fn interrupts(what: &What) -> bool {
             | What::DeadlinePassed { .. }
             | What::Expired { .. }
             | What::Lost { .. }
+            | What::LeaseLost { .. }
             | What::Injected { .. }
             | What::Bit { .. }
             | What::Healed { .. }
@@ -268,6 +297,6 @@ fn interrupts(what: &What) -> bool {
             | What::DriftSet { .. }
             | What::Promoted
             | What::Demoted
-            | What::Disconnected { .. }
+            | What::Disconnected { why: Disconnect::Closed | Disconnect::Reset | Disconnect::TimedOut, .. }
     )
 }

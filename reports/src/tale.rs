@@ -1,26 +1,24 @@
-//! The explanation of a run in one paragraph: what was found, one finding of each invariant, then in order of time who got the lock, which faults
-//! struck, how the store came to forget the first grant, who got in, and when the first holder stopped believing.
+//! The explanation of a run in one paragraph: what was found, one finding of each invariant, then in order of time who got the
+//! lock and for how long each believed in it, which faults struck, how the stores came to forget a grant, and what a grant that
+//! was over still did.
 //!
 //! It says only what the trace shows. It does not judge: the finding has done that.
 
-use std::time::Duration;
-
-use picklock_scenarios::history::History;
+use picklock_scenarios::history::{Granted, History, Record, Section, Touch};
+use picklock_scenarios::invariants::between;
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::story::{Breach, Story};
 use picklock_sim::ids::{EventId, GrantId};
+use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, Trace, What};
 
-use crate::numbers::{plural, span};
-use crate::relevance::{creator, key};
-use crate::spans::{self, Span};
+use crate::numbers::plural;
 use crate::words::Names;
 
 /// At most so many faults are told one by one.
 const FAULTS: usize = 4;
 
-/// What the run violates, a sentence for a finding of each invariant, in the order of their numbers; or that there is
-/// nothing.
+/// What the run violates, a sentence for a finding of each invariant, in the order of the story; or that there is nothing.
 pub(crate) fn found(story: &Story) -> Vec<String> {
     if story.leading().is_none() {
         return vec!["No invariant was found violated in this run.".to_owned()];
@@ -41,11 +39,11 @@ pub(crate) fn found(story: &Story) -> Vec<String> {
 }
 
 /// How the first of them came about, in sentences; nothing if there is none.
-pub(crate) fn course(story: &Story, spans: &[Span]) -> String {
+pub(crate) fn course(story: &Story) -> String {
     let Some(finding) = story.leading() else { return String::new() };
     let history = History::of(&story.trace);
     let names = Names::of(&story.trace);
-    Teller { trace: &story.trace, history: &history, names, spans, finding }.course().join(" ")
+    Teller { trace: &story.trace, history: &history, names, finding }.course().join(" ")
 }
 
 /// The text as a sentence: a finding is one already, but for its first letter and its full stop. Host names keep
@@ -56,28 +54,41 @@ fn sentence(text: &str) -> String {
     format!("{text}{end}")
 }
 
+/// A section of the finding with the grant that it got.
+type Held<'h, 't> = (&'h Section<'t>, &'h Granted<'t>);
+
 struct Teller<'a> {
     trace: &'a Trace,
     history: &'a History<'a>,
     names: Names<'a>,
-    spans: &'a [Span],
     finding: &'a Finding,
 }
 
-impl Teller<'_> {
+impl<'a> Teller<'a> {
     /// The course of events in sentences, in order of time.
     fn course(&self) -> Vec<String> {
         let end = self.end();
         let mut course = self.faults(end);
         course.extend(self.promotions(end));
-        if let [first, between @ .., last] = &self.finding.grants[..] {
-            course.extend(between.iter().filter_map(|grant| self.joined(*grant)));
-            course.extend(self.clash(*first, *last));
+        let held = self.held();
+        for (nth, held) in held.iter().enumerate() {
+            course.push(self.belief(held, nth == 0));
+            course.extend(self.forgotten(held, &held_after(&self.finding.grants, held.0.id), end));
         }
+        course.extend(self.asked());
+        course.extend(self.foreign());
+        course.extend(self.late_changes(&held));
         course.sort_by_key(|(position, _)| *position);
         let mut course: Vec<String> = course.into_iter().map(|(_, words)| words).collect();
-        course.extend(self.extent());
+        course.extend(overlap(&held));
         course
+    }
+
+    /// The grants of the finding that their clients ever saw, in grant order.
+    fn held(&self) -> Vec<Held<'a, 'a>> {
+        let grants = self.finding.grants.iter().filter_map(|grant| self.history.place_of(*grant));
+        let sections = grants.map(|at| &self.history.sections[at]);
+        sections.filter_map(|section| Some((section, section.grant.as_ref()?))).collect()
     }
 
     /// The position of the last event that the finding cites or that ends one of its beliefs.
@@ -86,13 +97,19 @@ impl Teller<'_> {
         if self.finding.grants.len() < 2 {
             return self.trace.events.len();
         }
-        let beliefs = self.finding.grants.iter().filter_map(|grant| spans::belief(self.spans, *grant));
-        let cited = self.finding.events.iter().filter_map(|id| self.position(*id));
-        beliefs.filter_map(|belief| belief.last).chain(cited).max().unwrap_or(self.trace.events.len())
+        let held = self.held();
+        let beliefs = held.iter().filter_map(|(_, grant)| grant.belief_end).map(|event| event.id);
+        let events = beliefs.chain(self.finding.events.iter().copied());
+        events.filter_map(|id| self.position(id)).max().unwrap_or(self.trace.events.len())
     }
 
     fn position(&self, id: EventId) -> Option<usize> {
         self.trace.events.iter().position(|event| event.id == id)
+    }
+
+    /// The position of the first event at this instant or after it.
+    fn place_at(&self, at: TrueTime) -> usize {
+        self.trace.events.partition_point(|event| event.at < at)
     }
 
     fn faults(&self, end: usize) -> Vec<(usize, String)> {
@@ -126,89 +143,92 @@ impl Teller<'_> {
         self.trace.events.iter().enumerate().take(end.saturating_add(1))
     }
 
-    /// Where more than one may hold: one of those who do so rightly.
-    fn joined(&self, grant: GrantId) -> Option<(usize, String)> {
-        let belief = spans::belief(self.spans, grant)?;
-        let got = self.trace.events.get(belief.first)?;
-        let what = key(&got.what).map(|key| format!("`{key}`")).unwrap_or_default();
-        Some((belief.first, format!("At {} {} got {what} too.", got.at, self.names.grant(grant))))
-    }
-
-    fn clash(&self, first: GrantId, second: GrantId) -> Vec<(usize, String)> {
-        let (Some(one), Some(two)) = (spans::belief(self.spans, first), spans::belief(self.spans, second))
-        else {
-            return Vec::new();
-        };
-        let (Some(got), Some(got_in)) = (self.trace.events.get(one.first), self.trace.events.get(two.first))
-        else {
-            return Vec::new();
-        };
-        let what = key(&got.what).map(|key| format!("`{key}`")).unwrap_or_default();
-        let (holder, newcomer) = (self.names.grant(first), self.names.grant(second));
-        let ended = one.end(self.trace);
-        if two.first < one.first {
-            return self.late_to_know((first, one), (second, two), &what);
-        }
-        let meanwhile = if one.last.is_none_or(|last| last > two.first) && ended >= got_in.at {
-            format!("while {holder} still believed that it held it, until {ended}")
+    /// When a grant was got, and from when until when its client believed in it.
+    fn belief(&self, held: &Held<'_, '_>, first: bool) -> (usize, String) {
+        let (section, grant) = held;
+        let who = self.names.grant(section.id);
+        let mode = self.names.mode(Some(section.id));
+        let what = if first { format!("`{}`", self.history.key_name(section.key)) } else { "it".to_owned() };
+        let got = grant.acquired.at;
+        let late = first && self.learned_late(grant);
+        let begin = if late {
+            // Where no server told of it, it is known by when it was granted at the latest.
+            let by = if grant.is_dated() { "at" } else { "by" };
+            format!("{who} was granted {what}{mode} {by} {}, learned of it at {got}", grant.granted_at)
         } else {
-            format!("when {holder} had stopped believing that it held it, at {ended}")
+            format!("{who} got {what}{mode} at {got}")
         };
-        let mut course = vec![
-            (one.first, format!("{holder} got {what} at {}.", got.at)),
-            (two.first, format!("{newcomer} got it at {}, {meanwhile}.", got_in.at)),
-        ];
-        course.extend(self.forgotten(first, one.first, two.first));
-        course.extend(self.late_changes(first, two.first));
-        course
-    }
-
-    /// The course of a clash in which the earlier grant was seen by its client only after the later one.
-    fn late_to_know(
-        &self,
-        (first, one): (GrantId, &Span),
-        (second, two): (GrantId, &Span),
-        what: &str,
-    ) -> Vec<(usize, String)> {
-        let (holder, newcomer) = (self.names.grant(first), self.names.grant(second));
-        let granted = self.history.grants().find(|(section, _)| section.id == first).map(|(_, grant)| grant);
-        // Where no server told of it, it is known by when it was granted at the latest.
-        let by = if granted.is_none_or(|grant| grant.is_dated()) { "at" } else { "by" };
-        let granted = granted.map_or(self.trace.events[one.first].at, |grant| grant.granted_at);
-        let executed = self.trace.events.iter().position(|event| event.at >= granted).unwrap_or(two.first);
-        let [knew, got_in] = [one, two].map(|span| self.trace.events[span.first].at);
-        let ended = two.end(self.trace);
-        let mut course = vec![
-            (executed, format!("{holder} was granted {what} {by} {granted}, and was yet to learn of it.")),
-            (two.first, format!("{newcomer} got it at {got_in}, and believed in it until {ended}.")),
-            (one.first, format!("{holder} learned of its grant at {knew}.")),
-        ];
-        course.extend(self.forgotten(first, executed, two.first));
-        course.extend(self.late_changes(first, two.first));
-        course
-    }
-
-    /// How the stores came to forget the first grant before the second one was given.
-    fn forgotten(&self, first: GrantId, from: usize, until: usize) -> Vec<(usize, String)> {
-        let holder = self.names.grant(first);
-        let mut told: Vec<(usize, String, Vec<&str>)> = Vec::new();
-        for (position, event) in self.trace.events.iter().enumerate().take(until).skip(from) {
-            let words = match (&event.what, event.grant) {
-                (What::Expired { .. }, _) => format!("the lease of {holder} ran out"),
-                (What::Lost { .. }, _) => "the acknowledged record was lost".to_owned(),
-                (What::Deleted { .. }, Some(grant)) if grant != first => {
-                    format!("{} deleted the record", self.names.grant(grant))
-                }
-                _ => continue,
-            };
-            // By its record and not by its key: of several slots under one lock, another one's end is not this one's.
-            if creator(&self.trace.events, position) != Some(first) {
-                continue;
+        let words = match grant.belief_end {
+            _ if grant.believed_until <= got => {
+                format!("{begin}, when its deadline had passed, and never believed in it.")
             }
-            let store = self.names.host(event.host);
+            None => format!(
+                "{begin} and believed that it held it until the run ended at {}.",
+                grant.believed_until
+            ),
+            Some(event) if matches!(event.what, What::Crashed { .. }) => {
+                format!("{begin} and believed that it held it until it crashed at {}.", event.at)
+            }
+            Some(_) => format!("{begin} and believed that it held it until {}.", grant.believed_until),
+        };
+        let at = if late { grant.granted_at } else { got };
+        let position = if late { self.place_at(at) } else { self.position(grant.acquired.id).unwrap_or(0) };
+        (position, words)
+    }
+
+    /// Whether a later grant of the finding was seen by its client before this one was by its own.
+    fn learned_late(&self, grant: &Granted<'_>) -> bool {
+        let seen = |grant: &Granted<'_>| (grant.acquired.at, grant.acquired.id);
+        self.held().iter().any(|(_, other)| other.rank > grant.rank && seen(other) < seen(grant))
+    }
+
+    /// Who of the finding asked and got nothing.
+    fn asked(&self) -> Vec<(usize, String)> {
+        let sections = self.finding.grants.iter().filter_map(|grant| self.history.place_of(*grant));
+        let sections =
+            sections.map(|at| &self.history.sections[at]).filter(|section| section.grant.is_none());
+        let say = |section: &Section<'_>| {
+            let asked = section.asked?;
+            let (who, key) = (self.names.grant(section.id), self.history.key_name(section.key));
+            let asks = format!("{who} asked for `{key}` at {}", asked.at);
+            let words = match section.answered {
+                None => format!("{asks} and still asked when the run ended."),
+                Some(Event { at, what: What::NotAcquired { why, .. }, .. }) => {
+                    format!("{asks} and gave up at {at}: {}", sentence(why))
+                }
+                Some(Event { at, what: What::Crashed { .. }, .. }) => format!("{asks} and crashed at {at}."),
+                Some(_) => return None,
+            };
+            Some((self.position(asked.id)?, words))
+        };
+        sections.filter_map(say).collect()
+    }
+
+    /// How the stores came to forget a grant before `until`.
+    fn forgotten(&self, held: &Held<'_, '_>, later: &[GrantId], end: usize) -> Vec<(usize, String)> {
+        let (section, _) = held;
+        let seen = |grant: &GrantId| {
+            let place = self.history.place_of(*grant)?;
+            self.position(self.history.sections[place].grant.as_ref()?.acquired.id)
+        };
+        // Who deletes last what it no longer holds has lost its own before that.
+        let cited = self.finding.events.last().and_then(|id| self.position(*id));
+        let acts = cited.filter(|at| self.trace.events[*at].grant == Some(section.id));
+        let until = later.iter().filter_map(seen).chain(acts).max().unwrap_or(end);
+        let holder = self.names.grant(section.id);
+        let mut told: Vec<(usize, String, Vec<&str>)> = Vec::new();
+        let own = self.history.records_of(section).filter(|record| record.key == section.key);
+        for record in own {
+            let Some(ended) = record.ended else { continue };
+            let position = self.position(ended.id).filter(|at| *at < until);
+            let Some((position, words)) = position.zip(self.end_of(record, ended, &holder)) else { continue };
+            let store = self.names.host(ended.host);
             match told.iter_mut().find(|(_, same, _)| *same == words) {
                 Some((_, _, stores)) if stores.contains(&store) => {}
-                Some((_, _, stores)) => stores.push(store),
+                Some((at, _, stores)) => {
+                    *at = position.min(*at);
+                    stores.push(store);
+                }
                 None => told.push((position, words, vec![store])),
             }
         }
@@ -220,29 +240,92 @@ impl Teller<'_> {
         told.into_iter().map(say).collect()
     }
 
-    /// The cited changes of the first grant that the resource applied after the second one was given.
-    fn late_changes(&self, first: GrantId, after: usize) -> Vec<(usize, String)> {
+    /// How a record was ended that its own section did not delete.
+    fn end_of(&self, record: &Record<'_>, ended: &Event, holder: &str) -> Option<String> {
+        let grant = ended.grant.filter(|grant| Some(*grant) != record.created.grant);
+        match (&ended.what, grant) {
+            (What::Expired { .. }, _) => match record.over_at.filter(|at| differs(*at, ended.at)) {
+                Some(at) => {
+                    Some(format!("the record of {holder}, whose lease had run out at {at}, was dropped"))
+                }
+                None => Some(format!("the lease of {holder} ran out")),
+            },
+            (What::Lost { .. }, _) => Some(format!("the acknowledged record of {holder} was lost")),
+            (What::Created { .. }, Some(grant)) => {
+                Some(format!("{} replaced the record of {holder}", self.names.grant(grant)))
+            }
+            // A foreign release that the finding is about is told below.
+            (What::Deleted { .. }, Some(grant)) if !self.finding.events.contains(&ended.id) => {
+                Some(format!("{} deleted the record of {holder}", self.names.grant(grant)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a grant of the finding did to the record of another one.
+    fn foreign(&self) -> Vec<(usize, String)> {
+        let cited = self.history.touches.iter().filter(|touch| self.finding.events.contains(&touch.event.id));
+        let say = |touch: &Touch<'_>| {
+            let record = &self.history.records[touch.record];
+            let (owner, actor) = (record.created.grant?, touch.event.grant?);
+            let did = match touch.event.what {
+                What::Deleted { .. } => "deleted",
+                What::Extended { .. } => "extended",
+                What::Created { .. } => "replaced",
+                _ => return None,
+            };
+            let (event, owner_is) = (touch.event, self.names.grant(owner));
+            let words = format!(
+                "At {} {} {did} the record of {owner_is} on {}.",
+                event.at,
+                self.names.grant(actor),
+                self.names.host(event.host),
+            );
+            (owner != actor).then_some((self.position(event.id)?, words))
+        };
+        cited.filter_map(say).collect()
+    }
+
+    /// The cited changes that the resource applied for an earlier grant after a later one was seen.
+    fn late_changes(&self, held: &[Held<'_, '_>]) -> Vec<(usize, String)> {
+        let [first, .., last] = held else { return Vec::new() };
+        let after = last.1.acquired.at;
         let late = |(position, event): (usize, &Event)| {
             let change =
                 matches!(event.what, What::ResourceWritten { .. } | What::ResourceTaken { taken: true, .. });
             let cited = self.finding.events.contains(&event.id);
-            (change && cited && position > after && event.grant == Some(first)).then(|| {
-                let (resource, holder) = (self.names.host(event.host), self.names.grant(first));
+            (change && cited && event.at > after && event.grant == Some(first.0.id)).then(|| {
+                let (resource, holder) = (self.names.host(event.host), self.names.grant(first.0.id));
                 (position, format!("At {} {resource} applied a change of {holder}.", event.at))
             })
         };
         self.trace.events.iter().enumerate().filter_map(late).collect()
     }
+}
 
-    /// For how long both believed, if that is what was found.
-    fn extent(&self) -> Option<String> {
-        let width = self.finding.width.filter(|width| *width > Duration::ZERO)?;
-        let [first, second, ..] = self.finding.grants[..] else { return None };
-        let (one, two) = (spans::belief(self.spans, first)?, spans::belief(self.spans, second)?);
-        let begins = self.trace.events[one.first.max(two.first)].at;
-        let ends = one.end(self.trace).min(two.end(self.trace));
-        (ends.since(begins) == width).then(|| format!("They overlapped for {}.", span(width)))
-    }
+/// From when until when, and for how long, all of them believed that they held.
+fn overlap(held: &[Held<'_, '_>]) -> Option<String> {
+    let both = match held.len() {
+        0 | 1 => return None,
+        2 => "Both".to_owned(),
+        all => format!("All {all}"),
+    };
+    let from = held.iter().map(|(_, grant)| grant.acquired.at).max()?;
+    let until = held.iter().map(|(_, grant)| grant.believed_until).min()?;
+    let words = || {
+        format!("{both} believed that they held it from {from} until {until}: for {}.", between(from, until))
+    };
+    (from < until).then(words)
+}
+
+/// The grants that come after one of them.
+fn held_after(grants: &[GrantId], grant: GrantId) -> Vec<GrantId> {
+    grants.iter().copied().skip_while(|one| *one != grant).skip(1).collect()
+}
+
+/// Whether two instants are written differently.
+pub(crate) fn differs(one: TrueTime, other: TrueTime) -> bool {
+    one.as_nanos() / 1_000 != other.as_nanos() / 1_000
 }
 
 /// "node-1, node-2 and node-3".

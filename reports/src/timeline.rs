@@ -7,8 +7,9 @@
 //! out nothing.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_scenarios::history::History;
 use picklock_scenarios::story::Story;
 use picklock_sim::ids::{EventId, GrantId, HostId};
 use picklock_sim::trace::{Event, Role, Trace, What};
@@ -46,6 +47,8 @@ pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
             let (positions, window) = relevance::positions(story, &spans);
             let exchanges = exchanges::of(story);
             let told: Vec<_> = exchanges.iter().filter(|one| window.tells(one)).collect();
+            let links = aftermath::chains(story).into_iter().flat_map(|(_, links)| links);
+            let positions: Vec<usize> = positions.into_iter().chain(links).collect();
             rows::relevant(story, &positions, &told, &cited)
         }
         Detail::Full => (rows::full(story), story.trace.events.len()),
@@ -56,7 +59,7 @@ pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
     };
     let mut page = head(story, shown, style);
     page.push('\n');
-    let course = tale::course(story, &spans);
+    let course = tale::course(story);
     for paragraphs in [tale::found(story), if course.is_empty() { Vec::new() } else { vec![course] }] {
         for words in &paragraphs {
             page.push_str(&paragraph(&printable(words), 0, style.columns()));
@@ -73,7 +76,7 @@ pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
         );
         page.push_str(&paragraph(&words, 0, style.columns()));
     }
-    page.push_str(&aftermath::tell(story, style));
+    page.push_str(&aftermath::tell(story, style, matches!(detail, Detail::Short)));
     page.push_str(&format!("\nreplay: {}\n", style.paint(Ink::First, &printable(&story.replay))));
     page
 }
@@ -82,7 +85,7 @@ pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
 #[must_use]
 pub fn explain(story: &Story) -> String {
     let mut parts = tale::found(story);
-    parts.push(tale::course(story, &spans::of(&story.trace)));
+    parts.push(tale::course(story));
     printable(parts.join(" ").trim_end()).into_owned()
 }
 
@@ -116,6 +119,8 @@ struct Table<'a> {
     cited: &'a BTreeSet<EventId>,
     rows: &'a [Row],
     style: &'a Style,
+    /// Where the grants of the finding begin.
+    marks: BTreeMap<EventId, &'static str>,
     /// The clients that have a column.
     clients: Vec<HostId>,
     time: usize,
@@ -149,7 +154,8 @@ impl<'a> Table<'a> {
         let fits = room >= host + 2 + Table::WORDS;
         let words = if fits { room - host - 2 } else { room };
         let host = fits.then_some(host);
-        Table { story, trace, spans, cited, rows, style, clients, time, host, words }
+        let marks = marks(story);
+        Table { story, trace, spans, cited, rows, style, marks, clients, time, host, words }
     }
 
     fn write(&self, page: &mut String) {
@@ -234,18 +240,8 @@ impl<'a> Table<'a> {
     }
 
     fn mark(&self, event: &Event) -> Option<&'static str> {
-        if let What::Acquired { .. } = event.what {
-            let grants = clashing(self.story);
-            let rank = event.grant.and_then(|grant| grants.iter().position(|it| *it == grant));
-            match (rank, grants.len()) {
-                (Some(0), 1) => return Some("◀ the grant"),
-                (Some(0), _) => return Some("◀ first grant"),
-                (Some(1), _) => return Some("◀ second grant"),
-                (Some(_), _) => return Some("◀ another grant"),
-                (None, _) => {}
-            }
-        }
-        self.cited.contains(&event.id).then_some("◀")
+        let cited = self.cited.contains(&event.id).then_some("◀");
+        self.marks.get(&event.id).copied().or(cited)
     }
 
     fn ink(&self, event: &Event) -> Ink {
@@ -263,7 +259,10 @@ impl<'a> Table<'a> {
             | What::Promoted
             | What::Demoted
             | What::Noticed { .. } => Ink::Warn,
-            What::Expired { .. } | What::Lost { .. } | What::ResourceRefused { .. } => Ink::Loss,
+            What::Expired { .. }
+            | What::Lost { .. }
+            | What::LeaseLost { .. }
+            | What::ResourceRefused { .. } => Ink::Loss,
             _ => match event.grant.and_then(|grant| grants.iter().position(|it| *it == grant)) {
                 Some(0) => Ink::First,
                 Some(_) => Ink::Second,
@@ -271,6 +270,36 @@ impl<'a> Table<'a> {
             },
         }
     }
+}
+
+/// The marks of the grants of the finding. A grant stands where its client saw it; but one whose client learned of it only after
+/// a later one was seen stands where the store granted it.
+fn marks(story: &Story) -> BTreeMap<EventId, &'static str> {
+    const MARKS: [[&str; 2]; 3] = [
+        ["◀ first grant", "◀ learns of the first grant"],
+        ["◀ second grant", "◀ learns of the second grant"],
+        ["◀ another grant", "◀ learns of another grant"],
+    ];
+    let history = History::of(&story.trace);
+    let sections = clashing(story).iter().filter_map(|grant| history.place_of(*grant));
+    let sections = sections.map(|at| &history.sections[at]);
+    let held: Vec<_> = sections.filter_map(|section| Some((section, section.grant.as_ref()?))).collect();
+    if let [(_, grant)] = held.as_slice() {
+        return BTreeMap::from([(grant.acquired.id, "◀ the grant")]);
+    }
+    let mut marks = BTreeMap::new();
+    for (nth, (section, grant)) in held.iter().enumerate() {
+        let [here, later] = MARKS[nth.min(MARKS.len() - 1)];
+        let seen = (grant.acquired.at, grant.acquired.id);
+        let late = held[nth + 1..].iter().any(|(_, next)| (next.acquired.at, next.acquired.id) < seen);
+        let created = history.records_of(section).map(|record| record.created);
+        let granted = created.into_iter().find(|created| created.at == grant.granted_at).filter(|_| late);
+        marks.insert(granted.map_or(grant.acquired.id, |created| created.id), here);
+        if granted.is_some() {
+            marks.insert(grant.acquired.id, later);
+        }
+    }
+    marks
 }
 
 /// The grants of the finding that the story is told about, the earlier one first.

@@ -1,8 +1,12 @@
 //! What an event says in words. The host is not named: it stands in a column of its own, or before the words.
 
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
-use picklock_sim::ids::{GrantId, HostId, Token};
+use picklock_scenarios::history::History;
+use picklock_sim::ids::{EventId, GrantId, HostId, Token};
+use picklock_sim::lock::Exclusion;
+use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Disconnect, Event, Halt, Trace, What};
 
 /// Names things of a trace: hosts, and grants by their client, with the section where one client has several.
@@ -10,13 +14,69 @@ pub(crate) struct Names<'a> {
     trace: &'a Trace,
     /// Clients with more than one section.
     several: BTreeSet<HostId>,
+    /// Where readers share: the grants that read.
+    reading: BTreeSet<GrantId>,
+    /// Where readers share: the grants that write.
+    writing: BTreeSet<GrantId>,
+    /// What the records were that stores dropped or touched.
+    records: OnceCell<Records>,
+}
+
+/// What the records were that stores dropped or touched, by the event.
+struct Records {
+    /// When the leases ran out that were dropped later.
+    ran_out: BTreeMap<EventId, TrueTime>,
+    /// Whose the records were that others deleted or extended.
+    foreign: BTreeMap<EventId, GrantId>,
 }
 
 impl<'a> Names<'a> {
     pub(crate) fn of(trace: &'a Trace) -> Names<'a> {
         let grants: BTreeSet<GrantId> = trace.events.iter().filter_map(|event| event.grant).collect();
         let again = grants.iter().zip(grants.iter().skip(1)).filter(|(one, next)| one.client == next.client);
-        Names { trace, several: again.map(|(one, _)| one.client).collect() }
+        let several = again.map(|(one, _)| one.client).collect();
+        let of = |such: fn(&What) -> bool| -> BTreeSet<GrantId> {
+            trace.events.iter().filter(|event| such(&event.what)).filter_map(|event| event.grant).collect()
+        };
+        let (mut reading, mut writing) = (BTreeSet::new(), BTreeSet::new());
+        if trace.exclusion == Exclusion::Modes {
+            reading = of(|what| matches!(what, What::Shares { .. }));
+            writing = &of(|what| matches!(what, What::Acquired { .. })) - &reading;
+        }
+        Names { trace, several, reading, writing, records: OnceCell::new() }
+    }
+
+    /// " to read" or " to write", where some of the grants are shared.
+    pub(crate) fn mode(&self, grant: Option<GrantId>) -> &'static str {
+        match grant {
+            Some(grant) if self.reading.contains(&grant) => " to read",
+            Some(grant) if self.writing.contains(&grant) => " to write",
+            _ => "",
+        }
+    }
+
+    fn records(&self) -> &Records {
+        self.records.get_or_init(|| {
+            let history = History::of(self.trace);
+            let records = &history.records;
+            let ran_out = records.iter().filter_map(|record| Some((record.ended?.id, record.over_at?)));
+            let foreign = history.touches.iter().filter_map(|touch| {
+                let owner = records[touch.record].created.grant?;
+                touch.event.grant.filter(|grant| *grant != owner).map(|_| (touch.event.id, owner))
+            });
+            Records { ran_out: ran_out.collect(), foreign: foreign.collect() }
+        })
+    }
+
+    /// When the lease ran out that a store dropped in this event.
+    fn ran_out(&self, event: &Event) -> TrueTime {
+        self.records().ran_out.get(&event.id).copied().unwrap_or(event.at)
+    }
+
+    /// ", which is that of client-1": whose record it is that somebody else deletes or extends.
+    fn foreign(&self, event: &Event) -> String {
+        let owner = event.grant.and_then(|_| self.records().foreign.get(&event.id));
+        owner.map(|owner| format!(", which is that of {}", self.grant(*owner))).unwrap_or_default()
     }
 
     /// The name of a host.
@@ -59,10 +119,10 @@ impl<'a> Names<'a> {
     pub(crate) fn say(&self, event: &Event) -> String {
         let whose = event.grant.map(|grant| format!(" for {}", self.grant(grant))).unwrap_or_default();
         match &event.what {
-            What::Waiting { key } => format!("asks for `{key}`"),
+            What::Waiting { key } => format!("asks for `{key}`{}", self.mode(event.grant)),
             What::Acquired { key, token, deadline, .. } => {
                 let until = deadline.map(|at| format!(", valid until {at}")).unwrap_or_default();
-                format!("holds `{key}`{}{until}", with(*token))
+                format!("holds `{key}`{}{}{until}", self.mode(event.grant), with(*token))
             }
             What::NotAcquired { key, why } => format!("does not get `{key}`: {why}"),
             What::DeadlinePassed { key } => format!("the deadline of `{key}` passes on its clock"),
@@ -70,6 +130,10 @@ impl<'a> Names<'a> {
             What::Releasing { key } => format!("begins to release `{key}`"),
             What::Released { key, error: None, .. } => format!("has released `{key}`"),
             What::Released { key, error: Some(error), .. } => format!("release of `{key}` failed: {error}"),
+            What::Shares { key } => format!("gets `{key}` together with others that read"),
+            What::RenewalDenied { key } => {
+                format!("is told that its renewal of `{key}` failed: the lock is lost")
+            }
             What::Renewed { key, .. } => format!("has renewed `{key}`"),
             What::Reentered { key, depth } => format!("holds `{key}` once more, now {depth} times"),
             What::NotReentered { key, why } => format!("does not get `{key}` once more: {why}"),
@@ -113,10 +177,20 @@ impl<'a> Names<'a> {
             What::DriftSet { ppm } if *ppm < 0 => format!("clocks run {} ppm slow", ppm.unsigned_abs()),
             What::DriftSet { ppm } => format!("clocks run {ppm} ppm fast"),
             What::Created { key } => format!("creates the record of `{key}`{whose}"),
-            What::Extended { key } => format!("extends the lease of `{key}`{whose}"),
-            What::Deleted { key } => format!("deletes the record of `{key}`{whose}"),
-            What::Expired { key, .. } => format!("the lease of `{key}` runs out: record dropped"),
+            What::Extended { key } => {
+                format!("extends the lease of `{key}`{whose}{}", self.foreign(event))
+            }
+            What::Deleted { key } => format!("deletes the record of `{key}`{whose}{}", self.foreign(event)),
+            What::Expired { key, .. } => match self.ran_out(event) {
+                at if at.as_nanos() / 1_000 == event.at.as_nanos() / 1_000 => {
+                    format!("the lease of `{key}` runs out: record dropped")
+                }
+                at => format!("drops `{key}`: expired at {at}, noticed now"),
+            },
             What::Lost { key } => format!("has lost the record of `{key}` that it had acknowledged"),
+            What::LeaseLost { key } => {
+                format!("has lost the lease of `{key}` and not its record, which never runs out now")
+            }
             What::Promoted => "becomes the primary".to_owned(),
             What::Demoted => "becomes a replica".to_owned(),
             What::Noticed { text } => format!("announces {text}"),
@@ -142,11 +216,28 @@ impl<'a> Names<'a> {
             What::WriteRefused { key } => format!("learns that its change of `{key}` was refused"),
             What::Injected { injection, text } => format!("fault {}: {text}", self.fault(*injection)),
             What::Bit { injection } => format!("fault {} makes a difference", self.fault(*injection)),
+            What::Healed { injection } if self.outlasts(event) => {
+                format!("fault {} lasts beyond the end of the run", self.fault(*injection))
+            }
             What::Healed { injection } => format!("fault {} is over", self.fault(*injection)),
-            // The vocabulary of events may grow; an event that has no words yet is better shown raw than left out.
-            other => format!("{other:?}"),
+            // The vocabulary of events may grow; an event that has no words yet is shown by its kind.
+            other => kind(other),
         }
     }
+
+    /// Whether an end of a fault says only that the run is over.
+    pub(crate) fn outlasts(&self, healed: &Event) -> bool {
+        let after = self.trace.events.iter().rev().take_while(|event| event.at == self.trace.end);
+        let mut tail = after.take_while(|event| matches!(event.what, What::Healed { .. }));
+        healed.at == self.trace.end && tail.any(|event| event.id == healed.id)
+    }
+}
+
+/// The kind of an event in words, such as "renewal denied".
+fn kind(what: &What) -> String {
+    let what = serde_json::to_value(what).ok();
+    let kind = what.as_ref().and_then(|what| what.get("what")?.as_str());
+    kind.unwrap_or("something").replace('-', " ")
 }
 
 fn with(token: Option<Token>) -> String {

@@ -70,7 +70,8 @@ pub(crate) struct Overlap {
 impl<'a> Course<'a> {
     pub(crate) fn of(story: &'a Story) -> Course<'a> {
         let spans = spans::of(&story.trace);
-        let chain: BTreeSet<usize> = cause::chain(story).into_iter().collect();
+        let chain = story.breaches.first().map(|breach| cause::chain(story, breach));
+        let chain: BTreeSet<usize> = chain.into_iter().flatten().collect();
         let (shown, window) = relevance::positions(story, &spans);
         let shown: Vec<usize> = shown.into_iter().chain(chain.iter().copied()).collect();
         let exchanges = exchanges::of(story);
@@ -85,7 +86,7 @@ impl<'a> Course<'a> {
             let step = steps.len();
             let asked = row.requests.first().and_then(|sent| messages.asked(*sent));
             let (kind, label) = match asked {
-                Some(asked) => (Kind::Request, short::asked(&asked)),
+                Some(asked) => (Kind::Request, short::often(short::asked(&asked), row.times)),
                 None => (Kind::of(&event.what), short::label(&names, event)),
             };
             row.requests.iter().for_each(|sent| messages.exchange(*sent, step));

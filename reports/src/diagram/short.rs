@@ -37,6 +37,7 @@ impl Kind {
             }
             What::Expired { .. }
             | What::Lost { .. }
+            | What::LeaseLost { .. }
             | What::DeadlinePassed { .. }
             | What::Aborted { .. }
             | What::RenewalDenied { .. }
@@ -73,6 +74,21 @@ impl Kind {
 pub(crate) fn asked(asked: &str) -> String {
     let words: Vec<&str> = asked.split(' ').filter(|word| !word.ends_with("..")).collect();
     fitting(&words.join(" "))
+}
+
+/// What was done several times, with how often.
+pub(crate) fn often(label: String, times: usize) -> String {
+    if times < 2 {
+        return label;
+    }
+    let count = format!(" ×{times}");
+    let room = COLUMNS - width(&count);
+    let label = if width(&label) <= room {
+        label
+    } else {
+        format!("{}…", cut(&label, room - 1).trim_end_matches('…'))
+    };
+    format!("{label}{count}")
 }
 
 /// What an event is called.
@@ -116,6 +132,7 @@ pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
         What::Deleted { .. } => format!("deleted{whose}"),
         What::Expired { .. } => "the lease runs out".to_owned(),
         What::Lost { .. } => "record lost".to_owned(),
+        What::LeaseLost { .. } => "its lease is lost".to_owned(),
         What::Promoted => "is the primary now".to_owned(),
         What::Demoted => "is a replica now".to_owned(),
         What::Noticed { text } => text.split(' ').next().unwrap_or_default().to_owned(),
@@ -129,6 +146,7 @@ pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
         What::WriteRefused { .. } => "change refused".to_owned(),
         What::Injected { injection, .. } => format!("fault: {}", names.fault(*injection)),
         What::Bit { .. } => "makes a difference".to_owned(),
+        What::Healed { injection } if names.outlasts(event) => format!("{} goes on", names.fault(*injection)),
         What::Healed { injection } => format!("{} is over", names.fault(*injection)),
         _ => names.say(event),
     };

@@ -9,7 +9,7 @@ use crate::diagram::{Course, Step, draw};
 use crate::html::about;
 use crate::html::frame::{command, prose};
 use crate::layout::printable;
-use crate::{aftermath, spans, tale};
+use crate::{aftermath, tale};
 
 /// The signs of a diagram, for who sees one for the first time.
 const SIGNS: &str = "◆ holds  ◇ lets go  ✕ runs out or is lost  ▲ fault  ■ changes the data; a ring proves the finding. Bars: \
@@ -51,8 +51,7 @@ fn verdict(story: &Story) -> String {
 
 fn article(story: &Story, id: &str, title: Option<&str>) -> Markup {
     let course = Course::of(story);
-    let spans = spans::of(&story.trace);
-    let how = tale::course(story, &spans);
+    let how = tale::course(story);
     html! {
         article.story id=(id) {
             @if let Some(title) = title { h3 id={ (id) "h" } { (title) } } @else { h2.v { "What happened" } }
@@ -107,7 +106,7 @@ fn events(course: &Course<'_>, id: &str, within: bool) -> Markup {
     html! {
         div.events {
             @if linked {
-                (heading("Chain of causes"))
+                (heading(&chain_of(course.story)))
                 label { input.all type="checkbox"; " all " (course.steps.len()) " lines" }
             } @else {
                 (heading("Events"))
@@ -116,6 +115,16 @@ fn events(course: &Course<'_>, id: &str, within: bool) -> Markup {
                 @for (nth, step) in course.steps.iter().enumerate() { (event(course, nth, step)) }
             }
         }
+    }
+}
+
+/// The heading of the chain that the diagram shows; with several invariants violated it names those that it is the chain of.
+fn chain_of(story: &Story) -> String {
+    match aftermath::chains(story).first() {
+        Some((invariants, _)) if story.breaches.len() > 1 => {
+            format!("Chain of causes: {}", tale::list(invariants))
+        }
+        _ => "Chain of causes".to_owned(),
     }
 }
 
@@ -130,13 +139,23 @@ fn event(course: &Course<'_>, nth: usize, step: &Step) -> Markup {
     }
 }
 
-/// What the violation needs, and who survives the same plan.
+/// The chains of the other violated invariants, what the violation needs, and who survives the same plan.
 fn hangs_on(story: &Story, within: bool) -> Markup {
-    let Some(trials) = story.trials.as_ref().filter(|_| story.leading().is_some()) else { return html! {} };
-    let blocks = [
-        ("Necessary", aftermath::necessary(story, &trials.without)),
-        ("Survives", aftermath::survives(story, &trials.elsewhere)),
-    ];
+    if story.leading().is_none() {
+        return html! {};
+    }
+    let other = |(invariants, links): &(Vec<&str>, Vec<usize>)| {
+        let lines = aftermath::causes(story, links).into_iter();
+        let lines = lines.map(|(before, words)| {
+            format!("{} {words}", before.split_whitespace().collect::<Vec<_>>().join(" "))
+        });
+        (format!("Chain of causes: {}", tale::list(invariants)), lines.collect())
+    };
+    let mut blocks: Vec<(String, Vec<String>)> = aftermath::chains(story).iter().skip(1).map(other).collect();
+    if let Some(trials) = &story.trials {
+        blocks.push(("Necessary".to_owned(), aftermath::necessary(story, &trials.without)));
+        blocks.push(("Survives".to_owned(), aftermath::survives(story, &trials.elsewhere)));
+    }
     html! {
         div.hangs {
             @for (title, lines) in blocks.iter().filter(|(_, lines)| !lines.is_empty()) {

@@ -13,7 +13,8 @@ use crate::exchanges::{self, Exchange, Outcome};
 use crate::format::{Format, ReportError};
 use crate::layout::{cut, printable};
 use crate::paint::Style;
-use crate::{relevance, rows, spans, tale};
+use crate::rows::{self, Row};
+use crate::{relevance, spans, tale};
 
 pub(super) const FORMAT: Format<Story> = Format {
     name: "mermaid",
@@ -54,7 +55,7 @@ fn render(story: &Story, _style: &Style) -> Result<String, ReportError> {
     for row in &rows {
         let at = story.trace.events[row.position].at;
         match asked(row.position) {
-            Some(exchange) => arrows(&mut page, exchange),
+            Some(exchange) => arrows(&mut page, exchange, row),
             None => _ = writeln!(page, "    Note over h{}: {at} {}", row.host.0, label(&row.text)),
         }
     }
@@ -66,12 +67,20 @@ fn render(story: &Story, _style: &Style) -> Result<String, ReportError> {
     Ok(page)
 }
 
-/// A request and its answer; a cross is an end that was never reached.
-fn arrows(page: &mut String, exchange: &Exchange) {
+/// A request and its answer; a cross is an end that was never reached. One that stands for several has their count, and what only sets
+/// up connections and scripts is one arrow.
+fn arrows(page: &mut String, exchange: &Exchange, row: &Row) {
     let Exchange { source, target, asked, outcome, .. } = exchange;
     let (source, target) = (source.0, target.0);
+    if exchange.setup.is_some() {
+        let words = row.text.rsplit(": ").next().unwrap_or_default();
+        let _ = writeln!(page, "    h{source}->>h{target}: {}", label(words));
+        return;
+    }
+    let count = if row.times > 1 { format!(" ×{}", row.times) } else { String::new() };
+    let asked = format!("{}{count}", cut(asked, COLUMNS - count.len()));
     let sent = if *outcome == Outcome::NeverArrived { "-x" } else { "->>" };
-    let _ = writeln!(page, "    h{source}{sent}h{target}: {}", label(asked));
+    let _ = writeln!(page, "    h{source}{sent}h{target}: {}", label(&asked));
     match outcome {
         Outcome::Answered(said) => _ = writeln!(page, "    h{target}-->>h{source}: {}", label(said)),
         Outcome::AnswerLost(said) => _ = writeln!(page, "    h{target}--xh{source}: {}", label(said)),
