@@ -197,7 +197,8 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     let line = format!("picklock replay {}", quoted(&file.display().to_string()));
     // It holds a plan, and not the scenario that the plan was drawn from.
     let about = about(&design, &[]);
-    let replayed = Replayed { design, scenario: capsule.scenario, about, engine, run, line, leading: None, notes };
+    let replayed =
+        Replayed { design, scenario: capsule.scenario, about, engine, run, line, leading: None, notes };
     reduced(args, replayed)
 }
 
