@@ -9,6 +9,8 @@ use picklock_sim::resource;
 use picklock_sim::time::nanos;
 use picklock_sim::trace::{HostInfo, Role};
 
+use crate::faults;
+
 /// A kind of strike.
 pub struct Strike {
     /// Its name, as `--fault` spells it: that of the fault of scenarios that pulls the same lever, where there is one.
@@ -117,9 +119,10 @@ pub const ALL: &[Strike] = &[
         doc: "a caller is cancelled within its acquire or its release",
         at: Where::Process(clients),
         pull: |_, point| {
-            use picklock_sim::plan::Phase::{Acquire, Release};
-            let called = matches!(point.phase, Acquire | Release) && point.access != Access::Clock;
-            called.then(|| (here(point), Lever::Cancel)).into_iter().collect()
+            faults::can_cancel(point.phase, point.access)
+                .then(|| (here(point), Lever::Cancel))
+                .into_iter()
+                .collect()
         },
     },
     Strike {

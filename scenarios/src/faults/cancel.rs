@@ -22,10 +22,14 @@ pub(super) const FAULT: Fault = Fault {
     schedule,
 };
 
+/// Whether a call can be cancelled at such a point of a section: from the moment when it is made, before anything is sent, to the
+/// last of its steps. Reading a clock is no step of its own.
+pub(crate) fn can_cancel(phase: Phase, access: Access) -> bool {
+    matches!(phase, Phase::Acquire | Phase::Release) && access != Access::Clock
+}
+
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let waits = |access| matches!(access, Access::Write | Access::Read | Access::Poll);
-    let called = |phase| matches!(phase, Phase::Acquire | Phase::Release);
-    let Some(point) = draw.process_point(|point| called(point.phase) && waits(point.access)) else {
+    let Some(point) = draw.process_point(|point| can_cancel(point.phase, point.access)) else {
         return Vec::new();
     };
     let client = Target::host(&*point.host);

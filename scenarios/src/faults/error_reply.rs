@@ -24,7 +24,7 @@ pub(super) const FAULT: Fault = Fault {
             name: "replies",
             domain: Domain::Counts(1, 1_000),
             default: "1",
-            doc: "how many requests in a row are refused",
+            doc: "how many requests in a row the store refuses, whoever sends them",
         },
         PHASE,
         CLIENT,

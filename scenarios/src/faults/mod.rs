@@ -35,6 +35,7 @@ mod lost_request;
 mod cancel;
 // The list ends.
 
+pub(crate) use cancel::can_cancel;
 pub use draw::{Draw, Setting};
 pub use fault::{Fault, FaultEntry};
 

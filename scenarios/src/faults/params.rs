@@ -60,8 +60,12 @@ pub(super) const PEER: Param = Param {
     name: "peer",
     domain: Domain::Counts(0, MANY),
     default: "0..1000",
-    doc: "which servers of the lock it may strike at, in the order of `picklock replay --full`, from 1; 0: the resource",
+    doc: "which servers of the lock it may strike at, in the order of `picklock replay --full`, from 1; 0: the resource; with \
+          some of them, only where a client reads from one or writes to it",
 };
+
+/// What the default of [`PEER`] stands for: there a client need not talk to anybody.
+const ANY_PEER: (u64, u64) = (0, MANY);
 
 /// The fault within which it is to fall.
 pub(super) const DURING: Param = Param {
@@ -143,7 +147,11 @@ impl<'a> Place<'a> {
             && within(self.section, &|| u64::from(passed.section))
             && within(self.nth, &|| u64::from(passed.nth) + 1)
             && within(self.client, &client)
-            && (name.is_empty() || within(self.peer, &peer))
+            && if name.is_empty() {
+                self.peer.is_none_or(|peers| peers == ANY_PEER)
+            } else {
+                within(self.peer, &peer)
+            }
     }
 }
 

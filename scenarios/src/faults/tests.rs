@@ -248,3 +248,24 @@ fn a_fault_says_why_it_does_not_apply() {
     let mixed = scenario("[[fault]]\nkind = 'failover'\n[[fault]]\nkind = 'pause'");
     assert!(mixed.applies(&design(5, false)).is_ok());
 }
+
+#[test]
+fn a_fault_that_is_kept_to_some_servers_strikes_only_where_one_of_them_is_the_peer() {
+    let struck = |peer: &str| {
+        let found = injections(&format!("[[fault]]\nkind = 'pause'\n{peer}"), &design(5, false));
+        found.iter().map(|pause| point(pause).peer.to_string()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(struck("peer = 1"), ["node-1".to_owned()].into());
+    assert_eq!(struck("peer = 0"), [RESOURCE.to_owned()].into());
+    assert!(struck("").contains(""), "everywhere, and so where nobody is talked to");
+}
+
+#[test]
+fn a_call_is_cancelled_before_it_sends_anything_too() {
+    let found = injections("[[fault]]\nkind = 'cancel'\nphase = 'release'", &design(1, false));
+    let struck: BTreeSet<(Access, Edge)> =
+        found.iter().map(|cancel| (point(cancel).access, point(cancel).edge)).collect();
+    assert!(struck.contains(&(Access::Enter, Edge::Before)), "{struck:?}");
+    assert!(struck.contains(&(Access::Write, Edge::Before)), "{struck:?}");
+    assert!(struck.contains(&(Access::Read, Edge::After)), "{struck:?}");
+}
