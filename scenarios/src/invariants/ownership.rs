@@ -2,6 +2,8 @@
 //!
 //! Judged on hosts that take writes, by causal origin and not by the value stored, so that designs whose clients
 //! share one value are judged too, and so is a client that releases with a late request what it has acquired anew.
+//! An owner is a grant; where a holder may acquire once more what it holds, it is the client's task, whichever of its sections asks:
+//! what becomes of its count is judged by [`reentrancy`](super::reentrancy).
 //! What an unmodified program sends belongs to its client: its library may send again for an earlier section while the present one
 //! is served, and only the client is known for sure.
 //! Requests of unknown origin and records that came by replication are not judged; expiry and loss belong to nobody.
@@ -50,12 +52,10 @@ fn foreign(
 ) -> Option<Finding> {
     let record = &history.records[touch.record];
     let (creator, toucher) = (record.created.grant?, touch.event.grant?);
-    // What one owner may acquire more than once, it may take up where another of its sections left it.
-    let enters_again = history.trace.reentrant
-        && creator.client == toucher.client
-        && creator.task == toucher.task
-        && !matches!(touch.event.what, What::Deleted { .. });
-    if creator == toucher || enters_again {
+    // What one owner may acquire more than once, it may take up, and let go, where another of its sections left it.
+    let same_owner =
+        history.trace.reentrant && creator.client == toucher.client && creator.task == toucher.task;
+    if creator == toucher || same_owner {
         return None;
     }
     if creator.client == toucher.client && programs.contains(&creator.client) {
@@ -88,7 +88,7 @@ pub(crate) fn programs(history: &History<'_>) -> BTreeSet<HostId> {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::ids::Key;
+    use picklock_sim::ids::{GrantId, Key};
     use proptest::prelude::*;
 
     use super::*;
@@ -140,6 +140,11 @@ mod tests {
         let again = || created().gives_up(A1).at(15).waits(A2).extends(A2, NODE_1);
         assert_eq!(judge(&INVARIANT, &again().reentrant().trace()), Outcome::Holds);
         assert_eq!(finding(&INVARIANT, &again().trace()).grants, [A1, A2]);
+        let leaves = || created().at(15).waits(A2).extends(A2, NODE_1).deletes(A2, NODE_1);
+        assert_eq!(judge(&INVARIANT, &leaves().reentrant().trace()), Outcome::Holds);
+        assert_eq!(findings(&INVARIANT, &leaves().trace()).len(), 2);
+        let other_task = GrantId { task: 1, ..A2 };
+        assert_eq!(findings(&INVARIANT, &created().reentrant().deletes(other_task, NODE_1).trace()).len(), 1);
         let other = created().reentrant().extends(B1, NODE_1).trace();
         assert_eq!(finding(&INVARIANT, &other).grants, [A1, B1]);
     }
