@@ -115,6 +115,7 @@ impl Lock for ProgramLock {
         let give_up = host.reading().0 + wait;
         loop {
             let left = give_up.since(host.reading().0);
+            host.begin_attempt();
             let outcome =
                 match self.ask(Question::Acquire, format!("acquire {key} {}", left.as_millis())).await {
                     Answer::Granted(given) => return Ok(Some(self.granted(key, given).await)),

@@ -64,7 +64,7 @@ impl Window {
 /// The key that an event is about, if it is about one.
 pub(crate) fn key(what: &What) -> Option<&Key> {
     match what {
-        What::Waiting { key }
+        What::Waiting { key, .. }
         | What::Acquired { key, .. }
         | What::NotAcquired { key, .. }
         | What::DeadlinePassed { key }

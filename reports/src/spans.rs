@@ -143,13 +143,14 @@ mod tests {
             latecomer: None,
             strikes: Vec::new(),
             outages: Vec::new(),
+            attempts: std::collections::BTreeMap::new(),
         }
     }
 
     fn life(deadline: Option<TrueTime>) -> Vec<What> {
         let key = || Key::new("stock");
         vec![
-            What::Waiting { key: key() },
+            What::Waiting { key: key(), shared: false },
             What::Acquired { key: key(), owner: "a".into(), token: None, deadline },
             What::DeadlinePassed { key: key() },
             What::Releasing { key: key() },

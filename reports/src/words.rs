@@ -119,7 +119,7 @@ impl<'a> Names<'a> {
     pub(crate) fn say(&self, event: &Event) -> String {
         let whose = event.grant.map(|grant| format!(" for {}", self.grant(grant))).unwrap_or_default();
         match &event.what {
-            What::Waiting { key } => format!("asks for `{key}`{}", self.mode(event.grant)),
+            What::Waiting { key, .. } => format!("asks for `{key}`{}", self.mode(event.grant)),
             What::Acquired { key, token, deadline, .. } => {
                 let until = deadline.map(|at| format!(", valid until {at}")).unwrap_or_default();
                 format!("holds `{key}`{}{}{until}", self.mode(event.grant), with(*token))

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
+use picklock_sim::lock::Belief;
 use picklock_sim::plan::{Injection, Plan, Point};
 use picklock_sim::probe::Seeing;
 use picklock_sim::run::{self, Run, Wire};
@@ -142,10 +143,11 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
     let bit = bitten(&plan, &trace);
     let decisive = decided::decisive(&plan, &history);
     let metrics = metrics::of(&history, &outcomes);
-    let idle = idle(&plan, &bit, &metrics).or_else(|| {
+    let contested = metrics.contended > 0 && (trace.belief == Belief::None || history.is_contested());
+    let idle = idle(&plan, &bit, contested).or_else(|| {
         history.ends_in_the_dark().then_some("more was broken to the end than the design claims to survive")
     });
-    let decided = if plan.injections.is_empty() { metrics.contended > 0 } else { !decisive.is_empty() };
+    let decided = if plan.injections.is_empty() { contested } else { !decisive.is_empty() };
     Checked { plan, outcomes, bit, decided, idle, metrics, trace, wire: Wire::new() }
 }
 
@@ -174,9 +176,9 @@ fn bitten(plan: &Plan, trace: &Trace) -> BTreeSet<String> {
 
 /// A run without a violation proves nothing if no scheduled fault made a difference, or, where none is scheduled, if
 /// nobody had to wait.
-fn idle(plan: &Plan, bit: &BTreeSet<String>, metrics: &Metrics) -> Option<&'static str> {
+fn idle(plan: &Plan, bit: &BTreeSet<String>, contested: bool) -> Option<&'static str> {
     if plan.injections.is_empty() {
-        (metrics.contended == 0).then_some("nobody waited for anybody")
+        (!contested).then_some("nobody waited for anybody")
     } else {
         bit.is_empty().then_some("no fault made a difference")
     }

@@ -5,11 +5,15 @@
 //! and clocks are left out on purpose: what they did shows in these. Belief and grant order are measured here, in
 //! true time, and nowhere else, so that no two invariants can disagree about them.
 
+mod attempts;
+mod contest;
 mod names;
 mod parts;
 mod pass;
 mod stretches;
+mod wall;
 
+pub use attempts::Attempt;
 pub use parts::{Act, Answer, Granted, History, Operation, Record, Section, Touch};
 pub use stretches::Stretch;
 

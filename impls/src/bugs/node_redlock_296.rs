@@ -85,6 +85,7 @@ impl Lock for Using {
         let called = self.policy.clock.read(host);
         loop {
             let attempted = self.policy.clock.read(host);
+            host.begin_attempt();
             let outcome = self.redlock.try_acquire(key).await;
             if let Ok(Some(grant)) = outcome {
                 let start = if self.fixed { attempted } else { called };

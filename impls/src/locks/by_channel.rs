@@ -57,6 +57,7 @@ impl Lock for ByChannel {
         let mut subscription = None;
         let mut subscribed_once = false;
         loop {
+            host.begin_attempt();
             let held_for = match self.lock.ask(key).await {
                 Ok(Answer::Granted(grant)) => return Ok(Some(grant)),
                 Ok(Answer::Held(time)) => time,

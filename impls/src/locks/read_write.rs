@@ -118,6 +118,7 @@ impl ReadWrite {
     ) -> Result<Option<Grant>, LockError> {
         let give_up = host.monotonic() + wait;
         loop {
+            host.begin_attempt();
             let outcome = self.try_enter(key, mode).await;
             if let Ok(Some(grant)) = outcome {
                 return Ok(Some(grant));

@@ -189,6 +189,7 @@ impl Lock for RowLock {
         let give_up = host.monotonic() + wait;
         loop {
             let left = give_up.since(host.monotonic());
+            host.begin_attempt();
             let outcome = self.wait_for(key, left).await;
             if outcome.is_ok() {
                 return outcome;

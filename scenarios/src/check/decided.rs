@@ -1,9 +1,15 @@
-//! Whether a fault decided something: whether it struck the attempt that was granted, or the grant that was held.
+//! Whether a fault decided something: whether it struck what was granted, what blocks others, or who waits behind it.
 //!
-//! That a fault *bit* says only that it delayed something. It decided something if the section in whose service the host
-//! or the message was that it struck got the lock and had not let it go; or, at a server, if that server kept at that time the
-//! record of a grant that was held; or if a grant was held at all, where the server says nothing of its records, or has none whose name
-//! tells that it is the lock's. A change of the clock's rate lasts from then on: it strikes whatever is held later. Without a lock, a
+//! That a fault *bit* says only that it delayed something. It decided something if it struck
+//!
+//! - an attempt of a section that was granted, or one that left a record behind that outlived it;
+//! - a grant, until its section had let it go;
+//! - the process of a waiter, while another section held: a message of one that is refused anyhow is refused later, and
+//!   that decides nothing;
+//! - a server that kept at that time the record of a grant that was held; or any server while a grant was held, where it says nothing
+//!   of its records, or has none whose name tells that it is the lock's.
+//!
+//! A change of the clock's rate lasts from then on: it strikes whatever is held later. Without a lock, a
 //! section is struck that goes on to make its change.
 
 use std::collections::BTreeSet;
@@ -11,9 +17,9 @@ use std::mem::discriminant;
 
 use picklock_sim::plan::{Injection, Lever, Plan};
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Role, Strike, What};
+use picklock_sim::trace::{Event, Role, Strike, What};
 
-use crate::history::{History, Section};
+use crate::history::{Attempt, Granted, History, Section};
 
 /// The faults that decided something, with each kind of lever that they have.
 pub(super) fn decisive(plan: &Plan, history: &History<'_>) -> BTreeSet<String> {
@@ -42,24 +48,71 @@ pub(super) fn whole(plan: &Plan, struck: &[&Injection]) -> BTreeSet<String> {
 
 fn decides(history: &History<'_>, strike: &Strike, lever: &Lever) -> bool {
     let lasts = matches!(lever, Lever::SetDrift { .. });
+    let hits = |section: &Section<'_>| {
+        is_at_stake(history, section, strike.at)
+            || (stops_process(lever) && waits_behind_a_holder(history, section, strike.at))
+    };
     if let Some(section) = strike.grant.and_then(|grant| history.place_of(grant)) {
-        return at_stake(history, &history.sections[section], strike.at);
+        return hits(&history.sections[section]);
     }
     match history.trace.role(strike.host) {
         Some(Role::Client) => history.sections.iter().any(|section| {
-            section.id.client == strike.host
-                && (at_stake(history, section, strike.at) || (lasts && changes(section, strike.at)))
+            section.id.client == strike.host && (hits(section) || (lasts && changes(section, strike.at)))
         }),
         _ => history.sections.iter().any(|section| kept(history, section, strike, lasts)),
     }
 }
 
-/// True if the section asked before this, and lets go, or has made its change, after it.
-fn at_stake(history: &History<'_>, section: &Section<'_>, at: TrueTime) -> bool {
+/// True for what strikes a process or its clock, and not a single message.
+fn stops_process(lever: &Lever) -> bool {
+    !matches!(
+        lever,
+        Lever::Cut { .. }
+            | Lever::Delay { .. }
+            | Lever::LoseRequest { .. }
+            | Lever::LoseReply { .. }
+            | Lever::Own { .. }
+    )
+}
+
+/// True if at this time the section held, or was in the attempt that it was granted, or in one that left a record behind.
+/// Without a lock: if it had asked before this, and has made its change after it.
+fn is_at_stake(history: &History<'_>, section: &Section<'_>, at: TrueTime) -> bool {
+    let attempt = history.attempt_at(section, at);
+    let Some(grant) = &section.grant else {
+        let asked = section.asked.is_some_and(|event| event.at <= at);
+        let changed = |event: &&Event| matches!(event.what, What::WriteAcknowledged { .. });
+        return asked
+            && (section.answered.filter(changed).is_some_and(|event| at <= event.at)
+                || left_behind(history, section, attempt));
+    };
     // A worker may not say that it asks.
-    let begun = section.asked.or(section.grant.as_ref().map(|grant| grant.acquired));
-    let asked = begun.is_some_and(|event| event.at <= at);
-    asked && until(history, section).is_some_and(|until| at <= until)
+    let attempted = match section.asked {
+        Some(_) => history.attempted_at(section, grant),
+        None => grant.acquired.at,
+    };
+    let let_go = grant.let_go.map_or(history.trace.end, |event| event.at);
+    (attempted..=let_go).contains(&at) || (at < attempted && left_behind(history, section, attempt))
+}
+
+/// True if a request that was sent in this attempt made a record that outlived it.
+fn left_behind(history: &History<'_>, section: &Section<'_>, attempt: Attempt) -> bool {
+    history.records_of(section).any(|record| {
+        let sent = history.sent_at(record.created, section);
+        let outlived = record.ended.is_none_or(|event| event.at > attempt.until);
+        record.on_store && outlived && (attempt.from..attempt.until).contains(&sent)
+    })
+}
+
+/// True if the section asked at this time, and another one held what it asked for.
+fn waits_behind_a_holder(history: &History<'_>, section: &Section<'_>, at: TrueTime) -> bool {
+    let waits = section.asked.is_some_and(|event| event.at <= at)
+        && section.answered.is_none_or(|event| at <= event.at);
+    let holds = |other: &Section<'_>, grant: &Granted<'_>| {
+        let let_go = grant.let_go.map_or(history.trace.end, |event| event.at);
+        other.key == section.key && other.id != section.id && (grant.acquired.at..=let_go).contains(&at)
+    };
+    waits && history.grants().any(|(other, grant)| holds(other, grant))
 }
 
 /// True if the section is granted, or has made its change, after this.
@@ -90,4 +143,90 @@ fn kept(history: &History<'_>, section: &Section<'_>, strike: &Strike, lasts: bo
             && (lasts || record.created.at <= strike.at)
             && strike.at <= gone.min(until)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use picklock_sim::ids::{GrantId, HostId};
+    use picklock_sim::lock::Belief;
+    use picklock_sim::plan::Target;
+
+    use super::*;
+    use crate::invariants::testing::*;
+
+    /// Whether a fault that pulls this lever decided something.
+    fn decided(lever: Lever, script: Script) -> bool {
+        let trace = script.trace();
+        let history = History::of(&trace);
+        trace.strikes.iter().any(|strike| decides(&history, strike, &lever))
+    }
+
+    fn delay() -> Lever {
+        let (to, by) = (Target::host("node-1"), Duration::from_millis(9));
+        Lever::Delay { to, by, lasts: by, messages: Some(1) }
+    }
+
+    fn pause() -> Lever {
+        Lever::Pause { lasts: Duration::from_millis(9) }
+    }
+
+    /// A1 holds from 10 to 60. B1 asks at 20, is refused, asks again at 50 and at 70, and holds from 75 to 90.
+    fn refused_first() -> Script {
+        let script =
+            Script::new().at(0).waits(A1).attempts(A1).at(10).acquires(A1).at(60).releasing(A1).released(A1);
+        let script = script.at(20).waits(B1).attempts(B1).at(50).attempts(B1).at(70).attempts(B1);
+        script.at(75).acquires(B1).at(90).releasing(B1).released(B1)
+    }
+
+    fn struck(lever: Lever, at: u64, host: HostId, grant: GrantId) -> bool {
+        decided(lever, refused_first().at(at).strikes(host, Some(grant)))
+    }
+
+    #[test]
+    fn a_message_counts_in_the_attempt_that_is_granted_and_while_it_is_held() {
+        assert!(struck(delay(), 5, CLIENT_1, A1));
+        assert!(struck(delay(), 72, NODE_1, B1));
+        assert!(struck(delay(), 89, CLIENT_2, B1));
+    }
+
+    #[test]
+    fn a_refusal_that_is_late_decides_nothing() {
+        assert!(!struck(delay(), 30, NODE_1, B1));
+        assert!(!struck(delay(), 69, CLIENT_2, B1));
+        assert!(!struck(delay(), 95, CLIENT_2, B1), "it has let go");
+    }
+
+    #[test]
+    fn a_waiter_that_stands_still_behind_a_holder_counts() {
+        assert!(struck(pause(), 30, CLIENT_2, B1));
+        assert!(!struck(pause(), 65, CLIENT_2, B1), "nobody holds");
+    }
+
+    #[test]
+    fn an_attempt_that_leaves_a_record_counts_and_one_that_withdraws_it_does_not() {
+        let failed = || refused_first().at(22).creates(B1, NODE_2);
+        let struck = |script: Script| decided(delay(), script.at(21).strikes(CLIENT_2, Some(B1)));
+        assert!(struck(failed()));
+        assert!(struck(failed().at(55).deletes(B1, NODE_2)));
+        assert!(!struck(failed().at(45).deletes(B1, NODE_2)));
+        assert!(!struck(failed().at(45).expires(NODE_2)));
+    }
+
+    #[test]
+    fn an_acquire_that_fails_counts_if_it_leaves_a_record() {
+        let failed =
+            |script: Script| decided(delay(), script.at(30).gives_up(A1).at(5).strikes(CLIENT_1, Some(A1)));
+        let asks = || Script::new().at(0).waits(A1).attempts(A1);
+        assert!(!failed(asks()));
+        assert!(failed(asks().at(8).creates(A1, NODE_1)));
+    }
+
+    #[test]
+    fn without_a_lock_a_section_counts_that_makes_its_change() {
+        let asks = || Script::new().believing(Belief::None).at(0).waits(A1).at(5).strikes(CLIENT_1, Some(A1));
+        assert!(decided(delay(), asks().at(9).acknowledged(A1)));
+        assert!(!decided(delay(), asks().at(9).unknown(A1)));
+    }
 }

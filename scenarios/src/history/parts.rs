@@ -7,6 +7,8 @@ use picklock_sim::ids::{GrantId, HostId, Key, Token};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, Trace, What};
 
+use super::wall::Wall;
+
 /// A run as invariants see it.
 pub struct History<'t> {
     /// The trace it was derived from.
@@ -32,6 +34,8 @@ pub struct History<'t> {
     pub upheavals: Vec<&'t Event>,
     /// The events by which faults began, struck or healed, in true-time order.
     pub disruptions: Vec<&'t Event>,
+    /// The wall clocks that were stepped or drift; all others show true spans.
+    pub(super) walls: BTreeMap<HostId, Wall>,
 }
 
 /// One section: a request for the lock, and what became of it.
@@ -51,7 +55,9 @@ pub struct Section<'t> {
     pub steps: Vec<&'t Event>,
     /// Indices of what it created in [`History::records`], in order of creation.
     pub records: Vec<usize>,
-    /// It has asked for a grant that is shared, and gets one.
+    /// It asked for a grant that is shared.
+    pub(super) asks_to_share: bool,
+    /// The grant that it gets is shared.
     pub(super) shares: bool,
     /// The last of its messages that reached a store or a replica.
     pub delivered: Option<&'t Event>,
@@ -210,6 +216,12 @@ impl<'t> History<'t> {
     pub fn sees_records(&self) -> bool {
         let silent = self.trace.hosts.iter().any(|host| host.silent);
         !silent && (self.granted.is_empty() || self.trace.quorum == 0 || self.knows_records())
+    }
+
+    /// When a lease of this span that a host's wall clock began to count at `from` is over.
+    #[must_use]
+    pub fn lease_end(&self, host: HostId, from: TrueTime, span: Duration) -> TrueTime {
+        self.walls.get(&host).map_or(from + span, |wall| wall.after(from, span))
     }
 
     /// True if a store made a record of which it is known that it is a lock's.

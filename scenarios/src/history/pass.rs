@@ -79,6 +79,7 @@ impl<'t> Pass<'t> {
                 answers: Vec::with_capacity(32),
                 upheavals: Vec::new(),
                 disruptions: Vec::new(),
+                walls: BTreeMap::new(),
             },
             standing: trace.hosts.iter().map(|host| stands(host.role)).collect(),
             keys: BTreeMap::new(),
@@ -95,9 +96,10 @@ impl<'t> Pass<'t> {
 
     fn take(&mut self, event: &'t Event) {
         match &event.what {
-            What::Waiting { key } => {
+            What::Waiting { key, shared } => {
                 if let Some(section) = self.section(event, key) {
                     section.asked.get_or_insert(event);
+                    section.asks_to_share = *shared;
                 }
             }
             What::Shares { key } => {
@@ -131,7 +133,13 @@ impl<'t> Pass<'t> {
             What::Deleted { key } => self.touched(event, key, true),
             What::Expired { key, overdue_ns } => self.vanished(event, key, Duration::from_nanos(*overdue_ns)),
             What::Lost { key } => self.vanished(event, key, Duration::ZERO),
-            What::ClockStepped { .. } => self.stand(event.host, |standing| standing.jumped = event.at),
+            What::ClockStepped { by_ns } => {
+                self.stand(event.host, |standing| standing.jumped = event.at);
+                self.history.walls.entry(event.host).or_default().step(event.at, *by_ns);
+            }
+            What::DriftSet { ppm } => {
+                self.history.walls.entry(event.host).or_default().drift(event.at, *ppm);
+            }
             What::Promoted => self.turned(event, true),
             What::Demoted => self.turned(event, false),
             What::Delivered { .. } => self.delivered(event),
@@ -265,16 +273,19 @@ impl<'t> Pass<'t> {
     /// Between which instants the store executed the request of a grant that the client has just seen: one and the same where
     /// the stores told of it.
     ///
-    /// A client may have tried several times: on each host the last creation counts, and not if the grant itself has
+    /// A client may have tried several times: what came before the last attempt does not count, nor, of a lock that does not
+    /// say when it tries, but the last creation on each host, and not if the grant itself has
     /// deleted that record again, because then the attempt was given up. One store and its replicas take each
     /// other's place, so with a quorum of one the last creation of all is the one that was granted.
     fn granted_between(&mut self, section: usize, acquired: &Event) -> (TrueTime, TrueTime) {
         let Section { id, key, asked, .. } = self.history.sections[section];
         let since = asked.map_or_else(|| self.answered_before(id), |event| event.at);
+        // The bound takes in all attempts: where a server is silent, a request of an earlier one may have done it.
+        let attempted = since.max(self.history.attempt_at(&self.history.sections[section], acquired.at).from);
         self.creations.clear();
         let records =
             self.history.sections[section].records.iter().rev().map(|at| &self.history.records[*at]);
-        for record in records.take_while(|record| record.created.at >= since) {
+        for record in records.take_while(|record| record.created.at >= attempted) {
             let Event { at, host, .. } = *record.created;
             let own = record.key == key && record.on_store;
             if own && !self.creations.iter().any(|later| later.host == host) {
@@ -408,7 +419,12 @@ impl<'t> Pass<'t> {
         if let Some(record) = ended {
             let jumped =
                 self.standing.get(usize::from(event.host.0)).map_or(event.at, |standing| standing.jumped);
-            let over_at = TrueTime(event.at.0.saturating_sub(nanos(overdue))).max(jumped.min(event.at));
+            // What is overdue by the store's clock is not what it is in true time.
+            let ran_out = match self.history.walls.get(&event.host) {
+                Some(wall) => wall.before(event.at, overdue),
+                None => TrueTime(event.at.0.saturating_sub(nanos(overdue))),
+            };
+            let over_at = ran_out.max(jumped.min(event.at));
             self.history.records[record].end(event, over_at);
         }
     }
@@ -443,6 +459,7 @@ impl<'t> Section<'t> {
             steps: Vec::new(),
             records: Vec::new(),
             delivered: None,
+            asks_to_share: false,
             shares: false,
         }
     }

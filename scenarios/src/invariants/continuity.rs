@@ -11,10 +11,9 @@
 
 use picklock_sim::ids::{GrantId, HostId};
 use picklock_sim::lock::Exclusion;
-use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, What};
 
-use super::findings::{cite, judged, position, who};
+use super::findings::{cite, judged, who};
 use super::invariant::Invariant;
 use crate::history::{Granted, History, Section};
 use crate::outcome::{Finding, Outcome};
@@ -121,15 +120,7 @@ fn created_once_more<'h>(history: &'h History<'_>) -> impl Iterator<Item = (usiz
 
 /// True if the holder asked for it when it had its grant.
 fn renews(history: &History<'_>, event: &Event, section: &Section<'_>, grant: &Granted<'_>) -> bool {
-    event.at > grant.acquired.at && asked_at(history, event, section) > grant.acquired.at
-}
-
-/// When the section's client sent what led to an event; the event's own time if the trace does not say.
-fn asked_at(history: &History<'_>, event: &Event, section: &Section<'_>) -> TrueTime {
-    let cause =
-        |of: &&Event| of.cause.and_then(|id| position(history, id)).map(|at| &history.trace.events[at]);
-    let sent = |of: &&Event| of.host == section.id.client && matches!(of.what, What::Sent { .. });
-    std::iter::successors(Some(event), cause).find(sent).map_or(event.at, |sent| sent.at)
+    event.at > grant.acquired.at && history.sent_at(event, section) > grant.acquired.at
 }
 
 fn breach(

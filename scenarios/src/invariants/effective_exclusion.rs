@@ -5,6 +5,7 @@
 //! of a stale write is not reported again for interleaving. What the resource refused was not applied, and is fine. Where no server
 //! told when a grant was made, a write is stale only if it is sure that its grant came first; if that is so in the order of the answers
 //! alone, it stays open.
+//! A run in which nobody wanted what others held shows nothing, and is unknown.
 //!
 //! Not applicable to designs without a belief: they retry by interleaving on purpose, and
 //! [`no_lost_update`](super::no_lost_update) judges them. Source: Kleppmann, "How to do distributed locking" (2016),
@@ -51,6 +52,9 @@ fn check(history: &History<'_>) -> Outcome {
     if findings.is_empty() && open {
         let why = "no server told which of two grants came first, and a write may have been stale";
         return Outcome::Unknown(why.to_owned());
+    }
+    if findings.is_empty() && !history.is_contested() {
+        return Outcome::Unknown("nobody wanted what others held".to_owned());
     }
     judged(history, findings)
 }

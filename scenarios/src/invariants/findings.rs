@@ -22,20 +22,9 @@ pub(super) fn judged(history: &History<'_>, mut findings: Vec<Finding>) -> Outco
         finding.grants.sort_by_key(|grant| history.order_of(*grant));
         finding.grants.dedup();
     }
-    let complete = |finding: &Finding| finding.events.last().map(|id| (position(history, *id), *id));
+    let complete = |finding: &Finding| finding.events.last().map(|id| (history.position(*id), *id));
     findings.sort_by_key(complete);
     Outcome::Violated(findings)
-}
-
-/// Where an event stands in its trace. An id is the order of emission, which is the true-time order but for events
-/// stamped ahead of their emission.
-pub(super) fn position(history: &History<'_>, id: EventId) -> Option<usize> {
-    let events = &history.trace.events;
-    let guess = id.0 as usize;
-    if events.get(guess).is_some_and(|event| event.id == id) {
-        return Some(guess);
-    }
-    events.iter().position(|event| event.id == id)
 }
 
 /// The ids of events, in true-time order, each once.

@@ -163,6 +163,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_overdue_by_a_fast_clock_is_so_for_less_in_true_time() {
+        let fast = |overdue| {
+            let script = granted(98).at(0).drifts(NODE_1, 100_000).at(98).deadline_passes(A1);
+            script.at(188).expires_late(NODE_1, overdue).trace()
+        };
+        assert_eq!(judge(&INVARIANT, &fast(99)), Outcome::Holds, "90 ms ago");
+        assert_eq!(finding(&INVARIANT, &fast(110)).width, wide(10), "100 ms ago");
+    }
+
+    #[test]
     fn a_section_that_is_over_before_its_deadline_was_not_misled() {
         let trace = granted(500).at(50).releasing(A1).at(51).deletes(A1, NODE_1).at(52).released(A1).trace();
         assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);

@@ -10,7 +10,7 @@ use picklock_sim::ids::{EventId, GrantId, HostId, Key, Token};
 use picklock_sim::lock::{Belief, Exclusion};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{
-    Broken, Condition, Conditions, Digest, Event, HostInfo, Outage, Role, Trace, What,
+    Broken, Condition, Conditions, Digest, Event, HostInfo, Outage, Role, Strike, Trace, What,
 };
 
 use super::invariant::Invariant;
@@ -84,6 +84,7 @@ impl Script {
                 latecomer: None,
                 strikes: Vec::new(),
                 outages: Vec::new(),
+                attempts: std::collections::BTreeMap::new(),
             },
             now: at(0),
             key: Key::new("stock"),
@@ -133,7 +134,28 @@ impl Script {
     }
 
     pub(crate) fn waits(self, grant: GrantId) -> Script {
-        self.by(grant, |key| What::Waiting { key })
+        self.by(grant, |key| What::Waiting { key, shared: false })
+    }
+
+    pub(crate) fn waits_to_share(self, grant: GrantId) -> Script {
+        self.by(grant, |key| What::Waiting { key, shared: true })
+    }
+
+    /// The section begins another attempt.
+    pub(crate) fn attempts(mut self, grant: GrantId) -> Script {
+        self.trace.attempts.entry(grant).or_default().push(self.now);
+        self
+    }
+
+    /// The wall clock of a host goes so many parts per million fast from now on.
+    pub(crate) fn drifts(self, host: HostId, ppm: i64) -> Script {
+        self.event(host, None, What::DriftSet { ppm })
+    }
+
+    /// An injection of the first fault makes a difference to a host, in the service of this grant.
+    pub(crate) fn strikes(mut self, host: HostId, grant: Option<GrantId>) -> Script {
+        self.trace.strikes.push(Strike { injection: 0, at: self.now, host, grant });
+        self
     }
 
     pub(crate) fn told(self, grant: GrantId, line: &str) -> Script {

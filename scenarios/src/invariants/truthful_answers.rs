@@ -5,6 +5,9 @@
 //! lost. And a renewal that says that it renewed although too few stores extended the record since the last word on it, or that
 //! the grant is lost although it has just extended it and the record is kept.
 //!
+//! What an attempt before the one that was granted left behind is nothing that an answer is about:
+//! [`clean_failure`](super::clean_failure) judges that.
+//!
 //! An error that leaves open what became of the call is no lie: see `LockError::in_doubt`. Where a store died or another member came
 //! to lead meanwhile, nobody is there to compare with. Where an owner may acquire more than
 //! once, a record that outlives a release is a matter of its count, which [`reentrancy`](super::reentrancy) judges. What a
@@ -41,7 +44,7 @@ fn check(history: &History<'_>) -> Outcome {
     let mut answered = false;
     for (section, grant) in history.grants() {
         let records: Vec<&Record<'_>> =
-            history.records_of(section).filter(|record| record.on_store).collect();
+            history.records_of_grant(section, grant).filter(|record| record.on_store).collect();
         if records.is_empty() || turned_over(history, &records) {
             continue;
         }
@@ -210,6 +213,18 @@ mod tests {
         let found = finding(&INVARIANT, &trace);
         assert_eq!(found.grants, [A1]);
         assert_eq!(cited(&trace, &found), ["10 client-1 releasing", "12 client-1 released"]);
+    }
+
+    #[test]
+    fn what_an_earlier_attempt_left_behind_is_not_what_a_release_speaks_of() {
+        let attempted = |again: u64| {
+            let script =
+                Script::new().at(0).waits(A1).attempts(A1).at(2).creates(A1, NODE_2).at(again).attempts(A1);
+            let script = script.at(30).creates(A1, NODE_1).at(31).acquires(A1).at(40).releasing(A1);
+            script.at(41).deletes(A1, NODE_1).at(42).released(A1).trace()
+        };
+        assert_eq!(judge(&INVARIANT, &attempted(20)), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &attempted(1)).grants, [A1]);
     }
 
     #[test]

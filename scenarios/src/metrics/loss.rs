@@ -66,7 +66,7 @@ fn noticed(history: &History<'_>, section: &Section<'_>, grant: &Granted<'_>) ->
 /// When the stores that still kept the grant became too few.
 fn lost_at(history: &History<'_>, section: &Section<'_>, grant: &Granted<'_>) -> Option<TrueTime> {
     let own = |record: &&Record<'_>| record.on_store && record.key == section.key;
-    let records: Vec<&Record<'_>> = history.records_of(section).filter(own).collect();
+    let records: Vec<&Record<'_>> = history.records_of_grant(section, grant).filter(own).collect();
     let kept = |at: TrueTime| {
         let live =
             |record: &&&Record<'_>| record.created.at <= at && record.ended.is_none_or(|event| event.at > at);

@@ -29,7 +29,7 @@ pub(super) fn of(recording: &mut Recording) -> (Trace, Vec<u64>) {
             what,
         };
         let key: Key = recording.keys[section.key].clone();
-        noted.push((0, event(0, What::Waiting { key: key.clone() })));
+        noted.push((0, event(0, What::Waiting { key: key.clone(), shared: section.shared })));
         if let Some(granted) = section.granted {
             let token = section.token.map(Token);
             let what = What::Acquired { key, owner: String::new(), token, deadline: None };
@@ -70,6 +70,7 @@ pub(super) fn of(recording: &mut Recording) -> (Trace, Vec<u64>) {
         latecomer: None,
         strikes: Vec::new(),
         outages: Vec::new(),
+        attempts: std::collections::BTreeMap::new(),
     };
     (trace, lines)
 }

@@ -98,8 +98,8 @@ impl<'t> Writer<'t, '_> {
         let role = self.trace.role(event.host);
         let holds = self.trace.belief != Belief::None;
         match &event.what {
-            What::Waiting { key } if holds => self.begin(event, Operation::Acquire, key),
-            What::Waiting { key } => self.begin(event, Operation::Change, key),
+            What::Waiting { key, .. } if holds => self.begin(event, Operation::Acquire, key),
+            What::Waiting { key, .. } => self.begin(event, Operation::Change, key),
             What::Acquired { key, owner, token, .. } if holds => {
                 let shared = event.grant.and_then(|id| self.history.place_of(id)).is_some_and(|at| {
                     self.history.sections[at].grant.as_ref().is_some_and(|grant| grant.shared)

@@ -38,7 +38,7 @@ pub(super) const PARAMS: &[Param] = &[
         name: "shared",
         domain: Domain::Count(0, 100),
         default: "0",
-        doc: "how many sections of a hundred only read, and ask for the lock as readers do",
+        doc: "how many sections of a hundred only read, and ask for the lock as readers do, rivals too; with 100 the last client does as well",
     },
     Param {
         name: "think",
@@ -83,12 +83,15 @@ pub(crate) fn add_rivals(args: &Args, plan: &mut Plan) {
         let rival = |nth: u64| {
             let ordinal = u64::from(last) + nth;
             let drawn = |what: Choice| seed.at([WORKLOAD, what as u64, client, ordinal]);
-            SectionPlan::new(
-                ordinal as u32,
-                key.clone(),
-                span(drawn(Choice::Think), (ttl / 100, ttl / 25)),
-                span(drawn(Choice::Work), (ttl / 5, ttl / 2)),
-            )
+            SectionPlan {
+                shared: scale(drawn(Choice::Shared), 100) < args.count("shared"),
+                ..SectionPlan::new(
+                    ordinal as u32,
+                    key.clone(),
+                    span(drawn(Choice::Think), (ttl / 100, ttl / 25)),
+                    span(drawn(Choice::Work), (ttl / 5, ttl / 2)),
+                )
+            }
         };
         done.rivals = (1..=count).map(rival).collect();
     }
@@ -184,5 +187,24 @@ mod tests {
             assert_eq!(large.name, small.name);
             assert_eq!(large.sections[..2], small.sections[..]);
         }
+    }
+
+    #[test]
+    fn rivals_share_as_often_as_the_sections_of_the_plan() {
+        let sharing = |shared: &str| {
+            let text = format!(
+                "summary = 's'\n[contend]\nshared = {shared}\nrivals = 50\n[[fault]]\nkind = 'pause'"
+            );
+            let scenario = crate::scenario::Scenario::parse("s.toml", &text, &[]).unwrap();
+            let design = crate::faults::tests::design(1, false);
+            let probe = crate::faults::tests::probe(&design, &scenario.calm_plan(&design, Seed(7)));
+            let plan = scenario.plan(&design, Seed(7), Some(&probe));
+            let rivals = plan.clients.iter().flat_map(|client| &client.rivals);
+            rivals.map(|rival| rival.shared).collect::<Vec<_>>()
+        };
+        assert_eq!(sharing("0"), [false; 150]);
+        assert_eq!(sharing("100"), [true; 150]);
+        let some = sharing("30").into_iter().filter(|shared| *shared).count();
+        assert!((20..70).contains(&some), "{some} of 150");
     }
 }

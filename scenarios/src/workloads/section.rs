@@ -125,7 +125,10 @@ impl<'s> Worker<'s> {
     }
 
     async fn carry_out(&mut self, section: &SectionPlan) {
-        self.witness.waiting(section.ordinal, &section.key);
+        match section.shared {
+            true => self.witness.waiting_to_share(section.ordinal, &section.key),
+            false => self.witness.waiting(section.ordinal, &section.key),
+        }
         match &self.seat.client {
             Client::Lock(lock) => self.locked(lock.as_ref(), section).await,
             Client::Direct(direct) => self.direct(direct.as_ref(), section).await,

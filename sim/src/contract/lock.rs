@@ -212,6 +212,7 @@ pub trait Lock: Send + Sync + 'static {
         async move {
             let give_up = host.monotonic() + wait;
             loop {
+                host.begin_attempt();
                 let outcome = self.try_acquire(key).await;
                 if let Ok(Some(grant)) = outcome {
                     return Ok(Some(grant));

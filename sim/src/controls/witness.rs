@@ -31,10 +31,19 @@ impl Witness {
 
     /// The section asks for the lock now.
     pub fn waiting(&self, section: u32, key: &Key) {
+        self.asks(section, key, false);
+    }
+
+    /// The section asks now for a grant that is shared, as a reader does.
+    pub fn waiting_to_share(&self, section: u32, key: &Key) {
+        self.asks(section, key, true);
+    }
+
+    fn asks(&self, section: u32, key: &Key, shared: bool) {
         let mut state = self.host.world.state();
         state.begin_section(self.host.id(), section);
         state.open_section(self.host.id(), section, key);
-        state.decide(self.host.id(), What::Waiting { key: key.clone() });
+        state.decide(self.host.id(), What::Waiting { key: key.clone(), shared });
         state.enter_phase(self.host.id(), section, Phase::Acquire);
     }
 

@@ -63,6 +63,13 @@ impl Host {
         reading
     }
 
+    /// Says that the client's section begins another attempt to acquire. For locks that ask again after a refusal: what
+    /// struck an attempt that came to nothing is told from what struck the one that was granted. A lock that keeps its
+    /// place between two attempts says nothing: to it the whole wait is one.
+    pub fn begin_attempt(&self) {
+        self.world.state().begin_attempt(self.id);
+    }
+
     /// Records what a server on this host did, and for which message it did it.
     pub fn record(&self, origin: Origin, what: What) {
         self.world.state().record(self.id, origin, what);

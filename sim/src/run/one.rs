@@ -165,6 +165,7 @@ fn execute(
     state.heal_all();
     let end = state.now;
     let (came, strikes, outages) = (state.ending.came, state.take_strikes(), state.take_outages());
+    let attempts = std::mem::take(&mut state.attempts);
     let (names, passed) = state.take_points();
     let (events, digest) = std::mem::take(&mut state.log).finish();
     let remains = state.dissolve();
@@ -187,6 +188,7 @@ fn execute(
         latecomer: latecomer.map(|host| Latecomer { host, came }),
         strikes,
         outages,
+        attempts,
     };
     let wire = world.keeper.as_ref().map(Keeper::take).unwrap_or_default();
     let probed = extras.seeing != Seeing::Nothing;
@@ -307,13 +309,18 @@ fn latecomer_program(design: &Design, plan: &Plan, workload: &Workload) -> Boot 
     let bound = progress_bound(design, plan) + detour(design, plan);
     let enter = entrance(design, plan, workload, asking(bound));
     let all = keys(plan);
+    // Where all only read, nobody need be able to write.
+    let shared = plan.clients.iter().flat_map(|client| &client.sections).all(|section| section.shared);
     Arc::new(move |host| {
         let (enter, all) = (Arc::clone(&enter), all.clone());
         Box::pin(async move {
             let mut keys = host.let_in().await;
             keys.extend(all.into_iter().filter(|key| !keys.contains(key)).collect::<Vec<_>>());
             keys.truncate(KEYS_AT_THE_END);
-            let section = |(at, key)| SectionPlan::new(at as u32 + 1, key, Duration::ZERO, Duration::ZERO);
+            let section = |(at, key)| {
+                let section = SectionPlan::new(at as u32 + 1, key, Duration::ZERO, Duration::ZERO);
+                SectionPlan { shared, ..section }
+            };
             let sections = keys.into_iter().enumerate().map(section).collect();
             enter(host, ClientPlan::new(LATECOMER, sections)).await;
         })

@@ -89,7 +89,12 @@ mod encode {
 
     fn what(out: &mut Vec<u8>, what: &What) {
         match what {
-            What::Waiting { key } => tagged(out, 0, key),
+            What::Waiting { key, shared } => {
+                tagged(out, 0, key);
+                if *shared {
+                    out.push(1);
+                }
+            }
             What::Acquired { key, owner, token: with, deadline } => {
                 tagged(out, 1, key);
                 text(out, owner);

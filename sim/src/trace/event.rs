@@ -37,6 +37,9 @@ pub enum What {
     Waiting {
         /// The key it asks for.
         key: Key,
+        /// Whether it asks for a grant that is shared.
+        #[serde(default, skip_serializing_if = "is_false")]
+        shared: bool,
     },
     /// The client's own code has seen the grant: its belief begins.
     Acquired {

@@ -1,5 +1,6 @@
 //! The whole record of a run.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -89,12 +90,15 @@ pub struct Trace {
     /// The fresh client that asks for every key at the end, if the plan has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latecomer: Option<Latecomer>,
-    /// Where injections made a difference and to whom, in order of time; each place once.
+    /// Where injections made a difference and to whom, in order of time; each place once for each attempt of a section.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strikes: Vec<Strike>,
     /// What faults kept from working, in the order in which it broke.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// When each section began an attempt to acquire, in order; none where a lock does not say that it asks again.
+    #[serde(skip)]
+    pub attempts: BTreeMap<GrantId, Vec<TrueTime>>,
 }
 
 /// The fresh client that asks for every key once all others are done and all faults have healed.

@@ -31,8 +31,10 @@ pub(crate) struct State {
     pub(super) injections: Vec<Injection>,
     /// True for the injections that have already been seen to make a difference.
     pub(super) bit: Vec<bool>,
-    /// Where they did, in whose service, and when first.
-    pub(super) strikes: BTreeMap<(u32, HostId, Option<GrantId>), TrueTime>,
+    /// Where they did, in whose service, in how manieth attempt of that section, and when first.
+    pub(super) strikes: BTreeMap<(u32, HostId, Option<GrantId>, usize), TrueTime>,
+    /// When each section began an attempt to acquire.
+    pub(crate) attempts: BTreeMap<GrantId, Vec<TrueTime>>,
     /// True once a lever was pulled.
     pub(super) struck: bool,
     pub(crate) ending: Ending,
@@ -90,6 +92,7 @@ impl State {
             injections: plan.injections.clone(),
             bit: vec![false; plan.injections.len()],
             strikes: BTreeMap::new(),
+            attempts: BTreeMap::new(),
             struck: false,
             ending: Ending::new(plan.world.horizon),
             unhealed: Vec::new(),
@@ -162,7 +165,8 @@ impl State {
     }
 
     pub(crate) fn mark_bit(&mut self, injection: u32, host: HostId, grant: Option<GrantId>) {
-        self.strikes.entry((injection, host, grant)).or_insert(self.now);
+        let attempt = grant.and_then(|grant| self.attempts.get(&grant)).map_or(0, Vec::len);
+        self.strikes.entry((injection, host, grant, attempt)).or_insert(self.now);
         if let Some(bit) = self.bit.get_mut(injection as usize)
             && !*bit
         {
@@ -259,7 +263,7 @@ impl State {
     pub(crate) fn take_strikes(&mut self) -> Vec<Strike> {
         let strikes = std::mem::take(&mut self.strikes).into_iter();
         let mut strikes: Vec<Strike> =
-            strikes.map(|((injection, host, grant), at)| Strike { injection, at, host, grant }).collect();
+            strikes.map(|((injection, host, grant, _), at)| Strike { injection, at, host, grant }).collect();
         strikes.sort_by_key(|strike| strike.at);
         strikes
     }

@@ -257,6 +257,14 @@ impl State {
         self.process(host).section = section;
     }
 
+    /// The section that the process is in begins another attempt to acquire.
+    pub(crate) fn begin_attempt(&mut self, host: HostId) {
+        let at = self.local_now(host);
+        if let Some(grant) = self.grant_of(host) {
+            self.attempts.entry(grant).or_default().push(at);
+        }
+    }
+
     /// The process goes into another phase of a section.
     pub(crate) fn enter_phase(&mut self, host: HostId, section: u32, phase: Phase) {
         let process = self.process(host);
