@@ -24,8 +24,8 @@ use picklock_sim::trace::{Role, Trace, What};
 mod cells;
 #[path = "support/nightly.rs"]
 mod nightly;
-#[path = "support/page.rs"]
-mod page;
+#[path = "support/story_page.rs"]
+mod story_page;
 
 use cells::{Cell, design};
 use nightly::by_day_or_night;
@@ -152,7 +152,7 @@ fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String,
     story.lead_with(telling::leading(whole, invariant));
     story.trials = Some(trials::of(Engine::Event, &cell.design, &run, &others));
     let page = tell(&story, &Style { colour: false, width: 240 }, Detail::Relevant);
-    let mut wrong = page::faults(&story, &cell.design, &page);
+    let mut wrong = story_page::faults(&story, &cell.design, &page);
     if !run.violates(invariant) {
         wrong.push(format!("does not violate {invariant} any more"));
     }

@@ -82,6 +82,7 @@ pub(crate) async fn serve(seat: ServerSeat) {
 /// Watches scripts by the clock of the machine, which is that of those who wait for them.
 #[expect(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "real clients wait in real time; no run of a scenario is served"
 )]
 fn watch(ending: Arc<AtomicBool>) -> Watch {
