@@ -541,7 +541,7 @@ mod capsules {
     fn a_capsule_of_something_that_is_not_there_is_refused_by_name() {
         let capsule = small();
         for (pointer, value, says) in [
-            ("/capsule", json!(3), "use the picklock that wrote it or a later one"),
+            ("/capsule", json!(4), "use the picklock that wrote it or a later one"),
             ("/design", json!("no-luck"), "did you mean `no-lock`?"),
             ("/design", json!("redlock{nodes=99}"), "from 1 to 15"),
             ("/engine", json!("steam"), "there are event and turmoil"),

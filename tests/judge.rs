@@ -189,7 +189,7 @@ fn a_broken_history_is_refused_with_file_line_field_and_remedy() {
     let deep = with("\"k\"", &format!("{}{}", "[".repeat(9_000), "]".repeat(9_000)));
     let long = with("\"k\"", &format!("\"{}\"", "x".repeat(70_000)));
     let cases: Vec<(String, &[&str])> = vec![
-        (String::new(), &["it holds no line"]),
+        (String::new(), &["the file holds no line"]),
         ("{".to_owned(), &["it.jsonl:1:", "column", "flat object"]),
         (format!("{asks}[1]\n"), &["it.jsonl:2:", "flat object"]),
         (with("\"key\"", "\"kay\""), &["it.jsonl:1: `kay`", "did you mean `key`?"]),

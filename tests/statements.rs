@@ -73,10 +73,10 @@ mod get_del {
         for line in [
             "begins to release `stock`",
             "pauses until",
-            "the lease of `stock` runs out",
+            "drops `stock`: expired at",
             "creates the record of `stock` for client-2 ◀",
             "runs again",
-            "deletes the record of `stock` for client-1 ◀",
+            "deletes the record of `stock` for client-1, which is that of client-2 ◀",
         ] {
             let at = rest.find(line).unwrap_or_else(|| panic!("`{line}` is not told, or not there:\n{text}"));
             rest = &rest[at..];

@@ -223,7 +223,7 @@ mod tests {
         let lines = lines(cells, 80, 30);
         assert!(lines.len() <= 30, "{} lines", lines.len());
         assert!(lines.iter().any(|line| line.starts_with("design-299 ")), "{lines:#?}");
-        assert!(lines.iter().any(|line| line == "and 274 more designs"), "{lines:#?}");
+        assert!(lines.iter().any(|line| line == "and 275 more designs"), "{lines:#?}");
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn nothing_is_wider_than_the_window_and_nothing_goes_wrong() {
                 assert!(!is_seen(browser, ".matrix"), "{place}");
                 assert_fits(browser, &place);
                 browser.open(run, width, scheme);
-                assert!(is_seen(browser, ".box .d"), "{place}");
+                assert!(is_seen(browser, ".box > .d"), "{place}");
                 assert_fits(browser, &place);
                 for (page, shows) in [(index, ".runs"), (under_way, ".list")] {
                     browser.open(page, width, scheme);

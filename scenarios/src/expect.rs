@@ -166,10 +166,6 @@ fn cell(of: &Entry<'_, '_>) -> Result<Cell, Spot> {
 
 /// What may be violated, each with its evidence.
 fn permitted(entry: &Entry<'_, '_>) -> Result<Vec<(String, Evidence)>, Spot> {
-    if matches!(entry.value.get_ref(), DeValue::Array(_)) {
-        let names = invariants(entry)?;
-        return Ok(names.into_iter().map(|name| (name, Evidence::Seed(0))).collect());
-    }
     let DeValue::Table(table) = entry.value.get_ref() else {
         let wanted =
             "for each invariant a seed that violates it, `may.progress = 17`, or why it can be, in quotes";
@@ -285,6 +281,10 @@ holds = ["calm"]
             assert!(error.contains("e.toml:2:16: `progress` is "), "{error}");
             assert!(error.contains("write a seed that violates it, from 0 on, or in quotes why"), "{error}");
         }
+        assert!(
+            error("[a.pause]\nmay = ['progress']")
+                .contains("e.toml:2:7: `may` is a list; write for each invariant a seed")
+        );
         assert!(error("[a.pause]\nwithin = -3").contains("a whole number from 1"));
         assert!(error("[a]\nholds = ['calm', 3]").contains("a list of texts"));
         assert!(error("[a]\nholds = ['calm']\n[a.calm]\nwithin = 1").contains("`calm` is named twice"));

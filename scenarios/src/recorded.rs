@@ -18,6 +18,7 @@ mod line;
 mod of_run;
 mod reading;
 mod recording;
+mod span;
 mod tokens;
 mod verdict;
 

@@ -9,6 +9,7 @@
 //! exclude only those that are not. A run in which nobody wanted what others held shows nothing, and is unknown. What the holders *did* meanwhile is not judged here: see
 //! [`effective_exclusion`](super::effective_exclusion).
 
+use picklock_sim::ids::GrantId;
 use picklock_sim::lock::{Belief, Exclusion};
 use picklock_sim::time::TrueTime;
 
@@ -100,7 +101,9 @@ fn crowd(history: &History<'_>, holding: &[&Span<'_, '_>], most: usize) -> Findi
     let last = holding[holding.len() - 1];
     let ends = holding.iter().min_by_key(|span| span.until).unwrap_or(&last);
     let width = ends.until.since(last.from);
-    let names: Vec<String> = holding.iter().map(|span| who(history, span.section.id)).collect();
+    let mut grants: Vec<GrantId> = holding.iter().map(|span| span.section.id).collect();
+    grants.sort_by_key(|grant| history.order_of(*grant));
+    let names: Vec<String> = grants.iter().map(|grant| who(history, *grant)).collect();
     let (last_name, others) = names
         .split_last()
         .map_or((String::new(), String::new()), |(last, others)| (last.clone(), others.join(", ")));
@@ -111,7 +114,7 @@ fn crowd(history: &History<'_>, holding: &[&Span<'_, '_>], most: usize) -> Findi
             holding.len(),
             history.key_name(last.section.key),
         ),
-        grants: holding.iter().map(|span| span.section.id).collect(),
+        grants,
         events: cite(holding.iter().map(|span| span.grant.acquired).chain(ends.grant.belief_end)),
         width: Some(width),
     }
@@ -140,7 +143,6 @@ fn overlap(history: &History<'_>, first: &Span<'_, '_>, second: &Span<'_, '_>) -
 mod tests {
     use std::time::Duration;
 
-    use picklock_sim::ids::GrantId;
     use picklock_sim::trace::Trace;
     use proptest::prelude::*;
 

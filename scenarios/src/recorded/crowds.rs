@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::exclusion::Span;
+use super::span::Span;
 use super::verdict::TOLD;
 
 /// What was found, of which the first are kept.

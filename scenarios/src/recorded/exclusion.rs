@@ -15,37 +15,8 @@ use std::time::Duration;
 
 use super::crowds::{self, Crowds};
 use super::recording::{Point, Recording};
+use super::span::Span;
 use super::verdict::{Breach, TOLD, Verdict};
-
-/// In which a process held.
-#[cfg_attr(test, derive(Debug))]
-pub(super) struct Span {
-    pub(super) section: usize,
-    pub(super) key: usize,
-    /// The clock that its instants are read on.
-    pub(super) clock: usize,
-    /// Two of one process do not exclude each other.
-    pub(super) process: usize,
-    pub(super) shared: bool,
-    pub(super) from: i128,
-    /// It held until then for sure.
-    pub(super) until: i128,
-    /// It may have held until then.
-    pub(super) at_most: i128,
-    pub(super) uncertainty: i128,
-}
-
-impl Span {
-    /// It had begun by then, whatever its clock showed.
-    pub(super) fn latest(&self) -> i128 {
-        self.from + self.uncertainty
-    }
-
-    /// It lasted until then, whatever its clock showed.
-    pub(super) fn earliest(&self) -> i128 {
-        self.until - self.uncertainty
-    }
-}
 
 /// Later than any reading of a clock.
 const NEVER: i128 = i128::MAX / 4;

@@ -73,9 +73,7 @@ fn newest(store: &Path, campaign: &Campaign<'_>) -> Result<Found, Failure> {
     for found in open.into_iter().chain(ended) {
         match Part::read(&found.folder.join(FILE)).and_then(|part| part.must_be_what(campaign)) {
             Ok(()) => return Ok(found),
-            Err(error @ (JournalError::Other { .. } | JournalError::Form { .. })) => {
-                other.get_or_insert(error);
-            }
+            Err(error @ JournalError::Other { .. }) => drop(other.get_or_insert(error)),
             Err(error) => return Err(Failure::input(error)),
         }
     }
