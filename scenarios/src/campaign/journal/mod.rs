@@ -3,7 +3,7 @@
 //!
 //! The file is JSON lines: first the header, then batch after batch of blocks that are done, each with what they
 //! add up to. A line is written at once and then synced, so that only the last one can be torn; a torn line counts as not
-//! written, and its blocks are run again. Each line has a checksum, of which [`chain`] says what it is of: what was damaged
+//! written, and its blocks are run again. Each line has a checksum, of which `chain` says what it is of: what was damaged
 //! otherwise is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
