@@ -69,7 +69,7 @@ impl Program {
             "survives" => {
                 let parts = value.split(['+', ',']).filter(|part| !part.trim().is_empty());
                 let read: Result<Conditions, _> = parts.map(str::parse).collect();
-                let must = "some of `minority-down`, `holder-paused`, `holder-dead`, `waiter-paused` and `client-cut`, \
+                let must = "some of `minority-down`, `primary-down`, `holder-paused`, `holder-dead`, `waiter-paused` and `client-cut`, \
                             with a `+` between them";
                 self.survives = read.map_err(|_| wrong("survives", must))?;
             }

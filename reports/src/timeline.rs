@@ -294,9 +294,9 @@ fn marks(story: &Story) -> BTreeMap<EventId, &'static str> {
         let late = held[nth + 1..].iter().any(|(_, next)| (next.acquired.at, next.acquired.id) < seen);
         let created = history.records_of(section).map(|record| record.created);
         let granted = created.into_iter().find(|created| created.at == grant.granted_at).filter(|_| late);
-        marks.insert(granted.map_or(grant.acquired.id, |created| created.id), here);
-        if granted.is_some() {
-            marks.insert(grant.acquired.id, later);
+        marks.insert(grant.acquired.id, if late { later } else { here });
+        if let Some(created) = granted {
+            marks.insert(created.id, here);
         }
     }
     marks

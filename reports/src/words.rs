@@ -7,13 +7,15 @@ use picklock_scenarios::history::History;
 use picklock_sim::ids::{EventId, GrantId, HostId, Token};
 use picklock_sim::lock::Exclusion;
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Disconnect, Event, Halt, Trace, What};
+use picklock_sim::trace::{Disconnect, Event, Halt, Role, Trace, What};
 
 /// Names things of a trace: hosts, and grants by their client, with the section where one client has several.
 pub(crate) struct Names<'a> {
     trace: &'a Trace,
     /// Clients with more than one section.
     several: BTreeSet<HostId>,
+    /// Clients with several tasks, which may share a connection.
+    tasks: BTreeSet<HostId>,
     /// Where readers share: the grants that read.
     reading: BTreeSet<GrantId>,
     /// Where readers share: the grants that write.
@@ -35,6 +37,7 @@ impl<'a> Names<'a> {
         let grants: BTreeSet<GrantId> = trace.events.iter().filter_map(|event| event.grant).collect();
         let again = grants.iter().zip(grants.iter().skip(1)).filter(|(one, next)| one.client == next.client);
         let several = again.map(|(one, _)| one.client).collect();
+        let tasks = grants.iter().filter(|grant| grant.task != 0).map(|grant| grant.client).collect();
         let of = |such: fn(&What) -> bool| -> BTreeSet<GrantId> {
             trace.events.iter().filter(|event| such(&event.what)).filter_map(|event| event.grant).collect()
         };
@@ -43,7 +46,7 @@ impl<'a> Names<'a> {
             reading = of(|what| matches!(what, What::Shares { .. }));
             writing = &of(|what| matches!(what, What::Acquired { .. })) - &reading;
         }
-        Names { trace, several, reading, writing, records: OnceCell::new() }
+        Names { trace, several, tasks, reading, writing, records: OnceCell::new() }
     }
 
     /// " to read" or " to write", where some of the grants are shared.
@@ -62,7 +65,9 @@ impl<'a> Names<'a> {
             let ran_out = records.iter().filter_map(|record| Some((record.ended?.id, record.over_at?)));
             let foreign = history.touches.iter().filter_map(|touch| {
                 let owner = records[touch.record].created.grant?;
-                touch.event.grant.filter(|grant| *grant != owner).map(|_| (touch.event.id, owner))
+                let toucher = touch.event.grant.filter(|grant| *grant != owner)?;
+                let is_known = owner.client != toucher.client || !self.shares_connection(owner.client);
+                is_known.then_some((touch.event.id, owner))
             });
             Records { ran_out: ran_out.collect(), foreign: foreign.collect() }
         })
@@ -115,9 +120,24 @@ impl<'a> Names<'a> {
         self.trace.faults.get(injection as usize).map_or("fault", String::as_str)
     }
 
+    /// True if a client has several tasks: what servers are sent for one of them may bear another's name.
+    pub(crate) fn shares_connection(&self, client: HostId) -> bool {
+        self.tasks.contains(&client)
+    }
+
+    /// In whose service a host did something, as far as that is known: what a server is sent over a connection that tasks
+    /// share is that of their client.
+    fn served(&self, host: HostId, grant: GrantId) -> String {
+        let is_server = !matches!(self.trace.role(host), Some(Role::Client | Role::Resource));
+        match is_server && self.shares_connection(grant.client) {
+            true => self.host(grant.client).to_owned(),
+            false => self.grant(grant),
+        }
+    }
+
     /// What the event says.
     pub(crate) fn say(&self, event: &Event) -> String {
-        let whose = event.grant.map(|grant| format!(" for {}", self.grant(grant))).unwrap_or_default();
+        let whose = event.grant.map(|grant| format!(" for {}", self.served(event.host, grant))).unwrap_or_default();
         match &event.what {
             What::Waiting { key, .. } => format!("asks for `{key}`{}", self.mode(event.grant)),
             What::Acquired { key, token, deadline, .. } => {

@@ -26,7 +26,7 @@ pub(crate) struct Programs {
     /// What the worker makes of `until_ms`: naive (nothing), honest (it stops in time) or trusting
     #[arg(long, value_name = "BELIEF")]
     belief: Option<String>,
-    /// What the programs claim to survive, so that somebody still gets the lock: some of minority-down, holder-paused,
+    /// What the programs claim to survive, so that somebody still gets the lock: some of minority-down, primary-down, holder-paused,
     /// holder-dead, waiter-paused and client-cut, with a comma between them; nothing if not given
     #[arg(long, value_name = "CONDITIONS", requires = "program")]
     survives: Option<String>,

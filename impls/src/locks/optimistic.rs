@@ -9,6 +9,8 @@
 //! The register is its own version, because it only grows, and so is the stock, because it only falls. Who is refused goes
 //! on from what the refusal says, without reading again.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use picklock_sim::design::{Conditions, Design, Family, Seat};
@@ -16,7 +18,7 @@ use picklock_sim::host::Host;
 use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Direct, LockError};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
-use tokio::sync::Mutex;
+use tokio::sync::Mutex as AsyncMutex;
 
 /// The design that compares.
 pub(super) static FAMILY: Family = Family {
@@ -34,21 +36,30 @@ pub(super) static FAMILY: Family = Family {
     },
 };
 
+/// A connection for each task of the client: one that works is in no other's way.
 struct Optimistic {
     host: Host,
-    resource: Mutex<Resource>,
+    patience: Duration,
+    resources: Mutex<BTreeMap<u32, Arc<AsyncMutex<Resource>>>>,
 }
 
 impl Optimistic {
     fn new(seat: Seat) -> Optimistic {
-        let resource = Mutex::new(Resource::new(seat.host.clone(), 2 * seat.ttl));
-        Optimistic { host: seat.host, resource }
+        Optimistic { host: seat.host, patience: 2 * seat.ttl, resources: Mutex::default() }
+    }
+
+    /// The connection of the task that calls.
+    fn resource(&self) -> Arc<AsyncMutex<Resource>> {
+        let mut resources = self.resources.lock().expect("nothing panics while it holds this lock");
+        let new = || Arc::new(AsyncMutex::new(Resource::new(self.host.clone(), self.patience)));
+        Arc::clone(resources.entry(self.host.task()).or_insert_with(new))
     }
 }
 
 impl Direct for Optimistic {
     async fn change(&self, key: &Key, delta: i64, work: Duration) -> Result<(), LockError> {
-        let mut resource = self.resource.lock().await;
+        let resource = self.resource();
+        let mut resource = resource.lock().await;
         let mut expected = resource.apply(key, Operation::Read, None).await?;
         loop {
             self.host.sleep(work).await;
@@ -60,7 +71,8 @@ impl Direct for Optimistic {
     }
 
     async fn sell(&self, key: &Key, amount: i64, work: Duration) -> Result<bool, LockError> {
-        let mut resource = self.resource.lock().await;
+        let resource = self.resource();
+        let mut resource = resource.lock().await;
         let mut expected = resource.apply(key, Operation::Look, None).await?;
         while expected >= amount {
             self.host.sleep(work).await;

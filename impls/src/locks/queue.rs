@@ -18,7 +18,7 @@ use picklock_queue as queue;
 pub(super) static FAMILY: Family = Family {
     name: "queue",
     claim: "no lock: all changes go through one queue and one consumer",
-    weakness: "nothing happens while the consumer is down",
+    weakness: "nothing happens while the consumer is down, and who waits for what it forgot waits in vain",
     source: "the usual alternative to a lock in order processing",
     params: &[],
     build: |_| {

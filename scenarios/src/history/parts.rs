@@ -242,7 +242,12 @@ impl<'t> History<'t> {
     #[must_use]
     pub fn knows_origins(&self) -> bool {
         let is_known = |section: &Section<'_>| section.asked.is_some() || section.grant.is_none();
-        self.sections.iter().all(|section| section.id.task == 0 && is_known(section))
+        !self.has_tasks() && self.sections.iter().all(is_known)
+    }
+
+    /// Whether a client has several tasks, which may share a connection.
+    pub(super) fn has_tasks(&self) -> bool {
+        self.sections.iter().any(|section| section.id.task != 0)
     }
 
     /// The sections of one task of a client from this one to that one, in their order.

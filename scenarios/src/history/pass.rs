@@ -20,12 +20,16 @@ impl<'t> History<'t> {
     /// Derives the history of a trace.
     #[must_use]
     pub fn of(trace: &'t Trace) -> History<'t> {
-        let history = Pass::over(trace, BTreeMap::new()).into_history();
-        if history.granted.is_empty() || history.knows_records() {
+        let history = Pass::over(trace, BTreeMap::new(), true).into_history();
+        let knows_tasks = !history.has_tasks();
+        let names = match history.granted.is_empty() || history.knows_records() {
+            true => BTreeMap::new(),
+            false => names::of(&history),
+        };
+        if names.is_empty() && knows_tasks {
             return history;
         }
-        let names = names::of(&history);
-        if names.is_empty() { history } else { Pass::over(trace, names).into_history() }
+        Pass::over(trace, names, knows_tasks).into_history()
     }
 }
 
@@ -38,6 +42,8 @@ struct Pass<'t> {
     keys: BTreeMap<&'t Key, usize>,
     /// The keys by the names of their records, where these are others.
     names: BTreeMap<&'t Key, &'t Key>,
+    /// False if a record that is said to be made for a section may be that of another task of its client.
+    knows_tasks: bool,
     /// Indices of the records that have not ended, by key and host.
     live: BTreeMap<(usize, HostId), usize>,
     /// The creations of the grant at hand, kept to reuse the allocation.
@@ -63,7 +69,7 @@ struct Creation {
 }
 
 impl<'t> Pass<'t> {
-    fn over(trace: &'t Trace, names: BTreeMap<&'t Key, &'t Key>) -> Pass<'t> {
+    fn over(trace: &'t Trace, names: BTreeMap<&'t Key, &'t Key>, knows_tasks: bool) -> Pass<'t> {
         let stands =
             |role| Standing { takes_writes: role == Role::Store, runs: true, jumped: TrueTime::default() };
         let mut pass = Pass {
@@ -84,6 +90,7 @@ impl<'t> Pass<'t> {
             standing: trace.hosts.iter().map(|host| stands(host.role)).collect(),
             keys: BTreeMap::new(),
             names,
+            knows_tasks,
             live: BTreeMap::new(),
             creations: Vec::new(),
             last: None,
@@ -276,7 +283,8 @@ impl<'t> Pass<'t> {
     /// A client may have tried several times: what came before the last attempt does not count, nor, of a lock that does not
     /// say when it tries, but the last creation on each host, and not if the grant itself has
     /// deleted that record again, because then the attempt was given up. One store and its replicas take each
-    /// other's place, so with a quorum of one the last creation of all is the one that was granted.
+    /// other's place, so with a quorum of one the last creation of all is the one that was granted. Of clients with several
+    /// tasks no creation counts: it may be another task's.
     fn granted_between(&mut self, section: usize, acquired: &Event) -> (TrueTime, TrueTime) {
         let Section { id, key, asked, .. } = self.history.sections[section];
         let since = asked.map_or_else(|| self.answered_before(id), |event| event.at);
@@ -287,7 +295,7 @@ impl<'t> Pass<'t> {
             self.history.sections[section].records.iter().rev().map(|at| &self.history.records[*at]);
         for record in records.take_while(|record| record.created.at >= attempted) {
             let Event { at, host, .. } = *record.created;
-            let own = record.key == key && record.on_store;
+            let own = self.knows_tasks && record.key == key && record.on_store;
             if own && !self.creations.iter().any(|later| later.host == host) {
                 self.creations.push(Creation { at, host, withdrawn: record.deleted_by(id) });
             }
@@ -431,6 +439,7 @@ impl<'t> Pass<'t> {
 
     /// On how many running stores the record that a grant created is still alive.
     fn still_kept(&self, grant: Option<GrantId>, key: &Key) -> u32 {
+        let grant = grant.filter(|_| self.knows_tasks);
         let (Some(grant), Some(key)) = (grant, self.known_key(key)) else { return 0 };
         let kept = |((_, host), record): &(&(usize, HostId), &usize)| {
             let standing = self.standing.get(usize::from(host.0));

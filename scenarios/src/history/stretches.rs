@@ -69,5 +69,5 @@ fn may_survive(extent: &Extent, survives: Conditions) -> bool {
             survives.has(Condition::HolderPaused) || survives.has(Condition::WaiterPaused)
         }
     };
-    extent.nothing || client || (extent.few_stores && survives.has(Condition::MinorityDown))
+    extent.nothing || client || extent.leaves_stores(survives)
 }

@@ -121,6 +121,9 @@ impl<'h, 't> Sweep<'h, 't> {
             let bound = trace.progress_bound + trace.detour;
             return Some(Terms { bound, under: Some(Condition::MinorityDown), ..terms });
         }
+        if extent.primary_down && trace.survives.has(Condition::PrimaryDown) {
+            return Some(Terms { under: Some(Condition::PrimaryDown), ..terms });
+        }
         let (client, trouble) = extent.one_client?;
         let survived = |condition: &Condition| trace.survives.has(*condition);
         let (how, loses, under) = match trouble {

@@ -8,8 +8,8 @@
 //! not count as one that waits, nor, where it cannot keep its lease alive, as one that holds.
 //!
 //! A holder has let go when its release begins. A wait that the run's end cut short is no block, nor one behind a holder. A run that
-//! ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making it is
-//! the turn. How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
+//! ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making it, or being
+//! told that nothing is left, is the turn. How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
 
 use picklock_sim::trace::{Event, What};
 
@@ -76,8 +76,8 @@ fn edges<'t>(history: &History<'t>) -> Vec<Edge<'t>> {
                 edge(event, Turn::LetsGo);
             }
         } else if let (Some(_), Some(event)) = (section.asked, section.answered) {
-            // Without a lock, a change made is a turn had.
-            if matches!(event.what, What::WriteAcknowledged { .. }) {
+            // Without a lock, a change made is a turn had, and so is the answer that nothing is left to take.
+            if matches!(event.what, What::WriteAcknowledged { .. } | What::WriteRefused { .. }) {
                 edge(event, Turn::Gets { waited: true });
                 edge(event, Turn::LetsGo);
             } else {

@@ -175,6 +175,7 @@ fn refused_in_vain(history: &History<'_>, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
+    use picklock_sim::ids::GrantId;
     use picklock_sim::trace::{Content, Trace, What};
     use proptest::prelude::*;
 
@@ -322,6 +323,21 @@ mod tests {
         assert!(holds(two_of_three().at(15).creates(B1, NODE_1)));
         assert!(holds(two_of_three().quorum(0)));
         assert!(!holds(two_of_three().at(15).creates(B1, NODE_3)));
+    }
+
+    #[test]
+    fn what_a_client_with_several_tasks_has_made_is_no_proof_of_whose_it_is() {
+        let other_task = GrantId { task: 1, ..A2 };
+        let script = || two_of_three().at(25).waits(other_task);
+        assert_eq!(judge(&INVARIANT, &script().at(30).fenced_off(A1, 2).trace()), Outcome::Holds);
+        // By its records A1 came first; they may be of the other task.
+        let told = || {
+            let script =
+                Script::new().at(0).waits(B1).waits(A1).creates(A1, NODE_1).at(1).creates(B1, NODE_2).at(10);
+            script.acquires_with(A1, Some(2), None).acquires_with(B1, Some(1), None)
+        };
+        assert_eq!(findings(&INVARIANT, &told().trace()).len(), 1);
+        assert!(is_unknown(&INVARIANT, &told().waits(other_task).trace()));
     }
 
     #[test]

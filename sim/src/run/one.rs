@@ -16,7 +16,7 @@ use crate::host::Host;
 use crate::host::outside::Unfit;
 use crate::plan::probe::{Probe, Seeing};
 use crate::plan::{ClientPlan, Habits, Plan, SectionPlan, Settings};
-use crate::trace::{Condition, HostInfo, Latecomer, Role, Trace};
+use crate::trace::{Condition, Conditions, HostInfo, Latecomer, Role, Trace};
 use crate::world::{Keeper, Wire, World};
 
 /// What a client does with its lock; the same for every design.
@@ -140,11 +140,12 @@ fn execute(
     let keeper = design.kind.as_ref().filter(|_| extras.wire).map(keeper_of);
     let world = Arc::new(World::new(plan, hosts.clone(), extras.seeing, keeper));
     let (bound, detour) = (progress_bound(design, plan), detour(design, plan));
+    let survives = survives(design);
     let latecomer = plan.world.latecomer.then(|| HostId(hosts.len() as u16 - 1));
     if let Some(host) = latecomer {
         let keys = keys(plan).len().min(KEYS_AT_THE_END) as u32;
         let span = keys * (asking(bound + detour) + 4 * plan.world.ttl);
-        world.state().expect_latecomer(host, span, design.survives);
+        world.state().expect_latecomer(host, span, survives);
     }
     if extras.shortened {
         let mut state = world.state();
@@ -179,7 +180,7 @@ fn execute(
         quorum: design.topology.quorum(),
         ttl: plan.world.ttl,
         progress_bound: bound,
-        survives: design.survives,
+        survives,
         detour,
         end,
         faults: plan.injections.iter().map(|injection| injection.fault.clone()).collect(),
@@ -220,6 +221,15 @@ fn progress_bound(design: &Design, plan: &Plan) -> Duration {
     });
     let work = if design.belief == Belief::None { 2 * longest_work(plan) } else { Duration::ZERO };
     plan.world.ttl * design.leases_to_recover + recovery + work + Duration::from_secs(1)
+}
+
+/// What the design claims to survive, and that it gets on after a failover where it needs no replica for that: see
+/// [`progress_bound`].
+fn survives(design: &Design) -> Conditions {
+    match design.topology.replicated && !design.needs_replicas {
+        true => design.survives.and(Condition::PrimaryDown),
+        false => design.survives,
+    }
 }
 
 /// What stores that do not answer add to it, for a design on several: a request to each of them and its release take a

@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 pub enum Condition {
     /// Fewer than half of the stores, or of the members of one store, are dead or cannot be reached.
     MinorityDown,
+    /// A server of a replicated store is dead or stands still, and another one is there to take over. Whoever waits for no
+    /// replica is taken to survive it: the bound has room for the failover.
+    PrimaryDown,
     /// The process that holds the lock stands still.
     HolderPaused,
     /// A process died, holding the lock or asking for it, and its host is not back yet.
@@ -27,8 +30,9 @@ pub enum Condition {
 
 impl Condition {
     /// All of them.
-    pub const ALL: [Condition; 5] = [
+    pub const ALL: [Condition; 6] = [
         Condition::MinorityDown,
+        Condition::PrimaryDown,
         Condition::HolderPaused,
         Condition::HolderDead,
         Condition::WaiterPaused,
@@ -40,6 +44,7 @@ impl Condition {
     pub fn name(self) -> &'static str {
         match self {
             Condition::MinorityDown => "minority-down",
+            Condition::PrimaryDown => "primary-down",
             Condition::HolderPaused => "holder-paused",
             Condition::HolderDead => "holder-dead",
             Condition::WaiterPaused => "waiter-paused",
@@ -52,6 +57,7 @@ impl Condition {
     pub fn doc(self) -> &'static str {
         match self {
             Condition::MinorityDown => "fewer than half of the stores are dead or cannot be reached",
+            Condition::PrimaryDown => "a server of a replicated store is down and another one is there",
             Condition::HolderPaused => "the process that holds the lock stands still",
             Condition::HolderDead => "a process died, holding the lock or asking for it",
             Condition::WaiterPaused => "a process that asks for the lock stands still",
@@ -63,7 +69,7 @@ impl Condition {
 /// A text that names no condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no condition `{0}`; there are minority-down, holder-paused, holder-dead, waiter-paused and client-cut"
+    "there is no condition `{0}`; there are minority-down, primary-down, holder-paused, holder-dead, waiter-paused and client-cut"
 )]
 pub struct NoSuchCondition(String);
 

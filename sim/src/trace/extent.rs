@@ -1,5 +1,6 @@
 //! What all that is broken at an instant amounts to: nothing, some of the stores, one client, or more than that.
 
+use super::condition::{Condition, Conditions};
 use super::event::Halt;
 use super::outage::Broken;
 use super::record::{HostInfo, Role};
@@ -28,6 +29,8 @@ pub struct Extent {
     pub nothing: bool,
     /// Nothing is but fewer than half of the stores, or the ways to them.
     pub few_stores: bool,
+    /// Nothing is but servers of a replicated store that are dead or stand still, and another one of it is there.
+    pub primary_down: bool,
     /// Nothing is but one client, in one way.
     pub one_client: Option<(HostId, Trouble)>,
 }
@@ -53,6 +56,8 @@ impl Extent {
         });
         struck.sort_unstable();
         struck.dedup();
+        let is_replicated = hosts.iter().any(|info| info.role == Role::Replica);
+        let all_still = broken.iter().all(|what| matches!(what, Broken::Dead(_) | Broken::Halted(..)));
         let client = |what: &Broken| match *what {
             Broken::Dead(host) | Broken::Halted(host, _) => Some(host),
             Broken::Link(from, to) => [from, to].into_iter().find(|host| role(*host) == Some(Role::Client)),
@@ -87,8 +92,20 @@ impl Extent {
         Extent {
             nothing: broken.is_empty(),
             few_stores: !broken.is_empty() && all_at_stores && struck.len() <= few,
+            primary_down: !broken.is_empty()
+                && is_replicated
+                && all_at_stores
+                && all_still
+                && struck.len() < stores,
             one_client: trouble,
         }
+    }
+
+    /// True if nothing is broken but stores, and no more of them than whoever survives these conditions can do without.
+    #[must_use]
+    pub fn leaves_stores(&self, survives: Conditions) -> bool {
+        (self.few_stores && survives.has(Condition::MinorityDown))
+            || (self.primary_down && survives.has(Condition::PrimaryDown))
     }
 }
 
@@ -133,6 +150,20 @@ mod tests {
         let cut = [Broken::Link(CLIENT, node(1)), Broken::Link(node(1), OTHER), Broken::Dead(node(2))];
         assert!(Extent::of(&hosts(5), &cut).few_stores);
         assert!(!Extent::of(&hosts(3), &cut).few_stores);
+    }
+
+    #[test]
+    fn a_replicated_store_is_there_while_one_of_its_servers_is() {
+        let mut hosts = hosts(1);
+        let down = |hosts: &[HostInfo], broken: &[Broken]| Extent::of(hosts, broken).primary_down;
+        assert!(!down(&hosts, &[Broken::Dead(node(1))]), "it is the only one");
+        hosts[3] = HostInfo::new("node-2", Role::Replica);
+        assert!(down(&hosts, &[Broken::Dead(node(1))]));
+        assert!(down(&hosts, &[Broken::Halted(node(1), Halt::Pause)]));
+        assert!(!down(&hosts, &[Broken::Dead(node(1)), Broken::Dead(node(2))]));
+        assert!(!down(&hosts, &[Broken::Dead(node(1)), Broken::Dead(CLIENT)]));
+        assert!(!down(&hosts, &[Broken::Link(node(1), node(2))]), "cut off it may go on by itself");
+        assert!(!down(&hosts, &[]));
     }
 
     #[test]

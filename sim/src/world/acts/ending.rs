@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::base::ids::{HostId, Key};
 use crate::base::time::TrueTime;
-use crate::trace::{Condition, Conditions, Extent, HostInfo, Role};
+use crate::trace::{Conditions, Extent, HostInfo, Role};
 use crate::world::ending::{Progress, Wanted};
 use crate::world::process::Life;
 use crate::world::state::State;
@@ -58,8 +58,7 @@ impl State {
         match self.ending.latecomer {
             Some((_, span))
                 if self.ending.came.is_none()
-                    && self.ending.survives.has(Condition::MinorityDown)
-                    && Extent::of(hosts, &self.broken()).few_stores =>
+                    && Extent::of(hosts, &self.broken()).leaves_stores(self.ending.survives) =>
             {
                 self.open_the_door(span)
             }
