@@ -149,6 +149,10 @@ fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
             ["no acquire succeeded", "every answer was `refused`", ""],
         ),
         (
+            "import sys\nfor line in sys.stdin: line.startswith(\"acq\") and print(\"granted\", flush=True)",
+            ["has not answered `release lock:1`", "no fault struck", "`released`"],
+        ),
+        (
             "import sys\nsys.stdin.readline(); print(\"gran\" + chr(27) + \"[31mted\", flush=True)",
             ["gran\\u{1b}[31mted", "must answer", ""],
         ),

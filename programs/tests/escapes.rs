@@ -81,9 +81,10 @@ fn is_well(what: &str, story: &Story) {
     assert_eq!(story.status, Some(Status::Code(0)), "{what}: {story:#?}");
 }
 
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     "abstract_names.py",
     "devices.py",
+    "locks.py",
     "pipes.py",
     "processes.py",
     "settings.py",

@@ -205,7 +205,7 @@ impl Exchange {
 }
 
 /// What libraries send of themselves when they connect.
-const GREETINGS: [&str; 12] = [
+const GREETINGS: [&str; 13] = [
     "HELLO",
     "AUTH",
     "SELECT",
@@ -218,6 +218,7 @@ const GREETINGS: [&str; 12] = [
     "CLIENT ID",
     "READONLY",
     "CONFIG GET",
+    "CLIENT MAINT_NOTIFICATIONS",
 ];
 
 /// The commands of a request that only sets up a connection or a script, by name; `None` for a request of another kind.

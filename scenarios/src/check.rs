@@ -20,7 +20,7 @@ use crate::outcome::{Finding, Outcome};
 use crate::scenario::Scenario;
 use crate::summary::Metrics;
 
-mod acquires;
+mod answers;
 mod decided;
 mod probes;
 mod program;
@@ -110,7 +110,7 @@ pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, Che
 
 /// The same run, of a program that can be tested.
 fn fit(engine: Engine, design: &Design, run: Checked) -> Result<Checked, CheckError> {
-    acquires::some(engine, design, &run.plan, &run.trace, || run.violations().next().is_some())?;
+    answers::given(engine, design, &run.plan, &run.trace, || run.violations().next().is_some())?;
     Ok(run)
 }
 

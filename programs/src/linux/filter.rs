@@ -214,8 +214,15 @@ const UNSUPPORTED: Sysno = Sysno::fallocate;
 /// Sends, which are points in the `Told` mode.
 const SENDS: &[Sysno] = &[Sysno::sendto, Sysno::sendfile];
 
-/// Commands of `fcntl` that wait.
-const WAITING_LOCKS: [u32; 2] = [libc::F_SETLKW as u32, libc::F_OFD_SETLKW as u32];
+/// Commands of `fcntl` that look for locks, take them or wait for them.
+const LOCKS: [u32; 6] = [
+    libc::F_GETLK as u32,
+    libc::F_SETLK as u32,
+    libc::F_SETLKW as u32,
+    libc::F_OFD_GETLK as u32,
+    libc::F_OFD_SETLK as u32,
+    libc::F_OFD_SETLKW as u32,
+];
 
 /// Calls after which what was written survives a loss of power.
 const SYNCS: &[Sysno] = &[Sysno::fsync, Sysno::fdatasync];
@@ -227,7 +234,7 @@ fn rules(looks: Looks, syncs: bool) -> Vec<(Sysno, When)> {
         rules.extend(SYNCS.iter().map(|&call| (call, When::Always)));
     }
     rules.push((Sysno::ioctl, When::Within(1, COMMANDS)));
-    rules.extend(WAITING_LOCKS.map(|command| (Sysno::fcntl, When::Is(1, command))));
+    rules.extend(LOCKS.map(|command| (Sysno::fcntl, When::Is(1, command))));
     rules.push((Sysno::fcntl, When::Is(1, libc::F_SETLEASE as u32)));
     match looks {
         Looks::Page => {

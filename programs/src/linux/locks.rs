@@ -30,10 +30,8 @@ impl Group {
     /// `flock`.
     pub(crate) fn flock(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let file = self.file_of(thread, notice.int(0))?;
-        if notice.int(1) & libc::LOCK_UN == 0 && self.is_of_machine(&file)? {
-            // Hosts would exclude each other by it, and the machine's own processes.
-            self.events.push_back(Step::Refused("a lock on a file of the machine".to_owned()));
-            return Err(Errno::NOLCK);
+        if notice.int(1) & libc::LOCK_UN == 0 {
+            self.is_its_own(&file)?;
         }
         let operation = match notice.int(1) {
             libc::LOCK_SH => FlockOperation::NonBlockingLockShared,
@@ -45,6 +43,15 @@ impl Group {
             Err(Errno::WOULDBLOCK) => Ok(self.again()),
             Err(errno) => Err(errno),
         }
+    }
+
+    /// Refuses locks on files of the machine: hosts would exclude each other by them, and the machine's own processes.
+    fn is_its_own(&mut self, file: &OwnedFd) -> Result<(), Errno> {
+        if !self.is_of_machine(file)? {
+            return Ok(());
+        }
+        self.events.push_back(Step::Refused("a lock on a file of the machine".to_owned()));
+        Err(Errno::NOLCK)
     }
 
     /// Whether an open file has a name outside the program's own directory. Where the machine's files may be written, they are
@@ -65,13 +72,17 @@ impl Group {
         Err(Errno::PERM)
     }
 
-    /// `fcntl` with `F_SETLKW` or `F_OFD_SETLKW`.
+    /// `fcntl` with a lock on a part of a file.
     pub(crate) fn lock_range(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let file = self.file_of(thread, notice.int(0))?;
         let bytes = self.memory_of(thread).read(notice.arg(2), size_of::<libc::flock>())?;
         // SAFETY: the structure is plain numbers, and there are as many bytes.
         let lock: libc::flock = unsafe { bytes.as_ptr().cast::<libc::flock>().read_unaligned() };
         if i32::from(lock.l_type) == libc::F_UNLCK {
+            return Ok(Answer::Go);
+        }
+        self.is_its_own(&file)?;
+        if !matches!(notice.int(1), libc::F_SETLKW | libc::F_OFD_SETLKW) {
             return Ok(Answer::Go);
         }
         if notice.int(1) == libc::F_OFD_SETLKW {

@@ -3,7 +3,7 @@
 //! What is long is cut: a story wants to know which command it was, and of which key, not every byte of its script.
 //!
 //! Left out on purpose: commands typed as a line, which the rest of a segment that was cut in the middle cannot be told
-//! from; replies of RESP3.
+//! from.
 
 use crate::resp::{Reply, Requests};
 
@@ -59,10 +59,13 @@ fn answer(reply: &Reply) -> String {
         Reply::Status(text) | Reply::Error(text) => characters(text.as_bytes()).collect(),
         Reply::Integer(number) => number.to_string(),
         Reply::Bulk(bytes) => word(bytes),
-        Reply::Array(items) => {
+        Reply::Array(items) | Reply::Set(items) | Reply::Push(items) => {
             format!("[{}]", row(items.iter().take(SHOWN + 1).map(answer).collect(), ", "))
         }
-        // What RESP2 has no type for is not read as such.
+        Reply::Double(number) => number.to_string(),
+        Reply::Boolean(yes) => yes.to_string(),
+        Reply::BigNumber(digits) => characters(digits.as_bytes()).collect(),
+        // What is written in another way is not read as such.
         _ => "(nil)".to_owned(),
     }
 }
@@ -162,7 +165,12 @@ mod tests {
 
     #[test]
     fn replies_are_told_without_their_framing() {
-        let examples: [(&[u8], &str); 9] = [
+        let examples: [(&[u8], &str); 14] = [
+            (b"_\r\n", "(nil)"),
+            (b"%1\r\n$5\r\nproto\r\n:3\r\n+OK\r\n", "[proto, 3]; OK"),
+            (b">2\r\n+message\r\n#t\r\n", "[message, true]"),
+            (b"~1\r\n,1.5\r\n", "[1.5]"),
+            (b"=7\r\ntxt:abc\r\n", "abc"),
             (b"+OK\r\n", "OK"),
             (b"$-1\r\n", "(nil)"),
             (b"*-1\r\n", "(nil)"),

@@ -158,7 +158,8 @@ impl Reply {
         }
     }
 
-    /// Reads one RESP2 reply from the front of `bytes`, and how many bytes it took; `None` when it is not all there.
+    /// Reads one reply from the front of `bytes`, and how many bytes it took; `None` when it is not all there. Of RESP3, maps are
+    /// read as flat lists and verbatim texts as strings; attributes are not read.
     ///
     /// # Errors
     /// When the bytes are no reply.
@@ -193,19 +194,40 @@ fn decode(bytes: &[u8], depth: u32) -> Result<Option<(Reply, usize)>, ProtocolEr
             }
             _ => Err(ProtocolError::new("invalid bulk length")),
         },
-        b'*' => match number()? {
+        b'*' | b'~' | b'>' | b'%' => match number()? {
             -1 => Ok(Some((Reply::NilArray, after))),
             count @ 0..=ARGS_MAX if depth > 0 => {
                 let mut items = Vec::new();
                 let mut at = after;
-                for _ in 0..count {
+                for _ in 0..if *kind == b'%' { 2 * count } else { count } {
                     let Some((item, len)) = decode(&bytes[at..], depth - 1)? else { return Ok(None) };
                     items.push(item);
                     at += len;
                 }
-                Ok(Some((Reply::Array(items), at)))
+                let list = match kind {
+                    b'~' => Reply::Set(items),
+                    b'>' => Reply::Push(items),
+                    _ => Reply::Array(items),
+                };
+                Ok(Some((list, at)))
             }
             _ => Err(ProtocolError::new("invalid multibulk length")),
+        },
+        b'_' if content.is_empty() => Ok(Some((Reply::Nil, after))),
+        b'#' if matches!(content, b"t" | b"f") => Ok(Some((Reply::Boolean(content == b"t"), after))),
+        b'(' => Ok(Some((Reply::BigNumber(text()), after))),
+        b',' => match text().parse() {
+            Ok(double) => Ok(Some((Reply::Double(double), after))),
+            Err(_) => Err(ProtocolError::new("invalid number in reply")),
+        },
+        b'=' => match number()? {
+            len @ 4..=BULK_MAX => {
+                let len = usize::try_from(len).map_err(|_| ProtocolError::new("invalid bulk length"))?;
+                let whole = bytes.len() >= after + len + 2;
+                // Three letters and a colon say what it is.
+                Ok(whole.then(|| (Reply::Bulk(bytes[after + 4..after + len].to_vec()), after + len + 2)))
+            }
+            _ => Err(ProtocolError::new("invalid bulk length")),
         },
         _ => Err(ProtocolError::new("unknown kind of reply")),
     }

@@ -1,0 +1,94 @@
+//! A program that gets no lock in a run without faults, or never answers that it has let go of one, is not tested: its adapter,
+//! its library or its store is at fault, and what would be told of it (a deadlock, or nothing at all) is no verdict on the lock.
+
+use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
+use picklock_sim::ids::Key;
+use picklock_sim::plan::Plan;
+use picklock_sim::run::{self, Panicked};
+use picklock_sim::trace::{Event, Trace, What};
+
+use super::program::{CheckError, workload};
+
+/// Checks that a program which got no lock in this run, or did not answer a release, does so if no fault strikes. `breaks` says
+/// whether the run violates anything, and is asked only if it matters.
+///
+/// # Errors
+/// When it does not, with its last error.
+pub(super) fn given(
+    engine: Engine,
+    design: &Design,
+    plan: &Plan,
+    trace: &Trace,
+    breaks: impl FnOnce() -> bool,
+) -> Result<(), CheckError> {
+    // Only a program can fail to reach its library.
+    if design.parts.is_empty() {
+        return Ok(());
+    }
+    let failing = |trace: &Trace| match unanswered(design, trace) {
+        Some(key) => Some(format!(
+            "the program has not answered `release {key}`, though no fault struck; it must answer `released` or `error TEXT`, and \
+             flush"
+        )),
+        None if got_none(trace) => {
+            Some(format!("no acquire succeeded, though no fault struck; {}", last_error(design, trace)))
+        }
+        None => None,
+    };
+    let refused = |message| {
+        let (design, seed) = (design.name.to_string(), plan.seed.0);
+        Err(CheckError::Panicked(Panicked { design, seed, message, unfit: true }))
+    };
+    let Some(message) = failing(trace) else { return Ok(()) };
+    if plan.injections.is_empty() {
+        return refused(message);
+    }
+    if got_none(trace) && !breaks() {
+        return Ok(());
+    }
+    let calm = Plan { injections: Vec::new(), ..plan.clone() };
+    let twin = run::run(engine, design, &calm, &workload(&calm)?)?;
+    failing(&twin.trace).map_or(Ok(()), refused)
+}
+
+/// Whether somebody asked for the lock, and nobody got it.
+fn got_none(trace: &Trace) -> bool {
+    let any = |is: fn(&What) -> bool| trace.events.iter().any(|event| is(&event.what));
+    any(|what| matches!(what, What::Waiting { .. })) && !any(|what| matches!(what, What::Acquired { .. }))
+}
+
+/// The lock of a release that a program had longer to answer than the lock may be out of reach. One that does everything by
+/// itself is not asked.
+fn unanswered<'t>(design: &Design, trace: &'t Trace) -> Option<&'t Key> {
+    let since = |begun: &Event| trace.end.since(begun.at);
+    let begun = trace.events.iter().filter_map(|event| match &event.what {
+        What::Releasing { key } if !design.by_itself && since(event) > trace.progress_bound => Some((event, key)),
+        _ => None,
+    });
+    let is_answered = |grant| {
+        let of_it = trace.events.iter().filter(|event| event.grant == grant);
+        of_it.into_iter().any(|event| matches!(event.what, What::Released { .. } | What::Crashed { .. }))
+    };
+    begun.filter(|(event, _)| !is_answered(event.grant)).map(|(_, key)| key).next()
+}
+
+/// What the program last said of why it failed.
+fn last_error(design: &Design, trace: &Trace) -> String {
+    let printed = trace.events.iter().rev().filter_map(|event| match &event.what {
+        What::Printed { line, aside } => Some((line.trim(), *aside)),
+        _ => None,
+    });
+    let mut errors = printed.clone().filter_map(|(line, aside)| match aside {
+        false => line.strip_prefix("error"),
+        true => None,
+    });
+    if let Some(error) = errors.next() {
+        let error = error.trim();
+        return format!("last error: {}", if error.is_empty() { "no reason given" } else { error });
+    }
+    let last_words = printed.filter(|(_, aside)| *aside).map(|(line, _)| line).next();
+    let words = last_words.map(|line| format!(", and its last line on standard error is: {line}"));
+    let answer = if design.by_itself { "it never said `holds`" } else { "every answer was `refused`" };
+    answer.to_owned() + &words.unwrap_or_default()
+}
