@@ -61,7 +61,8 @@ pub fn page(summary: &Summary, style: &Style, out: Option<&Path>) -> String {
 fn libraries(summary: &Summary, matrix: &Matrix<'_>, style: &Style) -> Vec<String> {
     let mut of_rows: Vec<(&str, Vec<&str>)> = Vec::new();
     for (library, design) in &summary.about.libraries {
-        if matrix.row(design).is_none() {
+        let family = design.split('{').next().unwrap_or(design);
+        if matrix.row(family).is_none() {
             continue;
         }
         match of_rows.iter_mut().find(|(row, _)| row == design) {

@@ -33,7 +33,7 @@ pub(crate) fn line(summary: &Summary) -> String {
 fn clause(mark: Mark) -> &'static str {
     match mark {
         Mark::Harmed => "harmed the data",
-        Mark::Blocked => "ended in a lock that nobody could acquire any more",
+        Mark::Blocked => "ended in a lock that nobody could acquire in time",
         Mark::Violated => "violated an invariant and left the data unharmed",
         Mark::Holds => "showed no violation",
         Mark::Unknown => "were inconclusive",
@@ -54,7 +54,7 @@ fn one(row: &Row<'_>) -> String {
         let count = names.len();
         let said = match mark {
             Mark::Harmed => "harmed the data",
-            Mark::Blocked => "could not be acquired any more",
+            Mark::Blocked => "could not be acquired in time",
             Mark::Violated => "violated an invariant without harm",
             Mark::Holds => "showed no violation",
             Mark::Unknown | Mark::NotApplicable => "is inconclusive",
@@ -79,7 +79,7 @@ fn alone(design: &str, square: &Square<'_>) -> String {
     match square.mark {
         Mark::Harmed => format!("{design} harmed the data under {scenario} {often}"),
         Mark::Blocked => {
-            format!("{design} could not be acquired any more under {scenario} {often}; no data were harmed")
+            format!("{design} could not be acquired in time under {scenario} {often}; no data were harmed")
         }
         Mark::Violated => {
             format!("{design} violated an invariant under {scenario} {often}; no data were harmed")
@@ -141,7 +141,7 @@ mod tests {
         );
         assert_eq!(
             said(vec![cell("setnx", "client-crash", &["progress"])]),
-            "setnx could not be acquired any more under client-crash in 5 of 20 runs; no data were harmed"
+            "setnx could not be acquired in time under client-crash in 5 of 20 runs; no data were harmed"
         );
         assert_eq!(
             said(vec![cell("single", "calm", &[])]),
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(
             said(cells()),
             "of 3 designs under 2 scenarios, 1 (single) harmed the data, 1 (setnx) ended in a lock that nobody could \
-             acquire any more, 1 (oracle) showed no violation (120 runs)"
+             acquire in time, 1 (oracle) showed no violation (120 runs)"
         );
         assert_eq!(said(Vec::new()), "nothing was run");
     }

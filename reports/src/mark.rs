@@ -1,7 +1,7 @@
 //! The mark of a cell: what its runs amount to, as a sign, a class of style sheets and words.
 //!
 //! One sign has one meaning, on the screen, in files, on pages and in pictures. What harmed the data stands before all else; then a
-//! lock that nobody could acquire any more, which is an outage; then any other violation.
+//! lock that nobody could acquire in time, which is an outage; then any other violation.
 
 use picklock_scenarios::invariants::{effective_exclusion, no_lost_update, progress};
 use picklock_scenarios::summary::Cell;
@@ -11,7 +11,7 @@ use picklock_scenarios::summary::Cell;
 pub(crate) enum Mark {
     /// A stale change was applied, or one was lost.
     Harmed,
-    /// Nobody could acquire the lock any more, and the data were not harmed.
+    /// Nobody could acquire the lock in time, and the data were not harmed.
     Blocked,
     /// Another invariant was violated, and the data were not harmed.
     Violated,
@@ -65,7 +65,7 @@ impl Mark {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Mark::Harmed => "data harmed",
-            Mark::Blocked => "nobody could acquire any more",
+            Mark::Blocked => "nobody could acquire in time",
             Mark::Violated => "another invariant violated",
             Mark::Holds => "none found",
             Mark::Unknown => "inconclusive",

@@ -15,6 +15,7 @@
 use std::collections::BTreeSet;
 use std::mem::discriminant;
 
+use picklock_sim::lock::Belief;
 use picklock_sim::plan::{Injection, Lever, Plan};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, Role, Strike, What};
@@ -53,7 +54,8 @@ fn decides(history: &History<'_>, strike: &Strike, lever: &Lever) -> bool {
             || (stops_process(lever) && waits_behind_a_holder(history, section, strike.at))
     };
     if let Some(section) = strike.grant.and_then(|grant| history.place_of(grant)) {
-        return hits(&history.sections[section]);
+        let section = &history.sections[section];
+        return hits(section) || is_with_the_server(history, section, strike);
     }
     match history.trace.role(strike.host) {
         Some(Role::Client) => history.sections.iter().any(|section| {
@@ -93,6 +95,14 @@ fn is_at_stake(history: &History<'_>, section: &Section<'_>, at: TrueTime) -> bo
     };
     let let_go = grant.let_go.map_or(history.trace.end, |event| event.at);
     (attempted..=let_go).contains(&at) || (at < attempted && left_behind(history, section, attempt))
+}
+
+/// Without a lock: true if a server was struck while it was to make a change of the section.
+fn is_with_the_server(history: &History<'_>, section: &Section<'_>, strike: &Strike) -> bool {
+    history.trace.belief == Belief::None
+        && history.trace.role(strike.host) != Some(Role::Client)
+        && section.asked.is_some_and(|event| event.at <= strike.at)
+        && section.answered.is_none_or(|event| strike.at < event.at)
 }
 
 /// True if a request that was sent in this attempt made a record that outlived it.
@@ -150,7 +160,6 @@ mod tests {
     use std::time::Duration;
 
     use picklock_sim::ids::{GrantId, HostId};
-    use picklock_sim::lock::Belief;
     use picklock_sim::plan::Target;
 
     use super::*;
@@ -182,6 +191,14 @@ mod tests {
 
     fn struck(lever: Lever, at: u64, host: HostId, grant: GrantId) -> bool {
         decided(lever, refused_first().at(at).strikes(host, Some(grant)))
+    }
+
+    #[test]
+    fn without_a_lock_a_change_that_a_server_has_is_at_stake() {
+        let asked = || Script::new().believing(Belief::None).at(0).waits(A1);
+        let crash = || Lever::Crash { power_loss: true, restart_after: None };
+        assert!(decided(crash(), asked().at(5).strikes(NODE_1, Some(A1))));
+        assert!(!decided(crash(), asked().at(3).acknowledged(A1).at(5).strikes(NODE_1, Some(A1))));
     }
 
     #[test]
