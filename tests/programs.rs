@@ -149,7 +149,7 @@ fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
             ["no acquire succeeded", "every answer was `refused`", ""],
         ),
         (
-            "import sys\nfor line in sys.stdin: line.startswith(\"acq\") and print(\"granted\", flush=True)",
+            "import socket, sys\nstore = socket.create_connection((\"node-1\", 6379))\nfor line in sys.stdin: line.startswith(\"acq\") and print(\"granted\", flush=True)",
             ["has not answered `release lock:1`", "no fault struck", "`released`"],
         ),
         (

@@ -137,7 +137,8 @@ impl<'a> Names<'a> {
 
     /// What the event says.
     pub(crate) fn say(&self, event: &Event) -> String {
-        let whose = event.grant.map(|grant| format!(" for {}", self.served(event.host, grant))).unwrap_or_default();
+        let whose =
+            event.grant.map(|grant| format!(" for {}", self.served(event.host, grant))).unwrap_or_default();
         match &event.what {
             What::Waiting { key, .. } => format!("asks for `{key}`{}", self.mode(event.grant)),
             What::Acquired { key, token, deadline, .. } => {

@@ -63,7 +63,9 @@ fn got_none(trace: &Trace) -> bool {
 fn unanswered<'t>(design: &Design, trace: &'t Trace) -> Option<&'t Key> {
     let since = |begun: &Event| trace.end.since(begun.at);
     let begun = trace.events.iter().filter_map(|event| match &event.what {
-        What::Releasing { key } if !design.by_itself && since(event) > trace.progress_bound => Some((event, key)),
+        What::Releasing { key } if !design.by_itself && since(event) > trace.progress_bound => {
+            Some((event, key))
+        }
         _ => None,
     });
     let is_answered = |grant| {

@@ -55,7 +55,7 @@ fn decides(history: &History<'_>, strike: &Strike, lever: &Lever) -> bool {
     };
     if let Some(section) = strike.grant.and_then(|grant| history.place_of(grant)) {
         let section = &history.sections[section];
-        return hits(section) || is_with_the_server(history, section, strike);
+        return hits(section) || (stops_process(lever) && is_with_the_server(history, section, strike));
     }
     match history.trace.role(strike.host) {
         Some(Role::Client) => history.sections.iter().any(|section| {
