@@ -10,6 +10,7 @@ use std::path::Path;
 
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::{Cell, Summary, Violation};
+use picklock_sim::family;
 
 use crate::layout::{distinct, printable, wrap};
 use crate::matrix::Matrix;
@@ -61,8 +62,7 @@ pub fn page(summary: &Summary, style: &Style, out: Option<&Path>) -> String {
 fn libraries(summary: &Summary, matrix: &Matrix<'_>, style: &Style) -> Vec<String> {
     let mut of_rows: Vec<(&str, Vec<&str>)> = Vec::new();
     for (library, design) in &summary.about.libraries {
-        let family = design.split('{').next().unwrap_or(design);
-        if matrix.row(family).is_none() {
+        if matrix.row(family::name_of(design)).is_none() {
             continue;
         }
         match of_rows.iter_mut().find(|(row, _)| row == design) {

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use picklock_sim::capsule::{Capsule, FORMAT};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
+use picklock_sim::family;
 use picklock_sim::plan::Plan;
 use picklock_sim::seed::Seed;
 
@@ -187,7 +188,7 @@ fn groups(cells: &[Cell], which: Which) -> Vec<Group> {
             let mut invariants: Vec<String> = of_seed.map(|(name, _)| name.clone()).collect();
             most_serious_first(&mut invariants);
             let expected = invariants.iter().all(|name| results.allows(name));
-            let family = results.design.split('{').next().unwrap_or_default();
+            let family = family::name_of(&results.design);
             let known = ways.entry(family).or_default();
             let is_new = !known.contains(&invariants);
             if match which {

@@ -4,6 +4,7 @@ mod data;
 mod entries;
 
 use picklock_reports::layout::{enumerated, left, wrap};
+use picklock_sim::family;
 use picklock_sim::text::nearest;
 use serde_json::{Map, Value};
 
@@ -53,7 +54,7 @@ fn name(listing: Listing) -> &'static str {
 
 /// The entry of this name or number. A design may be spelled with its parameters.
 fn find(listing: Listing, wanted: &str) -> Result<Entry, Failure> {
-    let plain = wanted.split_once('{').map_or(wanted, |(plain, _)| plain);
+    let plain = family::name_of(wanted);
     let is = |entry: &Entry| {
         entry.name == plain || entry.number.is_some_and(|number| number.eq_ignore_ascii_case(plain))
     };

@@ -31,7 +31,7 @@ impl Group {
     pub(crate) fn flock(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let file = self.file_of(thread, notice.int(0))?;
         if notice.int(1) & libc::LOCK_UN == 0 {
-            self.is_its_own(&file)?;
+            self.refuse_file_of_machine(&file)?;
         }
         let operation = match notice.int(1) {
             libc::LOCK_SH => FlockOperation::NonBlockingLockShared,
@@ -46,7 +46,7 @@ impl Group {
     }
 
     /// Refuses locks on files of the machine: hosts would exclude each other by them, and the machine's own processes.
-    fn is_its_own(&mut self, file: &OwnedFd) -> Result<(), Errno> {
+    fn refuse_file_of_machine(&mut self, file: &OwnedFd) -> Result<(), Errno> {
         if !self.is_of_machine(file)? {
             return Ok(());
         }
@@ -72,7 +72,7 @@ impl Group {
         Err(Errno::PERM)
     }
 
-    /// `fcntl` with a lock on a part of a file.
+    /// `fcntl` that takes a lock on a part of a file, waits for one, or looks for those of others.
     pub(crate) fn lock_range(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let file = self.file_of(thread, notice.int(0))?;
         let bytes = self.memory_of(thread).read(notice.arg(2), size_of::<libc::flock>())?;
@@ -81,7 +81,7 @@ impl Group {
         if i32::from(lock.l_type) == libc::F_UNLCK {
             return Ok(Answer::Go);
         }
-        self.is_its_own(&file)?;
+        self.refuse_file_of_machine(&file)?;
         if !matches!(notice.int(1), libc::F_SETLKW | libc::F_OFD_SETLKW) {
             return Ok(Answer::Go);
         }

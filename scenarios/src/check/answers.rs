@@ -58,21 +58,21 @@ fn got_none(trace: &Trace) -> bool {
     any(|what| matches!(what, What::Waiting { .. })) && !any(|what| matches!(what, What::Acquired { .. }))
 }
 
-/// The lock of a release that a program had longer to answer than the lock may be out of reach. One that does everything by
+/// The lock of a release that a program has not answered for longer than the design's bound. A program that does everything by
 /// itself is not asked.
 fn unanswered<'t>(design: &Design, trace: &'t Trace) -> Option<&'t Key> {
-    let since = |begun: &Event| trace.end.since(begun.at);
-    let begun = trace.events.iter().filter_map(|event| match &event.what {
-        What::Releasing { key } if !design.by_itself && since(event) > trace.progress_bound => {
-            Some((event, key))
+    let is_answered = |begun: &Event| {
+        let ends = |event: &&Event| matches!(event.what, What::Released { .. } | What::Crashed { .. });
+        trace.events.iter().filter(ends).any(|event| event.grant == begun.grant)
+    };
+    trace.events.iter().filter(|_| !design.by_itself).find_map(|event| match &event.what {
+        What::Releasing { key }
+            if trace.end.since(event.at) > trace.progress_bound && !is_answered(event) =>
+        {
+            Some(key)
         }
         _ => None,
-    });
-    let is_answered = |grant| {
-        let of_it = trace.events.iter().filter(|event| event.grant == grant);
-        of_it.into_iter().any(|event| matches!(event.what, What::Released { .. } | What::Crashed { .. }))
-    };
-    begun.filter(|(event, _)| !is_answered(event.grant)).map(|(_, key)| key).next()
+    })
 }
 
 /// What the program last said of why it failed.

@@ -100,6 +100,7 @@ fn let_go<'t>(section: &Section<'t>) -> Option<&'t Event> {
 mod tests {
     use std::time::Duration;
 
+    use picklock_sim::lock::Belief;
     use picklock_sim::trace::{Broken, Condition, Halt, Latecomer};
     use proptest::prelude::*;
 
@@ -209,6 +210,26 @@ mod tests {
         let mut slower = survives().at(201).acquires(B1).trace();
         slower.detour = Duration::from_millis(1);
         assert_eq!(judge(&INVARIANT, &slower), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_primary_that_is_dead_for_good_is_no_excuse_where_a_replica_is_there() {
+        let survives = || without_a_store().surviving(Condition::PrimaryDown);
+        let found = finding(&INVARIANT, &survives().trace());
+        assert!(found.text.contains("while a server of a replicated store is down"), "{}", found.text);
+        assert_eq!(judge(&INVARIANT, &survives().at(200).acquires(B1).trace()), Outcome::Holds);
+        let cut = Script::new().at(0).waits(B1).at(100).breaks(Broken::Link(NODE_1, NODE_2), None);
+        assert!(is_unknown(&INVARIANT, &cut.surviving(Condition::PrimaryDown).trace()));
+    }
+
+    #[test]
+    fn who_is_told_that_nothing_is_left_has_had_its_turn() {
+        let asks = |script: Script, nth: u32| {
+            let (at, grant) = (u64::from(nth) * 12, section(0, nth + 1));
+            script.at(at).waits(grant).at(at + 9).refused(grant)
+        };
+        let script = (0..12).fold(Script::new().believing(Belief::None), asks);
+        assert_eq!(judge(&INVARIANT, &script.trace()), Outcome::Holds);
     }
 
     #[test]
