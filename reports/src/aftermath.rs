@@ -32,6 +32,7 @@ pub(crate) fn tell(story: &Story, style: &Style, short: bool) -> String {
     let plain = |lines: Vec<String>| lines.into_iter().map(|line| (String::new(), line)).collect::<Vec<_>>();
     if let Some(trials) = &story.trials {
         block(&mut page, "necessary", &plain(necessary(story, &trials.without)), style);
+        block(&mut page, "not necessary", &plain(unnecessary(story, &trials.without)), style);
         block(&mut page, "survives", &plain(survives(story, &trials.elsewhere)), style);
     }
     page
@@ -77,13 +78,8 @@ pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
     let columns = hosts.iter().map(|host| width(host)).max().unwrap_or(0);
     let time = links.iter().map(|event| event.at.to_string().len()).max().unwrap_or(0);
     let say = |(event, host): (&Event, &&str)| {
-        let held = match event.what {
-            What::Delivered { .. } => event.cause.and_then(|id| story.wire.get(&id)),
-            _ => None,
-        };
-        let held = held.map(|said| format!(", held up on its way: {said}")).unwrap_or_default();
         let before = format!("{}  {}  ", right(&event.at.to_string(), time), left(&printable(host), columns));
-        (before, format!("{}{held}", writer.say(event)))
+        (before, writer.say(event))
     };
     let mut lines: Vec<_> = links.into_iter().zip(&hosts).map(say).collect();
     if let Some(more) = lines.len().checked_sub(2 * LINKS).filter(|more| *more > 0) {
@@ -93,24 +89,29 @@ pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
     lines
 }
 
-/// A line for each part without which nothing is violated, and one for the others.
+/// A line for each part without which nothing is violated, or less.
 pub(crate) fn necessary(story: &Story, tried: &[Without]) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut needless = Vec::new();
-    for without in tried {
-        let part = part(story, &without.part);
-        match without.violated.as_slice() {
-            [] => lines.push(format!("without {part}: holds")),
-            left if left.len() < story.breaches.len() => {
-                lines.push(format!("without {part}: only {} violated", left.join(", ")));
-            }
-            _ => needless.push(part),
-        }
-    }
-    if !needless.is_empty() {
-        lines.push(format!("violated all the same without {}", needless.join(", without ")));
-    }
-    lines
+    let needed = tried.iter().filter(|without| changes(story, without));
+    let say = |without: &Without| {
+        let left = match without.violated.as_slice() {
+            [] => "nothing violated".to_owned(),
+            left => format!("only {} violated", left.join(", ")),
+        };
+        format!("without {}: {left}", part(story, &without.part))
+    };
+    needed.map(say).collect()
+}
+
+/// A line for the parts without which all of it is violated nevertheless; none if there is no such part.
+pub(crate) fn unnecessary(story: &Story, tried: &[Without]) -> Vec<String> {
+    let others = tried.iter().filter(|without| !changes(story, without));
+    let others: Vec<String> = others.map(|without| part(story, &without.part)).collect();
+    let line = || format!("violated all the same without {}", others.join(", without "));
+    (!others.is_empty()).then(line).into_iter().collect()
+}
+
+fn changes(story: &Story, without: &Without) -> bool {
+    without.violated.len() < story.breaches.len()
 }
 
 fn part(story: &Story, part: &Part) -> String {

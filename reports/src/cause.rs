@@ -13,7 +13,9 @@ use picklock_scenarios::story::{Breach, Part, Story};
 use picklock_sim::ids::{EventId, GrantId};
 use picklock_sim::trace::{Event, What};
 
+use crate::exchanges::is_late;
 use crate::relevance::futile;
+use crate::tale::deciding_stores;
 
 /// The positions of the chain's links, in order; empty without a finding.
 pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
@@ -59,7 +61,17 @@ impl<'a> Chain<'a> {
         }
         let of_cited = finding.events.iter().filter_map(|id| places.get(id));
         let of_cited = of_cited.filter_map(|at| events[*at].grant);
-        let grants = finding.grants.iter().copied().chain(of_cited).collect();
+        let mut grants: BTreeSet<GrantId> = finding.grants.iter().copied().chain(of_cited).collect();
+        // Whoever ended a record of one of these has a part in it.
+        let history = History::of(&story.trace);
+        let until = finding.events.iter().max().copied();
+        let ended = history.records.iter().filter_map(|record| Some((record.created.grant?, record.ended?)));
+        let ended = ended.filter(|(owner, ended)| grants.contains(owner) && Some(ended.id) <= until);
+        let by_others: Vec<GrantId> = ended
+            .filter(|(_, ended)| matches!(ended.what, What::Deleted { .. }))
+            .filter_map(|(owner, ended)| ended.grant.filter(|by| *by != owner))
+            .collect();
+        grants.extend(by_others);
         let cited = finding.events.iter().copied().collect();
         Chain { story, breach, finding, events, places, effects, cited, grants }
     }
@@ -103,8 +115,7 @@ impl<'a> Chain<'a> {
 
     /// A message that took longer than the network's slowest.
     fn was_held(&self, event: &Event, cause: Option<usize>) -> bool {
-        let slowest = self.story.plan.world.latency.max;
-        let late = |sent: usize| event.at.since(self.events[sent].at) > slowest;
+        let late = |sent: usize| is_late(self.story, &self.events[sent], event);
         matches!(event.what, What::Delivered { .. }) && cause.is_some_and(late)
     }
 
@@ -137,9 +148,13 @@ impl<'a> Chain<'a> {
         let latest = self.finding.grants.iter().filter_map(|grant| self.granted(*grant)).max();
         let actor = self.events[end].grant;
         for grant in &self.grants {
+            let deciding = deciding_stores(&history, &self.grants, *grant);
             let until = if actor == Some(*grant) { end } else { latest.unwrap_or(end).min(end) };
             let Some(section) = history.place_of(*grant).map(|at| &history.sections[at]) else { continue };
-            for record in history.records_of(section).filter(|record| record.key == section.key) {
+            let decides = |record: &&Record<'_>| {
+                record.key == section.key && (deciding.is_empty() || deciding.contains(&record.created.host))
+            };
+            for record in history.records_of(section).filter(decides) {
                 let by_others = record.ended.filter(|ended| !is_own_doing(record, ended));
                 let place = by_others.and_then(|ended| self.place(ended.id)).filter(|at| *at <= until);
                 if let Some(ended) = place {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use picklock_scenarios::story::Story;
 use picklock_sim::ids::{EventId, GrantId, HostId};
+use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, Role, What};
 
 /// Owner values and script digests are longer than this; so much of one is enough to tell it from another.
@@ -32,6 +33,8 @@ pub(crate) struct Exchange {
     pub(crate) outcome: Outcome,
     /// All positions that it consists of, in order.
     pub(crate) positions: Vec<usize>,
+    /// When the request arrived, if it was held up on its way.
+    pub(crate) arrived: Option<TrueTime>,
     /// How long the answer took, if that is longer than the network can explain.
     pub(crate) late: Option<Duration>,
     /// True if all that its execution did was to extend a lease, which the trace has an event for.
@@ -63,6 +66,11 @@ pub(crate) fn of(story: &Story) -> Vec<Exchange> {
     let links = Links::of(story);
     let events = story.trace.events.iter().enumerate();
     events.filter_map(|(position, event)| links.exchange(position, event)).collect()
+}
+
+/// Whether a message took longer than the network's slowest.
+pub(crate) fn is_late(story: &Story, sent: &Event, arrived: &Event) -> bool {
+    arrived.at.since(sent.at) > story.plan.world.latency.max
 }
 
 /// Which segment is which, by cause.
@@ -171,6 +179,9 @@ impl<'a> Links<'a> {
         };
         let led_to = |such: &BTreeSet<usize>| arrived.is_some_and(|arrived| such.contains(&arrived));
         Some(Exchange {
+            arrived: arrived
+                .filter(|arrived| is_late(self.story, event, &events[*arrived]))
+                .map(|at| events[at].at),
             late: took.filter(|took| *took > 2 * self.story.plan.world.latency.max),
             sent: position,
             source: event.host,
@@ -199,8 +210,9 @@ impl Exchange {
             Outcome::Unanswered => "unanswered",
             Outcome::NeverArrived => "never arrived",
         };
-        let late = self.late.is_some();
-        format!("{} {}: {} = {outcome} {late}", self.grant.client.0, self.grant.section, words.join(" "))
+        let outcome = if is_number(outcome) && !self.changed { "a number" } else { outcome };
+        let late = (self.arrived.is_some(), self.late.is_some());
+        format!("{} {}: {} = {outcome} {late:?}", self.grant.client.0, self.grant.section, words.join(" "))
     }
 }
 
@@ -244,10 +256,16 @@ fn setup_command(command: &str, said: &str) -> Option<&'static str> {
     (unknown || loads).then_some(if unknown { "EVALSHA of an unknown script" } else { "SCRIPT LOAD" })
 }
 
+/// Whether an answer is a number, such as how long a lease still lasts.
+pub(crate) fn is_number(said: &str) -> bool {
+    said.parse::<i64>().is_ok()
+}
+
 /// A text with its long words cut short: nobody reads forty digits, and six tell one owner from another.
 pub(crate) fn shortened(text: &str) -> String {
     let short = |word: &str| {
-        let opaque = word.len() >= LONG && word.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+        let whole = word.strip_suffix("..").unwrap_or(word);
+        let opaque = whole.len() >= LONG && whole.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
         if opaque { format!("{}..", &word[..ENOUGH]) } else { word.to_owned() }
     };
     text.split(' ').map(short).collect::<Vec<_>>().join(" ")
@@ -272,6 +290,7 @@ mod tests {
     fn owner_values_are_cut_short_and_keys_are_not() {
         let said = "SET lock:1 12c24da315be37960a2f8ee28aee90e7f1eb4eee NX PX 1000";
         assert_eq!(shortened(said), "SET lock:1 12c24d.. NX PX 1000");
+        assert_eq!(shortened("12c24da315be37960a2f8ee2.."), "12c24d..", "though it was cut before");
         assert_eq!(shortened("GET a-key-that-is-longer-than-that"), "GET a-key-that-is-longer-than-that");
     }
 }

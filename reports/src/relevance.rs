@@ -10,13 +10,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_scenarios::invariants::progress;
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::story::Story;
 use picklock_sim::ids::{EventId, GrantId, HostId, Key};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Disconnect, Event, What};
 
-use crate::exchanges::{Exchange, Outcome};
+use crate::exchanges::{Exchange, Outcome, is_late};
 use crate::spans::{self, Span, State};
 
 /// The positions of the events that belong to the story, in order, and what of the messages does.
@@ -112,6 +113,8 @@ struct View<'a> {
     futile: BTreeSet<usize>,
     /// Segments held on their way to what is cited.
     held: BTreeSet<usize>,
+    /// Leases that are set as their record is made.
+    first_leases: BTreeSet<usize>,
 }
 
 impl<'a> View<'a> {
@@ -123,8 +126,7 @@ impl<'a> View<'a> {
             findings.iter().flat_map(|finding| finding.grants.iter().copied()).collect();
         let cited = cited(story);
         let clash = findings.first().is_some_and(|finding| finding.grants.len() > 1);
-        let of_clash = if clash { grants.as_slice() } else { &[] };
-        let (first, last) = window(events, of_clash, &cited, spans);
+        let (first, last) = window(story, &grants, clash, &cited, spans);
         let keys = keys(events, &findings);
         let asking = asking(events, spans, &keys);
         let clients = grants.iter().chain(asking.iter().map(|(grant, ..)| grant)).map(|grant| grant.client);
@@ -138,6 +140,7 @@ impl<'a> View<'a> {
             asking,
             acquired: events.iter().filter(acquired).filter_map(|event| event.grant).collect(),
             futile: futile(events),
+            first_leases: first_leases(events),
             held: held(story, &grants, &cited),
             grants,
             cited,
@@ -181,6 +184,7 @@ impl<'a> View<'a> {
             What::Created { .. } | What::Extended { .. } | What::Deleted { .. } => {
                 self.lives(position)
                     && !self.futile.contains(&position)
+                    && !self.first_leases.contains(&position)
                     && event.grant.is_none_or(|grant| self.acquired.contains(&grant))
             }
             _ => self.lives(position),
@@ -238,19 +242,25 @@ fn keys<'a>(events: &'a [Event], findings: &[&Finding]) -> BTreeSet<&'a Key> {
     of(&|event| findings.iter().any(|finding| finding.events.contains(&event.id)))
 }
 
-/// From the first event of the clashing grants to the end of the last belief or the last event cited. A breach that is
-/// not a clash of two grants (a lost update, a deadlock) concerns the whole run.
-fn window(events: &[Event], grants: &[GrantId], cited: &BTreeSet<EventId>, spans: &[Span]) -> (usize, usize) {
+/// From the first event of the clashing grants, or of the run, if it is not a clash of two grants, to the end of the last belief or
+/// the last event cited. What comes after the proof says nothing of it; without one (a block that lasts) all of it belongs.
+fn window(
+    story: &Story,
+    grants: &[GrantId],
+    clash: bool,
+    cited: &BTreeSet<EventId>,
+    spans: &[Span],
+) -> (usize, usize) {
+    let events = story.trace.events.as_slice();
     let end = events.len().saturating_sub(1);
-    if grants.len() < 2 {
-        return (0, end);
-    }
-    let ours = |event: &Event| event.grant.is_some_and(|grant| grants.contains(&grant));
-    let first = events.iter().position(ours).unwrap_or(0);
+    let blocked = story.breaches.iter().any(|breach| breach.invariant == progress::INVARIANT.name);
     let beliefs = grants.iter().filter_map(|grant| spans::belief(spans, *grant));
     let beliefs_end = beliefs.map(|span| span.last.unwrap_or(end)).max();
     let cited_end = events.iter().rposition(|event| cited.contains(&event.id));
-    (first, beliefs_end.max(cited_end).unwrap_or(end))
+    let last = if blocked { None } else { beliefs_end.max(cited_end) };
+    let ours = |event: &Event| event.grant.is_some_and(|grant| grants.contains(&grant));
+    let first = if clash { events.iter().position(ours) } else { None };
+    (first.unwrap_or(0), last.unwrap_or(end))
 }
 
 /// The records that a grant made and undid on one store before it was granted: tries that came to nothing.
@@ -275,6 +285,24 @@ pub(crate) fn futile(events: &[Event]) -> BTreeSet<usize> {
     futile
 }
 
+/// The leases that are set in the very step in which their record is made.
+fn first_leases(events: &[Event]) -> BTreeSet<usize> {
+    let mut made: BTreeMap<(HostId, &Key), (TrueTime, Option<GrantId>)> = BTreeMap::new();
+    let mut first = BTreeSet::new();
+    for (position, event) in events.iter().enumerate() {
+        match &event.what {
+            What::Created { key } => {
+                made.insert((event.host, key), (event.at, event.grant));
+            }
+            What::Extended { key } if made.remove(&(event.host, key)) == Some((event.at, event.grant)) => {
+                first.insert(position);
+            }
+            _ => {}
+        }
+    }
+    first
+}
+
 /// Both ends of each segment that took longer than the network's slowest and that led to what is cited or to one of
 /// the clashing grants.
 fn held(story: &Story, grants: &[GrantId], cited: &BTreeSet<EventId>) -> BTreeSet<usize> {
@@ -294,9 +322,7 @@ fn held(story: &Story, grants: &[GrantId], cited: &BTreeSet<EventId>) -> BTreeSe
         let Some(cause) = event.cause else { continue };
         open.push(cause);
         let sent = by_id.get(&cause).copied().filter(|_| matches!(event.what, What::Delivered { .. }));
-        if let Some(sent) =
-            sent.filter(|sent| event.at.since(events[*sent].at) > story.plan.world.latency.max)
-        {
+        if let Some(sent) = sent.filter(|sent| is_late(story, &events[*sent], event)) {
             held.extend([sent, position]);
         }
     }

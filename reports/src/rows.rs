@@ -12,9 +12,10 @@ use picklock_sim::ids::{EventId, HostId};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Disconnect, Event, What};
 
-use crate::exchanges::{Exchange, Outcome, shortened};
+use crate::exchanges::{Exchange, Outcome, is_late, shortened};
 use crate::layout::cut;
 use crate::numbers::span;
+use crate::spans;
 use crate::words::Names;
 
 /// A request or an answer is told in so many columns at most; a script in full helps nobody.
@@ -47,8 +48,9 @@ pub(crate) fn relevant(
     let covered: BTreeSet<usize> = shown.iter().copied().chain(of_exchanges).collect();
     let by_sending: BTreeMap<usize, &Exchange> = exchanges.iter().map(|one| (one.sent, *one)).collect();
     let lines: BTreeSet<usize> = shown.iter().copied().chain(by_sending.keys().copied()).collect();
-    let mut fold = Fold { writer, open: BTreeMap::new(), setups: BTreeMap::new(), lines: Vec::new() };
-    for position in lines {
+    let (open, setups) = (BTreeMap::new(), BTreeMap::new());
+    let mut fold = Fold { writer, open, setups, interruptions: 0, lines: Vec::new() };
+    for position in in_order(story, lines) {
         let event = &events[position];
         match by_sending.get(&position) {
             Some(exchange) => fold.exchange(exchange, event.at),
@@ -61,8 +63,17 @@ pub(crate) fn relevant(
 /// A line for every event.
 pub(crate) fn full(story: &Story) -> Vec<Row> {
     let writer = Writer::of(story);
-    let row = |(position, event)| writer.event(position, event);
-    story.trace.events.iter().enumerate().map(row).collect()
+    let row = |position: usize| writer.event(position, &story.trace.events[position]);
+    in_order(story, 0..story.trace.events.len()).into_iter().map(row).collect()
+}
+
+/// The positions in the order in which they are told: what a process does when it runs again comes after that.
+fn in_order(story: &Story, positions: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let deferred = spans::deferred(&story.trace, &spans::of(&story.trace));
+    let place = |at: &usize| deferred.get(at).map_or((*at, 0), |resumed| (*resumed, *at + 1));
+    let mut positions: Vec<usize> = positions.into_iter().collect();
+    positions.sort_by_key(place);
+    positions
 }
 
 /// At most `most` of the lines, in their order, and how many are left out: first those that prove a finding, then those of what
@@ -124,9 +135,26 @@ impl<'a> Writer<'a> {
         Row { position, host: told_at(event, &self.struck), text, requests: Vec::new(), times: 1 }
     }
 
-    /// What an event says, without its host and what its segment said.
+    /// What an event says, without its host; of a message, what it says, and when it was sent if it was held up on its way.
     pub(crate) fn say(&self, event: &Event) -> String {
-        self.names.say(event)
+        self.message(event).unwrap_or_else(|| self.names.say(event))
+    }
+
+    fn message(&self, event: &Event) -> Option<String> {
+        let (sent, peer) = match event.what {
+            What::Sent { peer, .. } => (event.id, peer),
+            What::Delivered { peer, .. } => (event.cause?, peer),
+            _ => return None,
+        };
+        let said = brief(&shortened(self.story.wire.get(&sent)?));
+        let sent = self.story.trace.events.iter().find(|event| event.id == sent)?;
+        let peer = self.names.host(peer);
+        let way = match event.what {
+            What::Sent { .. } => format!("sends to {peer}"),
+            _ if is_late(self.story, sent, event) => format!("receives what {peer} sent at {}", sent.at),
+            _ => format!("receives from {peer}"),
+        };
+        Some(format!("{way}{}: {said}", self.names.whose(event)))
     }
 
     fn exchange(&self, exchange: &Exchange, line: &Line<'_>) -> String {
@@ -136,14 +164,15 @@ impl<'a> Writer<'a> {
             return format!("→ {}: sets up ({})", targets.join(", "), line.commands.join(", "));
         }
         let first = if once { "" } else { "the first " };
+        let arrives = exchange.arrived.map(|at| format!(" ({first}arrives at {at})")).unwrap_or_default();
         let late = exchange.late.map(|took| format!(", {first}after {}", span(took))).unwrap_or_default();
         let outcome = match &exchange.outcome {
-            Outcome::Answered(said) => format!("{}{late}", brief(said)),
+            Outcome::Answered(said) => format!("{}{late}", line.answers(said)),
             Outcome::AnswerLost(said) => format!("{}, an answer that never arrived", brief(said)),
             Outcome::Unanswered => "no answer".to_owned(),
             Outcome::NeverArrived => "never arrived".to_owned(),
         };
-        format!("→ {}: {} → {outcome}", targets.join(", "), brief(&exchange.asked))
+        format!("→ {}: {}{arrives} → {outcome}", targets.join(", "), brief(&line.asked))
     }
 }
 
@@ -160,9 +189,124 @@ struct Line<'a> {
     hosts: Vec<HostId>,
     /// The commands that it stands for, of what only sets up connections and scripts.
     commands: Vec<&'static str>,
+    /// What was asked, and `..` for each word that was another one every time.
+    asked: String,
+    /// The last answer.
+    answer: Option<&'a str>,
     count: usize,
     first: TrueTime,
     last: TrueTime,
+    /// The shortest and the longest time between two of them at the same host.
+    gaps: Option<(Duration, Duration)>,
+    /// When it last happened at each of the hosts.
+    seen: Vec<TrueTime>,
+    /// What joins it with lines of the same at other hosts, within what is not interrupted.
+    alike: Option<(usize, String)>,
+}
+
+impl<'a> Line<'a> {
+    fn of(row: Row, exchange: Option<&'a Exchange>, host: HostId, at: TrueTime) -> Line<'a> {
+        Line {
+            row,
+            exchange,
+            hosts: vec![host],
+            commands: exchange.and_then(|exchange| exchange.setup.clone()).unwrap_or_default(),
+            asked: exchange.map(|exchange| exchange.asked.clone()).unwrap_or_default(),
+            answer: exchange.and_then(answer),
+            count: 1,
+            first: at,
+            last: at,
+            gaps: None,
+            seen: vec![at],
+            alike: None,
+        }
+    }
+
+    /// Another of the same.
+    fn join(&mut self, exchange: Option<&'a Exchange>, host: HostId, at: TrueTime) {
+        self.count += 1;
+        self.last = at;
+        if let Some(exchange) = exchange {
+            self.asked = in_common(&self.asked, &exchange.asked);
+            self.answer = answer(exchange);
+            for command in exchange.setup.iter().flatten() {
+                if !self.commands.contains(command) {
+                    self.commands.push(command);
+                }
+            }
+        }
+        match self.hosts.iter().position(|other| *other == host) {
+            Some(nth) => {
+                let gap = at.since(std::mem::replace(&mut self.seen[nth], at));
+                let (shortest, longest) = self.gaps.unwrap_or((gap, gap));
+                self.gaps = Some((shortest.min(gap), longest.max(gap)));
+            }
+            None => {
+                self.hosts.push(host);
+                self.seen.push(at);
+                self.row.requests.extend(exchange.map(|exchange| exchange.sent));
+            }
+        }
+    }
+
+    /// The answers: the first and the last one, of numbers that differ.
+    fn answers(&self, first: &str) -> String {
+        match self.answer.filter(|last| *last != first) {
+            Some(last) => format!("{} at first, {} at last", brief(first), brief(last)),
+            None => brief(first),
+        }
+    }
+
+    /// How often it happened at each host.
+    fn times(&self) -> usize {
+        self.count / self.hosts.len()
+    }
+
+    /// " (14 times, every 333ms, until 5.012345s)"; empty for what happened once at each host.
+    fn often(&self) -> String {
+        let times = self.times();
+        let Some((shortest, longest)) = self.gaps.filter(|_| times > 1) else { return String::new() };
+        let mean = self.last.since(self.first) / (times as u32 - 1);
+        let every = if longest == Duration::ZERO || longest > 3 * mean {
+            String::new()
+        } else if longest - shortest <= mean / 20 {
+            format!(" every {},", span(mean))
+        } else {
+            format!(" about every {},", span(mean))
+        };
+        format!(" ({times} times,{every} until {})", self.last)
+    }
+
+    /// Whether the same happened at another host as often and at about the same times.
+    fn goes_with(&self, other: &Line<'_>, near: Duration) -> bool {
+        let near = match self.times() {
+            1 => near,
+            times => near.min(self.last.since(self.first) / (2 * (times as u32 - 1))),
+        };
+        let close = |one: TrueTime, other: TrueTime| other.since(one).max(one.since(other)) <= near;
+        self.alike.is_some()
+            && self.alike == other.alike
+            && self.times() == other.times()
+            && !other.hosts.iter().any(|host| self.hosts.contains(host))
+            && close(self.first, other.first)
+            && close(self.last, other.last)
+    }
+}
+
+fn answer(exchange: &Exchange) -> Option<&str> {
+    match &exchange.outcome {
+        Outcome::Answered(said) => Some(said),
+        _ => None,
+    }
+}
+
+/// The words that two requests have in common, and `..` for each other one.
+fn in_common(one: &str, other: &str) -> String {
+    if one == other || one.split(' ').count() != other.split(' ').count() {
+        return one.to_owned();
+    }
+    let words = one.split(' ').zip(other.split(' '));
+    words.map(|(one, other)| if one == other { one } else { ".." }).collect::<Vec<_>>().join(" ")
 }
 
 struct Fold<'a> {
@@ -171,22 +315,28 @@ struct Fold<'a> {
     open: BTreeMap<String, usize>,
     /// As `open`, for what only sets up connections and scripts: nothing begins a new line of these.
     setups: BTreeMap<String, usize>,
+    /// How often `open` was closed.
+    interruptions: usize,
     lines: Vec<Line<'a>>,
 }
 
 impl<'a> Fold<'a> {
     fn event(&mut self, position: usize, event: &Event, cited: bool) {
-        let mut row = self.writer.event(position, event);
-        // Its sending may not be among the lines.
-        let arrived = matches!(event.what, What::Delivered { .. }).then_some(event.cause).flatten();
-        if let Some(said) = arrived.and_then(|sent| self.writer.story.wire.get(&sent)) {
-            row.text.push_str(&format!(": {}", brief(&shortened(said))));
-        }
+        let text = self.writer.say(event);
+        let host = told_at(event, &self.writer.struck);
+        let row = Row { position, host, text, requests: Vec::new(), times: 1 };
         if cited || interrupts(&event.what) {
             self.open.clear();
+            self.interruptions += 1;
         }
-        let joined_by = if cited { None } else { repeated(event) };
+        let alike = if cited { None } else { repeated(event) };
+        let joined_by = alike.as_ref().map(|alike| format!("{alike} at {}", event.host.0));
         self.push(joined_by, row, None, event.host, event.at);
+        if let Some((alike, line)) =
+            alike.zip(self.lines.last_mut().filter(|line| line.row.position == position))
+        {
+            line.alike = Some((self.interruptions, alike));
+        }
     }
 
     fn exchange(&mut self, exchange: &'a Exchange, at: TrueTime) {
@@ -203,30 +353,38 @@ impl<'a> Fold<'a> {
         host: HostId,
         at: TrueTime,
     ) {
-        let setup = exchange.and_then(|exchange| exchange.setup.as_deref());
-        let open = if setup.is_some() { &mut self.setups } else { &mut self.open };
-        let commands = setup.unwrap_or_default();
+        let is_setup = exchange.is_some_and(|exchange| exchange.setup.is_some());
+        let open = if is_setup { &mut self.setups } else { &mut self.open };
         if let Some(line) = joined_by.as_ref().and_then(|by| open.get(by)) {
-            let line = &mut self.lines[*line];
-            line.count += 1;
-            line.last = at;
-            let fresh: Vec<&str> =
-                commands.iter().copied().filter(|command| !line.commands.contains(command)).collect();
-            line.commands.extend(fresh);
-            if !line.hosts.contains(&host) {
-                line.hosts.push(host);
-                line.row.requests.extend(exchange.map(|exchange| exchange.sent));
-            }
+            self.lines[*line].join(exchange, host, at);
             return;
         }
         if let Some(by) = joined_by {
             open.insert(by, self.lines.len());
         }
-        let (hosts, commands) = (vec![host], commands.to_vec());
-        self.lines.push(Line { row, exchange, hosts, commands, count: 1, first: at, last: at });
+        self.lines.push(Line::of(row, exchange, host, at));
     }
 
-    fn finish(self) -> Vec<Row> {
+    /// Puts the lines of what several hosts do alike in one.
+    fn gather(&mut self) {
+        // A client asks one host after the other, and each may take as long as the network does.
+        let near = 10 * self.writer.story.plan.world.latency.max;
+        let mut gathered: Vec<Line<'a>> = Vec::new();
+        for line in std::mem::take(&mut self.lines) {
+            match gathered.iter_mut().find(|earlier| earlier.goes_with(&line, near)) {
+                Some(earlier) => {
+                    earlier.count += line.count;
+                    earlier.last = earlier.last.max(line.last);
+                    earlier.hosts.extend(line.hosts);
+                }
+                None => gathered.push(line),
+            }
+        }
+        self.lines = gathered;
+    }
+
+    fn finish(mut self) -> Vec<Row> {
+        self.gather();
         let Fold { writer, lines, .. } = self;
         let finish = |mut line: Line<'_>| {
             match line.exchange {
@@ -238,28 +396,14 @@ impl<'a> Fold<'a> {
                 }
                 None => {}
             }
-            line.row.times = line.count / line.hosts.len();
+            line.row.times = line.times();
             if line.commands.is_empty() {
-                line.row.text.push_str(&often(&line));
+                line.row.text.push_str(&line.often());
             }
             line.row
         };
         lines.into_iter().map(finish).collect()
     }
-}
-
-/// " (14 times, every 333ms, until 5.012345s)"; empty for what happened once at each host.
-fn often(line: &Line<'_>) -> String {
-    let times = line.count / line.hosts.len();
-    if times < 2 {
-        return String::new();
-    }
-    let every = line.last.since(line.first).as_nanos() as u64 / (times as u64 - 1);
-    let every = match every {
-        0 => String::new(),
-        every => format!(" every {},", span(Duration::from_nanos(every))),
-    };
-    format!(" ({times} times,{every} until {})", line.last)
 }
 
 /// What joins an event with others of its kind: what a holder does again and again.
@@ -280,6 +424,8 @@ fn interrupts(what: &What) -> bool {
     matches!(
         what,
         What::Acquired { .. }
+            | What::Reentered { .. }
+            | What::Left { .. }
             | What::Releasing { .. }
             | What::Aborted { .. }
             | What::DeadlinePassed { .. }
@@ -299,4 +445,47 @@ fn interrupts(what: &What) -> bool {
             | What::Demoted
             | What::Disconnected { why: Disconnect::Closed | Disconnect::Reset | Disconnect::TimedOut, .. }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(host: u16, at: &[u64]) -> Line<'static> {
+        let row =
+            Row { position: 0, host: HostId(host), text: String::new(), requests: Vec::new(), times: 1 };
+        let ms = |at: u64| TrueTime(at * 1_000_000);
+        let mut line = Line::of(row, None, HostId(host), ms(at[0]));
+        at[1..].iter().for_each(|at| line.join(None, HostId(host), ms(*at)));
+        line.alike = Some((0, "extended".to_owned()));
+        line
+    }
+
+    #[test]
+    fn a_period_is_stated_as_far_as_there_is_one() {
+        assert_eq!(line(0, &[0]).often(), "");
+        assert_eq!(line(0, &[0, 100, 200]).often(), " (3 times, every 100ms, until 0.200000s)");
+        assert_eq!(line(0, &[0, 80, 200]).often(), " (3 times, about every 100ms, until 0.200000s)");
+        assert_eq!(line(0, &[0, 1, 2, 3, 200]).often(), " (5 times, until 0.200000s)");
+    }
+
+    #[test]
+    fn only_what_hosts_do_as_often_and_at_the_same_times_stands_in_one_line() {
+        let near = Duration::from_millis(10);
+        let goes = |one: &[u64], other: &[u64]| line(0, one).goes_with(&line(1, other), near);
+        assert!(goes(&[0], &[5]));
+        assert!(!goes(&[0], &[500]), "later");
+        assert!(goes(&[0, 100, 200], &[5, 105, 205]));
+        assert!(!goes(&[0, 100, 200], &[5, 205]), "less often");
+        assert!(!line(0, &[0]).goes_with(&line(0, &[5]), near), "the same host");
+    }
+
+    #[test]
+    fn words_that_differ_from_one_request_to_the_next_are_left_open() {
+        assert_eq!(
+            in_common("SET lock:1 a NX PX 1000", "SET lock:1 b NX PX 1000"),
+            "SET lock:1 .. NX PX 1000"
+        );
+        assert_eq!(in_common("DEL lock:1", "DEL lock:1 x"), "DEL lock:1");
+    }
 }

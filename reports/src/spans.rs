@@ -4,6 +4,8 @@
 //! of belief are those of the vocabulary: it begins when the client's own code has seen the grant and ends with its
 //! release call, with its crash, or, where the design's holders look at deadlines, with the deadline.
 
+use std::collections::BTreeMap;
+
 use picklock_sim::ids::{GrantId, HostId};
 use picklock_sim::lock::Belief;
 use picklock_sim::time::TrueTime;
@@ -66,6 +68,24 @@ pub(crate) fn of(trace: &Trace) -> Vec<Span> {
         spans.push(Span { client: event.host, state, grant: event.grant, first: position, last });
     }
     spans
+}
+
+/// What a halted process does in the very instant in which it runs again stands before that in the trace: the step in which it was
+/// halted goes on. The positions of such events, each with that of the end of the halt.
+pub(crate) fn deferred(trace: &Trace, spans: &[Span]) -> BTreeMap<usize, usize> {
+    let mut deferred = BTreeMap::new();
+    for span in spans.iter().filter(|span| span.state == State::Halted) {
+        let Some(last) = span.last else { continue };
+        let resumed = &trace.events[last];
+        let goes_on = |at: &usize| {
+            let event = &trace.events[*at];
+            event.host == span.client && event.at == resumed.at && !matches!(event.what, What::Paused { .. })
+        };
+        if resumed.what == What::Resumed {
+            deferred.extend((span.first + 1..last).filter(goes_on).map(|at| (at, last)));
+        }
+    }
+    deferred
 }
 
 /// The span in which the holder of a grant believed in it, if it ever did.

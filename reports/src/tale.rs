@@ -4,11 +4,13 @@
 //!
 //! It says only what the trace shows. It does not judge: the finding has done that.
 
+use std::collections::BTreeSet;
+
 use picklock_scenarios::history::{Granted, History, Record, Section, Touch};
 use picklock_scenarios::invariants::between;
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::story::{Breach, Story};
-use picklock_sim::ids::{EventId, GrantId};
+use picklock_sim::ids::{EventId, GrantId, HostId};
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, Trace, What};
 
@@ -133,7 +135,8 @@ impl<'a> Teller<'a> {
         let promoted = |(position, event): (usize, &Event)| {
             let promoted = event.what == What::Promoted;
             promoted.then(|| {
-                (position, format!("At {} {} became the primary.", event.at, self.names.host(event.host)))
+                let (host, without) = (self.names.host(event.host), self.names.without(event));
+                (position, format!("At {} {host} became the primary{without}.", event.at))
             })
         };
         self.events_until(end).filter_map(promoted).collect()
@@ -221,7 +224,8 @@ impl<'a> Teller<'a> {
         let holder = self.names.grant(section.id);
         let mut told: Vec<(usize, String, Vec<&str>)> = Vec::new();
         let own = self.history.records_of(section).filter(|record| record.key == section.key);
-        for record in own {
+        let deciding = deciding_stores(self.history, &self.finding.grants, section.id);
+        for record in own.filter(|record| deciding.is_empty() || deciding.contains(&record.created.host)) {
             let Some(ended) = record.ended else { continue };
             let position = self.position(ended.id).filter(|at| *at < until);
             let Some((position, words)) = position.zip(self.end_of(record, ended, &holder)) else { continue };
@@ -236,9 +240,11 @@ impl<'a> Teller<'a> {
             }
         }
         let say = |(position, words, stores): (usize, String, Vec<&str>)| {
-            let at = self.trace.events[position].at;
+            let ended = &self.trace.events[position];
             let since = if stores.len() > 1 { "From" } else { "At" };
-            (position, format!("{since} {at} {words} on {}.", list(&stores)))
+            let by = ended.grant.filter(|_| matches!(ended.what, What::Deleted { .. }));
+            let own_end = by.map(|by| self.own_end(by, ended)).unwrap_or_default();
+            (position, format!("{since} {} {words} on {}{own_end}.", ended.at, list(&stores)))
         };
         told.into_iter().map(say).collect()
     }
@@ -247,11 +253,11 @@ impl<'a> Teller<'a> {
     fn end_of(&self, record: &Record<'_>, ended: &Event, holder: &str) -> Option<String> {
         let grant = ended.grant.filter(|grant| Some(*grant) != record.created.grant);
         match (&ended.what, grant) {
-            (What::Expired { .. }, _) => match record.over_at.filter(|at| differs(*at, ended.at)) {
-                Some(at) => {
+            (What::Expired { .. }, _) => match self.history.ran_out(ended) {
+                at if differs(at, ended.at) => {
                     Some(format!("the record of {holder}, whose lease had run out at {at}, was dropped"))
                 }
-                None => Some(format!("the lease of {holder} ran out")),
+                _ => Some(format!("the lease of {holder} ran out")),
             },
             (What::Lost { .. }, _) => Some(format!("the acknowledged record of {holder} was lost")),
             (What::Created { .. }, Some(grant)) => {
@@ -279,14 +285,26 @@ impl<'a> Teller<'a> {
             };
             let (event, owner_is) = (touch.event, self.names.grant(owner));
             let words = format!(
-                "At {} {} {did} the record of {owner_is} on {}.",
+                "At {} {} {did} the record of {owner_is} on {}{}.",
                 event.at,
                 self.names.grant(actor),
                 self.names.host(event.host),
+                self.own_end(actor, event),
             );
             (owner != actor).then_some((self.position(event.id)?, words))
         };
         cited.filter_map(say).collect()
+    }
+
+    /// ", whose own lease had run out there at 1.2s": how whoever touches the record of somebody else had lost its own.
+    fn own_end(&self, actor: GrantId, touch: &Event) -> String {
+        let Some(place) = self.history.place_of(actor) else { return String::new() };
+        let own = self.history.records_of(&self.history.sections[place]).filter_map(|record| record.ended);
+        let mut expired = own.filter(|ended| {
+            ended.host == touch.host && ended.id < touch.id && matches!(ended.what, What::Expired { .. })
+        });
+        let ran_out = expired.next().map(|ended| self.history.ran_out(ended));
+        ran_out.map(|at| format!(", after its own lease had run out there at {at}")).unwrap_or_default()
     }
 
     /// The cited changes that the resource applied for an earlier grant after a later one was seen.
@@ -319,6 +337,18 @@ fn overlap(held: &[Held<'_, '_>]) -> Option<String> {
         format!("{both} believed that they held it from {from} until {until}: for {}.", between(from, until))
     };
     (from < until).then(words)
+}
+
+/// The stores that granted a later one of these grants than this: what they had forgotten by then decided. Empty if none is known.
+pub(crate) fn deciding_stores<'g>(
+    history: &History<'_>,
+    grants: impl IntoIterator<Item = &'g GrantId>,
+    grant: GrantId,
+) -> BTreeSet<HostId> {
+    let later = grants.into_iter().filter(|other| history.order_of(**other) > history.order_of(grant));
+    let sections = later.filter_map(|other| history.place_of(*other)).map(|at| &history.sections[at]);
+    let records = sections.flat_map(|section| history.records_of(section).filter(|it| it.key == section.key));
+    records.filter(|record| record.on_store).map(|record| record.created.host).collect()
 }
 
 /// The grants that come after one of them.

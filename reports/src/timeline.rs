@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_scenarios::history::History;
+use picklock_scenarios::invariants::progress;
 use picklock_scenarios::story::Story;
 use picklock_sim::ids::{EventId, GrantId, HostId};
 use picklock_sim::trace::{Event, Role, Trace, What};
@@ -119,6 +120,8 @@ struct Table<'a> {
     cited: &'a BTreeSet<EventId>,
     rows: &'a [Row],
     style: &'a Style,
+    /// What processes do as they run again.
+    deferred: BTreeMap<usize, usize>,
     /// Where the grants of the finding begin.
     marks: BTreeMap<EventId, &'static str>,
     /// The clients that have a column.
@@ -155,7 +158,8 @@ impl<'a> Table<'a> {
         let words = if fits { room - host - 2 } else { room };
         let host = fits.then_some(host);
         let marks = marks(story);
-        Table { story, trace, spans, cited, rows, style, marks, clients, time, host, words }
+        let deferred = spans::deferred(trace, spans);
+        Table { story, trace, spans, cited, rows, style, deferred, marks, clients, time, host, words }
     }
 
     fn write(&self, page: &mut String) {
@@ -223,7 +227,8 @@ impl<'a> Table<'a> {
                 (false, true) => "┊",
                 (false, false) => " ",
             };
-            let halt = if state(State::Halted) { "▓" } else { " " };
+            let runs_again = self.deferred.contains_key(&position);
+            let halt = if state(State::Halted) && !runs_again { "▓" } else { " " };
             let rank = self.rank_of(*client);
             format!("{}{} ", self.style.paint(rank, belief), self.style.paint(Ink::Warn, halt))
         };
@@ -284,6 +289,10 @@ fn marks(story: &Story) -> BTreeMap<EventId, &'static str> {
     let sections = clashing(story).iter().filter_map(|grant| history.place_of(*grant));
     let sections = sections.map(|at| &history.sections[at]);
     let held: Vec<_> = sections.filter_map(|section| Some((section, section.grant.as_ref()?))).collect();
+    // A block is about nobody's grant: what ended it, if anything did, is marked as a proof.
+    if story.breaches.first().is_some_and(|breach| breach.invariant == progress::INVARIANT.name) {
+        return BTreeMap::new();
+    }
     if let [(_, grant)] = held.as_slice() {
         return BTreeMap::from([(grant.acquired.id, "◀ the grant")]);
     }

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use picklock_scenarios::history::History;
+use picklock_scenarios::history::{History, Record};
 use picklock_sim::ids::{EventId, GrantId, HostId, Token};
 use picklock_sim::lock::Exclusion;
 use picklock_sim::time::TrueTime;
@@ -30,6 +30,8 @@ struct Records {
     ran_out: BTreeMap<EventId, TrueTime>,
     /// Whose the records were that others deleted or extended.
     foreign: BTreeMap<EventId, GrantId>,
+    /// Whose live records a replica lacked when it became the primary.
+    lacking: BTreeMap<EventId, BTreeSet<GrantId>>,
 }
 
 impl<'a> Names<'a> {
@@ -62,15 +64,44 @@ impl<'a> Names<'a> {
         self.records.get_or_init(|| {
             let history = History::of(self.trace);
             let records = &history.records;
-            let ran_out = records.iter().filter_map(|record| Some((record.ended?.id, record.over_at?)));
+            let ended = records.iter().filter_map(|record| record.ended);
+            let ran_out = ended.map(|ended| (ended.id, history.ran_out(ended)));
             let foreign = history.touches.iter().filter_map(|touch| {
                 let owner = records[touch.record].created.grant?;
                 let toucher = touch.event.grant.filter(|grant| *grant != owner)?;
                 let is_known = owner.client != toucher.client || !self.shares_connection(owner.client);
                 is_known.then_some((touch.event.id, owner))
             });
-            Records { ran_out: ran_out.collect(), foreign: foreign.collect() }
+            let promoted = self.trace.events.iter().filter(|event| event.what == What::Promoted);
+            let lacking = promoted.map(|event| (event.id, self.lacking_at(&history, event)));
+            Records { ran_out: ran_out.collect(), foreign: foreign.collect(), lacking: lacking.collect() }
         })
+    }
+
+    /// Whose records other stores keep at the promotion of a replica, and the replica does not.
+    fn lacking_at(&self, history: &History<'_>, promoted: &Event) -> BTreeSet<GrantId> {
+        let live = |record: &&Record<'_>| {
+            record.created.at <= promoted.at && record.over_at.is_none_or(|over| over > promoted.at)
+        };
+        let kept = || history.records.iter().filter(live);
+        let here: BTreeSet<_> = kept()
+            .filter(|record| record.created.host == promoted.host)
+            .map(|record| (record.key, record.created.grant))
+            .collect();
+        let lacks =
+            kept().filter(|record| record.on_store && !here.contains(&(record.key, record.created.grant)));
+        let grants = lacks.filter_map(|record| record.created.grant);
+        grants.filter(|grant| !self.shares_connection(grant.client)).collect()
+    }
+
+    /// ", without the record of client-1": what a replica lacked that became the primary.
+    pub(crate) fn without(&self, promoted: &Event) -> String {
+        let grants = self.records().lacking.get(&promoted.id).into_iter().flatten();
+        let names: Vec<String> = grants.map(|grant| self.grant(*grant)).collect();
+        match names.as_slice() {
+            [] => String::new(),
+            names => format!(", without the record of {}", names.join(", ")),
+        }
     }
 
     /// When the lease ran out that a store dropped in this event.
@@ -135,10 +166,14 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// " for client-1": in whose service an event happened.
+    pub(crate) fn whose(&self, event: &Event) -> String {
+        event.grant.map(|grant| format!(" for {}", self.served(event.host, grant))).unwrap_or_default()
+    }
+
     /// What the event says.
     pub(crate) fn say(&self, event: &Event) -> String {
-        let whose =
-            event.grant.map(|grant| format!(" for {}", self.served(event.host, grant))).unwrap_or_default();
+        let whose = self.whose(event);
         match &event.what {
             What::Waiting { key, .. } => format!("asks for `{key}`{}", self.mode(event.grant)),
             What::Acquired { key, token, deadline, .. } => {
@@ -159,7 +194,8 @@ impl<'a> Names<'a> {
             What::Reentered { key, depth } => format!("holds `{key}` once more, now {depth} times"),
             What::NotReentered { key, why } => format!("does not get `{key}` once more: {why}"),
             What::Left { key, depth, error: None } => {
-                format!("has released `{key}` once, and holds it still, {depth} times")
+                let times = crate::numbers::plural(u64::from(*depth), "time");
+                format!("has released `{key}` once, and still holds it {depth} {times}")
             }
             What::Left { key, error: Some(error), .. } => format!("one release of `{key}` failed: {error}"),
             What::Finished => "has finished".to_owned(),
@@ -212,7 +248,7 @@ impl<'a> Names<'a> {
             What::LeaseLost { key } => {
                 format!("has lost the lease of `{key}` and not its record, which never runs out now")
             }
-            What::Promoted => "becomes the primary".to_owned(),
+            What::Promoted => format!("becomes the primary{}", self.without(event)),
             What::Demoted => "becomes a replica".to_owned(),
             What::Noticed { text } => format!("announces {text}"),
             What::ResourceRead { key, value, token } => {

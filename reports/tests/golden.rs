@@ -228,12 +228,86 @@ fn timeline_of_a_paused_holder_in_full() {
 fn a_segment_that_was_held_belongs_to_the_story_and_a_quick_one_does_not() {
     let mut story = paused_holder();
     let told = |story: &Story| tell(story, &plain(110), Detail::Relevant);
-    assert!(!told(&story).contains("segment"));
+    assert!(!told(&story).contains("receives"));
     let sent = &mut story.trace.events[2].at;
     *sent = TrueTime(sent.0 - 90_000_000);
     let page = told(&story);
-    assert!(page.contains("client-1  → node-1: SET stock a1 NX PX 1000 → OK, after 92.0ms"), "{page}");
-    assert!(page.contains("node-1    receives segment 0 from client-1"), "{page}");
+    let lines: Vec<&str> = page.lines().collect();
+    let has = |words: &[&str]| lines.iter().any(|line| words.iter().all(|word| line.contains(word)));
+    assert!(
+        has(&["client-1  → node-1: SET stock a1 NX PX 1000 (arrives at ", ") → OK, after 92.0ms"]),
+        "{page}"
+    );
+    assert!(
+        has(&["node-1    receives what client-1 sent at ", " for client-1: SET stock a1 NX PX 1000"]),
+        "{page}"
+    );
+}
+
+/// Puts an event before the first one of this kind, at the same time, as a copy of the first of another kind.
+fn before(story: &mut Story, next: fn(&What) -> bool, like: fn(&What) -> bool, what: What) -> usize {
+    let place =
+        |such: fn(&What) -> bool| story.trace.events.iter().position(|event| such(&event.what)).unwrap();
+    let (at, model) = (place(next), story.trace.events[place(like)].clone());
+    let id = EventId(10_000 + at as u32);
+    story.trace.events.insert(at, Event { at: story.trace.events[at].at, id, cause: None, what, ..model });
+    at
+}
+
+#[test]
+fn what_a_process_does_as_it_runs_again_is_told_after_that() {
+    let mut story = paused_holder();
+    let acknowledged = What::WriteAcknowledged { key: Key::new("stock") };
+    let own = |what: &What| matches!(what, What::Waiting { .. });
+    before(&mut story, |what| *what == What::Resumed, own, acknowledged);
+    for detail in [Detail::Relevant, Detail::Full] {
+        let page = tell(&story, &plain(110), detail);
+        let line = |words: &str| page.lines().position(|line| line.contains(words)).unwrap();
+        let applied =
+            page.lines().position(|line| line.starts_with("2.112000s") && line.contains("was applied"));
+        assert!(line("runs again") < applied.unwrap(), "{page}");
+        assert!(!page.lines().nth(applied.unwrap()).unwrap().contains('▓'), "{page}");
+    }
+}
+
+#[test]
+fn a_lease_that_is_set_as_the_record_is_made_is_no_line_of_its_own() {
+    let mut story = paused_holder();
+    let extended = What::Extended { key: Key::new("stock") };
+    let made = |what: &What| matches!(what, What::Created { .. });
+    let at = before(&mut story, made, made, extended);
+    story.trace.events.swap(at, at + 1);
+    assert!(!tell(&story, &plain(110), Detail::Relevant).contains("extends the lease"));
+    story.trace.events[at + 1].at.0 += 1_000;
+    assert!(tell(&story, &plain(110), Detail::Relevant).contains("extends the lease"));
+}
+
+#[test]
+fn a_replica_that_takes_over_without_a_record_is_told_so() {
+    let mut story = paused_holder();
+    story.trace.hosts.push(picklock_sim::trace::HostInfo {
+        name: "replica-1".to_owned(),
+        role: picklock_sim::trace::Role::Replica,
+        ..story.trace.hosts[0].clone()
+    });
+    let replica = HostId(story.trace.hosts.len() as u16 - 1);
+    let injected = |what: &What| matches!(what, What::Injected { .. });
+    let at = before(&mut story, injected, injected, What::Promoted);
+    story.trace.events[at].host = replica;
+    let says = |story: &Story| {
+        let page = tell(story, &plain(110), Detail::Relevant);
+        page.contains("becomes the primary, without the record of client-1")
+    };
+    assert!(says(&story));
+    let made = |what: &What| matches!(what, What::Created { .. });
+    let copied = before(&mut story, injected, made, What::Created { key: Key::new("stock") });
+    story.trace.events[copied].host = replica;
+    story.trace.events.swap(at, copied);
+    assert!(
+        !says(&story) && explain(&story).contains("replica-1 became the primary."),
+        "{}",
+        explain(&story)
+    );
 }
 
 #[test]

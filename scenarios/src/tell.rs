@@ -394,6 +394,16 @@ pub fn not_comparable(capsule: &Capsule) -> String {
     )
 }
 
+/// Puts the findings that are about the same grants as the most serious clash first, so that a story tells of one clash.
+fn about_one_clash(breaches: &mut [Breach]) {
+    let place = |breach: &Breach| SERIOUS.iter().position(|other| *other == breach.invariant);
+    let clashes = breaches.iter().filter_map(|breach| Some((place(breach)?, breach.findings.first()?)));
+    let worst = clashes.filter(|(_, finding)| finding.grants.len() > 1).min_by_key(|(place, _)| *place);
+    let Some(grants) = worst.map(|(_, finding)| finding.grants.clone()) else { return };
+    let is_another = |finding: &Finding| !grants.iter().all(|grant| finding.grants.contains(grant));
+    breaches.iter_mut().for_each(|breach| breach.findings.sort_by_key(is_another));
+}
+
 /// A run as a story about all that it violates; `replay` makes it again.
 #[must_use]
 pub fn story(design: &Design, scenario: &str, run: &Checked, replay: String) -> Story {
@@ -401,10 +411,12 @@ pub fn story(design: &Design, scenario: &str, run: &Checked, replay: String) -> 
         invariant: invariant.name.to_owned(),
         findings: findings.to_vec(),
     };
+    let mut breaches: Vec<Breach> = run.violations().map(breach).collect();
+    about_one_clash(&mut breaches);
     Story {
         design: design.name.to_string(),
         scenario: scenario.to_owned(),
-        breaches: run.violations().map(breach).collect(),
+        breaches,
         plan: run.plan.clone(),
         trace: run.trace.clone(),
         wire: run.wire.clone(),
@@ -415,6 +427,8 @@ pub fn story(design: &Design, scenario: &str, run: &Checked, replay: String) -> 
 
 #[cfg(test)]
 mod tests {
+    use picklock_sim::ids::{GrantId, HostId};
+
     use super::*;
     use crate::summary::Expected;
 
@@ -432,6 +446,26 @@ mod tests {
 
     fn told(cells: &[Cell], which: Which) -> Vec<(usize, u64)> {
         groups(cells, which).iter().map(|group| (group.cell, group.seed)).collect()
+    }
+
+    #[test]
+    fn a_story_tells_of_the_clash_that_did_the_harm() {
+        let grant = |client, section| GrantId::new(HostId(client), section);
+        let finding = |grants: &[GrantId]| Finding {
+            text: String::new(),
+            grants: grants.to_vec(),
+            events: Vec::new(),
+            width: None,
+        };
+        let (early, late) = ([grant(0, 1), grant(1, 1)], [grant(0, 2), grant(1, 1)]);
+        let breach = |invariant: &str, findings: &[&[GrantId]]| Breach {
+            invariant: invariant.to_owned(),
+            findings: findings.iter().map(|grants| finding(grants)).collect(),
+        };
+        let mut breaches = [breach("mutual-exclusion", &[&early, &late]), breach("no-lost-update", &[&late])];
+        about_one_clash(&mut breaches);
+        assert_eq!(breaches[0].findings[0].grants, late);
+        assert_eq!(breaches[0].findings[1].grants, early);
     }
 
     #[test]

@@ -49,6 +49,12 @@ fn parts(plan: &Plan) -> Vec<(Part, Plan)> {
             let part = Part::Section { client: client.name.clone(), ordinal: section.ordinal };
             parts.push((part, rest));
         }
+        for (nth, section) in client.rivals.iter().enumerate() {
+            let mut rest = plan.clone();
+            rest.clients[at].rivals.remove(nth);
+            let part = Part::Section { client: client.name.clone(), ordinal: section.ordinal };
+            parts.push((part, rest));
+        }
     }
     parts
 }

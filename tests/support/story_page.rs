@@ -162,7 +162,7 @@ fn violated(run: &Checked) -> BTreeSet<String> {
 /// Each line about a part that was left out holds when the run is made without it.
 fn necessary(story: &Story, on: &Design, page: &str, wrong: &mut Vec<String>) {
     let here: BTreeSet<String> = story.breaches.iter().map(|breach| breach.invariant.clone()).collect();
-    for line in block(page, "necessary") {
+    for line in block(page, "necessary").into_iter().chain(block(page, "not necessary")) {
         let parts: Vec<(&str, BTreeSet<String>)> = if let Some(rest) =
             line.strip_prefix("violated all the same without ")
         {
@@ -170,6 +170,9 @@ fn necessary(story: &Story, on: &Design, page: &str, wrong: &mut Vec<String>) {
         } else if let Some((part, outcome)) =
             line.strip_prefix("without ").and_then(|rest| rest.rsplit_once(": "))
         {
+            if outcome != "nothing violated" && !outcome.starts_with("only ") {
+                wrong.push(format!("an outcome that cannot be read: {outcome}"));
+            }
             let left = outcome.strip_prefix("only ").and_then(|left| left.strip_suffix(" violated"));
             let left = left.map(|names| names.split(", ").map(str::to_owned).collect()).unwrap_or_default();
             vec![(part, left)]
@@ -199,6 +202,7 @@ fn without(story: &Story, part: &str) -> Vec<Plan> {
         let mut plan = story.plan.clone();
         for of in plan.clients.iter_mut().filter(|of| of.name == client) {
             of.sections.retain(|section| section.ordinal.to_string() != ordinal);
+            of.rivals.retain(|section| section.ordinal.to_string() != ordinal);
         }
         return vec![plan];
     }

@@ -154,6 +154,7 @@ fn hangs_on(story: &Story, within: bool) -> Markup {
     let mut blocks: Vec<(String, Vec<String>)> = aftermath::chains(story).iter().skip(1).map(other).collect();
     if let Some(trials) = &story.trials {
         blocks.push(("Necessary".to_owned(), aftermath::necessary(story, &trials.without)));
+        blocks.push(("Not necessary".to_owned(), aftermath::unnecessary(story, &trials.without)));
         blocks.push(("Survives".to_owned(), aftermath::survives(story, &trials.elsewhere)));
     }
     html! {

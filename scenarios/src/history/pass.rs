@@ -6,11 +6,10 @@
 //! wins.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use picklock_sim::ids::{GrantId, HostId, Key, Token};
 use picklock_sim::lock::Belief;
-use picklock_sim::time::{TrueTime, nanos};
+use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, Role, Trace, What};
 
 use super::names;
@@ -138,8 +137,7 @@ impl<'t> Pass<'t> {
             What::Created { key } => self.created(event, key),
             What::Extended { key } => self.touched(event, key, false),
             What::Deleted { key } => self.touched(event, key, true),
-            What::Expired { key, overdue_ns } => self.vanished(event, key, Duration::from_nanos(*overdue_ns)),
-            What::Lost { key } => self.vanished(event, key, Duration::ZERO),
+            What::Expired { key, .. } | What::Lost { key } => self.vanished(event, key),
             What::ClockStepped { by_ns } => {
                 self.stand(event.host, |standing| standing.jumped = event.at);
                 self.history.walls.entry(event.host).or_default().step(event.at, *by_ns);
@@ -422,17 +420,13 @@ impl<'t> Pass<'t> {
         }
     }
 
-    fn vanished(&mut self, event: &'t Event, key: &Key, overdue: Duration) {
+    fn vanished(&mut self, event: &'t Event, key: &Key) {
         let ended = self.known_key(key).and_then(|key| self.live.remove(&(key, event.host)));
         if let Some(record) = ended {
-            let jumped =
-                self.standing.get(usize::from(event.host.0)).map_or(event.at, |standing| standing.jumped);
-            // What is overdue by the store's clock is not what it is in true time.
-            let ran_out = match self.history.walls.get(&event.host) {
-                Some(wall) => wall.before(event.at, overdue),
-                None => TrueTime(event.at.0.saturating_sub(nanos(overdue))),
-            };
-            let over_at = ran_out.max(jumped.min(event.at));
+            // A store that is down grants nothing, whatever runs out meanwhile.
+            let standing = self.standing.get(usize::from(event.host.0));
+            let jumped = standing.map_or(event.at, |standing| standing.jumped);
+            let over_at = self.history.ran_out(event).max(jumped.min(event.at));
             self.history.records[record].end(event, over_at);
         }
     }

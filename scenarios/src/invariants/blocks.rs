@@ -244,10 +244,15 @@ impl<'h, 't> Sweep<'h, 't> {
         let obstacle = Blocked { history, key, from, until, waiter }.obstacle();
         let rivals = if obstacle.events.is_empty() { self.rivals(from, until) } else { 0 };
         let mut text = format!(
-            "{}: for {} nobody got `{}` although none held it; {} waited {}; the design's bound is {}",
+            "{}: for {} nobody got `{}` although none held it, from {from} until {}; {} waited {}; the design's bound is {}",
             if rivals > 0 { "livelock" } else { "deadlock" },
             between(from, until),
             self.history.key_name(self.key),
+            if block.end.is_none() && until == self.history.trace.end {
+                format!("the run ended at {until}")
+            } else {
+                until.to_string()
+            },
             who(self.history, waiter.id),
             if waited(&waiter) >= width {
                 "all that time".to_owned()

@@ -14,7 +14,7 @@ use picklock_sim::lock::Exclusion;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Event, Role, What};
 
-use super::findings::{cite, judged, ms, who};
+use super::findings::{between, cite, judged, who};
 use super::invariant::Invariant;
 use crate::history::{Granted, History, Record, Section};
 use crate::outcome::{Finding, Outcome};
@@ -45,18 +45,21 @@ fn check(history: &History<'_>) -> Outcome {
     let mut findings = Vec::new();
     for (section, grant) in history.grants().filter(|(_, grant)| advertised(grant)) {
         let Some((freed_at, freed)) = freed(history, section, grant) else { continue };
+        let forgotten = forgotten(history, section, freed_at);
         let (until, passed) = relied_upon(history, section, grant);
         if freed_at < until {
             let width = until.since(freed_at);
             findings.push(Finding {
                 text: format!(
-                    "another client could be granted `{}` {} before the deadline that {} was told",
+                    "another client could be granted `{}` from {freed_at} on, but {} relied on its deadline until {until}, \
+                     {}: for {}",
                     history.key_name(section.key),
-                    ms(width),
                     who(history, section.id),
+                    ended(passed),
+                    between(freed_at, until),
                 ),
                 grants: vec![section.id],
-                events: cite([Some(grant.acquired), Some(freed), passed].into_iter().flatten()),
+                events: cite([Some(grant.acquired), Some(freed), passed].into_iter().flatten().chain(forgotten)),
                 width: Some(width),
             });
         }
@@ -83,6 +86,17 @@ fn relied_upon<'t>(
     let death = history.death_of(section, grant.acquired.at);
     let end = step.into_iter().chain(death).min_by_key(|event| (event.at, event.id));
     (end.map_or(history.trace.end, |event| event.at), end)
+}
+
+/// What ended the holder's reliance on its deadline, in words.
+fn ended(event: Option<&Event>) -> &'static str {
+    match event.map(|event| &event.what) {
+        Some(What::DeadlinePassed { .. }) => "when that passed on its clock",
+        Some(What::Releasing { .. }) => "when it began to release",
+        Some(What::Aborted { .. }) => "when it gave up",
+        Some(_) => "when it crashed",
+        None => "when the run ended",
+    }
 }
 
 /// When another client could first be granted what this grant holds, and the event that shows it.
@@ -120,6 +134,20 @@ fn freed<'t>(
     by_loss.chain(by_promotion).min_by_key(|(at, event)| (*at, event.id))
 }
 
+/// How stores that take writes had come to keep the grant's record no longer at an instant.
+fn forgotten<'h, 't>(
+    history: &'h History<'t>,
+    section: &'h Section<'t>,
+    at: TrueTime,
+) -> impl Iterator<Item = &'t Event> + 'h {
+    let over = move |record: &&Record<'t>| {
+        record.key == section.key
+            && record.over_at.is_some_and(|over| over <= at)
+            && takes_writes(history, record.created.host, at)
+    };
+    history.records_of(section).filter(over).filter_map(|record| record.ended)
+}
+
 /// Whether a host took writes at an instant.
 fn takes_writes(history: &History<'_>, host: HostId, at: TrueTime) -> bool {
     let changes = |event: &&Event| {
@@ -152,6 +180,11 @@ mod tests {
         let trace = granted(150).at(100).expires(NODE_1).at(150).deadline_passes(A1).trace();
         let found = finding(&INVARIANT, &trace);
         assert_eq!(found.width, wide(50));
+        assert!(
+            found.text.ends_with("until 0.150000s, when that passed on its clock: for 50 ms"),
+            "{}",
+            found.text
+        );
         let events = ["1 client-1 acquired", "100 node-1 expired", "150 client-1 deadline-passed"];
         assert_eq!(cited(&trace, &found), events);
     }
@@ -160,6 +193,17 @@ mod tests {
     fn a_lease_is_over_when_it_has_run_out_and_not_when_the_store_drops_it() {
         let trace = granted(150).at(150).deadline_passes(A1).at(180).expires_late(NODE_1, 80).trace();
         assert_eq!(finding(&INVARIANT, &trace).width, wide(50));
+    }
+
+    #[test]
+    fn a_store_that_is_down_grants_nothing_though_leases_run_out() {
+        let script = granted(150).at(50).event(NODE_1, None, What::Crashed { power_loss: false });
+        let script = script.at(120).event(NODE_1, None, What::Restarted).expires_late(NODE_1, 20);
+        let trace = script.at(150).deadline_passes(A1).trace();
+        assert_eq!(finding(&INVARIANT, &trace).width, wide(30), "from its restart on");
+        let expired = trace.events.iter().find(|event| matches!(event.what, What::Expired { .. }));
+        let ran_out = expired.map(|expired| History::of(&trace).ran_out(expired));
+        assert_eq!(ran_out, Some(TrueTime(100_000_000)), "and yet it ran out before");
     }
 
     #[test]
@@ -176,6 +220,18 @@ mod tests {
     fn a_section_that_is_over_before_its_deadline_was_not_misled() {
         let trace = granted(500).at(50).releasing(A1).at(51).deletes(A1, NODE_1).at(52).released(A1).trace();
         assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_holder_relies_on_its_deadline_until_it_releases() {
+        let trace = granted(500).at(100).expires(NODE_1).at(130).releasing(A1).at(131).released(A1).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.width, wide(30));
+        assert!(
+            found.text.ends_with("until 0.130000s, when it began to release: for 30 ms"),
+            "{}",
+            found.text
+        );
     }
 
     #[test]

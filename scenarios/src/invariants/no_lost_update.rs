@@ -136,13 +136,38 @@ impl<'h, 't> Tally<'h, 't> {
     }
 }
 
+/// The finding cites the take with what its section had read, and what others took since then.
 fn oversold(history: &History<'_>, operation: &Operation<'_>, left: i64) -> Finding {
+    let read = read_before(history, operation);
+    let since = earlier(history, operation)
+        .iter()
+        .rev()
+        .take_while(|other| Some(other.event.id) != read.map(|it| it.id));
+    let took = |other: &&Operation<'_>| {
+        other.key == operation.key && matches!(other.act, Act::Take { taken: true, .. }) && read.is_some()
+    };
+    let takes: Vec<&Operation<'_>> = since.filter(took).chain([operation]).collect();
     Finding {
         text: format!("`{}` was oversold: {left} left", history.key_name(operation.key)),
-        grants: operation.section.map(|at| history.sections[at].id).into_iter().collect(),
-        events: vec![operation.event.id],
+        grants: takes.iter().filter_map(|one| Some(history.sections[one.section?].id)).collect(),
+        events: cite(takes.iter().map(|one| one.event).chain(read)),
         width: None,
     }
+}
+
+/// What was asked of the resource before.
+fn earlier<'h, 't>(history: &'h History<'t>, operation: &Operation<'_>) -> &'h [Operation<'t>] {
+    let here = history.operations.iter().position(|other| other.event.id == operation.event.id);
+    &history.operations[..here.unwrap_or(0)]
+}
+
+/// What the section of a change had read before it.
+fn read_before<'t>(history: &History<'t>, change: &Operation<'_>) -> Option<&'t Event> {
+    let read = |other: &&Operation<'_>| {
+        other.key == change.key && other.section == change.section && matches!(other.act, Act::Read)
+    };
+    change.section?;
+    earlier(history, change).iter().rev().find(read).map(|read| read.event)
 }
 
 fn imbalance(history: &History<'_>, key: usize, tally: &Tally<'_, '_>) -> Option<Finding> {
@@ -168,12 +193,15 @@ fn imbalance(history: &History<'_>, key: usize, tally: &Tally<'_, '_>) -> Option
         let kept = were(applied);
         format!("{applied} {what} `{key}` {kept} kept, but {acknowledged} acknowledged and {unknown} unknown")
     };
-    let culprits = tally.clobber.into_iter().flatten().chain(tally.last);
-    let grants = tally.clobber.into_iter().flatten();
+    // Of two changes of which one wiped out the other, what each was made from tells why.
+    let clash: Vec<&Operation<'_>> = tally.clobber.into_iter().flatten().collect();
+    let last = tally.last.filter(|_| clash.is_empty());
+    let reads = clash.iter().filter_map(|one| read_before(history, one));
+    let changes = clash.iter().copied().chain(last).map(|one| one.event);
     Some(Finding {
         text,
-        grants: grants.filter_map(|one| Some(history.sections[one.section?].id)).collect(),
-        events: cite(culprits.map(|one| one.event).chain(tally.baseless)),
+        grants: clash.iter().filter_map(|one| Some(history.sections[one.section?].id)).collect(),
+        events: cite(reads.chain(changes).chain(tally.baseless)),
         width: None,
     })
 }
@@ -201,7 +229,12 @@ mod tests {
         let trace = adds(adds(Script::new().at(0), A1, 0).at(10), B1, 0).trace();
         let found = finding(&INVARIANT, &trace);
         assert_eq!(found.grants, [A1, B1]);
-        assert_eq!(cited(&trace, &found), ["0 resource resource-written", "10 resource resource-written"]);
+        let of_both = ["resource-read", "resource-written"].map(|what| format!("resource {what}"));
+        let events: Vec<String> = ["0", "10"]
+            .iter()
+            .flat_map(|at| of_both.iter().map(move |what| format!("{at} {what}")))
+            .collect();
+        assert_eq!(cited(&trace, &found), events);
         assert_eq!(found.text, "2 changes of `stock` were acknowledged, but only 1 was kept: 1 lost");
     }
 
@@ -258,6 +291,16 @@ mod tests {
         let script =
             Script::new().at(0).takes(A1, 1, 1).acknowledged(A1).at(10).takes(B1, 1, 0).acknowledged(B1);
         assert_eq!(judge(&INVARIANT, &script.trace()), Outcome::Holds);
+    }
+
+    #[test]
+    fn who_sells_what_is_gone_is_told_with_what_it_had_read_and_what_went_meanwhile() {
+        let script = Script::new().at(0).takes(C1, 1, 1).at(5).reads(A1, 1).at(10).takes(B1, 1, 0);
+        let trace = script.at(20).takes(A1, 1, -1).trace();
+        let found = finding(&INVARIANT, &trace);
+        let events = ["5 resource resource-read", "10 resource resource-taken", "20 resource resource-taken"];
+        assert_eq!(cited(&trace, &found), events);
+        assert!(found.grants.contains(&B1) && !found.grants.contains(&C1), "{:?}", found.grants);
     }
 
     #[test]

@@ -120,8 +120,8 @@ mod tests {
         assert_eq!(found.width, wide(101));
         assert_eq!(found.grants, [A1]);
         assert_eq!(cited(&trace, &found), ["0 client-1 waiting", "101 client-1 acquired"]);
-        let text = "deadlock: for 101 ms nobody got `stock` although none held it; client-1 (section 1) waited \
-                    all that time; the design's bound is 100 ms";
+        let text = "deadlock: for 101 ms nobody got `stock` although none held it, from 0.000000s until 0.101000s; \
+                    client-1 (section 1) waited all that time; the design's bound is 100 ms";
         assert_eq!(found.text, text);
     }
 

@@ -172,10 +172,11 @@ impl<'h, 't> Life<'h, 't> {
             return;
         }
         if let Some(record) = self.kept(released.at).next().filter(|_| self.is_kept(released.at)) {
-            let why = format!(
-                "on {}, though released as often as acquired",
-                self.history.trace.host_name(record.created.host)
-            );
+            let stores = self.kept(released.at);
+            let mut stores: Vec<&str> =
+                stores.map(|record| self.history.trace.host_name(record.created.host)).collect();
+            stores.dedup();
+            let why = format!("on {}, though released as often as acquired", stores.join(", "));
             let events = [Some(record.created), Some(released)];
             findings.push(self.breach("still has", &why, events));
         }
