@@ -142,8 +142,7 @@ impl Sockets {
 
     /// The files in which something may have come.
     pub(crate) fn files(&self) -> impl Iterator<Item = &OwnedFd> {
-        let open = self.all.iter().filter(|socket| matches!(socket.stage, Stage::Open | Stage::HalfShut));
-        open.filter_map(|socket| socket.ours.as_ref())
+        self.all.iter().filter_map(Socket::open)
     }
 
     /// Whether something waits for room.
@@ -151,15 +150,17 @@ impl Sockets {
         self.all.iter().any(|socket| !socket.backlog.is_empty() || socket.ending.is_some())
     }
 
-    /// Turns what the programs sent, shut and closed into steps.
-    pub(crate) fn gather(&mut self, events: &mut VecDeque<Step>) {
+    /// Turns what the programs sent, shut and closed into steps: in which of [`Self::files`] something came is known.
+    pub(crate) fn gather(&mut self, ready: &[bool], events: &mut VecDeque<Step>) {
+        let mut ready = ready.iter();
         for (at, socket) in self.all.iter_mut().enumerate() {
             let id = SocketId(at as u32);
-            socket.deliver();
-            if !matches!(socket.stage, Stage::Open | Stage::HalfShut) {
+            if socket.open().is_none() {
                 continue;
             }
-            let ended = socket.take();
+            let comes = ready.next() == Some(&true);
+            socket.deliver();
+            let ended = comes && socket.take();
             if !socket.sent.is_empty() {
                 events.push_back(Step::Sent { socket: id, bytes: std::mem::take(&mut socket.sent) });
             }
@@ -178,9 +179,14 @@ impl Sockets {
 }
 
 impl Socket {
+    /// Our end, where something may still come.
+    fn open(&self) -> Option<&OwnedFd> {
+        self.ours.as_ref().filter(|_| matches!(self.stage, Stage::Open | Stage::HalfShut))
+    }
+
     /// Takes what was sent; whether nothing more will come.
-    pub(crate) fn take(&mut self) -> bool {
-        if !matches!(self.stage, Stage::Open | Stage::HalfShut) {
+    fn take(&mut self) -> bool {
+        if self.open().is_none() {
             return false;
         }
         let Some(ours) = &self.ours else { return false };
@@ -206,7 +212,7 @@ impl Socket {
 
     /// Delivers what waits for room, then the end.
     pub(crate) fn deliver(&mut self) {
-        if !matches!(self.stage, Stage::Open | Stage::HalfShut) {
+        if self.open().is_none() {
             return;
         }
         let Some(ours) = &self.ours else { return };

@@ -1,10 +1,10 @@
 //! Opening of files: some are answered with others, and some are out of reach.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 
 use rand_core::Rng;
 use rustix::{
-    fs::{FileType, MemfdFlags, SeekFrom, memfd_create},
+    fs::{FileType, MemfdFlags, Mode, OFlags, SealFlags, SeekFrom, fcntl_add_seals, memfd_create, open},
     io::Errno,
 };
 use syscalls::Sysno;
@@ -63,10 +63,25 @@ impl Group {
             return Ok(Answer::Go);
         };
         match self.answer_for(thread, &name) {
-            Answered::Text(text) => self.give_file(notice, flags, &memory_file(text.as_bytes())?),
+            Answered::Text(text) => {
+                let file = self.answered_file(name, text)?;
+                self.give_file(notice, flags, &file)
+            }
             Answered::Absent => Err(Errno::NOENT),
             Answered::Real => Ok(Answer::Go),
         }
+    }
+
+    /// A file that says a text, opened anew. It is made once for as long as the text stays the same, as a file on a disk is.
+    fn answered_file(&mut self, name: String, text: String) -> Result<OwnedFd, Errno> {
+        if self.answered.get(&name).is_none_or(|(before, _)| *before != text) {
+            let file = memory_file(text.as_bytes())?;
+            fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+            self.stamps.note_nameless(&file)?;
+            self.answered.insert(name.clone(), (text, file));
+        }
+        let path = format!("/proc/self/fd/{}", self.answered[&name].1.as_raw_fd());
+        open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
     }
 
     fn give_file(&mut self, notice: &Notice, flags: i32, file: &OwnedFd) -> Result<Answer, Errno> {
@@ -127,7 +142,7 @@ impl Group {
 }
 
 fn memory_file(bytes: &[u8]) -> Result<OwnedFd, Errno> {
-    let file = memfd_create("file", MemfdFlags::CLOEXEC)?;
+    let file = memfd_create("file", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     rustix::io::write(&file, bytes)?;
     rustix::fs::seek(&file, SeekFrom::Start(0))?;
     Ok(file)

@@ -3,7 +3,11 @@
 //! One thread runs at a time. It runs until its next call; then the call is answered, made to wait, or left to the
 //! kernel, and the thread goes on. When it waits, another one is chosen by the seed; when all wait, the driver is told.
 
-use std::{collections::VecDeque, os::fd::OwnedFd, sync::Arc};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    os::fd::OwnedFd,
+    sync::Arc,
+};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -88,6 +92,8 @@ pub struct Group {
     pub(crate) view: Option<View>,
     /// The times of its files.
     pub(crate) stamps: Stamps,
+    /// What files were answered with, by their names.
+    pub(crate) answered: BTreeMap<String, (String, OwnedFd)>,
     /// What it has of its own.
     pub(crate) apart: Apart,
     /// Names that were made up for unix sockets.
@@ -104,6 +110,8 @@ pub struct Group {
     pub(crate) little_ns: u64,
     pub(crate) silent_slices: u64,
     pub(crate) sequence: u64,
+    /// A thread ran, and may have printed or sent something.
+    pub(crate) has_run: bool,
     /// Something was taken that was not told yet.
     pub(crate) has_lines: bool,
     pub(crate) over: bool,
@@ -197,6 +205,7 @@ impl Group {
             timers: Timers::default(),
             view: None,
             stamps,
+            answered: BTreeMap::new(),
             apart,
             names: 0,
             random_files: Vec::new(),
@@ -210,6 +219,7 @@ impl Group {
             little_ns: LITTLE_NS,
             silent_slices: 0,
             sequence: 0,
+            has_run: true,
             has_lines: false,
             over: false,
             broken: None,
@@ -330,7 +340,9 @@ impl Group {
                 self.answer(thread, notice)
             }
             State::Held(notice, held) => {
-                let late = !self.has_cause(thread, &held);
+                // One of the two is there: nobody asks the kernel for a cause before it is late.
+                let late =
+                    held.until.is_some_and(|until| self.is_over(until)) && !self.has_cause(thread, &held);
                 self.release(thread, notice, held, late)
             }
             other => {

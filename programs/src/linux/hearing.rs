@@ -30,6 +30,7 @@ const BEFORE: &str = "what comes before its first call";
 impl Group {
     /// Waits for the next call of the thread that runs, or for its end.
     pub(crate) fn listen(&mut self) -> Result<(), Broken> {
+        self.has_run = true;
         let broken = |what| move |errno: Errno| Broken::Kernel { what, source: errno.into() };
         let mut running: Vec<usize> =
             self.threads.iter().filter(|thread| thread.is_running()).map(|thread| thread.process).collect();

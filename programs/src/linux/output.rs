@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::{event::PollFlags, net::SendFlags};
 
-use super::{group::Group, table::State, waiting::is_ready};
+use super::{group::Group, table::State, waiting::which_are_ready};
 use crate::{Broken, Step};
 
 /// How many parts are taken at once from a file.
@@ -59,22 +59,31 @@ impl Output {
 }
 
 impl Group {
-    /// Turns what the program sent and printed into steps.
+    /// Turns what the program sent and printed since the last time into steps.
     pub(crate) fn gather(&mut self) -> Result<(), Broken> {
         self.flush_input();
+        // Without a thread that ran nothing came.
+        if !std::mem::take(&mut self.has_run) && !self.over && !self.sockets.has_backlog() && !self.has_lines
+        {
+            return Ok(());
+        }
         // One question for all: most calls come without anything sent or printed before.
         let mut asked: Vec<_> =
             self.outputs.iter().map(|output| (output.file().as_fd(), PollFlags::IN)).collect();
         asked.extend(self.sockets.files().map(|file| (file.as_fd(), PollFlags::IN)));
-        if !self.over && !self.sockets.has_backlog() && !is_ready(&asked) && !self.has_lines {
+        let ready = which_are_ready(&asked);
+        if !self.over && !self.sockets.has_backlog() && !ready.contains(&true) && !self.has_lines {
             return Ok(());
         }
         self.has_lines = false;
+        let (printed, sent) = ready.split_at(self.outputs.len());
         // Of what is printed and sent between two calls the first is told first: who says that it gives a lock back goes on to do so.
-        for (output, make) in
-            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
+        for ((output, make), &comes) in
+            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained]).zip(printed)
         {
-            output.drain();
+            if comes {
+                output.drain();
+            }
             while let Some(line) = output.line(self.limits.line) {
                 self.events.push_back(make(line));
             }
@@ -82,7 +91,7 @@ impl Group {
                 return Err(Broken::TooMuchOutput(self.limits.output));
             }
         }
-        self.sockets.gather(&mut self.events);
+        self.sockets.gather(sent, &mut self.events);
         Ok(())
     }
 

@@ -29,6 +29,8 @@ const MOST_LINKS: u32 = 40;
 /// Answered files that some machines have elsewhere.
 const LINKS: [&str; 5] =
     ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/etc/nsswitch.conf", "/var/lib/dbus/machine-id"];
+/// A path that meets no link.
+const STRAIGHT: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
 /// `PROC_SUPER_MAGIC`.
 const PROC: i64 = 0x9fa0;
 
@@ -92,8 +94,28 @@ impl Found {
 
 /// Who looks: what links to oneself mean to it.
 struct Looker {
-    process: u32,
-    thread: u32,
+    /// The process, in its own namespace and in the supervisor's.
+    process: [u32; 2],
+    /// The thread, in the supervisor's namespace.
+    tid: u32,
+}
+
+impl Looker {
+    /// What `/proc/self` says.
+    fn process(&self, own: bool) -> String {
+        let [inner, outer] = self.process;
+        if own { inner } else { outer }.to_string()
+    }
+
+    /// What `/proc/thread-self` says.
+    fn thread(&self, own: bool) -> String {
+        let thread = match self.process {
+            _ if !own => self.tid,
+            [inner, outer] if outer == self.tid => inner,
+            _ => own_number(self.tid),
+        };
+        format!("{}/task/{thread}", self.process(own))
+    }
 }
 
 fn describe(file: BorrowedFd<'_>) -> Result<Statx, Errno> {
@@ -160,10 +182,9 @@ impl View {
         if path.is_empty() {
             return Err(Errno::NOENT);
         }
-        let straight = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let climbs = || path.split(|&byte| byte == b'/').any(|part| part == b"..");
         let found = if path[0] == b'/' {
-            let found = point(self.root.as_fd(), path, follow, straight | ResolveFlags::IN_ROOT);
+            let found = point(self.root.as_fd(), path, follow, STRAIGHT | ResolveFlags::IN_ROOT);
             match found {
                 Err(Errno::LOOP) if self.own_processes => {
                     point(self.root.as_fd(), path, follow, ResolveFlags::IN_ROOT)
@@ -175,7 +196,7 @@ impl View {
         } else if climbs() {
             Err(Errno::LOOP)
         } else {
-            point(dir.ok_or(Errno::BADF)?.as_fd(), path, follow, straight)
+            point(dir.ok_or(Errno::BADF)?.as_fd(), path, follow, STRAIGHT)
         };
         match found {
             Err(Errno::LOOP | Errno::XDEV) => self.walk(looker, dir, path, follow),
@@ -222,10 +243,8 @@ impl View {
             }
             let is_process = fs::fstatfs(&at).is_ok_and(|system| system.f_type == PROC);
             let text = match part.as_slice() {
-                b"self" if is_process => looker.process.to_string().into_bytes(),
-                b"thread-self" if is_process => {
-                    format!("{}/task/{}", looker.process, looker.thread).into_bytes()
-                }
+                b"self" if is_process => looker.process(self.own_processes).into_bytes(),
+                b"thread-self" if is_process => looker.thread(self.own_processes).into_bytes(),
                 _ => fs::readlinkat(&next, "", Vec::new())?.into_bytes(),
             };
             if is_process && !matches!(part.as_slice(), b"self" | b"thread-self" | b"mounts" | b"net") {
@@ -237,6 +256,14 @@ impl View {
                 at = again(self.root.as_fd())?;
             }
             left.extend(parts(&text));
+            // Most links lead to what has no further one.
+            if !left.is_empty() && left.iter().all(|part| part != b"..") {
+                let rest: Vec<&[u8]> = left.iter().rev().map(Vec::as_slice).collect();
+                match point(at.as_fd(), &rest.join(&b'/'), follow, STRAIGHT) {
+                    Err(Errno::LOOP | Errno::XDEV) => {}
+                    found => return found,
+                }
+            }
         }
         Ok(at)
     }
@@ -270,10 +297,7 @@ impl Group {
             }
             fd => Some(process.file(fd)?),
         };
-        let thread = if tid == process.pid { process.own_pid } else { own_number(tid) };
-        let (outer, inner) = ((process.pid, tid), (process.own_pid, thread));
-        let (process, thread) = if self.view()?.own_processes { inner } else { outer };
-        let looker = Looker { process, thread };
+        let looker = Looker { process: [process.own_pid, process.pid], tid };
         Found::new(self.view()?.find(&looker, dir.as_ref(), path, follow)?)
     }
 

@@ -9,12 +9,14 @@
 //! file does that is linked to, is stamped when it is asked for. When a file was last read is not told: its last change is.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
 };
 
 use rustix::{
-    fs::{self, AtFlags, CWD, FileType, Mode, OFlags, Statx, StatxFlags, Timespec, Timestamps, UTIME_OMIT},
+    fs::{
+        self, AtFlags, CWD, FileType, Mode, OFlags, Stat, Statx, StatxFlags, Timespec, Timestamps, UTIME_OMIT,
+    },
     io::Errno,
 };
 use syscalls::Sysno;
@@ -59,6 +61,8 @@ pub(crate) struct Stamps {
     watched: Vec<(u64, OwnedFd)>,
     expected: Vec<Expected>,
     numbers: Vec<u64>,
+    /// Files of the supervisor's that have no name: device and number.
+    nameless: BTreeSet<(u64, u64)>,
     /// When the program was started, by the machine's clock.
     start: Time,
 }
@@ -122,6 +126,13 @@ impl Stamps {
             }
             self.watched.push((inode, file));
         }
+    }
+
+    /// The program will be given a file that has no name.
+    pub(crate) fn note_nameless(&mut self, file: &OwnedFd) -> Result<(), Errno> {
+        let stat = fs::fstat(file)?;
+        self.nameless.insert((stat.st_dev, stat.st_ino));
+        Ok(())
     }
 
     /// The number of what has no name.
@@ -226,6 +237,15 @@ impl Group {
         };
         let found = if path.is_empty() && flags & libc::AT_EMPTY_PATH != 0 && dir != libc::AT_FDCWD {
             let Ok(file) = self.file_of(thread, dir) else { return Ok(Answer::Go) };
+            if notice.call() != Sysno::statx && !self.stamps.nameless.is_empty() {
+                let stat = fs::fstat(&file)?;
+                if self.stamps.nameless.contains(&(stat.st_dev, stat.st_ino)) {
+                    let number = self.stamps.number(stat.st_ino);
+                    let stat = told_stat(stat, [self.setup.clock.wall_ns; 4], Some(number));
+                    self.memory_of(thread).write(notice.arg(buffer), plain(&stat))?;
+                    return Ok(Answer::Value(0));
+                }
+            }
             Found::new(file)?
         } else if is_elsewhere(&path) {
             return Ok(Answer::Go);
@@ -236,11 +256,10 @@ impl Group {
         };
         let Some(Told { file, times, number }) = self.told(found)? else { return Ok(Answer::Go) };
         let memory = self.memory_of(thread);
-        let parts = |time: Time| ((time / SECOND) as i64, (time % SECOND) as u32);
-        let [accessed, changed, status, born] = times.map(parts);
         if notice.call() == Sysno::statx {
             let mask = StatxFlags::from_bits_retain(notice.int(3) as u32) | StatxFlags::INO;
             let mut stat = fs::statx(&file, "", AtFlags::EMPTY_PATH, mask)?;
+            let [accessed, changed, status, born] = times.map(parts);
             for (place, (seconds, nanos)) in [
                 (&mut stat.stx_atime, accessed),
                 (&mut stat.stx_mtime, changed),
@@ -252,11 +271,7 @@ impl Group {
             stat.stx_ino = number.unwrap_or(stat.stx_ino);
             memory.write(notice.arg(buffer), plain(&stat))?;
         } else {
-            let mut stat = fs::fstat(&file)?;
-            (stat.st_atime, stat.st_atime_nsec) = (accessed.0, accessed.1.into());
-            (stat.st_mtime, stat.st_mtime_nsec) = (changed.0, changed.1.into());
-            (stat.st_ctime, stat.st_ctime_nsec) = (status.0, status.1.into());
-            stat.st_ino = number.unwrap_or(stat.st_ino);
+            let stat = told_stat(fs::fstat(&file)?, times, number);
             memory.write(notice.arg(buffer), plain(&stat))?;
         }
         Ok(Answer::Value(0))
@@ -335,6 +350,21 @@ fn is_elsewhere(path: &[u8]) -> bool {
     from_root
         && !matches!(first, b"" | b"." | b".." | b"dev" | b"proc" | b"run" | b"var")
         && !parts.any(|part| part == b"..")
+}
+
+/// Seconds and nanoseconds.
+fn parts(time: Time) -> (i64, u32) {
+    ((time / SECOND) as i64, (time % SECOND) as u32)
+}
+
+/// What the kernel says of a file, with other times and perhaps another number.
+fn told_stat(mut stat: Stat, times: [Time; 4], number: Option<u64>) -> Stat {
+    let [accessed, changed, status, _] = times.map(parts);
+    (stat.st_atime, stat.st_atime_nsec) = (accessed.0, accessed.1.into());
+    (stat.st_mtime, stat.st_mtime_nsec) = (changed.0, changed.1.into());
+    (stat.st_ctime, stat.st_ctime_nsec) = (status.0, status.1.into());
+    stat.st_ino = number.unwrap_or(stat.st_ino);
+    stat
 }
 
 /// The bytes of what the kernel fills in.

@@ -25,12 +25,16 @@ const MILLISECOND: u64 = 1_000_000;
 
 /// Whether one of the files is ready for what is asked.
 pub(crate) fn is_ready(files: &[(BorrowedFd<'_>, PollFlags)]) -> bool {
-    if files.is_empty() {
-        return false;
-    }
+    which_are_ready(files).contains(&true)
+}
+
+/// Which of the files are ready for what is asked.
+pub(crate) fn which_are_ready(files: &[(BorrowedFd<'_>, PollFlags)]) -> Vec<bool> {
     let mut asked: Vec<_> =
         files.iter().map(|&(file, events)| PollFd::from_borrowed_fd(file, events)).collect();
-    poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+    let any = !asked.is_empty()
+        && poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0);
+    asked.iter().map(|file| any && !file.revents().is_empty()).collect()
 }
 
 impl Group {
