@@ -1,14 +1,19 @@
 //! What follows a story: the chain of causes, what the violations need, and which designs the same plan leaves whole.
 
+use std::collections::BTreeMap;
+
+use picklock_scenarios::invariants::token_order;
 use picklock_scenarios::story::{Elsewhere, Part, Story, Without};
+use picklock_sim::ids::EventId;
 use picklock_sim::trace::{Event, What};
 
 use crate::cause;
+use crate::exchanges::{self, Outcome, is_number};
 use crate::layout::{left, printable, right, spaces, width, wrap};
 use crate::paint::{Ink, Style};
-use crate::rows::{Writer, struck, told_at};
-use crate::tale::list;
+use crate::tale::{differs, list};
 use crate::words::Names;
+use crate::writer::{Writer, struck, told_at};
 
 /// Of a longer chain, so many links at its beginning and at its end are told.
 const LINKS: usize = 10;
@@ -73,13 +78,28 @@ fn block(page: &mut String, title: &str, lines: &[(String, String)], style: &Sty
 pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
     let writer = Writer::of(story);
     let (names, struck) = (Names::of(&story.trace), struck(story));
-    let links: Vec<&Event> = links.iter().map(|position| &story.trace.events[*position]).collect();
+    // A lease that ran out is a cause from then on, whenever its store looked.
+    let when = |event: &Event| match event.what {
+        What::Expired { .. } => names.ran_out(event),
+        _ => event.at,
+    };
+    let mut links: Vec<&Event> = links.iter().map(|position| &story.trace.events[*position]).collect();
+    links.sort_by_key(|event| when(event));
+    let tokens = tokens(story);
     let hosts: Vec<&str> = links.iter().map(|event| names.host(told_at(event, &struck))).collect();
     let columns = hosts.iter().map(|host| width(host)).max().unwrap_or(0);
-    let time = links.iter().map(|event| event.at.to_string().len()).max().unwrap_or(0);
+    let time = links.iter().map(|event| when(event).to_string().len()).max().unwrap_or(0);
     let say = |(event, host): (&Event, &&str)| {
-        let before = format!("{}  {}  ", right(&event.at.to_string(), time), left(&printable(host), columns));
-        (before, writer.say(event))
+        let before =
+            format!("{}  {}  ", right(&when(event).to_string(), time), left(&printable(host), columns));
+        let words = match &event.what {
+            What::Expired { key, .. } if differs(when(event), event.at) => {
+                format!("the lease of `{key}` runs out, noticed at {}", event.at)
+            }
+            _ => writer.say(event),
+        };
+        let token = tokens.get(&event.id).map(|said| format!(", with token {said}")).unwrap_or_default();
+        (before, format!("{words}{token}"))
     };
     let mut lines: Vec<_> = links.into_iter().zip(&hosts).map(say).collect();
     if let Some(more) = lines.len().checked_sub(2 * LINKS).filter(|more| *more > 0) {
@@ -87,6 +107,23 @@ pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
         lines.splice(LINKS..LINKS + more, [(spaces(time + columns + 4), between)]);
     }
     lines
+}
+
+/// The tokens with which stores answered requests that made a record; none where the story is not about tokens.
+fn tokens(story: &Story) -> BTreeMap<EventId, String> {
+    if !story.invariants().any(|name| name == token_order::INVARIANT.name) {
+        return BTreeMap::new();
+    }
+    let events = &story.trace.events;
+    let mut said_to = BTreeMap::new();
+    for exchange in exchanges::of(story).into_iter().filter(|exchange| exchange.changed) {
+        let (Outcome::Answered(said) | Outcome::AnswerLost(said)) = exchange.outcome else { continue };
+        if is_number(&said) {
+            said_to.extend(exchange.positions.iter().map(|at| (events[*at].id, said.clone())));
+        }
+    }
+    let made = events.iter().filter(|event| matches!(event.what, What::Created { .. }));
+    made.filter_map(|event| Some((event.id, said_to.get(&event.cause?)?.clone()))).collect()
 }
 
 /// A line for each part without which nothing is violated, or less.

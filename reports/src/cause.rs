@@ -8,12 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_scenarios::history::{History, Record};
+use picklock_scenarios::invariants::progress;
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::story::{Breach, Part, Story};
 use picklock_sim::ids::{EventId, GrantId};
-use picklock_sim::trace::{Event, What};
+use picklock_sim::trace::{Event, Role, What};
 
 use crate::exchanges::is_late;
+use crate::reentries::{self, Count};
 use crate::relevance::futile;
 use crate::tale::deciding_stores;
 
@@ -28,7 +30,10 @@ pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
     for from in from {
         chain.follow_back(from, &mut links);
     }
-    chain.blows(end, &mut links);
+    chain.blows(
+        if breach.invariant == progress::INVARIANT.name { chain.events.len() } else { end },
+        &mut links,
+    );
     chain.ended_records(end, &mut links);
     chain.promotions(&mut links);
     // Tries that came to nothing led nowhere.
@@ -48,6 +53,7 @@ struct Chain<'a> {
     cited: BTreeSet<EventId>,
     /// The grants that the finding is about, and those of what it cites.
     grants: BTreeSet<GrantId>,
+    counts: BTreeMap<EventId, Count>,
 }
 
 impl<'a> Chain<'a> {
@@ -73,7 +79,7 @@ impl<'a> Chain<'a> {
             .collect();
         grants.extend(by_others);
         let cited = finding.events.iter().copied().collect();
-        Chain { story, breach, finding, events, places, effects, cited, grants }
+        Chain { story, breach, finding, events, places, effects, cited, grants, counts: reentries::of(story) }
     }
 
     fn place(&self, id: EventId) -> Option<usize> {
@@ -122,7 +128,7 @@ impl<'a> Chain<'a> {
     /// What was injected up to the end: what this invariant is known to need, or else all of it.
     fn blows(&self, end: usize, links: &mut BTreeSet<usize>) {
         let needed = self.needed();
-        for (at, event) in self.events.iter().enumerate().take(end + 1) {
+        for (at, event) in self.events.iter().enumerate().take(end.saturating_add(1)) {
             if let What::Injected { injection, .. } = event.what
                 && (needed.is_empty() || needed.contains(&injection))
             {
@@ -142,11 +148,13 @@ impl<'a> Chain<'a> {
     }
 
     /// How stores lost what they kept of the finding's grants, other than by the holder's own release: up to the latest of
-    /// these grants, or, for one whose client has a part in the end of the finding, up to that end.
+    /// these grants, or, for one whose client did the last thing to a record that the finding is about, up to that end. And how
+    /// the holds of a re-entrant lock were counted there.
     fn ended_records(&self, end: usize, links: &mut BTreeSet<usize>) {
         let history = History::of(&self.story.trace);
         let latest = self.finding.grants.iter().filter_map(|grant| self.granted(*grant)).max();
-        let actor = self.events[end].grant;
+        let at_resource = self.story.trace.role(self.events[end].host) == Some(Role::Resource);
+        let actor = self.events[end].grant.filter(|_| !at_resource);
         for grant in &self.grants {
             let deciding = deciding_stores(&history, &self.grants, *grant);
             let until = if actor == Some(*grant) { end } else { latest.unwrap_or(end).min(end) };
@@ -155,6 +163,7 @@ impl<'a> Chain<'a> {
                 record.key == section.key && (deciding.is_empty() || deciding.contains(&record.created.host))
             };
             for record in history.records_of(section).filter(decides) {
+                links.extend(self.counted(&history, record).filter(|at| *at <= end));
                 let by_others = record.ended.filter(|ended| !is_own_doing(record, ended));
                 let place = by_others.and_then(|ended| self.place(ended.id)).filter(|at| *at <= until);
                 if let Some(ended) = place {
@@ -163,6 +172,21 @@ impl<'a> Chain<'a> {
                 }
             }
         }
+    }
+
+    /// Where a re-entrant lock's holds of a record were counted.
+    fn counted<'h>(
+        &'h self,
+        history: &'h History<'_>,
+        record: &'h Record<'_>,
+    ) -> impl Iterator<Item = usize> + 'h {
+        let of_record = history
+            .touches
+            .iter()
+            .filter(|touch| history.records[touch.record].created.id == record.created.id);
+        of_record
+            .filter(|touch| self.counts.contains_key(&touch.event.id))
+            .filter_map(|touch| self.place(touch.event.id))
     }
 
     /// The replicas that became the primary before something happened there that is a link.

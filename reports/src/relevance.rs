@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_scenarios::history::History;
 use picklock_scenarios::invariants::progress;
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::story::Story;
@@ -115,6 +116,8 @@ struct View<'a> {
     held: BTreeSet<usize>,
     /// Leases that are set as their record is made.
     first_leases: BTreeSet<usize>,
+    /// What others did to the records of these grants.
+    by_others: BTreeSet<EventId>,
 }
 
 impl<'a> View<'a> {
@@ -141,6 +144,7 @@ impl<'a> View<'a> {
             acquired: events.iter().filter(acquired).filter_map(|event| event.grant).collect(),
             futile: futile(events),
             first_leases: first_leases(events),
+            by_others: by_others(story, &grants),
             held: held(story, &grants, &cited),
             grants,
             cited,
@@ -185,7 +189,8 @@ impl<'a> View<'a> {
                 self.lives(position)
                     && !self.futile.contains(&position)
                     && !self.first_leases.contains(&position)
-                    && event.grant.is_none_or(|grant| self.acquired.contains(&grant))
+                    && (event.grant.is_none_or(|grant| self.acquired.contains(&grant))
+                        || self.by_others.contains(&event.id))
             }
             _ => self.lives(position),
         }
@@ -283,6 +288,16 @@ pub(crate) fn futile(events: &[Event]) -> BTreeSet<usize> {
         }
     }
     futile
+}
+
+/// What others than their owner did to the records of these grants.
+fn by_others(story: &Story, grants: &[GrantId]) -> BTreeSet<EventId> {
+    let history = History::of(&story.trace);
+    let by_others = history.touches.iter().filter(|touch| {
+        let owner = history.records[touch.record].created.grant;
+        owner != touch.event.grant && owner.is_some_and(|owner| grants.contains(&owner))
+    });
+    by_others.map(|touch| touch.event.id).collect()
 }
 
 /// The leases that are set in the very step in which their record is made.

@@ -38,9 +38,10 @@ pub(crate) enum State {
 }
 
 impl Span {
-    /// Whether the event at this position lies in the span, its ends included.
-    pub(crate) fn covers(&self, position: usize) -> bool {
-        self.first <= position && self.last.is_none_or(|last| position <= last)
+    /// Whether the event at this position is told within the span, its ends included.
+    pub(crate) fn covers(&self, position: usize, deferred: &BTreeMap<usize, usize>) -> bool {
+        let place = |position| place(deferred, position);
+        place(self.first) <= place(position) && self.last.is_none_or(|last| place(position) <= place(last))
     }
 
     /// When it ends.
@@ -86,6 +87,11 @@ pub(crate) fn deferred(trace: &Trace, spans: &[Span]) -> BTreeMap<usize, usize> 
         }
     }
     deferred
+}
+
+/// Where an event is told: what a process does as it runs again after that.
+pub(crate) fn place(deferred: &BTreeMap<usize, usize>, position: usize) -> (usize, usize) {
+    deferred.get(&position).map_or((position, 0), |resumed| (*resumed, position + 1))
 }
 
 /// The span in which the holder of a grant believed in it, if it ever did.

@@ -30,7 +30,7 @@ pub(crate) fn found(story: &Story) -> Vec<String> {
         let first = breach.findings.first()?;
         let more = match breach.findings.len() - 1 {
             0 => String::new(),
-            more => format!(" ({more} more of this kind)"),
+            more => format!(" ({more} more {})", plural(more as u64, "finding")),
         };
         // With one invariant, the head has named it.
         let named = if story.breaches.len() > 1 { format!("{}: ", breach.invariant) } else { String::new() };
@@ -222,7 +222,7 @@ impl<'a> Teller<'a> {
         let acts = cited.filter(|at| self.trace.events[*at].grant == Some(section.id));
         let until = later.iter().filter_map(seen).chain(acts).max().unwrap_or(end);
         let holder = self.names.grant(section.id);
-        let mut told: Vec<(usize, String, Vec<&str>)> = Vec::new();
+        let mut told: Vec<(usize, TrueTime, String, Vec<&str>)> = Vec::new();
         let own = self.history.records_of(section).filter(|record| record.key == section.key);
         let deciding = deciding_stores(self.history, &self.finding.grants, section.id);
         for record in own.filter(|record| deciding.is_empty() || deciding.contains(&record.created.host)) {
@@ -230,21 +230,24 @@ impl<'a> Teller<'a> {
             let position = self.position(ended.id).filter(|at| *at < until);
             let Some((position, words)) = position.zip(self.end_of(record, ended, &holder)) else { continue };
             let store = self.names.host(ended.host);
-            match told.iter_mut().find(|(_, same, _)| *same == words) {
-                Some((_, _, stores)) if stores.contains(&store) => {}
-                Some((at, _, stores)) => {
-                    *at = position.min(*at);
+            match told.iter_mut().find(|(_, _, same, _)| *same == words) {
+                Some((_, _, _, stores)) if stores.contains(&store) => {}
+                Some((at, last, _, stores)) => {
+                    (*at, *last) = (position.min(*at), ended.at.max(*last));
                     stores.push(store);
                 }
-                None => told.push((position, words, vec![store])),
+                None => told.push((position, ended.at, words, vec![store])),
             }
         }
-        let say = |(position, words, stores): (usize, String, Vec<&str>)| {
+        let say = |(position, last, words, stores): (usize, TrueTime, String, Vec<&str>)| {
             let ended = &self.trace.events[position];
-            let since = if stores.len() > 1 { "From" } else { "At" };
+            let when = match ended.at {
+                first if differs(first, last) => format!("Between {first} and {last}"),
+                at => format!("At {at}"),
+            };
             let by = ended.grant.filter(|_| matches!(ended.what, What::Deleted { .. }));
             let own_end = by.map(|by| self.own_end(by, ended)).unwrap_or_default();
-            (position, format!("{since} {} {words} on {}{own_end}.", ended.at, list(&stores)))
+            (position, format!("{when} {words} on {}{own_end}.", list(&stores)))
         };
         told.into_iter().map(say).collect()
     }

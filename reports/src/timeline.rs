@@ -18,8 +18,9 @@ use picklock_sim::trace::{Event, Role, Trace, What};
 use crate::layout::{cut, left, paragraph, printable, right, staircase, width, wrap};
 use crate::numbers::plural;
 use crate::paint::{Ink, Style};
-use crate::rows::{self, Row};
+use crate::rows;
 use crate::spans::{self, Span, State};
+use crate::writer::Row;
 use crate::{aftermath, exchanges, relevance, tale};
 
 /// At most so many lines of the timeline of a short story.
@@ -218,17 +219,16 @@ impl<'a> Table<'a> {
     fn gutter(&self, position: usize) -> String {
         let lane = |client: &HostId| {
             let state = |state| {
-                self.spans
-                    .iter()
-                    .any(|span| span.client == *client && span.state == state && span.covers(position))
+                self.spans.iter().any(|span| {
+                    span.client == *client && span.state == state && span.covers(position, &self.deferred)
+                })
             };
             let belief = match (state(State::Believing), state(State::Waiting)) {
                 (true, _) => "│",
                 (false, true) => "┊",
                 (false, false) => " ",
             };
-            let runs_again = self.deferred.contains_key(&position);
-            let halt = if state(State::Halted) && !runs_again { "▓" } else { " " };
+            let halt = if state(State::Halted) { "▓" } else { " " };
             let rank = self.rank_of(*client);
             format!("{}{} ", self.style.paint(rank, belief), self.style.paint(Ink::Warn, halt))
         };

@@ -105,7 +105,7 @@ impl<'a> Names<'a> {
     }
 
     /// When the lease ran out that a store dropped in this event.
-    fn ran_out(&self, event: &Event) -> TrueTime {
+    pub(crate) fn ran_out(&self, event: &Event) -> TrueTime {
         self.records().ran_out.get(&event.id).copied().unwrap_or(event.at)
     }
 
@@ -244,7 +244,7 @@ impl<'a> Names<'a> {
                 }
                 at => format!("drops `{key}`: expired at {at}, noticed now"),
             },
-            What::Lost { key } => format!("has lost the record of `{key}` that it had acknowledged"),
+            What::Lost { key } => format!("has lost the record of `{key}` that it had"),
             What::LeaseLost { key } => {
                 format!("has lost the lease of `{key}` and not its record, which never runs out now")
             }

@@ -271,6 +271,42 @@ fn what_a_process_does_as_it_runs_again_is_told_after_that() {
 }
 
 #[test]
+fn a_client_holds_until_what_it_does_as_it_runs_again() {
+    let mut story = paused_holder();
+    let own = |what: &What| matches!(what, What::Waiting { .. });
+    let release = What::Releasing { key: Key::new("stock") };
+    before(&mut story, |what| *what == What::Resumed, own, release);
+    let page = tell(&story, &plain(110), Detail::Relevant);
+    let line = page.lines().find(|line| line.contains("runs again")).unwrap();
+    assert!(line.contains('│'), "{page}");
+}
+
+#[test]
+fn holds_of_a_re_entrant_lock_are_counted_by_what_was_asked() {
+    let mut story = paused_holder();
+    let made =
+        story.trace.events.iter().position(|event| matches!(event.what, What::Created { .. })).unwrap();
+    let [sent, arrived, made] = [2, 3, made].map(|at| story.trace.events[at].clone());
+    assert_eq!((made.cause, arrived.cause), (Some(arrived.id), Some(sent.id)), "a request and what it made");
+    let again = [sent, arrived, made].map(|event| event.id.0 + 20_000).map(EventId);
+    let copies = [2, 3].map(|at| story.trace.events[at].clone()).into_iter();
+    let made = story.trace.events.iter().find(|event| matches!(event.what, What::Created { .. })).cloned();
+    let extended = Event { what: What::Extended { key: Key::new("stock") }, ..made.unwrap() };
+    let causes = [None, Some(again[0]), Some(again[1])];
+    for (nth, event) in copies.chain([extended]).enumerate() {
+        let at = TrueTime(event.at.0 + 100_000_000);
+        story.trace.events.push(Event { id: again[nth], at, cause: causes[nth], ..event });
+    }
+    story.trace.events.sort_by_key(|event| event.at);
+    let asked = story.wire.get(&EventId(again[0].0 - 20_000)).unwrap().clone();
+    story.wire.insert(again[0], asked);
+    let counts = |story: &Story| tell(story, &plain(110), Detail::Relevant).contains(": one more hold");
+    assert!(!counts(&story), "no re-entrant lock");
+    story.trace.reentrant = true;
+    assert!(counts(&story), "{}", tell(&story, &plain(110), Detail::Relevant));
+}
+
+#[test]
 fn a_lease_that_is_set_as_the_record_is_made_is_no_line_of_its_own() {
     let mut story = paused_holder();
     let extended = What::Extended { key: Key::new("stock") };
@@ -618,6 +654,8 @@ fn a_lease_is_told_as_expired_when_it_was_and_as_noticed_when_it_was() {
     }
     let page = tell(&story, &plain(200), Detail::Relevant);
     assert!(page.contains("drops `stock`: expired at 1.071000s, noticed now"), "{page}");
+    let cause = "  1.071000s  node-1    the lease of `stock` runs out, noticed at 1.101000s";
+    assert!(page.lines().any(|line| line == cause), "{page}");
     let told = explain(&story);
     assert!(
         told.contains("At 1.101000s the record of client-1, whose lease had run out at 1.071000s"),

@@ -13,7 +13,8 @@ use crate::exchanges::{self, Exchange, Outcome};
 use crate::format::{Format, ReportError};
 use crate::layout::{cut, printable};
 use crate::paint::Style;
-use crate::rows::{self, Row};
+use crate::rows;
+use crate::writer::Row;
 use crate::{relevance, spans, tale};
 
 pub(super) const FORMAT: Format<Story> = Format {
