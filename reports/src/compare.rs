@@ -66,7 +66,7 @@ const NOTES: [&str; 4] = [
      95% (1998, method 10); one that leaves out 0 is hardly chance",
     "available: share of the time in which the lock was wanted and somebody held it; \
      p50, p99: latency of successful acquires; messages: client to store, per successful acquire",
-    "renewals a second of simulated time, and the most within 10 ms of one run; two holders: of the time in which the lock \
+    "renewals a second of simulated time, and the most within 10 ms of one run; too many holders: of the time in which the lock \
      was wanted or held, each pair counted; passed by: the most that one waiter saw somebody served who had asked later; \
      a dead holder: how long the others waited for its lease",
 ];

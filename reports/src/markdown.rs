@@ -79,7 +79,7 @@ fn names(summary: &Summary) -> String {
 }
 
 fn cells(summary: &Summary) -> String {
-    let head = ["design", "scenario", "runs", "unknown", "as expected", "found", "two holders", "faults"];
+    let head = ["design", "scenario", "runs", "unknown", "as expected", "found", "too many holders", "faults"];
     let mut table = Table::new(head);
     for cell in &summary.cells {
         let (runs, unknown) = (cell.runs.to_string(), cell.unknown.to_string());
@@ -90,7 +90,7 @@ fn cells(summary: &Summary) -> String {
             unknown,
             as_expected(cell),
             escape(&found(cell)),
-            escape(verdict::overlap(cell).trim_start_matches("two holders ")),
+            escape(verdict::overlap(cell).trim_start_matches("too many holders ")),
             escape(&verdict::bites(cell)),
         ];
         table.row(cells);

@@ -124,7 +124,7 @@ pub(crate) fn overlap(cell: &Cell) -> String {
         return String::new();
     }
     let span = |ns| numbers::span(Duration::from_nanos(ns));
-    let mut words = format!("two holders for up to {}", span(metrics.overlap_widest_ns));
+    let mut words = format!("too many holders for up to {}", span(metrics.overlap_widest_ns));
     if metrics.overlap_window_ns > metrics.overlap_widest_ns {
         words.push_str(&format!(", on and off for {}", span(metrics.overlap_window_ns)));
     }
