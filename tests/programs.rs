@@ -87,7 +87,9 @@ fn a_program_that_changed_is_not_taken_for_the_one_of_the_capsule() {
     let script =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/adapters/plain.py"))
             .unwrap();
+    let script = format!("import own\n{}", script.replace("str(uuid", "own.NAME + str(uuid"));
     std::fs::write(here.path().join("lock.py"), &script).unwrap();
+    std::fs::write(here.path().join("own.py"), "NAME = 'one'\n").unwrap();
     let run = [
         "run",
         "--program",
@@ -103,6 +105,11 @@ fn a_program_that_changed_is_not_taken_for_the_one_of_the_capsule() {
     let output = run_in(here.path(), &run);
     assert_eq!(output.code, Some(1), "{}", output.stderr);
     let capsule = std::fs::read_dir(here.path().join("capsules")).unwrap().next().unwrap().unwrap().path();
+    let told = run_in(here.path(), &["replay", capsule.to_str().unwrap()]);
+    assert!(told.stdout.contains("the same run to the last event"), "{}", told.stdout);
+    std::fs::write(here.path().join("own.py"), "NAME = 'another'\n").unwrap();
+    let told = run_in(here.path(), &["replay", capsule.to_str().unwrap()]);
+    assert!(told.stdout.contains("what they load, such as a module, may be another"), "{}", told.stdout);
     std::fs::write(here.path().join("lock.py"), script + "\n").unwrap();
     let told = run_in(here.path(), &["replay", capsule.to_str().unwrap()]);
     assert!(told.stdout.contains("other contents of lock.py"), "{}", told.stdout);

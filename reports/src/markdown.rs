@@ -79,7 +79,8 @@ fn names(summary: &Summary) -> String {
 }
 
 fn cells(summary: &Summary) -> String {
-    let head = ["design", "scenario", "runs", "unknown", "as expected", "found", "too many holders", "faults"];
+    let head =
+        ["design", "scenario", "runs", "unknown", "as expected", "found", "too many holders", "faults"];
     let mut table = Table::new(head);
     for cell in &summary.cells {
         let (runs, unknown) = (cell.runs.to_string(), cell.unknown.to_string());

@@ -133,7 +133,8 @@ fn read(text: &str, scenarios: &[&str]) -> Result<Allowances, Spot> {
         let none: [&str; 0] = [];
         let keys = [&["no_worse_than"], scenarios].concat();
         if !scenarios.contains(&entry.key) {
-            return Err(Spot::new(entry.key_span, Problem::unknown("scenario", entry.key, &keys)));
+            let kind = if entry.table().is_ok() { "scenario" } else { "key" };
+            return Err(Spot::new(entry.key_span, Problem::unknown(kind, entry.key, &keys)));
         }
         for inner in entries(entry.table()?) {
             if inner.key != "allow" {
@@ -201,6 +202,10 @@ allow = ["no-lost-update", "ownership"]
     fn mistakes_are_told_with_their_place_and_remedy() {
         for (text, says) in [
             ("[paus]\nallow = []", "allow.toml:1:2: there is no scenario `paus` (did you mean `pause`?)"),
+            (
+                "no_worse_then = 'single'",
+                "allow.toml:1:1: there is no key `no_worse_then` (did you mean `no_worse_than`?)",
+            ),
             ("[pause]\nallows = []", "allow.toml:2:1: there is no key `allows` (did you mean `allow`?)"),
             (
                 "[pause]\nallow = ['ownerships']",

@@ -193,7 +193,8 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
         CheckError::Panicked(_) => Failure::from(error),
     })?;
     let mut notes = vec![compare(&capsule, &run, engine == kept)];
-    notes.extend(changes(&capsule.parts, &design.parts));
+    let other_run = engine == kept && capsule.is_its_digest(run.trace.digest) == Some(false);
+    notes.extend(changes(&capsule.parts, &design.parts, other_run));
     let line = format!("picklock replay {}", quoted(&file.display().to_string()));
     // It holds a plan, and not the scenario that the plan was drawn from.
     let about = about(&design, &[]);
@@ -208,7 +209,7 @@ fn about(design: &Design, scenarios: &[Scenario]) -> About {
 }
 
 /// What the program is made of now and was not then, and the other way round.
-fn changes(then: &[Part], now: &[Part]) -> Option<String> {
+fn changes(then: &[Part], now: &[Part], other_run: bool) -> Option<String> {
     let changed = |part: &&Part| !then.contains(part);
     let missing = |part: &&Part| !now.iter().any(|other| other.file == part.file);
     let files: Vec<&str> = now
@@ -217,8 +218,16 @@ fn changes(then: &[Part], now: &[Part]) -> Option<String> {
         .chain(then.iter().filter(missing))
         .map(|part| part.file.as_str())
         .collect();
-    (!files.is_empty())
-        .then(|| format!("the program is not the one of the capsule: other contents of {}", files.join(", ")))
+    if !files.is_empty() {
+        return Some(format!(
+            "the program is not the one of the capsule: other contents of {}",
+            files.join(", ")
+        ));
+    }
+    // The run would be the same if nothing else had changed: what a program imports is not among its files.
+    let loads =
+        "the files of the command are those of the capsule: what they load, such as a module, may be another";
+    (other_run && !now.is_empty()).then(|| loads.to_owned())
 }
 
 fn compare(capsule: &Capsule, run: &Checked, same_engine: bool) -> String {

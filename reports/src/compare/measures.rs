@@ -90,8 +90,10 @@ pub(crate) fn further(metrics: &Metrics) -> Vec<String> {
     }
     if metrics.overlap_ns > 0 && metrics.wanted_ns > 0 {
         let share = numbers::percent(metrics.overlap_ns as f64 / metrics.wanted_ns as f64);
-        further
-            .push(format!("too many holders {share} of the time, for up to {}", span(metrics.overlap_widest_ns)));
+        further.push(format!(
+            "too many holders {share} of the time, for up to {}",
+            span(metrics.overlap_widest_ns)
+        ));
     }
     let retries = verdict::retries(metrics);
     if !retries.is_empty() {
