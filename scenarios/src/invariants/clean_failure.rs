@@ -51,7 +51,8 @@ fn check(history: &History<'_>) -> Outcome {
         judged_some |= last.at + history.trace.ttl + SLACK < history.trace.end;
         for record in history.records_of(section).filter(left) {
             let due = history.lease_end(record.created.host, last.at, history.trace.ttl) + SLACK;
-            let until = record.ended.map_or(history.trace.end, |event| event.at);
+            // It counts until its lease has run out by the store's clock, whenever the store drops it.
+            let until = record.over_at.unwrap_or(history.trace.end);
             if until > due && !history.is_upset(record, until) {
                 findings.push(leftover(history, section, record, last, until));
             }
@@ -129,6 +130,13 @@ mod tests {
         let slow = |ppm| failed().at(0).drifts(NODE_1, ppm).at(360).expires(NODE_1).trace();
         assert_eq!(finding(&INVARIANT, &slow(0)).grants, [A1]);
         assert_eq!(judge(&INVARIANT, &slow(-100_000)), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_record_counts_until_its_lease_ran_out_whenever_that_is_noticed() {
+        let late = |overdue| failed().at(500).expires_late(NODE_1, overdue).trace();
+        assert_eq!(finding(&INVARIANT, &late(100)).width, wide(399));
+        assert_eq!(judge(&INVARIANT, &late(390)), Outcome::Holds);
     }
 
     #[test]
