@@ -80,7 +80,7 @@ pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
     let (names, struck) = (Names::of(&story.trace), struck(story));
     // A lease that ran out is a cause from then on, whenever its store looked.
     let when = |event: &Event| match event.what {
-        What::Expired { .. } => names.ran_out(event),
+        What::Expired { .. } if !names.comes_back(event) => names.ran_out(event),
         _ => event.at,
     };
     let mut links: Vec<&Event> = links.iter().map(|position| &story.trace.events[*position]).collect();
@@ -93,7 +93,7 @@ pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
         let before =
             format!("{}  {}  ", right(&when(event).to_string(), time), left(&printable(host), columns));
         let words = match &event.what {
-            What::Expired { key, .. } if differs(when(event), event.at) => {
+            What::Expired { key, .. } if differs(when(event), event.at) && !names.comes_back(event) => {
                 format!("the lease of `{key}` runs out, noticed at {}", event.at)
             }
             _ => writer.say(event),

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_scenarios::history::{History, Record};
-use picklock_scenarios::invariants::progress;
+use picklock_scenarios::invariants::{honest_validity, progress};
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::story::{Breach, Part, Story};
 use picklock_sim::ids::{EventId, GrantId};
@@ -30,11 +30,11 @@ pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
     for from in from {
         chain.follow_back(from, &mut links);
     }
-    chain.blows(
-        if breach.invariant == progress::INVARIANT.name { chain.events.len() } else { end },
-        &mut links,
-    );
-    chain.ended_records(end, &mut links);
+    chain.blows(if chain.is_block() { chain.events.len() } else { end }, &mut links);
+    // Who could be granted when is all that this one is about, and it cites what freed the lock by then.
+    if breach.invariant != honest_validity::INVARIANT.name {
+        chain.ended_records(end, &mut links);
+    }
     chain.promotions(&mut links);
     // Tries that came to nothing led nowhere.
     let futile = futile(chain.events);
@@ -80,6 +80,11 @@ impl<'a> Chain<'a> {
         grants.extend(by_others);
         let cited = finding.events.iter().copied().collect();
         Chain { story, breach, finding, events, places, effects, cited, grants, counts: reentries::of(story) }
+    }
+
+    /// A block goes on after the last thing that anybody did.
+    fn is_block(&self) -> bool {
+        self.breach.invariant == progress::INVARIANT.name
     }
 
     fn place(&self, id: EventId) -> Option<usize> {
@@ -165,6 +170,9 @@ impl<'a> Chain<'a> {
             for record in history.records_of(section).filter(decides) {
                 links.extend(self.counted(&history, record).filter(|at| *at <= end));
                 let by_others = record.ended.filter(|ended| !is_own_doing(record, ended));
+                // What blocks is what was not ended, or what should be there and is not.
+                let by_others =
+                    by_others.filter(|ended| !self.is_block() || matches!(ended.what, What::Lost { .. }));
                 let place = by_others.and_then(|ended| self.place(ended.id)).filter(|at| *at <= until);
                 if let Some(ended) = place {
                     links.extend(self.place(record.created.id));

@@ -198,12 +198,13 @@ impl<'a> Links<'a> {
 }
 
 impl Exchange {
-    /// What it has in common with another try of the same: everything but owner values and who was asked.
+    /// What it has in common with another try of the same: everything but owner values, dates and who was asked.
     pub(crate) fn shape(&self) -> String {
         if self.setup.is_some() {
             return format!("{} sets up", self.source.0);
         }
-        let words: Vec<&str> = self.asked.split(' ').filter(|word| !word.ends_with("..")).collect();
+        let words: Vec<&str> =
+            self.asked.split(' ').filter(|word| !word.ends_with("..") && !is_date(word)).collect();
         let outcome = match &self.outcome {
             Outcome::Answered(said) => said.as_str(),
             Outcome::AnswerLost(_) => "answer lost",
@@ -254,6 +255,11 @@ fn setup_command(command: &str, said: &str) -> Option<&'static str> {
     let unknown = is("EVALSHA") && said.starts_with("NOSCRIPT");
     let loads = is("SCRIPT LOAD") || is("SCRIPT EXISTS");
     (unknown || loads).then_some(if unknown { "EVALSHA of an unknown script" } else { "SCRIPT LOAD" })
+}
+
+/// Whether an argument is a date: milliseconds since 1970, or finer ones.
+fn is_date(word: &str) -> bool {
+    word.len() >= 13 && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether an answer is a number, such as how long a lease still lasts.

@@ -129,7 +129,7 @@ impl<'a> Line<'a> {
         let close = |one: TrueTime, other: TrueTime| other.since(one).max(one.since(other)) <= near;
         self.alike.is_some()
             && self.alike == other.alike
-            && (is_setup || self.count == other.count)
+            && if is_setup { self.commands == other.commands } else { self.count == other.count }
             && self.first_answer() == other.first_answer()
             && self.answer == other.answer
             && !other.hosts.iter().any(|host| self.hosts.contains(host))
@@ -221,8 +221,7 @@ impl<'a> Fold<'a> {
             self.open.clear();
             self.interruptions += 1;
         }
-        let counted = self.writer.count(event);
-        let alike = if cited { None } else { repeated(event).map(|alike| format!("{alike}{counted}")) };
+        let alike = if cited { None } else { repeated(event).map(|alike| format!("{alike}: {}", row.text)) };
         let line = alike.as_ref().and_then(|alike| self.open.get(&at_host(alike, event.host)));
         match line.copied() {
             Some(line) => self.lines[line].join(None, event.at),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use picklock_sim::ids::{GrantId, HostId};
 use picklock_sim::lock::Belief;
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Trace, What};
+use picklock_sim::trace::{Event, Halt, Trace, What};
 
 /// One span in the life of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +71,9 @@ pub(crate) fn of(trace: &Trace) -> Vec<Span> {
     spans
 }
 
-/// What a halted process does in the very instant in which it runs again stands before that in the trace: the step in which it was
-/// halted goes on. The positions of such events, each with that of the end of the halt.
+/// Events that are told later than they stand in the trace, by positions, each with that of the event after which it is told. What
+/// a halted process does in the very instant in which it runs again: the step in which it was halted goes on. And the stall of
+/// a section that goes on with its step, and stands still when it next waits.
 pub(crate) fn deferred(trace: &Trace, spans: &[Span]) -> BTreeMap<usize, usize> {
     let mut deferred = BTreeMap::new();
     for span in spans.iter().filter(|span| span.state == State::Halted) {
@@ -84,6 +85,13 @@ pub(crate) fn deferred(trace: &Trace, spans: &[Span]) -> BTreeMap<usize, usize> 
         };
         if resumed.what == What::Resumed {
             deferred.extend((span.first + 1..last).filter(goes_on).map(|at| (at, last)));
+        }
+        let stalled = &trace.events[span.first];
+        if matches!(stalled.what, What::Paused { kind: Halt::Stall, .. }) {
+            let rest = trace.events[span.first..].iter().take_while(|event| event.at == stalled.at);
+            let own = rest.enumerate().filter(|(_, event)| event.host == span.client);
+            let goes_on = own.map(|(nth, _)| span.first + nth).last().filter(|at| *at > span.first);
+            deferred.extend(goes_on.map(|at| (span.first, at)));
         }
     }
     deferred

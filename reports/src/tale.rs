@@ -256,6 +256,10 @@ impl<'a> Teller<'a> {
     fn end_of(&self, record: &Record<'_>, ended: &Event, holder: &str) -> Option<String> {
         let grant = ended.grant.filter(|grant| Some(*grant) != record.created.grant);
         match (&ended.what, grant) {
+            (What::Expired { .. }, _) if self.names.comes_back(ended) => Some(format!(
+                "the record of {holder}, whose lease had run out at {}, was gone",
+                self.history.ran_out(ended)
+            )),
             (What::Expired { .. }, _) => match self.history.ran_out(ended) {
                 at if differs(at, ended.at) => {
                     Some(format!("the record of {holder}, whose lease had run out at {at}, was dropped"))

@@ -104,6 +104,17 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Whether a store starts anew in the very instant of the event: what it had is told as gone then.
+    pub(crate) fn comes_back(&self, event: &Event) -> bool {
+        let same = |other: &&Event| other.host == event.host && other.at == event.at;
+        let around = self.trace.events.partition_point(|other| other.at < event.at);
+        self.trace.events[around..]
+            .iter()
+            .take_while(|other| other.at == event.at)
+            .filter(same)
+            .any(|other| other.what == What::Restarted)
+    }
+
     /// When the lease ran out that a store dropped in this event.
     pub(crate) fn ran_out(&self, event: &Event) -> TrueTime {
         self.records().ran_out.get(&event.id).copied().unwrap_or(event.at)
@@ -238,6 +249,9 @@ impl<'a> Names<'a> {
                 format!("extends the lease of `{key}`{whose}{}", self.foreign(event))
             }
             What::Deleted { key } => format!("deletes the record of `{key}`{whose}{}", self.foreign(event)),
+            What::Expired { key, .. } if self.comes_back(event) => {
+                format!("comes back without `{key}`: expired at {}, while it was down", self.ran_out(event))
+            }
             What::Expired { key, .. } => match self.ran_out(event) {
                 at if at.as_nanos() / 1_000 == event.at.as_nanos() / 1_000 => {
                     format!("the lease of `{key}` runs out: record dropped")

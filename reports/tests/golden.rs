@@ -13,7 +13,7 @@ use picklock_scenarios::summary::{Expected, Summary};
 use picklock_sim::ids::{EventId, HostId, Key};
 use picklock_sim::lock::Exclusion;
 use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, What};
+use picklock_sim::trace::{Event, Halt, What};
 use serde_json::Value;
 
 mod fixtures;
@@ -304,6 +304,39 @@ fn holds_of_a_re_entrant_lock_are_counted_by_what_was_asked() {
     assert!(!counts(&story), "no re-entrant lock");
     story.trace.reentrant = true;
     assert!(counts(&story), "{}", tell(&story, &plain(110), Detail::Relevant));
+}
+
+#[test]
+fn a_section_stalls_when_it_next_waits() {
+    let mut story = paused_holder();
+    let halted = |what: &What| matches!(what, What::Paused { .. });
+    let at = story.trace.events.iter().position(|event| halted(&event.what)).unwrap();
+    let What::Paused { kind, .. } = &mut story.trace.events[at].what else { panic!("a halt") };
+    *kind = Halt::Stall;
+    let asked = |what: &What| matches!(what, What::Waiting { .. });
+    let goes_on = before(&mut story, halted, asked, What::Releasing { key: Key::new("stock") });
+    story.trace.events.swap(at, goes_on + 1);
+    for detail in [Detail::Relevant, Detail::Full] {
+        let page = tell(&story, &plain(110), detail);
+        let line = |words: &str| page.lines().position(|line| line.contains(words)).unwrap();
+        assert!(line("begins to release") < line("its section stalls until"), "{page}");
+    }
+}
+
+#[test]
+fn a_store_that_comes_back_without_an_expired_record_drops_nothing() {
+    let mut story = paused_holder();
+    let expired = |what: &What| matches!(what, What::Expired { .. });
+    before(&mut story, expired, expired, What::Restarted);
+    for event in &mut story.trace.events {
+        if let What::Expired { overdue_ns, .. } = &mut event.what {
+            *overdue_ns = 30_000_000;
+        }
+    }
+    let page = tell(&story, &plain(200), Detail::Relevant);
+    let gone = "comes back without `stock`: expired at 1.071000s, while it was down";
+    assert_eq!(page.matches(gone).count(), 3, "in the timeline and in both chains: {page}");
+    assert!(explain(&story).contains("whose lease had run out at 1.071000s, was gone on node-1"), "{page}");
 }
 
 #[test]

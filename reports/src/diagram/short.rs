@@ -4,6 +4,7 @@ use picklock_sim::trace::{Disconnect, Event, Halt, What};
 
 use crate::layout::{cut, printable, width};
 use crate::numbers::span;
+use crate::tale::differs;
 use crate::words::Names;
 
 /// A label takes so many columns at most.
@@ -130,6 +131,9 @@ pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
         What::Created { .. } => format!("record{whose}"),
         What::Extended { .. } => format!("extended{whose}"),
         What::Deleted { .. } => format!("deleted{whose}"),
+        What::Expired { .. } if differs(names.ran_out(event), event.at) => {
+            "drops an expired record".to_owned()
+        }
         What::Expired { .. } => "the lease runs out".to_owned(),
         What::Lost { .. } => "record lost".to_owned(),
         What::LeaseLost { .. } => "its lease is lost".to_owned(),
