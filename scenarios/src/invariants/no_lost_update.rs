@@ -170,7 +170,28 @@ fn read_before<'t>(history: &History<'t>, change: &Operation<'_>) -> Option<&'t 
     earlier(history, change).iter().rev().find(read).map(|read| read.event)
 }
 
+/// The first write to a register of which nothing is left, and the one that wiped it out: a later write that builds neither on it nor
+/// on what was built on it. Where nobody knows what a write was made from, it is held to build on the one before.
+fn wiped_out<'h, 't>(history: &'h History<'t>, key: usize) -> Option<[&'h Operation<'t>; 2]> {
+    let ours = history.operations.iter().filter(|operation| operation.key == key);
+    let writes: Vec<_> = ours.filter(|operation| matches!(operation.act, Act::Write(_))).collect();
+    let built_on: Vec<Option<usize>> = (0..writes.len())
+        .map(|at| match read_before(history, writes[at]) {
+            Some(read) => writes.iter().rposition(|write| write.event.id < read.id),
+            None => at.checked_sub(1),
+        })
+        .collect();
+    let builds_on = |write: usize, other: usize| {
+        std::iter::successors(Some(write), |at| built_on[*at]).any(|at| at == other)
+    };
+    let last = writes.len().checked_sub(1)?;
+    let lost = (0..last).find(|write| !builds_on(last, *write))?;
+    let by = (lost + 1..=last).find(|write| !builds_on(*write, lost))?;
+    Some([writes[lost], writes[by]])
+}
+
 fn imbalance(history: &History<'_>, key: usize, tally: &Tally<'_, '_>) -> Option<Finding> {
+    let place = key;
     let Tally { acknowledged, unknown, applied, .. } = *tally;
     if (acknowledged..=acknowledged + unknown).contains(&applied) {
         return None;
@@ -194,7 +215,8 @@ fn imbalance(history: &History<'_>, key: usize, tally: &Tally<'_, '_>) -> Option
         format!("{applied} {what} `{key}` {kept} kept, but {acknowledged} acknowledged and {unknown} unknown")
     };
     // Of two changes of which one wiped out the other, what each was made from tells why.
-    let clash: Vec<&Operation<'_>> = tally.clobber.into_iter().flatten().collect();
+    let wiped_out = if tally.stock.is_none() { wiped_out(history, place) } else { None };
+    let clash: Vec<&Operation<'_>> = wiped_out.or(tally.clobber).into_iter().flatten().collect();
     let last = tally.last.filter(|_| clash.is_empty());
     let reads = clash.iter().filter_map(|one| read_before(history, one));
     let changes = clash.iter().copied().chain(last).map(|one| one.event);
@@ -236,6 +258,19 @@ mod tests {
             .collect();
         assert_eq!(cited(&trace, &found), events);
         assert_eq!(found.text, "2 changes of `stock` were acknowledged, but only 1 was kept: 1 lost");
+    }
+
+    #[test]
+    fn a_write_that_was_wiped_out_for_a_while_is_not_the_lost_one() {
+        let script = Script::new().at(0).reads(B1, 0);
+        let script = adds(script.at(1), A1, 0).at(2).reads(C1, 1).at(3).writes(B1, 1).acknowledged(B1);
+        let trace = script.at(4).writes(C1, 2).acknowledged(C1).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert_eq!(found.grants, [B1, C1]);
+        assert_eq!(found.text, "3 changes of `stock` were acknowledged, but only 2 were kept: 1 lost");
+        let cited = cited(&trace, &found);
+        let events = ["0 resource resource-read", "2 resource resource-read"];
+        assert_eq!(cited[..2], events);
     }
 
     #[test]
