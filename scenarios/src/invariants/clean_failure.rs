@@ -13,7 +13,7 @@ use picklock_sim::lock::Belief;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::Event;
 
-use super::findings::{NOTHING_TOLD, cite, judged, ms, who};
+use super::findings::{NOTHING_TOLD, between, cite, judged, who};
 use super::invariant::Invariant;
 use crate::history::{History, Record, Section};
 use crate::outcome::{Finding, Outcome};
@@ -78,7 +78,7 @@ fn leftover(
             history.trace.host_name(record.created.host),
             history.key_name(section.key),
             who(history, section.id),
-            ms(width),
+            between(last.at, until),
         ),
         grants: vec![section.id],
         events: cite(

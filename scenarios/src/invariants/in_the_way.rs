@@ -62,9 +62,13 @@ impl<'h, 't> Blocked<'h, 't> {
                 && let What::Noticed { text: words } = &first.what
             {
                 let (how, times) = (words.split(' ').next().unwrap_or_default(), given_up.len());
-                let times = if times == 1 { String::new() } else { format!(", {times} times in all") };
+                let times = if times == 1 {
+                    String::new()
+                } else {
+                    format!(", the first of {times} that were given up")
+                };
                 let watcher = self.history.trace.host_name(first.host);
-                text.push_str(&format!("; {watcher} gave up the failover at {} ({how}){times}", first.at));
+                text.push_str(&format!("; {watcher} gave up a failover at {} ({how}){times}", first.at));
             }
             return Obstacle { text: Some(text), events };
         }
@@ -344,15 +348,17 @@ mod tests {
     #[test]
     fn a_record_on_a_dead_host_is_not_in_the_way() {
         let down = |host: HostId| copied().at(20).crashes(CLIENT_1).at(21).crashes(host);
-        let script = down(NODE_1).crashes(NODE_2).crashes(NODE_3);
-        let abort = What::Noticed { text: "-failover-abort-no-good-slave master mymaster".to_owned() };
-        let told = told(script.at(50).event(REPLICA, None, abort));
+        let script = || down(NODE_1).crashes(NODE_2).crashes(NODE_3);
+        let abort = || What::Noticed { text: "-failover-abort-no-good-slave master mymaster".to_owned() };
+        let once = told(script().at(50).event(REPLICA, None, abort()));
         assert!(
-            told.starts_with("no record is in the way: node-1 is down from 0.021000s to the end, "),
-            "{told}"
+            once.starts_with("no record is in the way: node-1 is down from 0.021000s to the end, "),
+            "{once}"
         );
-        let gave_up = "; replica-1-1 gave up the failover at 0.050000s (-failover-abort-no-good-slave)";
-        assert!(told.ends_with(gave_up), "{told}");
+        let gave_up = "; replica-1-1 gave up a failover at 0.050000s (-failover-abort-no-good-slave)";
+        assert!(once.ends_with(gave_up), "{once}");
+        let twice = script().at(50).event(REPLICA, None, abort()).at(60).event(REPLICA, None, abort());
+        assert!(told(twice).ends_with(&format!("{gave_up}, the first of 2 that were given up")));
     }
 
     #[test]
