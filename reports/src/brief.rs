@@ -24,7 +24,7 @@ use crate::{finding, folded, tale};
 /// At most so many lines, and one screen, when everything is as expected.
 pub const LINES: usize = 50;
 /// So many cells that say something are shown one by one.
-const FEW: u64 = 4;
+pub const FEW: u64 = 4;
 /// At most so many cells that are not as expected are listed.
 const LISTED: usize = 8;
 

@@ -89,8 +89,13 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     campaign.real = servers::installed()
         .filter(|_| campaign.confirm)
         .map(|name| RealServers { name: name.into(), on: |design| servers::on_real_servers(design).ok() });
+    // A page of many cells tells no story of what is expected.
+    let tells = args.verbose
+        || selection.out.is_some()
+        || formats.iter().any(|format| format.name != "text")
+        || campaign.cells() <= brief::FEW;
     campaign.thorough =
-        args.confirm_all || (!args.no_confirm && args.allow.is_none() && is_choice(selection));
+        args.confirm_all || (tells && !args.no_confirm && args.allow.is_none() && is_choice(selection));
     campaign.expectations = expectations.as_ref();
     let figures = args.explored.as_deref().map(Figures::load).transpose().map_err(Failure::input)?;
     if selection.out.is_some() && !campaign.thorough {

@@ -107,8 +107,13 @@ impl<'a> Campaign<'a> {
     /// How many runs it has if nothing stops it; of a shard about.
     #[must_use]
     pub fn size(&self) -> u64 {
-        let cells = self.pairings().iter().filter(|pairing| pairing.design.is_ok()).count() as u64;
-        cells.saturating_mul(self.seeds.end - self.seeds.start) / self.shard.map_or(1, Shard::of)
+        self.cells().saturating_mul(self.seeds.end - self.seeds.start) / self.shard.map_or(1, Shard::of)
+    }
+
+    /// How many designs and scenarios say something of each other.
+    #[must_use]
+    pub fn cells(&self) -> u64 {
+        self.pairings().iter().filter(|pairing| pairing.design.is_ok()).count() as u64
     }
 
     /// Every design under every scenario, design by design.
