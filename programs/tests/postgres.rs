@@ -16,10 +16,11 @@ fn a_session_of_postgresql_waits_for_the_row_of_another() {
     if runtime(&[&server]).is_none() || runtime(&["psql"]).is_none() {
         return;
     }
-    let script = format!("{}/tests/adapters/postgres.sh", env!("CARGO_MANIFEST_DIR"));
+    let script = format!("{}/../examples/adapters/postgres_rows.sh", env!("CARGO_MANIFEST_DIR"));
     let setup = setup(&[&script, PROGRAMS], 1);
     let story = run(&setup, &[]);
-    assert_eq!(story.printed(), ["first has a", "second has a"], "{story:#?}");
+    let turns = ["wants row", "holds row", "frees row"].repeat(2);
+    assert_eq!(story.printed(), turns, "{story:#?}");
     assert_eq!(story.status, Some(Status::Code(0)));
     let times = if std::env::var_os("PICKLOCK_NIGHTLY").is_some() { 20 } else { 2 };
     for _ in 1..times {
