@@ -4,7 +4,9 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
     /// There is no command.
-    #[error("there is no command: write it after a colon, as in `program:python3 lock.py`")]
+    #[error(
+        "there is no command: write it after a colon, as in `program:python3 lock.py`, and `@real` after it"
+    )]
     NoCommand,
     /// The command's quotes are not closed.
     #[error("the command `{0}` has a quote that is not closed")]
