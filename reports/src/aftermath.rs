@@ -141,7 +141,17 @@ pub(crate) fn necessary(story: &Story, tried: &[Without]) -> Vec<String> {
 
 /// A line for the parts without which all of it is violated nevertheless; none if there is no such part.
 pub(crate) fn unnecessary(story: &Story, tried: &[Without]) -> Vec<String> {
-    let others = tried.iter().filter(|without| !changes(story, without));
+    // A section that was planned and never begun is no part of the run.
+    let took_place = |without: &&Without| match &without.part {
+        Part::Section { client, ordinal } => story
+            .trace
+            .events
+            .iter()
+            .filter_map(|event| event.grant)
+            .any(|grant| story.trace.host_name(grant.client) == client && grant.section == *ordinal),
+        Part::Injection(_) => true,
+    };
+    let others = tried.iter().filter(|without| !changes(story, without)).filter(took_place);
     let others: Vec<String> = others.map(|without| part(story, &without.part)).collect();
     let line = || format!("violated all the same without {}", others.join(", without "));
     (!others.is_empty()).then(line).into_iter().collect()

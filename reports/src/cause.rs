@@ -31,11 +31,12 @@ pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
         chain.follow_back(from, &mut links);
     }
     chain.blows(if chain.is_block() { chain.events.len() } else { end }, &mut links);
-    // Who could be granted when is all that this one is about, and it cites what freed the lock by then.
-    if breach.invariant != honest_validity::INVARIANT.name {
+    // Of a deadline it is cited what freed the lock by then, and what blocks is what was not ended.
+    if breach.invariant != honest_validity::INVARIANT.name && !chain.is_block() {
         chain.ended_records(end, &mut links);
     }
     chain.promotions(&mut links);
+    chain.demotions(end, &mut links);
     // Tries that came to nothing led nowhere.
     let futile = futile(chain.events);
     let cited = |at: &usize| chain.cited.contains(&chain.events[*at].id);
@@ -142,12 +143,18 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The injections without which the invariant is kept, if that was tried.
+    /// The injections without which the invariant is kept, if that was tried. Where it was violated more than once, another of its
+    /// findings may stay: then also those without which any other one is kept.
     fn needed(&self) -> BTreeSet<u32> {
         let without = self.story.trials.iter().flat_map(|trials| &trials.without);
-        let needed = without.filter_map(|one| match one.part {
-            Part::Injection(index) if !one.violated.contains(&self.breach.invariant) => Some(index),
-            _ => None,
+        let once = self.breach.findings.len() == 1;
+        let needed = without.filter_map(|one| {
+            let kept = !one.violated.contains(&self.breach.invariant)
+                || !once && one.violated.len() < self.story.breaches.len();
+            match one.part {
+                Part::Injection(index) if kept => Some(index),
+                _ => None,
+            }
         });
         needed.collect()
     }
@@ -170,9 +177,6 @@ impl<'a> Chain<'a> {
             for record in history.records_of(section).filter(decides) {
                 links.extend(self.counted(&history, record).filter(|at| *at <= end));
                 let by_others = record.ended.filter(|ended| !is_own_doing(record, ended));
-                // What blocks is what was not ended, or what should be there and is not.
-                let by_others =
-                    by_others.filter(|ended| !self.is_block() || matches!(ended.what, What::Lost { .. }));
                 let place = by_others.and_then(|ended| self.place(ended.id)).filter(|at| *at <= until);
                 if let Some(ended) = place {
                     links.extend(self.place(record.created.id));
@@ -195,6 +199,22 @@ impl<'a> Chain<'a> {
         of_record
             .filter(|touch| self.counts.contains_key(&touch.event.id))
             .filter_map(|touch| self.place(touch.event.id))
+    }
+
+    /// The primaries that kept the record of whoever did the last thing and became replicas: that sent it to another store.
+    fn demotions(&self, end: usize, links: &mut BTreeSet<usize>) {
+        let (Some(actor), here) = (self.events[end].grant, self.events[end].host) else { return };
+        if !matches!(self.events[end].what, What::Deleted { .. } | What::Extended { .. }) {
+            return;
+        }
+        let kept = |at: &usize| {
+            let event = &self.events[*at];
+            event.grant == Some(actor) && event.host != here && matches!(event.what, What::Created { .. })
+        };
+        let before: BTreeSet<_> = (0..end).filter(kept).map(|at| self.events[at].host).collect();
+        let demoted =
+            |at: &usize| self.events[*at].what == What::Demoted && before.contains(&self.events[*at].host);
+        links.extend((0..end).filter(demoted));
     }
 
     /// The replicas that became the primary before something happened there that is a link.

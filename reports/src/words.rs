@@ -84,10 +84,11 @@ impl<'a> Names<'a> {
             record.created.at <= promoted.at && record.over_at.is_none_or(|over| over > promoted.at)
         };
         let kept = || history.records.iter().filter(live);
-        let here: BTreeSet<_> = kept()
-            .filter(|record| record.created.host == promoted.host)
-            .map(|record| (record.key, record.created.grant))
-            .collect();
+        // A lease that had run out there is not what it lacks: that of a store that was down is known to nobody.
+        let had =
+            |record: &&Record<'_>| record.created.host == promoted.host && record.created.at <= promoted.at;
+        let here: BTreeSet<_> =
+            history.records.iter().filter(had).map(|record| (record.key, record.created.grant)).collect();
         let lacks =
             kept().filter(|record| record.on_store && !here.contains(&(record.key, record.created.grant)));
         let grants = lacks.filter_map(|record| record.created.grant);
