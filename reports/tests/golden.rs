@@ -372,11 +372,13 @@ fn a_replica_that_takes_over_without_a_record_is_told_so() {
     let copied = before(&mut story, injected, made, What::Created { key: Key::new("stock") });
     story.trace.events[copied].host = replica;
     story.trace.events.swap(at, copied);
-    assert!(
-        !says(&story) && explain(&story).contains("replica-1 became the primary."),
-        "{}",
-        explain(&story)
-    );
+    let had_it = |story: &Story| !says(story) && explain(story).contains("replica-1 became the primary.");
+    assert!(had_it(&story), "{}", explain(&story));
+    let promoted = |what: &What| *what == What::Promoted;
+    let over = What::Expired { key: Key::new("stock"), overdue_ns: 0 };
+    let expired = before(&mut story, promoted, injected, over);
+    story.trace.events[expired].host = replica;
+    assert!(had_it(&story), "its lease was over there: {}", explain(&story));
 }
 
 #[test]
