@@ -318,8 +318,14 @@ mod tests {
     const NEAR: Duration = Duration::from_millis(10);
 
     fn line(host: u16, at: &[u64]) -> Line<'static> {
-        let row =
-            Row { position: 0, host: HostId(host), text: String::new(), requests: Vec::new(), times: 1 };
+        let row = Row {
+            position: 0,
+            host: HostId(host),
+            text: String::new(),
+            requests: Vec::new(),
+            times: 1,
+            sets_up: false,
+        };
         let ms = |at: u64| TrueTime(at * 1_000_000);
         let mut line = Line::of(row, None, HostId(host), ms(at[0]));
         at[1..].iter().for_each(|at| line.join(None, ms(*at)));

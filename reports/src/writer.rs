@@ -27,13 +27,22 @@ pub(crate) struct Row {
     pub(crate) requests: Vec<usize>,
     /// How often it happened, at each of the hosts that it is about.
     pub(crate) times: usize,
+    /// Of a request, whether it only sets up a connection or a script.
+    pub(crate) sets_up: bool,
 }
 
 impl Row {
     /// The line of a request, without its words.
     pub(crate) fn asking(exchange: &Exchange) -> Row {
         let (position, host) = (exchange.sent, exchange.source);
-        Row { position, host, text: String::new(), requests: vec![position], times: 1 }
+        Row {
+            position,
+            host,
+            text: String::new(),
+            requests: vec![position],
+            times: 1,
+            sets_up: exchange.setup.is_some(),
+        }
     }
 }
 
@@ -76,13 +85,20 @@ impl<'a> Writer<'a> {
     pub(crate) fn event(&self, position: usize, event: &Event) -> Row {
         let said = self.story.wire.get(&event.id).map(|said| format!(": {said}")).unwrap_or_default();
         let text = format!("{}{}{said}", self.names.say(event), self.count(event));
-        Row { position, host: told_at(event, &self.struck), text, requests: Vec::new(), times: 1 }
+        Row {
+            position,
+            host: told_at(event, &self.struck),
+            text,
+            requests: Vec::new(),
+            times: 1,
+            sets_up: false,
+        }
     }
 
     /// The line of an event.
     pub(crate) fn row(&self, position: usize, event: &Event) -> Row {
         let host = told_at(event, &self.struck);
-        Row { position, host, text: self.say(event), requests: Vec::new(), times: 1 }
+        Row { position, host, text: self.say(event), requests: Vec::new(), times: 1, sets_up: false }
     }
 
     pub(crate) fn host(&self, host: HostId) -> &str {

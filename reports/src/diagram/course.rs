@@ -86,6 +86,7 @@ impl<'a> Course<'a> {
             let step = steps.len();
             let asked = row.requests.first().and_then(|sent| messages.asked(*sent));
             let (kind, label) = match asked {
+                Some(_) if row.sets_up => (Kind::Request, "sets up".to_owned()),
                 Some(asked) => (Kind::Request, short::often(short::asked(&asked), row.times)),
                 None => (Kind::of(&event.what), short::label(&names, event)),
             };
