@@ -202,6 +202,8 @@ fn is_of_machine(name: &str) -> bool {
         |dir: &str| name.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let file = name.rsplit('/').next().unwrap_or_default();
     OF_MACHINE.into_iter().any(is_below)
+        // A network card's own directory, which `/sys/class/net` has links to.
+        || name.starts_with("/sys/devices/") && name.split('/').any(|part| part == "net")
         || name.starts_with("/sys/fs/cgroup/") && COUNTERS.iter().any(|end| file.ends_with(end))
 }
 
@@ -215,4 +217,16 @@ fn one_processor(text: &str) -> String {
         _ => format!("{line}\n"),
     });
     lines.chain(["\n".to_owned()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_network_cards_is_of_the_machine_wherever_the_link_leads() {
+        assert!(is_of_machine("/sys/class/net/eth0/address"));
+        assert!(is_of_machine("/sys/devices/pci0000:00/0000:00:03.0/virtio1/net/eth0/address"));
+        assert!(!is_of_machine("/sys/devices/system/cpu/online"));
+    }
 }
