@@ -313,11 +313,16 @@ impl<'t> Section<'t> {
         self.steps.iter().copied().filter(move |event| event.at >= at)
     }
 
+    /// From when until when the section waited within `from..until`; none if it asked for nothing.
+    #[must_use]
+    pub fn wait_within(&self, from: TrueTime, until: TrueTime) -> Option<(TrueTime, TrueTime)> {
+        let answered = self.answered.map_or(until, |event| event.at);
+        self.asked.map(|asked| (asked.at.max(from), answered.min(until)))
+    }
+
     /// How long the section waited within `from..until`, a wait that never ended counting up to `until`.
     #[must_use]
     pub fn waited_within(&self, from: TrueTime, until: TrueTime) -> Duration {
-        let Some(asked) = self.asked else { return Duration::ZERO };
-        let answered = self.answered.map_or(until, |event| event.at);
-        answered.min(until).since(asked.at.max(from))
+        self.wait_within(from, until).map_or(Duration::ZERO, |(asked, answered)| answered.since(asked))
     }
 }

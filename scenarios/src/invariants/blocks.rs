@@ -257,7 +257,8 @@ impl<'h, 't> Sweep<'h, 't> {
             if waited(&waiter) >= width {
                 "all that time".to_owned()
             } else {
-                format!("{} of that", ms(waited(&waiter)))
+                let (asked, answered) = waiter.wait_within(from, block.until)?;
+                format!("{} of that", between(asked, answered))
             },
             ms(terms.bound),
         );
