@@ -94,7 +94,7 @@ pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
             format!("{}  {}  ", right(&when(event).to_string(), time), left(&printable(host), columns));
         let words = match &event.what {
             What::Expired { key, .. } if differs(when(event), event.at) && !names.comes_back(event) => {
-                format!("the lease of `{key}` runs out, noticed at {}", event.at)
+                format!("the lease of {} runs out, noticed at {}", names.lease_of(event, key), event.at)
             }
             _ => writer.say(event),
         };

@@ -16,7 +16,7 @@ use picklock_sim::trace::{Event, Role, What};
 
 use crate::exchanges::is_late;
 use crate::reentries::{self, Count};
-use crate::relevance::futile;
+use crate::relevance::{futile, key};
 use crate::tale::deciding_stores;
 
 /// The positions of the chain's links, in order; empty without a finding.
@@ -35,6 +35,7 @@ pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
     if breach.invariant != honest_validity::INVARIANT.name && !chain.is_block() {
         chain.ended_records(end, &mut links);
     }
+    chain.made_way(&mut links);
     chain.promotions(&mut links);
     chain.demotions(end, &mut links);
     // Tries that came to nothing led nowhere.
@@ -174,7 +175,12 @@ impl<'a> Chain<'a> {
             let decides = |record: &&Record<'_>| {
                 record.key == section.key && (deciding.is_empty() || deciding.contains(&record.created.host))
             };
-            for record in history.records_of(section).filter(decides) {
+            // Of a grant not what earlier tries of its section have left.
+            let records: Vec<_> = match &section.grant {
+                Some(granted) => history.records_of_grant(section, granted).filter(decides).collect(),
+                None => history.records_of(section).filter(decides).collect(),
+            };
+            for record in records {
                 links.extend(self.counted(&history, record).filter(|at| *at <= end));
                 let by_others = record.ended.filter(|ended| !is_own_doing(record, ended));
                 let place = by_others.and_then(|ended| self.place(ended.id)).filter(|at| *at <= until);
@@ -199,6 +205,28 @@ impl<'a> Chain<'a> {
         of_record
             .filter(|touch| self.counts.contains_key(&touch.event.id))
             .filter_map(|touch| self.place(touch.event.id))
+    }
+
+    /// The leases of others that ran out on a store after the first of the grants, and made way for a later one there.
+    fn made_way(&self, links: &mut BTreeSet<usize>) {
+        let history = History::of(&self.story.trace);
+        let Some(first) = self.grants.iter().filter_map(|grant| self.granted(*grant)).min() else { return };
+        let since = self.events[first].at;
+        let made: Vec<&Event> = links.iter().map(|at| &self.events[*at]).collect();
+        for made in made.into_iter().filter(|event| matches!(event.what, What::Created { .. })) {
+            let of = key(&made.what);
+            let before = history.records.iter().filter(|record| {
+                key(&record.created.what) == of
+                    && record.created.host == made.host
+                    && record.ended.is_some_and(|ended| ended.id < made.id)
+            });
+            let Some(last) = before.max_by_key(|record| record.ended.map(|ended| ended.id)) else { continue };
+            let ours = last.created.grant.is_some_and(|owner| self.grants.contains(&owner));
+            let ran_out = last.ended.filter(|ended| matches!(ended.what, What::Expired { .. }));
+            if let Some(ended) = ran_out.filter(|_| !ours && last.over_at.is_some_and(|over| over > since)) {
+                links.extend(self.place(ended.id));
+            }
+        }
     }
 
     /// The primaries that kept the record of whoever did the last thing and became replicas: that sent it to another store.

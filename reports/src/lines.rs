@@ -108,7 +108,10 @@ impl<'a> Line<'a> {
         let times = self.count;
         let Some((shortest, longest)) = self.gaps else { return String::new() };
         let mean = self.last.since(self.first) / (times as u32 - 1);
-        let every = if longest == Duration::ZERO || longest > 3 * mean {
+        if longest == Duration::ZERO {
+            return format!(" ({times} times)");
+        }
+        let every = if shortest < mean / 2 || longest > 2 * mean {
             String::new()
         } else if longest - shortest <= mean / 20 {
             format!(" every {},", span(mean))
@@ -222,7 +225,9 @@ impl<'a> Fold<'a> {
             self.interruptions += 1;
         }
         let alike = if cited { None } else { repeated(event).map(|alike| format!("{alike}: {}", row.text)) };
-        let line = alike.as_ref().and_then(|alike| self.open.get(&at_host(alike, event.host)));
+        // Each hold of a re-entrant lock that is counted is one of its own.
+        let again = alike.as_ref().filter(|_| self.writer.count(event).is_empty());
+        let line = again.and_then(|alike| self.open.get(&at_host(alike, event.host)));
         match line.copied() {
             Some(line) => self.lines[line].join(None, event.at),
             None => self.begin(Line::of(row, None, event.host, event.at), alike),
@@ -339,6 +344,8 @@ mod tests {
         assert_eq!(line(0, &[0, 100, 200]).often(NEAR), " (3 times, every 100ms, until 0.200000s)");
         assert_eq!(line(0, &[0, 80, 200]).often(NEAR), " (3 times, about every 100ms, until 0.200000s)");
         assert_eq!(line(0, &[0, 1, 2, 3, 200]).often(NEAR), " (5 times, until 0.200000s)");
+        assert_eq!(line(0, &[0, 10, 100, 110, 200]).often(NEAR), " (5 times, until 0.200000s)");
+        assert_eq!(line(0, &[7, 7]).often(NEAR), " (2 times)");
     }
 
     #[test]

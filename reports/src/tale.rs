@@ -209,7 +209,7 @@ impl<'a> Teller<'a> {
 
     /// How the stores came to forget a grant before `until`.
     fn forgotten(&self, held: &Held<'_, '_>, later: &[GrantId], end: usize) -> Vec<(usize, String)> {
-        let (section, _) = held;
+        let (section, grant) = held;
         if self.names.shares_connection(section.id.client) {
             return Vec::new();
         }
@@ -223,7 +223,8 @@ impl<'a> Teller<'a> {
         let until = later.iter().filter_map(seen).chain(acts).max().unwrap_or(end);
         let holder = self.names.grant(section.id);
         let mut told: Vec<(usize, TrueTime, String, Vec<&str>)> = Vec::new();
-        let own = self.history.records_of(section).filter(|record| record.key == section.key);
+        // Not what earlier tries of the section have left.
+        let own = self.history.records_of_grant(section, grant).filter(|record| record.key == section.key);
         let deciding = deciding_stores(self.history, &self.finding.grants, section.id);
         for record in own.filter(|record| deciding.is_empty() || deciding.contains(&record.created.host)) {
             let Some(ended) = record.ended else { continue };

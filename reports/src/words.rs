@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_scenarios::history::{History, Record};
-use picklock_sim::ids::{EventId, GrantId, HostId, Token};
+use picklock_sim::ids::{EventId, GrantId, HostId, Key, Token};
 use picklock_sim::lock::Exclusion;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Disconnect, Event, Halt, Role, Trace, What};
@@ -28,6 +28,8 @@ pub(crate) struct Names<'a> {
 struct Records {
     /// When the leases ran out that were dropped later.
     ran_out: BTreeMap<EventId, TrueTime>,
+    /// Whose record is dropped.
+    owners: BTreeMap<EventId, GrantId>,
     /// Whose the records were that others deleted or extended.
     foreign: BTreeMap<EventId, GrantId>,
     /// Whose live records a replica lacked when it became the primary.
@@ -74,7 +76,14 @@ impl<'a> Names<'a> {
             });
             let promoted = self.trace.events.iter().filter(|event| event.what == What::Promoted);
             let lacking = promoted.map(|event| (event.id, self.lacking_at(&history, event)));
-            Records { ran_out: ran_out.collect(), foreign: foreign.collect(), lacking: lacking.collect() }
+            let owners = records.iter().filter_map(|record| Some((record.ended?.id, record.created.grant?)));
+            let owners = owners.filter(|(_, owner)| !self.shares_connection(owner.client)).collect();
+            Records {
+                ran_out: ran_out.collect(),
+                owners,
+                foreign: foreign.collect(),
+                lacking: lacking.collect(),
+            }
         })
     }
 
@@ -119,6 +128,12 @@ impl<'a> Names<'a> {
     /// When the lease ran out that a store dropped in this event.
     pub(crate) fn ran_out(&self, event: &Event) -> TrueTime {
         self.records().ran_out.get(&event.id).copied().unwrap_or(event.at)
+    }
+
+    /// "client-1", or the key if it is not known: whose lease it was that ran out.
+    pub(crate) fn lease_of(&self, expired: &Event, key: &Key) -> String {
+        let owner = self.records().owners.get(&expired.id);
+        owner.map_or_else(|| format!("`{key}`"), |owner| self.grant(*owner))
     }
 
     /// ", which is that of client-1": whose record it is that somebody else deletes or extends.

@@ -689,7 +689,7 @@ fn a_lease_is_told_as_expired_when_it_was_and_as_noticed_when_it_was() {
     }
     let page = tell(&story, &plain(200), Detail::Relevant);
     assert!(page.contains("drops `stock`: expired at 1.071000s, noticed now"), "{page}");
-    let cause = "  1.071000s  node-1    the lease of `stock` runs out, noticed at 1.101000s";
+    let cause = "  1.071000s  node-1    the lease of client-1 runs out, noticed at 1.101000s";
     assert!(page.lines().any(|line| line == cause), "{page}");
     let told = explain(&story);
     assert!(
