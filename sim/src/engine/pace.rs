@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -198,10 +198,21 @@ async fn keep(door: Door, mut opens: watch::Receiver<bool>, outside: Host, pace:
     }
 }
 
+/// So many clients may have connected and not been taken up, as with a real server: beyond that the kernel lets them wait for seconds.
+const BACKLOG: u32 = 1_024;
+
+/// Listens at a real address.
+pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(cfg!(unix))?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// Listens again; none once the door is to be closed again.
 async fn reopen(address: SocketAddr, opens: &watch::Receiver<bool>) -> Option<TcpListener> {
     while *opens.borrow() {
-        if let Ok(listener) = TcpListener::bind(address).await {
+        if let Ok(listener) = listen(address) {
             return Some(listener);
         }
         tokio::time::sleep_until(Instant::now() + RETRY).await;

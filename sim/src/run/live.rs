@@ -10,7 +10,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use tokio::net::TcpListener;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::base::ids::HostId;
@@ -85,7 +84,7 @@ pub fn serve(
         let mut cast: Vec<(HostInfo, Boot)> = Vec::new();
         for (index, server) in servers.into_iter().enumerate() {
             let host = HostId(index as u16);
-            let listener = TcpListener::bind(server.door).await.map_err(|source| ServeError::Door {
+            let listener = pace::listen(server.door).map_err(|source| ServeError::Door {
                 name: server.member.name.clone(),
                 address: server.door,
                 source,
