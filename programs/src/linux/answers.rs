@@ -37,10 +37,11 @@ const STEADY: [&str; 15] = [
 ];
 
 /// What processes and threads show of themselves that counts the machine's time or its memory.
-const COUNTED: [&str; 13] = [
+const COUNTED: [&str; 14] = [
     "clear_refs",
     "io",
     "latency",
+    "net/softnet_stat",
     "numa_maps",
     "pagemap",
     "sched",
@@ -202,8 +203,8 @@ fn is_of_machine(name: &str) -> bool {
         |dir: &str| name.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     let file = name.rsplit('/').next().unwrap_or_default();
     OF_MACHINE.into_iter().any(is_below)
-        // A network card's own directory, which `/sys/class/net` has links to.
-        || name.starts_with("/sys/devices/") && name.split('/').any(|part| part == "net")
+        // The own directory of a network card or a disk, which `/sys/class/net` and `/sys/block` have links to: addresses and counters.
+        || name.starts_with("/sys/devices/") && name.split('/').any(|part| matches!(part, "net" | "block"))
         || name.starts_with("/sys/fs/cgroup/") && COUNTERS.iter().any(|end| file.ends_with(end))
 }
 
@@ -224,9 +225,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_of_network_cards_is_of_the_machine_wherever_the_link_leads() {
+    fn what_is_said_of_network_cards_and_disks_is_of_the_machine_wherever_the_link_leads() {
         assert!(is_of_machine("/sys/class/net/eth0/address"));
         assert!(is_of_machine("/sys/devices/pci0000:00/0000:00:03.0/virtio1/net/eth0/address"));
+        assert!(is_of_machine("/sys/devices/pci0000:00/0000:00:01.0/virtio0/block/vda/stat"));
         assert!(!is_of_machine("/sys/devices/system/cpu/online"));
     }
 }
