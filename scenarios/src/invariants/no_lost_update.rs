@@ -8,6 +8,8 @@
 //!
 //! No lock is looked at: this is what all the others are for.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use picklock_sim::lock::Exclusion;
 use picklock_sim::trace::{Event, What};
 
@@ -173,30 +175,39 @@ fn read_before<'t>(history: &History<'t>, change: &Operation<'_>) -> Option<&'t 
 /// The first write to a register of which nothing is left, and the one that wiped it out: a later write that builds neither on it nor
 /// on what was built on it. Where nobody knows what a write was made from, it is held to build on the one before.
 fn wiped_out<'h, 't>(history: &'h History<'t>, key: usize) -> Option<[&'h Operation<'t>; 2]> {
-    let ours = history.operations.iter().filter(|operation| operation.key == key);
-    let writes: Vec<_> = ours.filter(|operation| matches!(operation.act, Act::Write(_))).collect();
-    let built_on: Vec<Option<usize>> = (0..writes.len())
-        .map(|at| match read_before(history, writes[at]) {
-            Some(read) => writes.iter().rposition(|write| write.event.id < read.id),
-            None => at.checked_sub(1),
-        })
-        .collect();
-    let builds_on = |write: usize, other: usize| {
-        std::iter::successors(Some(write), |at| built_on[*at]).any(|at| at == other)
-    };
+    let mut writes: Vec<&Operation<'t>> = Vec::new();
+    // The write that each one builds on: the last one when its section read.
+    let mut built_on: Vec<Option<usize>> = Vec::new();
+    let mut read_at: BTreeMap<usize, Option<usize>> = BTreeMap::new();
+    for operation in history.operations.iter().filter(|operation| operation.key == key) {
+        let latest = writes.len().checked_sub(1);
+        match operation.act {
+            Act::Read => drop(operation.section.map(|section| read_at.insert(section, latest))),
+            Act::Write(_) => {
+                let read = operation.section.and_then(|section| read_at.get(&section).copied());
+                built_on.push(read.unwrap_or(latest));
+                writes.push(operation);
+            }
+            Act::Take { .. } | Act::Refused { .. } => {}
+        }
+    }
     let last = writes.len().checked_sub(1)?;
-    let lost = (0..last).find(|write| !builds_on(last, *write))?;
-    let by = (lost + 1..=last).find(|write| !builds_on(*write, lost))?;
+    let kept: BTreeSet<usize> = std::iter::successors(Some(last), |at| built_on[*at]).collect();
+    let lost = (0..last).find(|write| !kept.contains(write))?;
+    let mut built_on_lost = BTreeSet::from([lost]);
+    let by = (lost + 1..=last).find(|write| {
+        let builds = built_on[*write].is_some_and(|on| built_on_lost.contains(&on));
+        !(builds && built_on_lost.insert(*write))
+    })?;
     Some([writes[lost], writes[by]])
 }
 
-fn imbalance(history: &History<'_>, key: usize, tally: &Tally<'_, '_>) -> Option<Finding> {
-    let place = key;
+fn imbalance(history: &History<'_>, place: usize, tally: &Tally<'_, '_>) -> Option<Finding> {
     let Tally { acknowledged, unknown, applied, .. } = *tally;
     if (acknowledged..=acknowledged + unknown).contains(&applied) {
         return None;
     }
-    let key = history.key_name(key);
+    let key = history.key_name(place);
     // Whichever of the two is greater is said first.
     let what = match (tally.stock.is_some(), acknowledged.max(applied)) {
         (true, 1) => "take from",
