@@ -56,6 +56,7 @@ struct Chain<'a> {
     /// The grants that the finding is about, and those of what it cites.
     grants: BTreeSet<GrantId>,
     counts: BTreeMap<EventId, Count>,
+    history: History<'a>,
 }
 
 impl<'a> Chain<'a> {
@@ -81,7 +82,18 @@ impl<'a> Chain<'a> {
             .collect();
         grants.extend(by_others);
         let cited = finding.events.iter().copied().collect();
-        Chain { story, breach, finding, events, places, effects, cited, grants, counts: reentries::of(story) }
+        Chain {
+            story,
+            breach,
+            finding,
+            events,
+            places,
+            effects,
+            cited,
+            grants,
+            counts: reentries::of(story),
+            history,
+        }
     }
 
     /// A block goes on after the last thing that anybody did.
@@ -164,24 +176,25 @@ impl<'a> Chain<'a> {
     /// these grants, or, for one whose client did the last thing to a record that the finding is about, up to that end. And how
     /// the holds of a re-entrant lock were counted there.
     fn ended_records(&self, end: usize, links: &mut BTreeSet<usize>) {
-        let history = History::of(&self.story.trace);
         let latest = self.finding.grants.iter().filter_map(|grant| self.granted(*grant)).max();
         let at_resource = self.story.trace.role(self.events[end].host) == Some(Role::Resource);
         let actor = self.events[end].grant.filter(|_| !at_resource);
         for grant in &self.grants {
-            let deciding = deciding_stores(&history, &self.grants, *grant);
+            let deciding = deciding_stores(&self.history, &self.grants, *grant);
             let until = if actor == Some(*grant) { end } else { latest.unwrap_or(end).min(end) };
-            let Some(section) = history.place_of(*grant).map(|at| &history.sections[at]) else { continue };
+            let Some(section) = self.history.place_of(*grant).map(|at| &self.history.sections[at]) else {
+                continue;
+            };
             let decides = |record: &&Record<'_>| {
                 record.key == section.key && (deciding.is_empty() || deciding.contains(&record.created.host))
             };
             // Of a grant not what earlier tries of its section have left.
             let records: Vec<_> = match &section.grant {
-                Some(granted) => history.records_of_grant(section, granted).filter(decides).collect(),
-                None => history.records_of(section).filter(decides).collect(),
+                Some(granted) => self.history.records_of_grant(section, granted).filter(decides).collect(),
+                None => self.history.records_of(section).filter(decides).collect(),
             };
             for record in records {
-                links.extend(self.counted(&history, record).filter(|at| *at <= end));
+                links.extend(self.counted(record).filter(|at| *at <= end));
                 let by_others = record.ended.filter(|ended| !is_own_doing(record, ended));
                 let place = by_others.and_then(|ended| self.place(ended.id)).filter(|at| *at <= until);
                 if let Some(ended) = place {
@@ -193,29 +206,22 @@ impl<'a> Chain<'a> {
     }
 
     /// Where a re-entrant lock's holds of a record were counted.
-    fn counted<'h>(
-        &'h self,
-        history: &'h History<'_>,
-        record: &'h Record<'_>,
-    ) -> impl Iterator<Item = usize> + 'h {
-        let of_record = history
-            .touches
-            .iter()
-            .filter(|touch| history.records[touch.record].created.id == record.created.id);
-        of_record
-            .filter(|touch| self.counts.contains_key(&touch.event.id))
-            .filter_map(|touch| self.place(touch.event.id))
+    fn counted(&self, record: &Record<'_>) -> impl Iterator<Item = usize> {
+        let of_record = self.history.touches.iter().filter(|touch| {
+            self.history.records[touch.record].created.id == record.created.id
+                && self.counts.contains_key(&touch.event.id)
+        });
+        of_record.filter_map(|touch| self.place(touch.event.id))
     }
 
     /// The leases of others that ran out on a store after the first of the grants, and made way for a later one there.
     fn made_way(&self, links: &mut BTreeSet<usize>) {
-        let history = History::of(&self.story.trace);
         let Some(first) = self.grants.iter().filter_map(|grant| self.granted(*grant)).min() else { return };
         let since = self.events[first].at;
         let made: Vec<&Event> = links.iter().map(|at| &self.events[*at]).collect();
         for made in made.into_iter().filter(|event| matches!(event.what, What::Created { .. })) {
             let of = key(&made.what);
-            let before = history.records.iter().filter(|record| {
+            let before = self.history.records.iter().filter(|record| {
                 key(&record.created.what) == of
                     && record.created.host == made.host
                     && record.ended.is_some_and(|ended| ended.id < made.id)

@@ -12,6 +12,7 @@ use picklock_sim::trace::{Disconnect, Event, What};
 
 use crate::exchanges::{Exchange, Outcome};
 use crate::numbers::span;
+use crate::relevance::is_mishap;
 
 use crate::tale::list;
 use crate::writer::{Row, Writer, brief};
@@ -145,7 +146,7 @@ impl<'a> Line<'a> {
     }
 
     /// What was asked, of whom, and what became of it.
-    fn asking(&self, exchange: &Exchange, writer: &Writer<'_>) -> String {
+    fn request(&self, exchange: &Exchange, writer: &Writer<'_>) -> String {
         let once = self.count == 1;
         let targets: Vec<&str> = self.hosts.iter().map(|host| writer.host(*host)).collect();
         if exchange.setup.is_some() {
@@ -166,7 +167,7 @@ impl<'a> Line<'a> {
     /// The line in words.
     fn finish(mut self, writer: &Writer<'_>, near: Duration) -> Row {
         match self.exchange {
-            Some(exchange) => self.row.text = self.asking(exchange, writer),
+            Some(exchange) => self.row.text = self.request(exchange, writer),
             None if self.hosts.len() > 1 => {
                 let others: Vec<&str> = self.hosts[1..].iter().map(|host| writer.host(*host)).collect();
                 let so = if others.len() == 1 { "so does" } else { "so do" };
@@ -290,30 +291,23 @@ fn repeated(event: &Event) -> Option<String> {
 
 /// Whether repetitions are told apart before and after it.
 pub(crate) fn interrupts(what: &What) -> bool {
-    matches!(
-        what,
-        What::Acquired { .. }
-            | What::Reentered { .. }
-            | What::Left { .. }
-            | What::Releasing { .. }
-            | What::Aborted { .. }
-            | What::DeadlinePassed { .. }
-            | What::Expired { .. }
-            | What::Lost { .. }
-            | What::LeaseLost { .. }
-            | What::Injected { .. }
-            | What::Bit { .. }
-            | What::Healed { .. }
-            | What::Paused { .. }
-            | What::Resumed
-            | What::Crashed { .. }
-            | What::Restarted
-            | What::ClockStepped { .. }
-            | What::DriftSet { .. }
-            | What::Promoted
-            | What::Demoted
-            | What::Disconnected { why: Disconnect::Closed | Disconnect::Reset | Disconnect::TimedOut, .. }
-    )
+    is_mishap(what)
+        || matches!(
+            what,
+            What::Acquired { .. }
+                | What::Reentered { .. }
+                | What::Left { .. }
+                | What::Releasing { .. }
+                | What::Aborted { .. }
+                | What::DeadlinePassed { .. }
+                | What::Expired { .. }
+                | What::Lost { .. }
+                | What::LeaseLost { .. }
+                | What::Disconnected {
+                    why: Disconnect::Closed | Disconnect::Reset | Disconnect::TimedOut,
+                    ..
+                }
+        )
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Where a store counts a hold of a re-entrant lock: what only extends a lease to whoever looks at records.
+//! Where a store counts the holds of a re-entrant lock. The trace shows only that it extends a lease.
 //!
-//! Which of the two it is the request says: it is that by which records are made, or that by which they are deleted.
+//! The request tells more: one script makes records and takes the lock once more, another one gives it back and deletes records.
 
 use std::collections::{BTreeMap, BTreeSet};
 

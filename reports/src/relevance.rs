@@ -223,6 +223,24 @@ fn turns(text: &str) -> bool {
     TURNS.iter().any(|turn| text.starts_with(turn))
 }
 
+/// Whether an event is a fault's, or what it does to a host.
+pub(crate) fn is_mishap(what: &What) -> bool {
+    matches!(
+        what,
+        What::Injected { .. }
+            | What::Bit { .. }
+            | What::Healed { .. }
+            | What::Paused { .. }
+            | What::Resumed
+            | What::Crashed { .. }
+            | What::Restarted
+            | What::ClockStepped { .. }
+            | What::DriftSet { .. }
+            | What::Promoted
+            | What::Demoted
+    )
+}
+
 /// Who asks for one of the keys, from where to where.
 fn asking(events: &[Event], spans: &[Span], keys: &BTreeSet<&Key>) -> Vec<(GrantId, usize, usize)> {
     let end = events.len().saturating_sub(1);

@@ -18,6 +18,7 @@ use picklock_sim::trace::{Event, Role, Trace, What};
 use crate::layout::{cut, left, paragraph, printable, right, staircase, width, wrap};
 use crate::numbers::plural;
 use crate::paint::{Ink, Style};
+use crate::relevance::is_mishap;
 use crate::rows;
 use crate::spans::{self, Span, State};
 use crate::writer::Row;
@@ -252,18 +253,7 @@ impl<'a> Table<'a> {
     fn ink(&self, event: &Event) -> Ink {
         let grants = clashing(self.story);
         match &event.what {
-            What::Injected { .. }
-            | What::Bit { .. }
-            | What::Healed { .. }
-            | What::Paused { .. }
-            | What::Resumed
-            | What::Crashed { .. }
-            | What::Restarted
-            | What::ClockStepped { .. }
-            | What::DriftSet { .. }
-            | What::Promoted
-            | What::Demoted
-            | What::Noticed { .. } => Ink::Warn,
+            what if is_mishap(what) || matches!(what, What::Noticed { .. }) => Ink::Warn,
             What::Expired { .. }
             | What::Lost { .. }
             | What::LeaseLost { .. }
