@@ -11,6 +11,7 @@ mod in_the_way;
 mod invariant;
 #[cfg(test)]
 pub(crate) mod testing;
+mod unclaimed;
 
 // The list begins: a file a line, by number.
 pub mod mutual_exclusion;

@@ -9,13 +9,14 @@
 //!
 //! A holder has let go when its release begins. A wait that the run's end cut short is no block, nor one behind a holder. A run that
 //! ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making it, or being
-//! told that nothing is left, is the turn. How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
+//! told that nothing is left, is the turn. So is a grant that a program got for a caller that had been cancelled. How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
 
 use picklock_sim::trace::{Event, What};
 
 use super::blocks::{Edge, Sweep, Turn};
 use super::findings::judged;
 use super::invariant::Invariant;
+use super::unclaimed::unclaimed;
 use crate::history::{History, Section};
 use crate::outcome::Outcome;
 
@@ -85,6 +86,10 @@ fn edges<'t>(history: &History<'t>) -> Vec<Edge<'t>> {
             }
         }
     }
+    for (event, section) in unclaimed(history) {
+        let edge = |turn| Edge { key: section.key, client: section.id.client, event, turn };
+        edges.extend([edge(Turn::Gets { waited: false }), edge(Turn::LetsGo)]);
+    }
     edges
 }
 
@@ -139,6 +144,25 @@ mod tests {
         let left = "in the way: the record on node-1, created at 0.005000s for client-1 (section 1), \
                     which died asking for it at 0.020000s";
         assert!(found.text.ends_with(left), "{}", found.text);
+    }
+
+    #[test]
+    fn a_lock_that_a_program_got_for_a_cancelled_caller_was_a_turn() {
+        let cancelled = |answer: &str| {
+            let script =
+                Script::new().at(0).waits(B1).waits(A1).told(A1, "acquire stock 10000").at(5).gives_up(A1);
+            script.at(90).prints(A1, answer).at(180).acquires(B1).trace()
+        };
+        assert_eq!(judge(&INVARIANT, &cancelled("granted")), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &cancelled("refused")).width, wide(180));
+    }
+
+    #[test]
+    fn a_lock_that_a_program_got_for_a_cancelled_caller_and_nobody_after_is_a_deadlock() {
+        let script =
+            Script::new().at(0).waits(B1).waits(A1).told(A1, "acquire stock 10000").at(5).gives_up(A1);
+        let trace = script.at(90).prints(A1, "granted owner=a").at(300).gives_up(B1).trace();
+        assert_eq!(finding(&INVARIANT, &trace).width, wide(210));
     }
 
     #[test]

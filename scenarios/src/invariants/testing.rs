@@ -162,6 +162,10 @@ impl Script {
         self.by(grant, |_| What::Told { line: line.to_owned() })
     }
 
+    pub(crate) fn prints(self, grant: GrantId, line: &str) -> Script {
+        self.by(grant, |_| What::Printed { line: line.to_owned(), aside: false })
+    }
+
     pub(crate) fn acquires(self, grant: GrantId) -> Script {
         self.acquires_with(grant, None, None)
     }

@@ -1,0 +1,43 @@
+//! Grants that a program got for a caller that had gone: for [progress](super::progress).
+//!
+//! A program cannot be told that whoever asked it was cancelled. It goes on, and when it answers `granted`, nobody takes the lock and
+//! nobody gives it back. As far as the lock can know, that was a turn, and the next one comes when the lease has run out.
+
+use std::collections::BTreeMap;
+
+use picklock_sim::ids::HostId;
+use picklock_sim::trace::{Event, What};
+
+use crate::history::{History, Section};
+
+/// The answers by which programs got a lock for nobody, each with the section that had asked, in true-time order.
+pub(super) fn unclaimed<'h, 't>(history: &'h History<'t>) -> Vec<(&'t Event, &'h Section<'t>)> {
+    // What each program was told and has not answered: who had asked, once that one has gone.
+    let mut told: BTreeMap<HostId, Option<&Section<'t>>> = BTreeMap::new();
+    let mut answers = Vec::new();
+    for event in &history.trace.events {
+        match &event.what {
+            What::Told { line } if line.starts_with("acquire ") => {
+                told.insert(event.host, None);
+            }
+            What::NotAcquired { .. } => {
+                let section = event.grant.and_then(|id| history.place_of(id));
+                if let (Some(gone), Some(section)) = (told.get_mut(&event.host), section) {
+                    gone.get_or_insert(&history.sections[section]);
+                }
+            }
+            What::Printed { line, aside: false } => {
+                if let Some(Some(section)) = told.remove(&event.host)
+                    && line.trim().split(char::is_whitespace).next() == Some("granted")
+                {
+                    answers.push((event, section));
+                }
+            }
+            What::Crashed { .. } => {
+                told.remove(&event.host);
+            }
+            _ => {}
+        }
+    }
+    answers
+}
