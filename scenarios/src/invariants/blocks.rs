@@ -241,8 +241,12 @@ impl<'h, 't> Sweep<'h, 't> {
         // The first of those that waited longest speaks for all.
         let waiter = able.rev().max_by_key(waited)?;
         let (history, key, until) = (self.history, self.key, block.until);
-        let obstacle = Blocked { history, key, from, until, waiter }.obstacle();
+        let blocked = Blocked { history, key, from, until, waiter };
+        let mut obstacle = blocked.obstacle();
         let rivals = if obstacle.events.is_empty() { self.rivals(from, until) } else { 0 };
+        if obstacle.events.is_empty() && rivals == 0 {
+            obstacle = blocked.in_turn().unwrap_or(obstacle);
+        }
         let mut text = format!(
             "{}: for {} nobody got `{}` although none held it, from {from} until {}; {} waited {}; the design's bound is {}",
             if rivals > 0 { "livelock" } else { "deadlock" },

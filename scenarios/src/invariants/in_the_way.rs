@@ -32,21 +32,17 @@ pub(super) struct Blocked<'h, 't> {
 impl<'h, 't> Blocked<'h, 't> {
     /// What is in the way.
     pub(super) fn obstacle(&self) -> Obstacle<'t> {
-        let stores = self.history.trace.hosts.iter().filter(|host| host.role == Role::Store).count();
-        if stores == 0 {
+        if self.stores() == 0 {
             return Obstacle { text: None, events: Vec::new() };
         }
-        let needed = match self.history.trace.quorum as usize {
-            0 | 1 => 1,
-            quorum => (stores + 1).saturating_sub(quorum),
-        };
+        let needed = self.needed();
         let (idle, idle_words) = self.out_of_charge();
         let records = self.records();
         let mut hosts: Vec<HostId> = records.iter().map(|record| record.created.host).collect();
         hosts.sort_unstable();
         hosts.dedup();
         if !hosts.is_empty() && hosts.len() + idle.len() >= needed {
-            let mut text = self.kept(&records);
+            let mut text = self.kept(&records, "; and ");
             let mut events: Vec<&Event> = records.iter().flat_map(|record| self.proof(record)).collect();
             if hosts.len() < needed {
                 text = format!("{text}; and {idle_words}");
@@ -79,20 +75,57 @@ impl<'h, 't> Blocked<'h, 't> {
         Obstacle { text: (!unknown).then(none), events: Vec::new() }
     }
 
+    /// Records that came one after another and together are in the way, if no single one is.
+    pub(super) fn in_turn(&self) -> Option<Obstacle<'t>> {
+        let of_key = self.history.records.iter().filter(|record| record.key == self.key);
+        // What was there for a moment alone kept nobody from the lock.
+        let mut turns: Vec<&Record<'_>> =
+            of_key.filter(|record| self.kept_for(record) * 10 > self.width()).collect();
+        let sum = |host: HostId| -> u64 {
+            let here = turns.iter().filter(|record| record.created.host == host);
+            here.map(|record| self.kept_for(record)).sum()
+        };
+        let mut hosts: Vec<HostId> = turns.iter().map(|record| record.created.host).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        hosts.retain(|host| sum(*host) * 2 > self.width());
+        if hosts.is_empty() || hosts.len() < self.needed() {
+            return None;
+        }
+        turns.retain(|record| hosts.contains(&record.created.host));
+        let text = format!("in the way, one after another: {}", self.kept(&turns, "; then "));
+        let events = turns.iter().flat_map(|record| self.proof(record)).collect();
+        Some(Obstacle { text: Some(text), events })
+    }
+
     /// Whether one store and its replicas are all that there is: they take each other's place.
     fn one_leads(&self) -> bool {
         self.history.trace.quorum <= 1
     }
 
+    fn stores(&self) -> usize {
+        self.history.trace.hosts.iter().filter(|host| host.role == Role::Store).count()
+    }
+
+    /// How many stores that refuse, or are gone, keep everybody from the lock.
+    fn needed(&self) -> usize {
+        match self.history.trace.quorum as usize {
+            0 | 1 => 1,
+            quorum => (self.stores() + 1).saturating_sub(quorum),
+        }
+    }
+
     /// The records of the key that hosts in charge kept for most of the block: those of the grant that has most of them, or, if
     /// they are of several, of all.
     fn records(&self) -> Vec<&'h Record<'t>> {
-        let kept = |record: &&Record<'_>| {
-            let until = record.ended.map_or(self.until, |event| event.at.min(self.until));
-            let from = record.created.at.max(self.from);
-            record.key == self.key && self.charge(record.created.host, from, until) * 2 > self.width()
-        };
+        let kept = |record: &&Record<'_>| record.key == self.key && self.kept_for(record) * 2 > self.width();
         self.history.records.iter().filter(kept).collect()
+    }
+
+    /// For how many nanoseconds of the block a host in charge kept a record.
+    fn kept_for(&self, record: &Record<'_>) -> u64 {
+        let until = record.ended.map_or(self.until, |event| event.at.min(self.until));
+        self.charge(record.created.host, record.created.at.max(self.from), until)
     }
 
     /// For how many nanoseconds a host was in charge within a span.
@@ -189,7 +222,7 @@ impl<'h, 't> Blocked<'h, 't> {
     }
 
     /// The records in words, those of one grant together.
-    fn kept(&self, records: &[&Record<'t>]) -> String {
+    fn kept(&self, records: &[&Record<'t>], between: &str) -> String {
         let mut creators: Vec<Option<GrantId>> = Vec::new();
         for record in records {
             if !creators.contains(&record.created.grant) {
@@ -200,7 +233,7 @@ impl<'h, 't> Blocked<'h, 't> {
             records.iter().copied().filter(|record| record.created.grant == *creator).collect()
         };
         let words: Vec<String> = creators.iter().map(|creator| self.record(&of(creator))).collect();
-        words.join("; and ")
+        words.join(between)
     }
 
     /// The records of one grant: where they are, whose request created them, and what had become of that section.
@@ -370,6 +403,19 @@ mod tests {
         };
         assert_eq!(left(&[NODE_1]), "no record that a store keeps is in the way");
         assert!(left(&[NODE_1, NODE_3]).starts_with("in the way: the record on node-1, node-3, created"));
+    }
+
+    #[test]
+    fn records_that_came_one_after_another_are_told_in_turn() {
+        let script = Script::new().at(305).waits(A1).at(310).creates(A1, NODE_1).at(320).crashes(CLIENT_1);
+        let script =
+            script.at(350).waits(C1).at(550).expires(NODE_1).at(570).creates(C1, NODE_1).at(580).gives_up(C1);
+        assert_eq!(
+            told(script),
+            "in the way, one after another: the record on node-1, created at 0.310000s for client-1 (section 1), which died \
+             asking for it at 0.320000s; then the record on node-1, created at 0.570000s for client-3 (section 1), whose \
+             acquire failed (tired) at 0.580000s"
+        );
     }
 
     #[test]
