@@ -99,6 +99,9 @@ pub struct Limits {
     pub silence_ms: u64,
     /// Real time that the program may sleep in the kernel in a call that is not served, in milliseconds.
     pub stuck_ms: u64,
+    /// Calls that the program may make within a second of its own time. A call of which the world is told counts as 3, the birth of a
+    /// thread or process as 300: so much longer they take.
+    pub calls: u64,
     /// Threads of all its processes together.
     pub threads: usize,
     /// Memory that each process may write to, in bytes.
@@ -118,6 +121,7 @@ impl Default for Limits {
         Self {
             silence_ms: 5_000,
             stuck_ms: 3_000,
+            calls: 1_000_000,
             threads: 256,
             memory: 4 << 30,
             file: 256 << 20,

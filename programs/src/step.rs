@@ -169,6 +169,11 @@ pub enum Broken {
     /// It sleeps in a call that is not served.
     #[error("wait for the program: it sleeps in {0}, which virtual time cannot end")]
     Stuck(String),
+    /// It goes round and round without waiting for anything.
+    #[error(
+        "wait for the program: it made {0} calls within a second of its own time, as a loop does that waits for nothing"
+    )]
+    Loops(u64),
     /// It printed too much.
     #[error("read what the program prints: more than {0} bytes on standard output or standard error")]
     TooMuchOutput(usize),

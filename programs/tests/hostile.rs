@@ -33,6 +33,24 @@ fn a_program_that_spins_without_a_call_is_stopped() {
 }
 
 #[test]
+fn a_program_that_goes_round_without_waiting_is_stopped() {
+    let rounds = [
+        "os.stat('/tmp')",
+        "os.close(os.open('/dev/null', os.O_RDONLY))",
+        "time.sleep(0)",
+        "one = threading.Thread(target=time.time); one.start(); one.join()",
+        "os.fork() or os._exit(0); os.wait()",
+    ];
+    for round in rounds {
+        let script = format!("import os, threading, time\nprint('on', flush=True)\nwhile True: {round}");
+        let Some(mut setup) = python(&script) else { return };
+        setup.limits = Limits { calls: 8_000, ..Limits::default() };
+        let story = run(&setup, &[]);
+        assert!(matches!(story.broken, Some(Broken::Loops(8_000))), "{round}: {story:#?}");
+    }
+}
+
+#[test]
 fn a_program_that_sleeps_where_time_cannot_wake_it_is_stopped() {
     let script = "import socket\none, other = socket.socketpair()\none.sendall(bytes(1 << 20))";
     let Some(mut setup) = python(script) else { return };

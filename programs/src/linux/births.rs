@@ -15,6 +15,8 @@ use super::{
 };
 use crate::Step;
 
+/// As so many calls the birth of a thread or a process counts.
+const BIRTH: u64 = 300;
 /// How often it is looked whether a thread that ends is gone; each look gives way to it.
 const LOOKS: u32 = 1_000_000;
 /// `CLONE_NEWTIME`; in the flags of `clone` it is part of a signal's number.
@@ -27,6 +29,7 @@ impl Group {
     pub(crate) fn born(&mut self, tid: u32) -> std::io::Result<usize> {
         let status = std::fs::read_to_string(format!("/proc/{tid}/status"));
         self.unborn = self.unborn.saturating_sub(1);
+        self.work += BIRTH;
         let status = status?;
         let field = |name: &str| {
             status_field(&status, name).ok_or_else(|| std::io::Error::other("a process without status"))

@@ -38,6 +38,10 @@ use crate::{Broken, Call, Clock, Limits, Looks, Setup, StartError, Step, What};
 const STREAK: u32 = 400;
 /// Calls of all threads before a little time must pass.
 const CALLS: u32 = 20_000;
+/// What its calls are counted in.
+const SECOND_NS: u64 = 1_000_000_000;
+/// So much more than another call one counts of which the driver is told.
+const TOLD: u64 = 2;
 /// Calls that do nothing but look whether something happened, before a little time must pass.
 pub(crate) const SPINS: u32 = 300;
 /// The same during start-up: importing redis-py alone looks at the clock 13,000 times.
@@ -106,6 +110,9 @@ pub struct Group {
     pub(crate) current: usize,
     pub(crate) streak: u32,
     pub(crate) calls: u32,
+    /// What its calls of a second amount to, and since when.
+    pub(crate) work: u64,
+    work_since_ns: u64,
     pub(crate) spins: u32,
     pub(crate) little_ns: u64,
     pub(crate) silent_slices: u64,
@@ -215,6 +222,8 @@ impl Group {
             current: 0,
             streak: 0,
             calls: 0,
+            work: 0,
+            work_since_ns: 0,
             spins: 0,
             little_ns: LITTLE_NS,
             silent_slices: 0,
@@ -267,6 +276,9 @@ impl Group {
         if clock != self.clock {
             self.stamp();
             self.clock = clock;
+            if clock.monotonic_ns.saturating_sub(self.work_since_ns) > SECOND_NS {
+                (self.work, self.work_since_ns) = (0, clock.monotonic_ns);
+            }
             (self.calls, self.spins) = (0, 0);
             if let Some(page) = &self.page {
                 page.show(clock);
@@ -292,6 +304,9 @@ impl Group {
             self.gather()?;
             if !self.events.is_empty() {
                 continue;
+            }
+            if self.work > self.limits.calls {
+                return Err(Broken::Loops(self.limits.calls));
             }
             if self.calls > CALLS {
                 (self.calls, self.spins) = (0, 0);
@@ -356,6 +371,7 @@ impl Group {
     fn tell(&mut self, thread: usize, notice: Notice, what: What) {
         self.threads[thread].state = State::Called(notice);
         self.threads[thread].announced = true;
+        self.work += TOLD;
         self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
     }
 

@@ -82,6 +82,7 @@ impl Group {
             },
         };
         self.calls += 1;
+        self.work += 1;
         self.heard += 1;
         self.meet();
         let process = self.threads[thread].process;
