@@ -35,6 +35,7 @@ pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
     if breach.invariant != honest_validity::INVARIANT.name && !chain.is_block() {
         chain.ended_records(end, &mut links);
     }
+    chain.touched(&mut links);
     chain.made_way(&mut links);
     chain.promotions(&mut links);
     chain.demotions(end, &mut links);
@@ -194,7 +195,15 @@ impl<'a> Chain<'a> {
                 None => self.history.records_of(section).filter(decides).collect(),
             };
             for record in records {
-                links.extend(self.counted(record).filter(|at| *at <= end));
+                for counted in self.counted(record).filter(|at| *at <= end) {
+                    links.insert(counted);
+                    let arrival = self.events[counted].cause.and_then(|id| self.place(id));
+                    let held = |at: &usize| {
+                        let sent = self.events[*at].cause.and_then(|id| self.place(id));
+                        self.was_held(&self.events[*at], sent)
+                    };
+                    links.extend(arrival.filter(held));
+                }
                 let by_others = record.ended.filter(|ended| !is_own_doing(record, ended));
                 let place = by_others.and_then(|ended| self.place(ended.id)).filter(|at| *at <= until);
                 if let Some(ended) = place {
@@ -212,6 +221,17 @@ impl<'a> Chain<'a> {
                 && self.counts.contains_key(&touch.event.id)
         });
         of_record.filter_map(|touch| self.place(touch.event.id))
+    }
+
+    /// The records of others that a link changed: it could not have without them.
+    fn touched(&self, links: &mut BTreeSet<usize>) {
+        for touch in &self.history.touches {
+            let record = &self.history.records[touch.record];
+            let is_link = self.place(touch.event.id).is_some_and(|at| links.contains(&at));
+            if is_link && record.created.grant != touch.event.grant {
+                links.extend(self.place(record.created.id));
+            }
+        }
     }
 
     /// The leases of others that ran out on a store after the first of the grants, and made way for a later one there.

@@ -114,7 +114,7 @@ impl<'a> Line<'a> {
         }
         let every = if shortest < mean / 2 || longest > 2 * mean {
             String::new()
-        } else if longest - shortest <= mean / 20 {
+        } else if longest - shortest <= mean / 100 {
             format!(" every {},", span(mean))
         } else {
             format!(" about every {},", span(mean))
@@ -157,7 +157,8 @@ impl<'a> Line<'a> {
         let late = exchange.late.map(|took| format!(", {first}after {}", span(took))).unwrap_or_default();
         let outcome = match &exchange.outcome {
             Outcome::Answered(said) => format!("{}{late}", self.answers(said)),
-            Outcome::AnswerLost(said) => format!("{}, an answer that never arrived", brief(said)),
+            Outcome::AnswerLost(said) if once => format!("{}, an answer that never arrived", brief(said)),
+            Outcome::AnswerLost(said) => format!("{}, answers that never arrived", self.answers(said)),
             Outcome::Unanswered => "no answer".to_owned(),
             Outcome::NeverArrived => "never arrived".to_owned(),
         };
@@ -183,7 +184,7 @@ impl<'a> Line<'a> {
 
 fn answer(exchange: &Exchange) -> Option<&str> {
     match &exchange.outcome {
-        Outcome::Answered(said) if exchange.setup.is_none() => Some(said),
+        Outcome::Answered(said) | Outcome::AnswerLost(said) if exchange.setup.is_none() => Some(said),
         _ => None,
     }
 }

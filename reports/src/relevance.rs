@@ -19,6 +19,7 @@ use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Disconnect, Event, What};
 
 use crate::exchanges::{Exchange, Outcome, is_late};
+use crate::reentries;
 use crate::spans::{self, Span, State};
 
 /// The positions of the events that belong to the story, in order, and what of the messages does.
@@ -42,13 +43,16 @@ pub(crate) struct Window {
     grants: BTreeSet<GrantId>,
     /// Who asks for one of the keys, from where to where.
     asking: Vec<(GrantId, usize, usize)>,
+    /// The arrivals of requests that counted a hold of a re-entrant lock.
+    counting: BTreeSet<usize>,
 }
 
 impl Window {
     /// Whether the exchange is told.
     pub(crate) fn tells(&self, exchange: &Exchange) -> bool {
         let went_well = matches!(exchange.outcome, Outcome::Answered(_));
-        let renewed = exchange.extended && went_well;
+        let counts = exchange.positions.iter().any(|position| self.counting.contains(position));
+        let renewed = exchange.extended && went_well && !counts;
         (self.first..=self.last).contains(&exchange.sent)
             && !renewed
             && (!went_well || self.grants.contains(&exchange.grant) || self.is_refused(exchange))
@@ -118,6 +122,8 @@ struct View<'a> {
     first_leases: BTreeSet<usize>,
     /// What others did to the records of these grants.
     by_others: BTreeSet<EventId>,
+    /// Where a hold of a re-entrant lock was counted for one of these grants.
+    counted: BTreeSet<EventId>,
 }
 
 impl<'a> View<'a> {
@@ -134,6 +140,11 @@ impl<'a> View<'a> {
         let asking = asking(events, spans, &keys);
         let clients = grants.iter().chain(asking.iter().map(|(grant, ..)| grant)).map(|grant| grant.client);
         let acquired = |event: &&Event| matches!(event.what, What::Acquired { .. });
+        let counts = reentries::of(story);
+        let ours = |event: &&Event| {
+            counts.contains_key(&event.id) && event.grant.is_some_and(|grant| grants.contains(&grant))
+        };
+        let counted: BTreeSet<EventId> = events.iter().filter(ours).map(|event| event.id).collect();
         View {
             events,
             clients: clients.collect(),
@@ -145,9 +156,10 @@ impl<'a> View<'a> {
             futile: futile(events),
             first_leases: first_leases(events),
             by_others: by_others(story, &grants),
-            held: held(story, &grants, &cited),
+            held: held(story, &grants, cited.union(&counted).copied().collect()),
             grants,
             cited,
+            counted,
         }
     }
 
@@ -156,7 +168,11 @@ impl<'a> View<'a> {
         let of_cited = self.events.iter().filter(|event| self.cited.contains(&event.id));
         let grants = of_cited.filter_map(|event| event.grant).chain(self.grants.iter().copied());
         let asking = self.asking.clone();
-        Window { first: self.first, last: self.last, grants: grants.collect(), asking }
+        let places: BTreeMap<EventId, usize> =
+            self.events.iter().enumerate().map(|(at, event)| (event.id, at)).collect();
+        let counted = self.events.iter().filter(|event| self.counted.contains(&event.id));
+        let counting = counted.filter_map(|event| places.get(&event.cause?).copied()).collect();
+        Window { first: self.first, last: self.last, grants: grants.collect(), asking, counting }
     }
 
     fn keeps(&self, position: usize) -> bool {
@@ -207,8 +223,9 @@ impl<'a> View<'a> {
 /// Whether an announcement of a Sentinel is about a primary that goes or comes. Votes, epochs and steps in between are
 /// left to the full timeline.
 fn turns(text: &str) -> bool {
-    const TURNS: [&str; 11] = [
+    const TURNS: [&str; 12] = [
         "+sdown master ",
+        "-sdown master ",
         "+odown ",
         "+elected-leader ",
         "+selected-slave ",
@@ -336,9 +353,9 @@ fn first_leases(events: &[Event]) -> BTreeSet<usize> {
     first
 }
 
-/// Both ends of each segment that took longer than the network's slowest and that led to what is cited or to one of
+/// Both ends of each segment that took longer than the network's slowest and that led to one of these events or to one of
 /// the clashing grants.
-fn held(story: &Story, grants: &[GrantId], cited: &BTreeSet<EventId>) -> BTreeSet<usize> {
+fn held(story: &Story, grants: &[GrantId], mut open: Vec<EventId>) -> BTreeSet<usize> {
     let events = story.trace.events.as_slice();
     let by_id: BTreeMap<EventId, usize> =
         events.iter().enumerate().map(|(at, event)| (event.id, at)).collect();
@@ -346,7 +363,7 @@ fn held(story: &Story, grants: &[GrantId], cited: &BTreeSet<EventId>) -> BTreeSe
         matches!(event.what, What::Acquired { .. })
             && event.grant.is_some_and(|grant| grants.contains(&grant))
     });
-    let mut open: Vec<EventId> = cited.iter().copied().chain(granted.map(|event| event.id)).collect();
+    open.extend(granted.map(|event| event.id));
     let mut seen = BTreeSet::new();
     let mut held = BTreeSet::new();
     while let Some(id) = open.pop() {

@@ -325,7 +325,7 @@ impl<'a> Teller<'a> {
             let cited = self.finding.events.contains(&event.id);
             (change && cited && event.at > after && event.grant == Some(first.0.id)).then(|| {
                 let (resource, holder) = (self.names.host(event.host), self.names.grant(first.0.id));
-                (position, format!("At {} {resource} applied a change of {holder}.", event.at))
+                (position, format!("At {} the {resource} applied a change of {holder}.", event.at))
             })
         };
         self.trace.events.iter().enumerate().filter_map(late).collect()

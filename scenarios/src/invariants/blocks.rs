@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::{GrantId, HostId};
+use picklock_sim::ids::HostId;
 use picklock_sim::time::TrueTime;
 use picklock_sim::trace::{Condition, Event, Trouble};
 
 use super::findings::{between, cite, ms, who};
 use super::in_the_way::Blocked;
-use crate::history::{History, Record, Section, Stretch};
+use crate::history::{History, Section, Stretch};
 use crate::outcome::Finding;
 
 /// How a section changes the state of its key.
@@ -242,14 +242,16 @@ impl<'h, 't> Sweep<'h, 't> {
         let waiter = able.rev().max_by_key(waited)?;
         let (history, key, until) = (self.history, self.key, block.until);
         let blocked = Blocked { history, key, from, until, waiter };
-        let mut obstacle = blocked.obstacle();
-        let rivals = if obstacle.events.is_empty() { self.rivals(from, until) } else { 0 };
-        if obstacle.events.is_empty() && rivals == 0 {
-            obstacle = blocked.in_turn().unwrap_or(obstacle);
-        }
+        let obstacle = blocked.obstacle();
+        let rivals = if obstacle.events.is_empty() { blocked.rivals() } else { None };
+        let kind = if rivals.is_some() { "livelock" } else { "deadlock" };
+        let obstacle = match rivals {
+            Some(rivals) => rivals,
+            None if obstacle.events.is_empty() => blocked.in_turn().unwrap_or(obstacle),
+            None => obstacle,
+        };
         let mut text = format!(
-            "{}: for {} nobody got `{}` although none held it, from {from} until {}; {} waited {}; the design's bound is {}",
-            if rivals > 0 { "livelock" } else { "deadlock" },
+            "{kind}: for {} nobody got `{}` although none held it, from {from} until {}; {} waited {}; the design's bound is {}",
             between(from, until),
             self.history.key_name(self.key),
             if block.end.is_none() && until == self.history.trace.end {
@@ -276,11 +278,8 @@ impl<'h, 't> Sweep<'h, 't> {
             }
             (None, None) => {}
         }
-        match (rivals, &obstacle.text) {
-            (0, Some(words)) => text.push_str(&format!("; {words}")),
-            (0, None) => {}
-            (1, _) => text.push_str("; in the way: what its own earlier tries left"),
-            _ => text.push_str("; in the way: what the tries of those that wait left to each other"),
+        if let Some(words) = &obstacle.text {
+            text.push_str(&format!("; {words}"));
         }
         let began = terms.begin.filter(|_| from == terms.from);
         let proof = [began, waiter.asked, block.end].into_iter().flatten();
@@ -290,39 +289,6 @@ impl<'h, 't> Sweep<'h, 't> {
             events: cite(proof.chain(obstacle.events)),
             width: Some(width),
         })
-    }
-
-    /// Of how many sections that still wait in the end the tries come and go in the stores, where these take up most of the time;
-    /// otherwise 0.
-    fn rivals(&self, from: TrueTime, until: TrueTime) -> usize {
-        let tries = |section: &Section<'_>| {
-            let waits = section.asked.is_some_and(|event| event.at < until)
-                && section.answered.is_none_or(|event| event.at > from);
-            waits && section.grant.as_ref().is_none_or(|grant| grant.acquired.at >= until)
-        };
-        let mut taken: Vec<(TrueTime, TrueTime, GrantId)> = Vec::new();
-        let here = |record: &&Record<'_>| record.on_store && record.key == self.key;
-        for record in self.history.records.iter().filter(here) {
-            let Some(section) = record.created.grant.and_then(|id| self.history.place_of(id)) else {
-                continue;
-            };
-            let section = &self.history.sections[section];
-            let end = record.ended.map_or(until, |event| event.at).min(until);
-            let begin = record.created.at.max(from);
-            if begin < end && tries(section) {
-                taken.push((begin, end, section.id));
-            }
-        }
-        taken.sort_unstable();
-        let (mut covered, mut reached) = (Duration::ZERO, from);
-        for (begin, end, _) in &taken {
-            covered += end.since(reached.max(*begin));
-            reached = reached.max(*end);
-        }
-        let mut sections: Vec<GrantId> = taken.into_iter().map(|(_, _, id)| id).collect();
-        sections.sort_unstable();
-        sections.dedup();
-        if covered * 2 > until.since(from) { sections.len() } else { 0 }
     }
 }
 

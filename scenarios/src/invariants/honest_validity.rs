@@ -51,7 +51,7 @@ fn check(history: &History<'_>) -> Outcome {
             let width = until.since(freed_at);
             findings.push(Finding {
                 text: format!(
-                    "another client could be granted `{}` from {freed_at} on, but {} relied on its deadline until {until}, \
+                    "another client could be granted `{}` from {freed_at} on, but the deadline of {} stood until {until}, \
                      {}: for {}",
                     history.key_name(section.key),
                     who(history, section.id),
@@ -91,10 +91,10 @@ fn relied_upon<'t>(
 /// What ended the holder's reliance on its deadline, in words.
 fn ended(event: Option<&Event>) -> &'static str {
     match event.map(|event| &event.what) {
-        Some(What::DeadlinePassed { .. }) => "when that passed on its clock",
-        Some(What::Releasing { .. }) => "when it began to release",
-        Some(What::Aborted { .. }) => "when it gave up",
-        Some(_) => "when it crashed",
+        Some(What::DeadlinePassed { .. }) => "when it passed on the client's clock",
+        Some(What::Releasing { .. }) => "when the client began to release",
+        Some(What::Aborted { .. }) => "when the client gave up",
+        Some(_) => "when the client crashed",
         None => "when the run ended",
     }
 }
@@ -181,7 +181,7 @@ mod tests {
         let found = finding(&INVARIANT, &trace);
         assert_eq!(found.width, wide(50));
         assert!(
-            found.text.ends_with("until 0.150000s, when that passed on its clock: for 50 ms"),
+            found.text.ends_with("until 0.150000s, when it passed on the client's clock: for 50 ms"),
             "{}",
             found.text
         );
@@ -228,7 +228,7 @@ mod tests {
         let found = finding(&INVARIANT, &trace);
         assert_eq!(found.width, wide(30));
         assert!(
-            found.text.ends_with("until 0.130000s, when it began to release: for 30 ms"),
+            found.text.ends_with("until 0.130000s, when the client began to release: for 30 ms"),
             "{}",
             found.text
         );

@@ -9,6 +9,7 @@ mod blocks;
 mod findings;
 mod in_the_way;
 mod invariant;
+mod rivals;
 #[cfg(test)]
 pub(crate) mod testing;
 mod unclaimed;

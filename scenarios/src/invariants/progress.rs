@@ -323,9 +323,28 @@ mod tests {
         let found = finding(&INVARIANT, &script.at(170).gives_up(A1).gives_up(B1).trace());
         assert!(found.text.starts_with("livelock: for 170 ms nobody got `stock`"), "{}", found.text);
         assert!(
-            found.text.ends_with("in the way: what the tries of those that wait left to each other"),
+            found.text.ends_with("in the way: what requests of client-1 and client-2 left"),
             "{}",
             found.text
+        );
+    }
+
+    #[test]
+    fn what_a_failed_try_left_stands_beside_what_the_waiter_trips_over() {
+        let script =
+            Script::new().quorum(2).at(0).waits(B1).creates(B1, NODE_1).at(10).gives_up(B1).waits(A1);
+        let script = script.at(11).creates(A1, NODE_2).at(60).expires(NODE_1).creates(A1, NODE_3);
+        let trace = script.at(70).deletes(A1, NODE_2).at(80).creates(A1, NODE_1).at(150).gives_up(A1).trace();
+        let found = finding(&INVARIANT, &trace);
+        assert!(
+            found.text.ends_with("in the way: what requests of client-1 and client-2 left"),
+            "{}",
+            found.text
+        );
+        assert!(
+            cited(&trace, &found).contains(&"0 node-1 created".to_owned()),
+            "{:?}",
+            cited(&trace, &found)
         );
     }
 
