@@ -99,8 +99,8 @@ pub struct Limits {
     pub silence_ms: u64,
     /// Real time that the program may sleep in the kernel in a call that is not served, in milliseconds.
     pub stuck_ms: u64,
-    /// Calls that the program may make within a second of its own time. A call of which the world is told counts as 3, the birth of a
-    /// thread or process as 300: so much longer they take.
+    /// Calls that the program may make within a second of its own time. A call of which the world is told counts as 3, a connection
+    /// as 101, the birth of a thread or process as 300: so much longer they take.
     pub calls: u64,
     /// Threads of all its processes together.
     pub threads: usize,

@@ -40,9 +40,11 @@ fn a_program_that_goes_round_without_waiting_is_stopped() {
         "time.sleep(0)",
         "one = threading.Thread(target=time.time); one.start(); one.join()",
         "os.fork() or os._exit(0); os.wait()",
+        "one = socket.socket(); one.setblocking(False); one.connect_ex(('127.0.0.1', 1)); one.close()",
     ];
     for round in rounds {
-        let script = format!("import os, threading, time\nprint('on', flush=True)\nwhile True: {round}");
+        let script =
+            format!("import os, socket, threading, time\nprint('on', flush=True)\nwhile True: {round}");
         let Some(mut setup) = python(&script) else { return };
         setup.limits = Limits { calls: 8_000, ..Limits::default() };
         let story = run(&setup, &[]);

@@ -42,6 +42,8 @@ const CALLS: u32 = 20_000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// So much more than another call one counts of which the driver is told.
 const TOLD: u64 = 2;
+/// The same for a connection.
+const CONNECTION: u64 = 100;
 /// Calls that do nothing but look whether something happened, before a little time must pass.
 pub(crate) const SPINS: u32 = 300;
 /// The same during start-up: importing redis-py alone looks at the clock 13,000 times.
@@ -371,7 +373,7 @@ impl Group {
     fn tell(&mut self, thread: usize, notice: Notice, what: What) {
         self.threads[thread].state = State::Called(notice);
         self.threads[thread].announced = true;
-        self.work += TOLD;
+        self.work += if what == What::Connect { CONNECTION } else { TOLD };
         self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
     }
 
