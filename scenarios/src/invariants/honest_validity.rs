@@ -9,6 +9,8 @@
 //! end of the section: what is advertised to nobody misleads nobody. Not applicable to grants without a deadline; unknown where no
 //! server said of any that it kept its record.
 
+use std::collections::BTreeSet;
+
 use picklock_sim::ids::HostId;
 use picklock_sim::lock::Exclusion;
 use picklock_sim::time::TrueTime;
@@ -112,18 +114,20 @@ fn freed<'t>(
     }
     let stores = history.trace.hosts.iter().filter(|host| host.role == Role::Store).count();
     let needed = stores.saturating_sub(history.trace.quorum as usize) + 1;
+    // What is on its way when the grant is made counts as kept, and so does not what earlier attempts of the section left beside it.
     let kept = |at: TrueTime, on: &dyn Fn(&Record<'t>) -> bool| {
         let live = |record: &&&Record<'t>| {
-            record.created.at <= at && record.over_at.is_none_or(|over| over > at) && on(record)
+            record.created.at <= at.max(grant.acquired.at)
+                && record.over_at.is_none_or(|over| over > at)
+                && on(record)
         };
-        records.iter().filter(live).count()
+        let hosts: BTreeSet<HostId> = records.iter().filter(live).map(|record| record.created.host).collect();
+        hosts.len()
     };
     let ended = records.iter().filter_map(|record| record.over_at.zip(record.ended));
     let by_loss = ended.filter(|(over_at, _)| *over_at >= grant.granted_at).filter(|(over_at, event)| {
         let on = |record: &Record<'t>| history.trace.quorum == 1 || record.on_store;
-        // What earlier attempts of the section left on a store may end before this grant was complete.
-        let at = (*over_at).max(grant.acquired.at);
-        takes_writes(history, event.host, *over_at) && kept(at, &on) < needed
+        takes_writes(history, event.host, *over_at) && kept(*over_at, &on) < needed
     });
     let promoted = |event: &&Event| {
         matches!(event.what, What::Promoted)
@@ -245,6 +249,15 @@ mod tests {
         let passes = |script: Script| script.at(150).deadline_passes(A1).trace();
         assert_eq!(judge(&INVARIANT, &passes(held())), Outcome::Holds);
         assert_eq!(finding(&INVARIANT, &passes(held().at(70).expires(NODE_2))).width, wide(80));
+    }
+
+    #[test]
+    fn of_a_grant_that_is_seen_late_a_majority_must_have_lapsed_too() {
+        let script = Script::new().quorum(2).at(0).waits(A1).creates(A1, NODE_1).creates(A1, NODE_2).at(1);
+        let lapsed = script.creates(A1, NODE_3).at(100).expires(NODE_1).at(110).expires(NODE_2).at(120);
+        let script = lapsed.expires(NODE_3).at(130).acquires_with(A1, None, Some(150));
+        let found = finding(&INVARIANT, &script.at(150).deadline_passes(A1).trace());
+        assert_eq!(found.width, wide(40), "{}", found.text);
     }
 
     #[test]
