@@ -27,8 +27,9 @@ pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
     let Some(end) = links.last().copied() else { return Vec::new() };
     let granted = chain.grants.iter().filter_map(|grant| chain.granted(*grant));
     let from: Vec<usize> = links.iter().copied().chain(granted.filter(|at| *at <= end)).collect();
+    let mut passed = BTreeSet::new();
     for from in from {
-        chain.follow_back(from, &mut links);
+        chain.follow_back(from, &mut links, &mut passed);
     }
     chain.blows(if chain.is_block() { chain.events.len() } else { end }, &mut links);
     // Of a deadline it is cited what freed the lock by then, and what blocks is what was not ended.
@@ -37,7 +38,7 @@ pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
     }
     chain.touched(&mut links);
     chain.made_way(&mut links);
-    chain.promotions(&mut links);
+    chain.turns(&passed, &mut links);
     chain.demotions(end, &mut links);
     // Tries that came to nothing led nowhere.
     let futile = futile(chain.events);
@@ -113,7 +114,8 @@ impl<'a> Chain<'a> {
         self.events.iter().position(acquired)
     }
 
-    fn follow_back(&self, from: usize, links: &mut BTreeSet<usize>) {
+    /// Adds the links on the way, and all events that it passes.
+    fn follow_back(&self, from: usize, links: &mut BTreeSet<usize>, passed: &mut BTreeSet<usize>) {
         let mut next = Some(from);
         while let Some(at) = next {
             let event = &self.events[at];
@@ -121,6 +123,7 @@ impl<'a> Chain<'a> {
             if event.grant.is_some_and(|grant| !self.grants.contains(&grant)) {
                 return;
             }
+            passed.insert(at);
             let cause = event.cause.and_then(|id| self.place(id));
             if tells(&event.what) || self.was_held(event, cause) {
                 links.insert(at);
@@ -271,12 +274,19 @@ impl<'a> Chain<'a> {
         links.extend((0..end).filter(demoted));
     }
 
-    /// The replicas that became the primary before something happened there that is a link.
-    fn promotions(&self, links: &mut BTreeSet<usize>) {
-        let later = |at: usize| links.range(at..).any(|link| self.events[*link].host == self.events[at].host);
-        let promoted = |at: &usize| self.events[*at].what == What::Promoted && later(*at);
-        let promoted: Vec<usize> = (0..self.events.len()).filter(promoted).collect();
-        links.extend(promoted);
+    /// The replicas that became the primary before something happened there that is a link, or led to one. And where what did so is no
+    /// link itself, as with permits: the stores that came back before it.
+    fn turns(&self, passed: &BTreeSet<usize>, links: &mut BTreeSet<usize>) {
+        let later = |among: &BTreeSet<usize>, at: usize| {
+            among.range(at..).any(|later| self.events[*later].host == self.events[at].host)
+        };
+        let turned = |at: &usize| match self.events[*at].what {
+            What::Promoted => later(links, *at) || later(passed, *at),
+            What::Restarted => later(passed, *at) && !later(links, *at),
+            _ => false,
+        };
+        let turned: Vec<usize> = (0..self.events.len()).filter(turned).collect();
+        links.extend(turned);
     }
 }
 
