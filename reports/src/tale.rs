@@ -220,7 +220,9 @@ impl<'a> Teller<'a> {
         // Who deletes last what it no longer holds has lost its own before that.
         let cited = self.finding.events.last().and_then(|id| self.position(*id));
         let acts = cited.filter(|at| self.trace.events[*at].grant == Some(section.id));
-        let until = later.iter().filter_map(seen).chain(acts).max().unwrap_or(end);
+        let until = later.iter().filter_map(seen).chain(acts).max();
+        // How the last of several ended led to nothing.
+        let Some(until) = until.or((self.finding.grants.len() < 2).then_some(end)) else { return Vec::new() };
         let holder = self.names.grant(section.id);
         let mut told: Vec<(usize, TrueTime, String, Vec<&str>)> = Vec::new();
         // Not what earlier tries of the section have left.
