@@ -224,7 +224,7 @@ impl<'a> Teller<'a> {
         // How the last of several ended led to nothing.
         let Some(until) = until.or((self.finding.grants.len() < 2).then_some(end)) else { return Vec::new() };
         let holder = self.names.grant(section.id);
-        let mut told: Vec<(usize, TrueTime, String, Vec<&str>)> = Vec::new();
+        let mut told: Vec<(usize, TrueTime, (String, String), Vec<&str>)> = Vec::new();
         // Not what earlier tries of the section have left.
         let own = self.history.records_of_grant(section, grant).filter(|record| record.key == section.key);
         let deciding = deciding_stores(self.history, &self.finding.grants, section.id);
@@ -233,6 +233,8 @@ impl<'a> Teller<'a> {
             let position = self.position(ended.id).filter(|at| *at < until);
             let Some((position, words)) = position.zip(self.end_of(record, ended, &holder)) else { continue };
             let store = self.names.host(ended.host);
+            let by = ended.grant.filter(|_| matches!(ended.what, What::Deleted { .. }));
+            let words = (words, by.map(|by| self.own_end(by, ended)).unwrap_or_default());
             match told.iter_mut().find(|(_, _, same, _)| *same == words) {
                 Some((_, _, _, stores)) if stores.contains(&store) => {}
                 Some((at, last, _, stores)) => {
@@ -242,16 +244,15 @@ impl<'a> Teller<'a> {
                 None => told.push((position, ended.at, words, vec![store])),
             }
         }
-        let say = |(position, last, words, stores): (usize, TrueTime, String, Vec<&str>)| {
-            let ended = &self.trace.events[position];
-            let when = match ended.at {
-                first if differs(first, last) => format!("Between {first} and {last}"),
-                at => format!("At {at}"),
+        let say =
+            |(position, last, (words, own_end), stores): (usize, TrueTime, (String, String), Vec<&str>)| {
+                let ended = &self.trace.events[position];
+                let when = match ended.at {
+                    first if differs(first, last) => format!("Between {first} and {last}"),
+                    at => format!("At {at}"),
+                };
+                (position, format!("{when} {words} on {}{own_end}.", list(&stores)))
             };
-            let by = ended.grant.filter(|_| matches!(ended.what, What::Deleted { .. }));
-            let own_end = by.map(|by| self.own_end(by, ended)).unwrap_or_default();
-            (position, format!("{when} {words} on {}{own_end}.", list(&stores)))
-        };
         told.into_iter().map(say).collect()
     }
 

@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 
 use picklock_scenarios::check::{self, Checked};
+use picklock_scenarios::history::History;
 use picklock_scenarios::story::Story;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
+use picklock_sim::ids::HostId;
 use picklock_sim::plan::Plan;
-use picklock_sim::trace::What;
+use picklock_sim::trace::{Role, What};
 
 use crate::cells::design;
 
@@ -17,6 +19,7 @@ pub(crate) fn faults(story: &Story, on: &Design, page: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     order(page, &mut wrong);
     overlap(page, &mut wrong);
+    expiries(story, page, &mut wrong);
     chains(story, page, &mut wrong);
     blocks(story, &mut wrong);
     for bad in ["makes a difference", "{ key", "Key(", "Some(", "HostId", "TrueTime("] {
@@ -104,6 +107,38 @@ fn overlap(page: &str, wrong: &mut Vec<String>) {
             && found.split(' ').next().and_then(|word| word.parse::<f64>().ok()) != Some(wide)
         {
             wrong.push(format!("the finding says {found}, the paragraph {wide} ms"));
+        }
+    }
+}
+
+/// A lease of which a sentence says when it ran out did so then on each of the stores that it names.
+fn expiries(story: &Story, page: &str, wrong: &mut Vec<String>) {
+    let history = History::of(&story.trace);
+    let text: String =
+        page.split("true time").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    for sentence in text.split(". ") {
+        let words = || sentence.split(' ').map(|word| word.trim_end_matches([',', '.']));
+        let Some((_, after)) = sentence.split_once(" had run out ") else { continue };
+        let date = after.trim_start_matches("there ").trim_start_matches("at ").split([' ', ',']).next();
+        let Some(date) = date.and_then(micros) else {
+            wrong.push(format!("the end of a lease that cannot be read: {sentence}"));
+            continue;
+        };
+        let keeps = |role| matches!(role, Some(Role::Store | Role::Replica));
+        let hosts = (0..story.trace.hosts.len()).map(|host| HostId(host as u16));
+        for host in hosts.filter(|host| keeps(story.trace.role(*host))) {
+            let named = words().any(|word| word == story.trace.host_name(host));
+            let ran_out = story.trace.events.iter().any(|event| {
+                event.host == host
+                    && matches!(event.what, What::Expired { .. })
+                    && history.ran_out(event).as_nanos() / 1_000 == date
+            });
+            if named && !ran_out {
+                wrong.push(format!(
+                    "no lease ran out on {} as it is said: {sentence}",
+                    story.trace.host_name(host)
+                ));
+            }
         }
     }
 }
