@@ -92,7 +92,7 @@ impl Group {
     /// Start-up is over: from now on the seed and the driver's clock count.
     pub(crate) fn take_up(&mut self) {
         self.starts_up = false;
-        (self.calls, self.spins, self.streak, self.little_ns) = (0, 0, 0, LITTLE_NS);
+        (self.calls, self.work, self.spins, self.streak, self.little_ns) = (0, 0, 0, 0, LITTLE_NS);
         for process in 0..self.processes.len() {
             self.processes[process].random = self.randomness(process);
         }
