@@ -59,6 +59,17 @@ fn sentence(text: &str) -> String {
 /// A section of the finding with the grant that it got.
 type Held<'h, 't> = (&'h Section<'t>, &'h Granted<'t>);
 
+/// How a record of a grant ended on the stores on which it ended alike.
+struct End<'a> {
+    /// Where the first of them stands, and when the last one was.
+    position: usize,
+    last: TrueTime,
+    what: String,
+    /// What whoever did it had lost before.
+    after: String,
+    stores: Vec<&'a str>,
+}
+
 struct Teller<'a> {
     trace: &'a Trace,
     history: &'a History<'a>,
@@ -224,36 +235,34 @@ impl<'a> Teller<'a> {
         // How the last of several ended led to nothing.
         let Some(until) = until.or((self.finding.grants.len() < 2).then_some(end)) else { return Vec::new() };
         let holder = self.names.grant(section.id);
-        let mut told: Vec<(usize, TrueTime, (String, String), Vec<&str>)> = Vec::new();
+        let mut ends: Vec<End<'_>> = Vec::new();
         // Not what earlier tries of the section have left.
         let own = self.history.records_of_grant(section, grant).filter(|record| record.key == section.key);
         let deciding = deciding_stores(self.history, &self.finding.grants, section.id);
         for record in own.filter(|record| deciding.is_empty() || deciding.contains(&record.created.host)) {
             let Some(ended) = record.ended else { continue };
             let position = self.position(ended.id).filter(|at| *at < until);
-            let Some((position, words)) = position.zip(self.end_of(record, ended, &holder)) else { continue };
+            let Some((position, what)) = position.zip(self.end_of(record, ended, &holder)) else { continue };
             let store = self.names.host(ended.host);
             let by = ended.grant.filter(|_| matches!(ended.what, What::Deleted { .. }));
-            let words = (words, by.map(|by| self.own_end(by, ended)).unwrap_or_default());
-            match told.iter_mut().find(|(_, _, same, _)| *same == words) {
-                Some((_, _, _, stores)) if stores.contains(&store) => {}
-                Some((at, last, _, stores)) => {
-                    (*at, *last) = (position.min(*at), ended.at.max(*last));
-                    stores.push(store);
+            let after = by.map(|by| self.own_end(by, ended)).unwrap_or_default();
+            match ends.iter_mut().find(|end| end.what == what && end.after == after) {
+                Some(end) if end.stores.contains(&store) => {}
+                Some(end) => {
+                    (end.position, end.last) = (position.min(end.position), ended.at.max(end.last));
+                    end.stores.push(store);
                 }
-                None => told.push((position, ended.at, words, vec![store])),
+                None => ends.push(End { position, last: ended.at, what, after, stores: vec![store] }),
             }
         }
-        let say =
-            |(position, last, (words, own_end), stores): (usize, TrueTime, (String, String), Vec<&str>)| {
-                let ended = &self.trace.events[position];
-                let when = match ended.at {
-                    first if differs(first, last) => format!("Between {first} and {last}"),
-                    at => format!("At {at}"),
-                };
-                (position, format!("{when} {words} on {}{own_end}.", list(&stores)))
+        let say = |End { position, last, what, after, stores }: End<'_>| {
+            let when = match self.trace.events[position].at {
+                first if differs(first, last) => format!("Between {first} and {last}"),
+                at => format!("At {at}"),
             };
-        told.into_iter().map(say).collect()
+            (position, format!("{when} {what} on {}{after}.", list(&stores)))
+        };
+        ends.into_iter().map(say).collect()
     }
 
     /// How a record was ended that its own section did not delete.
