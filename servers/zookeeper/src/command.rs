@@ -3,8 +3,10 @@
 use picklock_sim::plan::Settings;
 use picklock_sim::store::Member;
 
-use crate::kind::SYNC_LIMIT;
 use crate::{CLASS_PATH, CLIENT_PORT, ELECTION_PORT, PEER_PORT};
+
+/// For so many ticks a follower may be silent before it is given up, or a leader.
+pub(crate) const SYNC_LIMIT: u32 = 5;
 
 /// Writes its number and its configuration where it finds them, and runs the rest of its arguments there.
 const AT_HOME: &str = r#"cd "$HOME" && echo "$0" > myid && printf %s "$1" > zoo.cfg && shift && exec "$@""#;

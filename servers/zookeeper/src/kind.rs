@@ -8,6 +8,7 @@ use picklock_sim::plan::Settings;
 use picklock_sim::store::{Member, RealServer, ServerSeat, StoreAddress, StoreKind, Topology};
 use picklock_sim::trace::Role;
 
+use crate::command::SYNC_LIMIT;
 use crate::{CLIENT_PORT, command, log, wire};
 
 /// A ZooKeeper of so many members, real processes all of them.
@@ -16,9 +17,6 @@ pub struct ZooKeeper {
     /// How many members it has.
     pub members: u32,
 }
-
-/// For so many ticks a follower may be silent before it is given up, or a leader.
-pub(crate) const SYNC_LIMIT: u32 = 5;
 
 /// How long members try to reach each other when they vote.
 const VOTE: Duration = Duration::from_secs(5);

@@ -6,6 +6,14 @@ use bstr::ByteSlice as _;
 
 use super::ids::{InstanceId, LinkId};
 
+/// What a server is to be sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Due {
+    pub(super) info: bool,
+    pub(super) ping: bool,
+    pub(super) greeting: bool,
+}
+
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {

@@ -10,9 +10,8 @@ use picklock_sim::seed::{Seed, Stream};
 use picklock_sim::time::WallTime;
 
 use super::ids::{InstanceId, LinkId};
-use super::instance::{Address, Awaited, Instance, Part, Peer, Replica, Role, Wire};
+use super::instance::{Address, Awaited, Due, Instance, Part, Peer, Replica, Role, Wire};
 use super::primary::{DOWN_AFTER_MS, FAILOVER_TIMEOUT_MS, Failover, Primary, Watch};
-use super::watch::Due;
 use crate::resp;
 
 /// The next failover of a primary is put off by up to so many milliseconds, differently by each Sentinel.

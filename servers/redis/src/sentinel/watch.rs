@@ -4,7 +4,7 @@
 //! `sentinelCheckObjectivelyDown` and `sentinelAskMasterStateToOtherSentinels` of `sentinel.c`.
 
 use super::ids::{InstanceId, LinkId};
-use super::instance::{Awaited, Instance, Role};
+use super::instance::{Awaited, Due, Instance, Role};
 use super::primary::Primary;
 use super::state::{Act, Sentinel};
 use crate::resp::Reply;
@@ -14,14 +14,6 @@ const AWAITED_MAX: usize = 100;
 
 /// The channel of greetings.
 pub(super) const HELLO: &[u8] = b"__sentinel__:hello";
-
-/// What a server is to be sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Due {
-    info: bool,
-    ping: bool,
-    greeting: bool,
-}
 
 /// What the clock says of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
