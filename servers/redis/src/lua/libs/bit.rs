@@ -2,7 +2,7 @@
 
 use mlua::{Lua, MultiValue, Table, Value};
 
-use super::{Call, define, one};
+use super::call::{Call, define, one};
 
 /// Adding this to a number leaves its low 32 bits, rounded to even, at the end of the mantissa.
 const SHIFT: f64 = 6_755_399_441_055_744.0;

@@ -4,7 +4,7 @@
 
 use mlua::{Lua, MultiValue, Table, Value};
 
-use super::{Call, define, number, one};
+use super::call::{Call, define, number, one};
 
 /// How deep packed tables nest.
 const PACK_DEPTH: usize = 16;

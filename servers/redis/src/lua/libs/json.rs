@@ -2,8 +2,9 @@
 
 use mlua::{Lua, MultiValue, Table, Value};
 
+use super::call::{Call, define, number, one, type_name};
+use super::json_decode;
 use super::json_options::{CURRENT, Invalid, Options, options};
-use super::{Call, define, json_decode, number, one, type_name};
 
 /// Formats a number as C's `%.*g` does.
 fn digits(number: f64, precision: usize) -> String {

@@ -2,8 +2,8 @@
 
 use mlua::{LuaString, MultiValue, Table, Value};
 
+use super::call::{Call, one};
 use super::json_options::options;
-use super::{Call, one};
 
 enum Token {
     ObjectBegin,

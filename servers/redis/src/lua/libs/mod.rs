@@ -4,99 +4,16 @@
 //! the end of the script; in Redis they last until the server ends.
 
 mod bit;
+mod call;
 mod cmsgpack;
 mod json;
 mod json_decode;
 pub(super) mod json_options;
 mod structs;
 
-use mlua::{Lua, MultiValue, Table, Value};
+use mlua::{Lua, Table};
 
-use super::errors::complain;
-
-/// A call of a library function, which is named in errors.
-struct Call<'a> {
-    lua: &'a Lua,
-    name: &'static str,
-    args: &'a MultiValue,
-}
-
-impl Call<'_> {
-    fn error(&self, text: &str) -> mlua::Error {
-        complain(self.lua, text)
-    }
-
-    /// An argument, counted from 1, is wrong.
-    fn bad(&self, at: usize, text: &str) -> mlua::Error {
-        self.error(&format!("bad argument #{at} to '{}' ({text})", self.name))
-    }
-
-    fn get(&self, at: usize) -> Option<&Value> {
-        self.args.get(at - 1)
-    }
-
-    fn mismatch(&self, at: usize, expected: &str) -> mlua::Error {
-        let got = self.get(at).map_or("no value", type_name);
-        self.bad(at, &format!("{expected} expected, got {got}"))
-    }
-
-    fn number(&self, at: usize) -> mlua::Result<f64> {
-        let number = match self.get(at) {
-            Some(value) => self.lua.coerce_number(value.clone())?,
-            None => None,
-        };
-        number.ok_or_else(|| self.mismatch(at, "number"))
-    }
-
-    /// A number that may be left out.
-    fn number_or(&self, at: usize, default: f64) -> mlua::Result<f64> {
-        if matches!(self.get(at), None | Some(Value::Nil)) { Ok(default) } else { self.number(at) }
-    }
-
-    fn string(&self, at: usize) -> mlua::Result<Vec<u8>> {
-        match self.get(at) {
-            Some(Value::String(text)) => Ok(text.as_bytes().to_vec()),
-            Some(value @ (Value::Integer(_) | Value::Number(_))) => {
-                let text = self.lua.coerce_string(value.clone())?;
-                Ok(text.map(|text| text.as_bytes().to_vec()).unwrap_or_default())
-            }
-            _ => Err(self.mismatch(at, "string")),
-        }
-    }
-}
-
-/// The type of a value as Lua names it.
-pub(super) fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Integer(_) | Value::Number(_) => "number",
-        Value::LightUserData(_) | Value::UserData(_) => "userdata",
-        other => other.type_name(),
-    }
-}
-
-/// A number of a script, whole or not.
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Integer(number) => Some(*number as f64),
-        Value::Number(number) => Some(*number),
-        _ => None,
-    }
-}
-
-/// Adds a function to a library.
-fn define(
-    lua: &Lua,
-    library: &Table,
-    name: &'static str,
-    run: impl Fn(&Call<'_>) -> mlua::Result<MultiValue> + mlua::MaybeSend + 'static,
-) -> mlua::Result<()> {
-    let function = lua.create_function(move |lua, args: MultiValue| run(&Call { lua, name, args: &args }))?;
-    library.raw_set(name, function)
-}
-
-fn one(value: Value) -> mlua::Result<MultiValue> {
-    Ok(MultiValue::from_iter([value]))
-}
+pub(super) use self::call::type_name;
 
 /// The libraries by name.
 pub(super) fn all(lua: &Lua) -> mlua::Result<Table> {

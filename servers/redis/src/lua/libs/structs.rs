@@ -2,7 +2,7 @@
 
 use mlua::{Lua, MultiValue, Table, Value};
 
-use super::{Call, define, one};
+use super::call::{Call, define, one};
 
 /// An integer has at most so many bytes.
 const INTEGER_MAX: usize = 32;
