@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::connections::Connections;
 use crate::news::News;
-use crate::worker::Watch;
+use crate::watch::Watch;
 
 /// So many of its last complaints are told when it fails, and so many of the first refusals.
 const COMPLAINTS: usize = 8;

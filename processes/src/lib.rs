@@ -24,6 +24,7 @@ mod program;
 pub mod servers;
 mod shim;
 mod spelling;
+mod watch;
 mod within;
 mod worker;
 mod wrapper;

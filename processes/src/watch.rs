@@ -1,0 +1,241 @@
+//! A worker that does everything by itself: what it reports, and what that is taken for.
+//!
+//! ```text
+//! wants lock:1                                  it asks for it from now on; may be left out
+//! holds lock:1 [token=7] [UNTIL] [owner=7f3a]   it has it, and works
+//! frees lock:1                                  it stops working, and is about to give it back
+//! ```
+//!
+//! It is told nothing, and its input is at its end. A line counts from the moment when it is printed, in the same step of the
+//! program: whatever happens to it between that and the next call, it has said so.
+
+use std::collections::VecDeque;
+
+use picklock_sim::host::Host;
+use picklock_sim::ids::Key;
+use picklock_sim::lock::Grant;
+use picklock_sim::plan::Phase;
+use picklock_sim::witness::Witness;
+
+use crate::answer::{self, Granted};
+
+/// What a worker may report.
+const EXPECTED: &str =
+    "`wants KEY`, `holds KEY [token=N] [until_ms=N | expires_ms=N] [owner=TEXT]` or `frees KEY`";
+
+/// A line of a worker.
+#[derive(Debug, PartialEq, Eq)]
+enum Report {
+    Wants,
+    Holds(Granted),
+    Frees,
+}
+
+/// Reads a line; `None` if it is no report.
+fn read(line: &str) -> Option<(Report, Key)> {
+    let (verb, rest) = line.trim().split_once(char::is_whitespace)?;
+    let rest = rest.trim_start();
+    let (key, more) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let report = match verb {
+        "wants" if more.is_empty() => Report::Wants,
+        "holds" => Report::Holds(answer::granted(more)?),
+        "frees" if more.is_empty() => Report::Frees,
+        _ => return None,
+    };
+    Some((report, Key::new(key)))
+}
+
+/// Where a worker is, as far as it has said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stand {
+    /// It has said nothing yet, or gives back what it had: this one, then.
+    Free(Option<Key>),
+    Wants(Key),
+    Holds(Key),
+}
+
+/// Follows what a worker reports, and tells the world.
+pub(crate) struct Watch {
+    host: Host,
+    witness: Witness,
+    stand: Stand,
+    /// The section that it is in.
+    section: u32,
+    /// Those that come after it.
+    rounds: VecDeque<u32>,
+    /// Whether it has begun the section.
+    begun: bool,
+    fenced: bool,
+    grants: u32,
+}
+
+impl Watch {
+    /// Its first section begins.
+    pub(crate) fn new(host: &Host, rounds: Vec<u32>, fenced: bool) -> Watch {
+        let mut rounds = VecDeque::from(rounds);
+        let section = rounds.pop_front().unwrap_or_default();
+        let witness = host.witness();
+        // What it sends before its first report is already in the service of that.
+        witness.phase(section, Phase::Idle);
+        let (host, stand) = (host.clone(), Stand::Free(None));
+        Watch { host, witness, stand, section, rounds, begun: false, fenced, grants: 0 }
+    }
+
+    /// Takes a line that it printed. True once it has had all its rounds and asks for one more: it is to be stopped.
+    ///
+    /// # Errors
+    /// When the line is no report, or cannot come now.
+    pub(crate) fn hear(&mut self, line: &str) -> Result<bool, String> {
+        let (report, key) = read(line).ok_or_else(|| {
+            format!(
+                "the worker printed `{line}`; it must print {EXPECTED}, and anything else on standard error (a JVM does with \
+                 -Xlog:disable -Xlog:all=warning:stderr)"
+            )
+        })?;
+        let wrong = |why: String| Err(format!("the worker printed `{line}` {why}"));
+        match (report, &self.stand) {
+            (Report::Wants | Report::Holds(_), Stand::Free(_)) if self.rounds_are_over() => {
+                self.over();
+                return Ok(true);
+            }
+            (Report::Wants, Stand::Free(_)) => self.wants(key),
+            (Report::Holds(given), Stand::Free(_)) => self.holds_at_once(key, given),
+            (Report::Holds(given), Stand::Wants(wanted)) if *wanted == key => self.holds(key, given),
+            (Report::Frees, Stand::Holds(held)) if *held == key => self.frees(key),
+            // It gave up waiting, and waits again.
+            (Report::Wants, Stand::Wants(wanted)) if *wanted == key => {}
+            (Report::Wants | Report::Holds(_), Stand::Wants(wanted)) => {
+                return wrong(format!(
+                    "while it wanted `{wanted}`: it takes one at a time, and may say `frees {wanted}` when it wants that no more"
+                ));
+            }
+            (Report::Frees, Stand::Wants(wanted)) if *wanted == key => self.gives_up(&key),
+            (Report::Holds(_), Stand::Holds(held)) if *held == key => {
+                return wrong(
+                    "and holds it already: a renewal is not reported, and `frees` comes first otherwise"
+                        .to_owned(),
+                );
+            }
+            (Report::Wants | Report::Holds(_), Stand::Holds(held)) => {
+                return wrong(format!(
+                    "while it held `{held}`: it takes one at a time, and says `frees {held}` first"
+                ));
+            }
+            (Report::Frees, Stand::Holds(held)) => return wrong(format!("but it holds `{held}`")),
+            (Report::Frees, Stand::Free(_) | Stand::Wants(_)) => {
+                return wrong(format!("but it holds nothing: `holds {key}` comes first"));
+            }
+        }
+        Ok(false)
+    }
+
+    /// The program ended.
+    ///
+    /// # Errors
+    /// When it held something.
+    pub(crate) fn ended(&mut self) -> Result<(), String> {
+        match &self.stand {
+            Stand::Holds(key) => {
+                Err(format!("the worker ended while it held `{key}`: it must print `frees {key}` before"))
+            }
+            Stand::Wants(key) => {
+                self.witness.not_acquired(key, "the worker ended");
+                Ok(())
+            }
+            Stand::Free(_) => {
+                self.over();
+                Ok(())
+            }
+        }
+    }
+
+    fn rounds_are_over(&self) -> bool {
+        self.begun && self.rounds.is_empty()
+    }
+
+    /// Goes on to its next section.
+    fn begins(&mut self) {
+        self.over();
+        if self.begun {
+            self.section = self.rounds.pop_front().unwrap_or(self.section);
+        }
+        self.begun = true;
+    }
+
+    fn wants(&mut self, key: Key) {
+        self.begins();
+        self.witness.waiting(self.section, &key);
+        self.stand = Stand::Wants(key);
+    }
+
+    /// It says that it holds what it has not said that it wants.
+    fn holds_at_once(&mut self, key: Key, given: Granted) {
+        self.begins();
+        self.witness.phase(self.section, Phase::Acquire);
+        self.holds(key, given)
+    }
+
+    fn holds(&mut self, key: Key, given: Granted) {
+        self.grants += 1;
+        let owner = given.owner.unwrap_or_else(|| format!("{}#{}", self.host.name(), self.grants));
+        let mut grant = Grant::new(&key, owner);
+        grant.token = given.token.filter(|_| self.fenced);
+        grant.deadline = given.until.map(|until| until.on(&self.host));
+        self.witness.acquired(&grant);
+        self.witness.phase(self.section, Phase::Work);
+        self.stand = Stand::Holds(key);
+    }
+
+    fn frees(&mut self, key: Key) {
+        self.witness.releasing(self.section, &key);
+        self.stand = Stand::Free(Some(key));
+    }
+
+    fn gives_up(&mut self, key: &Key) {
+        self.witness.not_acquired(key, "the worker gave up");
+        self.witness.idle(self.section);
+        self.stand = Stand::Free(None);
+    }
+
+    /// What it was giving back, it has given back by now.
+    fn over(&mut self) {
+        if let Stand::Free(key) = &mut self.stand
+            && let Some(key) = key.take()
+        {
+            self.witness.released(self.section, &key, None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_sim::ids::Token;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn reports_are_read_with_what_they_carry() {
+        let key = Key::new("jobs:nightly");
+        assert_eq!(read("wants jobs:nightly"), Some((Report::Wants, key.clone())));
+        assert_eq!(read(" frees  jobs:nightly "), Some((Report::Frees, key.clone())));
+        let given = Granted { token: Some(Token(7)), ..Granted::default() };
+        assert_eq!(read("holds jobs:nightly token=7"), Some((Report::Holds(given), key)));
+    }
+
+    #[test]
+    fn what_is_no_report_is_not_taken_for_one() {
+        for line in
+            ["", "holds", "holds ", "Holds a", "frees a now", "wants a b", "holds a token=x", "granted"]
+        {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_breaks_the_reader(line in ".*") {
+            let _ = read(&line);
+        }
+    }
+}
