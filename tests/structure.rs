@@ -53,10 +53,16 @@ fn crates_use_each_other_as_drawn() {
     }
 }
 
+/// Rings that stay: COMMAND tells of the table that lists it.
+const KNOWN: &[&[&str]] = &[&["execution/command.rs", "execution/table.rs"]];
+
 #[test]
-fn no_files_of_sim_scenarios_and_reports_use_each_other_in_a_ring() {
-    for krate in ["sim", "scenarios", "reports"] {
-        let rings = rings(&Sources::of(krate).arrows());
+fn no_files_use_each_other_in_a_ring() {
+    // Not yet the supervisor of programs, nor the command line.
+    let crates = MAY_USE.iter().map(|(krate, _)| *krate).filter(|krate| *krate != "programs");
+    for krate in crates {
+        let mut rings = rings(&Sources::of(krate).arrows());
+        rings.retain(|ring| !KNOWN.iter().any(|known| ring.iter().eq(known.iter())));
         assert!(rings.is_empty(), "{krate}: {rings:#?}");
     }
 }
