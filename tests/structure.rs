@@ -58,13 +58,21 @@ const KNOWN: &[&[&str]] = &[&["execution/command.rs", "execution/table.rs"]];
 
 #[test]
 fn no_files_use_each_other_in_a_ring() {
-    // Not yet the supervisor of programs, nor the command line.
+    // Not yet the supervisor of programs, nor the gate and the experiments.
     let crates = MAY_USE.iter().map(|(krate, _)| *krate).filter(|krate| *krate != "programs");
     for krate in crates {
         let mut rings = rings(&Sources::of(krate).arrows());
         rings.retain(|ring| !KNOWN.iter().any(|known| ring.iter().eq(known.iter())));
         assert!(rings.is_empty(), "{krate}: {rings:#?}");
     }
+}
+
+#[test]
+fn no_commands_use_each_other_in_a_ring() {
+    let is_command = |file: &String| file.starts_with("cli/") && !file.starts_with("cli/store/");
+    let mut rings = rings(&Sources::of(".").arrows());
+    rings.retain(|ring| ring.iter().any(is_command));
+    assert!(rings.is_empty(), "{rings:#?}");
 }
 
 #[test]

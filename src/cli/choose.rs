@@ -12,7 +12,6 @@ use picklock_sim::param::Value;
 use picklock_sim::span::Span;
 use picklock_sim::text::nearest;
 
-use super::args::Selection;
 use super::exit::Failure;
 
 /// The designs that come with picklock, their parameters at their defaults.
@@ -68,11 +67,6 @@ fn split(list: &str) -> Vec<&str> {
         c == ',' && depth <= 0
     })
     .collect()
-}
-
-/// The scenarios asked for, with what is set from outside; the whole suite if none is named.
-pub(crate) fn scenarios(selection: &Selection) -> Result<Vec<Scenario>, Failure> {
-    chosen(&selection.scenario, selection.suite.as_deref(), &selection.set)
 }
 
 /// Scenarios by name, of a suite; the whole of it if none is named.

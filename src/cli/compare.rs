@@ -1,17 +1,40 @@
 //! `picklock compare`: the same runs, laid out as figures side by side.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use picklock_reports::Format;
 use picklock_reports::compare::{ALL, Baseline, Comparison, Since, screen};
 use picklock_reports::kept::Results;
 use picklock_scenarios::campaign::Campaign;
 
-use super::args::CompareArgs;
+use super::args::REPORT;
 use super::exit::{Exit, Failure};
 use super::pairing::Pairing;
 use super::run;
+use super::selection::Selection;
 use super::store::{Asked, Kind, Run};
+
+#[derive(Args)]
+#[command(after_help = "\
+All designs run on the same seeds, so the figures are paired. A violation is a figure here: the exit code is 0, or 1 if
+something is worse than in the baseline.
+
+With --out there is a page to look at, too: DIR/report.html, with every way of breaking as a diagram.
+
+Examples:
+  picklock compare --design single,watchdog,redlock --scenario pause,client-partition --seeds 2000
+  picklock compare --design single,redlock --out results")]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Print the tables of every scenario, with differences and measures; else what fits on a screen
+    #[arg(long, help_heading = REPORT)]
+    pub(crate) verbose: bool,
+    /// An older comparison, as `--format json` wrote it: say what is better and what is worse, and exit with 1 if anything is worse
+    #[arg(long, value_name = "FILE", help_heading = REPORT)]
+    pub(crate) baseline: Option<PathBuf>,
+}
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let selection = &args.selection;

@@ -1,15 +1,44 @@
 //! `picklock experiment`: what becomes of a claim when it is measured.
 
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use picklock::experiments::{self, Experiment, Outcome, page};
 use picklock_scenarios::files::write_whole;
 use picklock_sim::text::nearest;
 
-use super::args::ExperimentArgs;
+use super::args::Look;
 use super::exit::{Exit, Failure};
 use super::{progress, screen};
+
+#[derive(Args)]
+#[command(after_help = "\
+Without a name it shows which experiments there are. The runs have fixed seeds: the same picklock prints the same
+page anywhere. A refuted claim is a result, not a failure: the exit code is 0.
+
+Examples:
+  picklock experiment renewal-load
+  picklock experiment --all --format markdown --plots docs/pictures > docs/experiments.md")]
+pub(crate) struct ExperimentArgs {
+    /// Experiments by name
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// All of them
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) all: bool,
+    /// text, markdown or json
+    #[arg(long, default_value = "text")]
+    pub(crate) format: String,
+    /// Writes NAME.svg for each that has a picture
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+    /// Threads; one for each core if absent
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZero<usize>>,
+    #[command(flatten)]
+    pub(crate) look: Look,
+}
 
 const FORMATS: [&str; 3] = ["text", "markdown", "json"];
 

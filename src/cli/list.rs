@@ -2,16 +2,36 @@
 
 mod data;
 mod entries;
+mod listing;
 
+use clap::Args;
 use picklock_reports::layout::{enumerated, left, wrap};
 use picklock_sim::family;
 use picklock_sim::text::nearest;
 use serde_json::{Map, Value};
 
 use self::entries::Entry;
-use super::args::{ListArgs, Listing};
+use self::listing::Listing;
 use super::exit::{Exit, Failure};
 use super::screen;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  picklock list
+  picklock list scenarios
+  picklock list scenarios pause
+  picklock list invariants I2")]
+pub(crate) struct ListArgs {
+    /// What to list, a line for each; the names of everything if absent
+    #[arg(value_enum)]
+    pub(crate) what: Option<Listing>,
+    /// One of them by its name (or number), shown whole
+    pub(crate) name: Option<String>,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 const ALL: [Listing; 6] = [
     Listing::Designs,

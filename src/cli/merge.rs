@@ -1,11 +1,53 @@
 //! `picklock merge`: the shards of a campaign put together.
 
-use clap::Parser as _;
+use std::num::NonZero;
+use std::path::PathBuf;
 
-use super::args::{Cli, Command, MergeArgs, RunArgs};
+use clap::{Args, Parser};
+
+use super::args::{Look, REPORT};
 use super::exit::{Exit, Failure};
-use super::run::Source;
+use super::run::{RunArgs, Source};
 use super::{invocation, run, store};
+
+#[derive(Args)]
+#[command(after_help = "\
+The result is that of one process: the lowest seed of each violation is told, reduced and confirmed here. With --partial it also
+shows how far a campaign has come that still goes on.
+
+Example:
+  picklock run --seeds 10000 --shard 1/2 --out part-1
+  picklock run --seeds 10000 --shard 2/2 --out part-2
+  picklock merge part-1 part-2 --out results")]
+pub(crate) struct MergeArgs {
+    /// The directories that the shards were written to, each for the newest campaign in it; or folders of single runs
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) shards: Vec<PathBuf>,
+    /// Show what there is if shards are missing or have not come to their end
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// Threads; one for each core if absent
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZero<usize>>,
+    /// Report formats, separated by commas (see `picklock list formats`)
+    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text", help_heading = REPORT)]
+    pub(crate) format: Vec<String>,
+    /// Keep the reports, and a capsule for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
+    #[arg(long, value_name = "DIR", help_heading = REPORT)]
+    pub(crate) out: Option<PathBuf>,
+    /// Print every cell, every violation with the line that replays it, and whole stories; else what fits on a screen
+    #[arg(long, help_heading = REPORT)]
+    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) look: Look,
+}
+
+/// The arguments of a shard after `run`, as its journal has them.
+#[derive(Parser)]
+struct Journalled {
+    #[command(flatten)]
+    run: RunArgs,
+}
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     let mut parts = Vec::new();
@@ -20,16 +62,18 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
 
 /// What the shards were asked for, to be shown as this command says.
 fn parsed(asked: &[String], args: &MergeArgs) -> Result<RunArgs, Failure> {
-    let words = std::iter::once("picklock").chain(asked.iter().map(String::as_str));
-    match Cli::try_parse_from(words).map(|cli| cli.command) {
-        Ok(Command::Run(mut run)) => {
+    let Some(words) = asked.strip_prefix(&["run".to_owned()]) else {
+        return Err(Failure::Input("the journals are not of `picklock run`".to_owned()));
+    };
+    let words = std::iter::once("picklock run").chain(words.iter().map(String::as_str));
+    match Journalled::try_parse_from(words) {
+        Ok(Journalled { mut run }) => {
             run.selection.out.clone_from(&args.out);
             run.selection.format.clone_from(&args.format);
             run.selection.jobs = args.jobs;
             run.selection.look = args.look;
             Ok(run)
         }
-        Ok(_) => Err(Failure::Input("the journals are not of `picklock run`".to_owned())),
         Err(error) => Err(Failure::Input(format!(
             "the journals were begun with arguments that are not understood: {error}"
         ))),

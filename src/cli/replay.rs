@@ -1,8 +1,10 @@
 //! `picklock replay`: one run again, told or as data.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use clap::Args;
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{self, Detail};
 use picklock_reports::{Format, html, single};
@@ -21,9 +23,54 @@ use picklock_sim::plan::Plan;
 use picklock_sim::seed::Seed;
 use picklock_sim::text::nearest;
 
-use super::args::ReplayArgs;
+use super::args::{Look, SHRINK_BUDGET, engine, time};
 use super::exit::{Exit, Failure};
 use super::{choose, run, screen};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  picklock replay single pause 17
+  picklock replay results/capsules/single.pause.mutual-exclusion.json
+  picklock replay single pause 17 --format json | jq .digest
+  picklock replay single pause 17 --shrink --format svg > paused.svg")]
+pub(crate) struct ReplayArgs {
+    /// A design, a scenario and a seed; or one capsule file
+    #[arg(required = true, num_args = 1..=3, value_names = ["DESIGN SCENARIO SEED | FILE"])]
+    pub(crate) run: Vec<String>,
+    /// A directory of scenario files instead of the built-in suite
+    #[arg(long, value_name = "DIR")]
+    pub(crate) suite: Option<PathBuf>,
+    /// Set a parameter of the scenario
+    #[arg(long, value_name = "K=V")]
+    pub(crate) set: Vec<String>,
+    /// The engine; that of the capsule, or event, if absent
+    #[arg(long, value_parser = engine)]
+    pub(crate) engine: Option<Engine>,
+    /// text, json, html (a page with the diagram of the run), or one of those of single runs (see `picklock list formats`)
+    #[arg(long, default_value = "text")]
+    pub(crate) format: String,
+    /// Show every event, not only those that matter to the violation
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Reduce the run first, to what its violation needs: that of INVARIANT, or the one that asks for the most
+    #[arg(
+        long,
+        value_name = "INVARIANT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ""
+    )]
+    pub(crate) shrink: Option<String>,
+    /// Reduce for no longer than this, and show what there is by then
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, requires = "shrink")]
+    pub(crate) shrink_budget: Duration,
+    /// Reduce by so many candidates at most: as far as a run was reduced when its time was over
+    #[arg(long, value_name = "N", requires = "shrink")]
+    pub(crate) shrink_tries: Option<u32>,
+    #[command(flatten)]
+    pub(crate) look: Look,
+}
 
 /// The formats of one run for people, and as data; the others are those of `single`.
 const FORMATS: [&str; 3] = ["text", "json", "html"];

@@ -5,9 +5,11 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::num::NonZero;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use clap::Args;
 use picklock_processes::servers;
 use picklock_reports::kept::Results;
 use picklock_reports::{Format, Style, brief, markdown};
@@ -23,10 +25,60 @@ use picklock_sim::design::Design;
 use picklock_sim::text::nearest;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::args::{RunArgs, Selection};
+use super::args::{CONFIRMING, EXPECTED, IN_PARTS, REPORT, SHRINK_BUDGET, time};
 use super::exit::{Exit, Failure};
+use super::selection::Selection;
 use super::store::{Kind, Live, Run};
-use super::{choose, invocation, progress, screen, store};
+use super::{choose, invocation, progress, screen, shards, store};
+
+#[derive(Args)]
+#[command(after_help = "\
+Without --expect, the built-in designs under the built-in suite are held against the expectations that come with
+picklock, as far as nothing is changed by --set, --suite or design parameters; any other violation counts. With --allow
+every design may violate what the file allows, and nothing else:
+
+  no_worse_than = \"watchdog\"                     what that design is known to violate, under each scenario
+  [pause]                                          and under this one
+  allow = [\"mutual-exclusion\", \"no-lost-update\"]
+
+Example: picklock run --design single,redlock --scenario pause --seeds 2000 --out results --format text,junit")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Print every cell, every violation with the line that replays it, and whole stories; else what fits on a screen
+    #[arg(long, help_heading = REPORT)]
+    pub(crate) verbose: bool,
+    /// Stop at the first violation that is not expected
+    #[arg(long, help_heading = EXPECTED)]
+    pub(crate) fail_fast: bool,
+    /// Do not replay violations on the turmoil engine
+    #[arg(long, help_heading = CONFIRMING)]
+    pub(crate) no_confirm: bool,
+    /// Do not reduce violations: tell their runs as they were found
+    #[arg(long, help_heading = CONFIRMING)]
+    pub(crate) no_shrink: bool,
+    /// Reduce and confirm for no longer than this; what is left then is told as it was found
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, help_heading = CONFIRMING)]
+    pub(crate) shrink_budget: Duration,
+    /// Reduce violations that are expected, and replay them on the turmoil engine, also when the whole suite is run
+    #[arg(long, conflicts_with = "no_confirm", help_heading = CONFIRMING)]
+    pub(crate) confirm_all: bool,
+    /// A file of expectations, or `none`: then every violation counts
+    #[arg(long, value_name = "FILE|none", help_heading = EXPECTED)]
+    pub(crate) expect: Option<String>,
+    /// A file of what the designs may violate, for locks and parameters of which nothing is expected
+    #[arg(long, value_name = "FILE", conflicts_with = "expect", help_heading = EXPECTED)]
+    pub(crate) allow: Option<PathBuf>,
+    /// What `explore --format figures` wrote: a cell that holds then says what was exhausted, too
+    #[arg(long, value_name = "FILE", help_heading = EXPECTED)]
+    pub(crate) explored: Option<PathBuf>,
+    /// Make only these of the runs, as in 2/8, or `auto`: as the environment of a parallel job says (see the guide)
+    #[arg(long, value_name = "I/N|auto", value_parser = shards::parse, requires = "out", conflicts_with = "fail_fast", help_heading = IN_PARTS)]
+    pub(crate) shard: Option<Shard>,
+    /// Go on with the newest campaign of this command in the directory of --out that did not come to its end
+    #[arg(long, requires = "out", help_heading = IN_PARTS)]
+    pub(crate) resume: bool,
+}
 
 /// Enough to find every violation that the expectation file asks for, in about a minute on two cores.
 const SEEDS: Range<u64> = 0..100;
@@ -218,7 +270,7 @@ fn is_choice(selection: &Selection) -> bool {
 /// The campaign that a selection asks for, without expectations.
 pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let (designs, scenarios) = (selection.programs.and(&selection.design)?, choose::scenarios(selection)?);
+    let (designs, scenarios) = (selection.programs.and(&selection.design)?, selection.scenarios()?);
     choose::fit_workers(&designs, &selection.set)?;
     let unset = choose::chosen(&selection.scenario, selection.suite.as_deref(), &[])?;
     let scaled = choose::scaled(&scenarios, &unset, &selection.set);

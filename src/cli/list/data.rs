@@ -5,7 +5,7 @@ use picklock_scenarios::{faults, invariants, suite};
 use serde_json::{Value, json};
 
 use super::entries::{collected, formats};
-use crate::cli::args::Listing;
+use super::listing::Listing;
 
 /// All entries of a kind.
 pub(super) fn as_json(listing: Listing) -> Value {

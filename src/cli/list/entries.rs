@@ -7,7 +7,7 @@ use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::{faults, invariants, suite};
 use picklock_sim::design::Family;
 
-use crate::cli::args::Listing;
+use super::listing::Listing;
 
 /// One entry: its name, what it is, and all that is known of it.
 pub(super) struct Entry {

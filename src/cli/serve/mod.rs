@@ -6,9 +6,13 @@ mod steering;
 pub(crate) mod topology;
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use clap::Args;
+use picklock_redis::version::Version;
 use picklock_redis::{Own, serve_own};
 use picklock_sim::live::{self, Act, ServeError, StartServer};
 use picklock_sim::plan::{Latency, Plan, Settings, WorldSpec};
@@ -17,11 +21,70 @@ use picklock_sim::store::complete;
 use picklock_sim::trace::{Event, HostInfo, What};
 use tokio::sync::{Notify, mpsc};
 
-use super::args::ServeArgs;
+use super::args::time;
 use super::exit::{Exit, Failure};
 use super::screen;
 use steering::Steering;
 use topology::{Server, Topology};
+
+#[derive(Args)]
+#[command(after_help = "\
+Faults (each may be given several times, and repeated with `every TIME`):
+  pause|suspend HOST at TIME for TIME
+  kill|power-loss HOST at TIME [restart TIME]
+  cut HOST to|from|and HOST at TIME for TIME
+  delay HOST to HOST by TIME at TIME for TIME
+  drop HOST and HOST at TIME
+  lose-reply HOST to HOST at TIME
+  step HOST by TIME|-TIME at TIME
+  drift HOST by PPM at TIME
+TIME counts from the start; the host `clients` is everybody who connects from outside.
+
+Examples:
+  picklock serve --port 7001
+  picklock serve --topology redlock:5 --fault 'pause node-2 at 10s for 3s every 30s'
+  picklock serve --topology sentinel --fault 'cut node-1 and clients at 20s for 10s'")]
+pub(crate) struct ServeArgs {
+    /// single, replicated, sentinel, or redlock:N
+    #[arg(long, default_value_t = Topology::Single)]
+    pub(crate) topology: Topology,
+    /// The port of the first server; the others take the next ones
+    #[arg(long, default_value_t = 7001, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: u16,
+    /// The address to listen at
+    #[arg(long, default_value_t = LOOPBACK, value_name = "ADDRESS")]
+    pub(crate) bind: IpAddr,
+    /// Allow an address that other machines can reach; without a password they are refused, as by a real server
+    #[arg(long)]
+    pub(crate) expose: bool,
+    /// The password that clients of all servers must give
+    #[arg(long, value_name = "PASSWORD")]
+    pub(crate) password: Option<String>,
+    /// Take the lines that steer it from connections to this port of the loopback interface as well
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) control: Option<u16>,
+    /// The version of Redis that the nodes behave like, where versions differ: 7.0 or 7.2
+    #[arg(long, default_value = "7.0", value_name = "VERSION", value_parser = version)]
+    pub(crate) version: Version,
+    /// The seed of all random choices
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// What goes wrong and when, as in 'pause node-1 at 5s for 2s'; may be repeated
+    #[arg(long, value_name = "FAULT")]
+    pub(crate) fault: Vec<String>,
+    /// One-way latency of messages, a time or a range A..B, on top of the machine's own
+    #[arg(long, default_value = "0ms", value_name = "TIME", value_parser = latency)]
+    pub(crate) latency: Range<Duration>,
+    /// How long a primary may be silent before it is failed over
+    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = time)]
+    pub(crate) down_after: Duration,
+    /// Keep the data over a restart
+    #[arg(long)]
+    pub(crate) persistent: bool,
+    /// Do not tell of faults and changes of role on standard error
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
 
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     if !args.bind.is_loopback() && !args.expose {
@@ -188,3 +251,21 @@ fn stop_on_signal(ending: Arc<AtomicBool>) -> Result<Arc<Notify>, Failure> {
 
 /// Where servers may listen without being asked twice.
 pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+fn version(text: &str) -> Result<Version, String> {
+    match text {
+        "7.0" => Ok(Version::V7_0),
+        "7.2" => Ok(Version::V7_2),
+        _ => Err(format!("there is no version `{text}` here; there are 7.0 and 7.2")),
+    }
+}
+
+fn latency(text: &str) -> Result<Range<Duration>, String> {
+    match text.split_once("..") {
+        None => time(text).map(|time| time..time),
+        Some((min, max)) => {
+            let (min, max) = (time(min)?, time(max)?);
+            if min <= max { Ok(min..max) } else { Err(format!("`{text}` is empty; A..B needs A below B")) }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Which runs are made.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use picklock_scenarios::scenario::Scenario;
+use picklock_sim::engine::Engine;
+
+use super::args::{HOW_MANY, Look, REPORT, WHAT, engine, seeds, time};
+use super::choose;
+use super::exit::Failure;
+use super::programs::Programs;
+
+/// Which runs are made; shared by `run` and `compare`.
+#[derive(Args)]
+pub(crate) struct Selection {
+    /// Designs, separated by commas, as in 'redlock{nodes=7},single'; all if absent
+    #[arg(long, value_name = "A,B", help_heading = WHAT)]
+    pub(crate) design: Vec<String>,
+    #[command(flatten)]
+    pub(crate) programs: Programs,
+    /// Scenarios by name, or scenario files (*.toml), separated by commas; all of the suite if absent
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', help_heading = WHAT)]
+    pub(crate) scenario: Vec<String>,
+    /// A directory of scenario files instead of the built-in suite
+    #[arg(long, value_name = "DIR", help_heading = WHAT)]
+    pub(crate) suite: Option<PathBuf>,
+    /// Set a parameter of the scenarios, as in ttl=2s or pause.for=1s..2s; may be repeated
+    #[arg(long, value_name = "K=V", help_heading = WHAT)]
+    pub(crate) set: Vec<String>,
+    /// How many seeds from 0 on, or a half-open range A..B
+    #[arg(long, value_name = "N|A..B", value_parser = seeds, help_heading = HOW_MANY)]
+    pub(crate) seeds: Option<Range<u64>>,
+    /// Seeds begin at a place that this text decides, such as a commit's hash or a date: fresh ones for each
+    #[arg(long, value_name = "TEXT", help_heading = HOW_MANY)]
+    pub(crate) seeds_from: Option<String>,
+    /// Begin no further runs after this long, as in 60s
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = HOW_MANY)]
+    pub(crate) budget: Option<Duration>,
+    /// Threads; one for each core if absent
+    #[arg(long, value_name = "N", help_heading = HOW_MANY)]
+    pub(crate) jobs: Option<NonZero<usize>>,
+    /// The engine of the runs
+    #[arg(long, default_value = "event", value_parser = engine, help_heading = HOW_MANY)]
+    pub(crate) engine: Engine,
+    /// Report formats, separated by commas (see `picklock list formats`)
+    #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text", help_heading = REPORT)]
+    pub(crate) format: Vec<String>,
+    /// Keep the reports, and a capsule for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
+    #[arg(long, value_name = "DIR", help_heading = REPORT)]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) look: Look,
+}
+
+impl Selection {
+    /// The scenarios asked for, with what is set from outside; the whole suite if none is named.
+    pub(crate) fn scenarios(&self) -> Result<Vec<Scenario>, Failure> {
+        choose::chosen(&self.scenario, self.suite.as_deref(), &self.set)
+    }
+}
