@@ -2,7 +2,7 @@
 //! from a full copy on and, after the link was cut, from where it stopped: the same dataset at the same offset.
 //!
 //! Ignored unless asked for, since they need `redis-server` 7.0 on the path; they take about three seconds:
-//! `cargo test -p picklock-impls --lib real -- --ignored`.
+//! `cargo test -p picklock-redis --lib real -- --ignored`.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
