@@ -90,8 +90,9 @@ fn no_folders_of_the_redis_crate_use_each_other_in_a_ring() {
 
 #[test]
 fn sim_names_no_store() {
-    for (file, text) in Sources::of("sim").texts {
-        let lower = text.to_lowercase();
+    for file in Sources::of("sim").texts.into_keys() {
+        // Its documentation names none either.
+        let lower = std::fs::read_to_string(root().join("sim/src").join(&file)).unwrap().to_lowercase();
         for name in ["redis", "sentinel", "postgres", "etcd", "zookeeper"] {
             assert!(!lower.contains(name), "sim/src/{file} names {name}");
         }

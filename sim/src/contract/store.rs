@@ -68,7 +68,7 @@ pub trait StoreKind: Send + Sync + 'static {
     /// The port that a member listens on.
     fn port(&self, role: Role) -> u16;
 
-    /// The address of a member as a client outside is given it, such as `redis://127.0.0.1:6379`.
+    /// The address of a member as a client outside is given it: a URL, with the scheme that its clients read.
     fn url(&self, host: &str, port: u16) -> String {
         format!("tcp://{host}:{port}")
     }
@@ -196,7 +196,7 @@ pub enum StoreAddress {
 pub struct Topology {
     /// Independent stores.
     pub stores: u32,
-    /// True: each store has replicas, and Sentinels that promote one of them.
+    /// True: each store has several members, of which one leads until another one takes its place.
     pub replicated: bool,
 }
 

@@ -36,7 +36,7 @@ impl HostRng<'_> {
         self.host.world.state().process(self.host.id).rng.span(min, max)
     }
 
-    /// A value that no other acquire uses: 20 random bytes in hexadecimal, as the Redis documentation suggests.
+    /// A value that no other acquire uses: 20 random bytes in hexadecimal.
     #[must_use]
     pub fn owner_id(&self) -> String {
         let mut state = self.host.world.state();
