@@ -18,10 +18,10 @@ use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, UNIX_EPOCH};
 
+use picklock_model::time::WallTime;
 use picklock_redis::node::Node;
 use picklock_redis::resp::{Requests, request};
 use picklock_redis::store::Store;
-use picklock_sim::time::WallTime;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use self::turns::{median, time};

@@ -70,6 +70,7 @@ mod gate;
 mod guide;
 
 pub use picklock_impls as impls;
+pub use picklock_model as model;
 pub use picklock_reports as reports;
 pub use picklock_scenarios as scenarios;
 pub use picklock_sim as sim;
@@ -82,12 +83,12 @@ pub fn program(command: impl Into<String>) -> Program {
     Program::new(command)
 }
 
+pub use model::ids::{Key, Token};
+pub use model::time::{Monotonic, WallTime};
 pub use picklock_processes::Program;
 pub use sim::design::{Condition, Design, Seat, StoreAddress, Topology};
 pub use sim::engine::Engine;
 pub use sim::host::{Elapsed, Host};
-pub use sim::ids::{Key, Token};
 pub use sim::lock::{Belief, Client, Deadline, Direct, Exclusion, Grant, Lock, LockError, Retry};
 pub use sim::store::{Member, ServerSeat, StoreKind};
 pub use sim::task::Task;
-pub use sim::time::{Monotonic, WallTime};

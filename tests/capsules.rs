@@ -9,9 +9,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use picklock_model::capsule::{Capsule, FORMAT};
 use picklock_scenarios::check;
 use picklock_scenarios::check::Checked;
-use picklock_sim::capsule::{Capsule, FORMAT};
 use picklock_sim::design::Design;
 
 /// Violations of invariants that are judged as they were then. That answers must be true is asked since; and an owner that may
@@ -102,5 +102,5 @@ fn a_capsule_of_today_is_compared_by_its_digest() {
     let (capsule, _, run) = replayed(&kept(2)[0]);
     let today = Capsule { capsule: FORMAT, digest: run.trace.digest, ..capsule };
     assert_eq!(today.is_its_digest(run.trace.digest), Some(true));
-    assert_eq!(today.is_its_digest(picklock_sim::trace::Digest(1)), Some(false));
+    assert_eq!(today.is_its_digest(picklock_model::trace::Digest(1)), Some(false));
 }

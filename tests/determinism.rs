@@ -6,13 +6,13 @@ use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use picklock_model::trace::Digest;
 use picklock_scenarios::campaign::{Campaign, Silent};
 use picklock_scenarios::check::Checked;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::trace::Digest;
 use serde_json::Value;
 
 #[path = "support/binary.rs"]

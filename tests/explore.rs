@@ -6,14 +6,14 @@ use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use picklock::model::plan::{Access, Edge, Phase};
+use picklock::model::seed::Seed;
+use picklock::model::trace::Role;
 use picklock::scenarios::explore::strikes::{self, Strike};
 use picklock::scenarios::explore::{self, Explored, Request};
 use picklock::scenarios::scenario::Scenario;
 use picklock::scenarios::suite;
 use picklock::sim::design::{Design, spell};
-use picklock::sim::plan::{Access, Edge, Phase};
-use picklock::sim::seed::Seed;
-use picklock::sim::trace::Role;
 
 fn calm(settings: &[&str]) -> Scenario {
     let mut scenario = suite::named("calm", &picklock_impls::stores()).unwrap();

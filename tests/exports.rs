@@ -4,12 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_model::seed::Seed;
 use picklock_reports::{Style, single};
 use picklock_scenarios::check;
 use picklock_scenarios::story::Story;
 use picklock_scenarios::{suite, tell};
 use picklock_sim::engine::Engine;
-use picklock_sim::seed::Seed;
 use serde_json::Value;
 
 #[path = "support/binary.rs"]

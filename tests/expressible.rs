@@ -5,14 +5,14 @@
 
 use std::ops::Range;
 
+use picklock::model::seed::Seed;
+use picklock::model::trace::What;
 use picklock::scenarios::check::{self, Checked};
 use picklock::scenarios::outcome::Outcome;
 use picklock::scenarios::scenario::Scenario;
 use picklock::scenarios::suite;
 use picklock::sim::design::{Design, spell};
 use picklock::sim::engine::Engine;
-use picklock::sim::seed::Seed;
-use picklock::sim::trace::What;
 
 /// So many runs of a design under a scenario of the suite, with settings.
 fn runs(design: &str, scenario: &str, settings: &[&str], seeds: u64) -> Vec<Checked> {

@@ -5,12 +5,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use picklock_model::capsule::Capsule;
+use picklock_model::seed::Seed;
 use picklock_scenarios::check;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::tell;
-use picklock_sim::capsule::Capsule;
 use picklock_sim::engine::Engine;
-use picklock_sim::seed::Seed;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;

@@ -7,14 +7,14 @@ use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use picklock_model::plan::{Access, Edge, Injection, Lever, Phase, Plan, Settings, Target, When};
+use picklock_model::seed::Seed;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Disconnect, Event, What};
 use picklock_scenarios::campaign::{Campaign, Silent};
 use picklock_scenarios::check::{self, Checked};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::{Access, Edge, Injection, Lever, Phase, Plan, Settings, Target, When};
-use picklock_sim::seed::Seed;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Disconnect, Event, What};
 
 #[path = "support/cells.rs"]
 mod cells;

@@ -6,6 +6,7 @@
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 
+use picklock::model::seed::Seed;
 use picklock::scenarios::campaign::{Campaign, Silent};
 use picklock::scenarios::check;
 use picklock::scenarios::expect::Expectations;
@@ -14,7 +15,6 @@ use picklock::scenarios::suite;
 use picklock::scenarios::summary::Summary;
 use picklock::sim::design::{Design, spell};
 use picklock::sim::engine::Engine;
-use picklock::sim::seed::Seed;
 
 fn design(name: &str) -> Design {
     spell(picklock::impls::families(), name).unwrap()

@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
+use picklock_model::plan::{Injection, Lever, Plan, Target};
+use picklock_model::time::TrueTime;
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::{Injection, Lever, Plan, Target};
-use picklock_sim::time::TrueTime;
 
 #[path = "support/cells.rs"]
 mod cells;

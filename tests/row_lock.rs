@@ -4,9 +4,9 @@
 
 use std::path::Path;
 
+use picklock_model::trace::{Role, What};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
-use picklock_sim::trace::{Role, What};
 
 #[path = "support/cells.rs"]
 mod cells;
@@ -71,7 +71,7 @@ fn every_fault_of_the_suite_leaves_the_sound_lock_its_updates() {
 #[test]
 fn nobody_asks_the_resource_for_what_lies_in_the_store() {
     let run = cell("row-lock", "calm").run(Engine::Event, 1);
-    let host = |event: &picklock_sim::trace::Event| run.trace.role(event.host);
+    let host = |event: &picklock_model::trace::Event| run.trace.role(event.host);
     let changes = |what: &What| matches!(what, What::ResourceRead { .. } | What::ResourceWritten { .. });
     let mut operations = run.trace.events.iter().filter(|event| changes(&event.what)).peekable();
     assert!(operations.peek().is_some());

@@ -5,10 +5,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use picklock_model::trace::What;
 use picklock_scenarios::check::Checked;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
-use picklock_sim::trace::What;
 use serde_json::Value;
 
 #[path = "support/binary.rs"]

@@ -5,13 +5,13 @@
 
 use std::time::Duration;
 
+use picklock_model::plan::{Access, Edge, Injection, Latency, Lever, Phase, Plan, Point, Target, When};
+use picklock_model::trace::{Event, What};
 use picklock_reports::Style;
 use picklock_reports::timeline::{self, Detail};
 use picklock_scenarios::check::Checked;
 use picklock_scenarios::{suite, tell};
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::{Access, Edge, Injection, Latency, Lever, Phase, Plan, Point, Target, When};
-use picklock_sim::trace::{Event, What};
 
 #[path = "support/cells.rs"]
 mod cells;

@@ -8,6 +8,9 @@
 
 use std::collections::BTreeSet;
 
+use picklock_model::ids::{GrantId, HostId};
+use picklock_model::seed::Seed;
+use picklock_model::trace::{Role, Trace, What};
 use picklock_reports::Style;
 use picklock_reports::timeline::{Detail, explain, tell};
 use picklock_scenarios::check::Checked;
@@ -16,9 +19,6 @@ use picklock_scenarios::history::History;
 use picklock_scenarios::story::Story;
 use picklock_scenarios::{check, shrink, suite, tell as telling, trials};
 use picklock_sim::engine::Engine;
-use picklock_sim::ids::{GrantId, HostId};
-use picklock_sim::seed::Seed;
-use picklock_sim::trace::{Role, Trace, What};
 
 #[path = "support/cells.rs"]
 mod cells;

@@ -7,11 +7,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
+use picklock_model::seed::{Seed, Stream};
 use picklock_scenarios::faults;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
 use picklock_sim::param::Domain;
-use picklock_sim::seed::{Seed, Stream};
 
 #[path = "support/cells.rs"]
 mod cells;

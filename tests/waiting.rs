@@ -6,11 +6,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::trace::What;
 use picklock_scenarios::check::Checked;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::{Injection, Lever, Target};
-use picklock_sim::trace::What;
 
 #[path = "support/cells.rs"]
 mod cells;

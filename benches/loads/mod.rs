@@ -4,13 +4,13 @@ mod floor;
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
+use picklock_model::plan::{ClientPlan, Latency, Plan, SectionPlan, Settings, WorldSpec};
+use picklock_model::seed::Seed;
+use picklock_model::trace::{Role, What};
 use picklock_scenarios::check::{Checked, check};
 use picklock_sim::design::{Design, spell};
 use picklock_sim::engine::Engine;
-use picklock_sim::ids::Key;
-use picklock_sim::plan::{ClientPlan, Latency, Plan, SectionPlan, Settings, WorldSpec};
-use picklock_sim::seed::Seed;
-use picklock_sim::trace::{Role, What};
 
 use self::floor::Floor;
 
@@ -74,7 +74,7 @@ impl Load {
         let design = spell(picklock_impls::families(), shape.design).expect("the design comes with picklock");
         let plan = plan(shape);
         let trace = run(Engine::Event, &design, &plan).trace;
-        let is = |host: picklock_sim::ids::HostId, role| trace.hosts[usize::from(host.0)].role == role;
+        let is = |host: picklock_model::ids::HostId, role| trace.hosts[usize::from(host.0)].role == role;
         let to_stores = |peer| is(peer, Role::Store);
         let commands = trace
             .events
@@ -139,7 +139,7 @@ fn plan(shape: &Shape) -> Plan {
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
             latecomer: false,
-            habits: picklock_sim::plan::Habits::default(),
+            habits: picklock_model::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "contend".to_owned(),

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picklock_sim::capsule::Capsule;
+use picklock_model::capsule::Capsule;
 
 fuzz_target!(|text: &str| {
     let _ = Capsule::from_text(text);

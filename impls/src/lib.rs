@@ -24,7 +24,7 @@
 //! use picklock_impls::{Connection, on_redis};
 //! use picklock_sim::design::Seat;
 //! use picklock_sim::host::Host;
-//! use picklock_sim::ids::Key;
+//! use picklock_model::ids::Key;
 //! use picklock_sim::lock::{Grant, Lock, LockError};
 //! use redis::{Script, cmd};
 //!

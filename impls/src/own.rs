@@ -38,7 +38,7 @@ where
 /// ```
 /// use picklock_impls::{Connection, on_redis_with};
 /// use picklock_sim::design::Seat;
-/// use picklock_sim::ids::Key;
+/// use picklock_model::ids::Key;
 /// use picklock_sim::lock::{Grant, Lock, LockError};
 /// use redis::cmd;
 ///

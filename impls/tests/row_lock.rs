@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_impls::locks::row_lock::FAMILY;
+use picklock_model::ids::Key;
+use picklock_model::plan::{
+    ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
+};
+use picklock_model::seed::Seed;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Trace, What};
 use picklock_sim::data::{Applied, Operation};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::Client;
-use picklock_sim::plan::{
-    ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
-};
 use picklock_sim::run::{Workload, run};
-use picklock_sim::seed::Seed;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Trace, What};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -104,7 +104,7 @@ fn play(engine: Engine, design: &Design, injections: &[(u64, &str, Lever)]) -> T
             tcp_timeout: ms(15_000),
             stock: 0,
             latecomer: false,
-            habits: picklock_sim::plan::Habits::default(),
+            habits: picklock_model::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "test".into(),

@@ -14,10 +14,10 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Token;
+use picklock_model::time::WallTime;
 use picklock_sim::host::Host;
-use picklock_sim::ids::Token;
 use picklock_sim::lock::Deadline;
-use picklock_sim::time::WallTime;
 
 /// What a program answered.
 #[derive(Clone, Debug, PartialEq, Eq)]

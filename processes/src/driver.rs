@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use picklock_model::plan::Access;
+use picklock_model::time::Monotonic;
+use picklock_model::trace::What;
 use picklock_programs::{Broken, Clock, Group, Pool, Setup, Status, Step, What as Does};
 use picklock_sim::host::Host;
-use picklock_sim::plan::Access;
-use picklock_sim::time::Monotonic;
-use picklock_sim::trace::What;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::connections::Connections;

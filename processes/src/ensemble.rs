@@ -3,9 +3,9 @@
 use std::fmt;
 
 use picklock_etcd::Etcd;
+use picklock_model::trace::Role;
 use picklock_sim::design::{Design, Topology};
 use picklock_sim::store::{StoreAddress, StoreKind};
-use picklock_sim::trace::Role;
 use picklock_zookeeper::ZooKeeper;
 
 use crate::servers;

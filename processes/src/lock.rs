@@ -3,10 +3,10 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_programs::Setup;
 use picklock_sim::design::Seat;
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError, Retry};
 use tokio::sync::Mutex;
 

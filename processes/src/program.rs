@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
+use picklock_model::time::nanos;
+use picklock_model::trace::Role;
 use picklock_programs::{Instruction, Looks, Setup, instructions};
 use picklock_redis::{Redis, sentinel};
 use picklock_sim::design::{Condition, Conditions, Design, Part, Seat, Topology};
 use picklock_sim::lock::{Belief, Client};
 use picklock_sim::store::{StoreAddress, StoreKind as _};
-use picklock_sim::time::nanos;
-use picklock_sim::trace::Role;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::ensemble::Ensemble;

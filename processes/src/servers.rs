@@ -8,14 +8,14 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_model::plan::{Setting, Settings};
+use picklock_model::trace::Role;
 use picklock_programs::Syncs;
 use picklock_sim::design::Design;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
-use picklock_sim::plan::{Setting, Settings};
 use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology, complete};
-use picklock_sim::trace::Role;
 use tempfile::TempDir;
 
 use crate::{driver, network};

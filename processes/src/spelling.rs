@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use picklock_model::text::nearest;
 use picklock_sim::design::{Condition, Conditions};
 use picklock_sim::lock::Belief;
-use picklock_sim::text::nearest;
 
 use crate::ensemble::Ensemble;
 use crate::error::ProgramError;

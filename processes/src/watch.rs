@@ -11,10 +11,10 @@
 
 use std::collections::VecDeque;
 
+use picklock_model::ids::Key;
+use picklock_model::plan::Phase;
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::Grant;
-use picklock_sim::plan::Phase;
 use picklock_sim::witness::Witness;
 
 use crate::answer::{self, Granted};
@@ -209,7 +209,7 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::ids::Token;
+    use picklock_model::ids::Token;
     use proptest::prelude::*;
 
     use super::*;

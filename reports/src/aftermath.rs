@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use picklock_model::ids::EventId;
+use picklock_model::trace::{Event, What};
 use picklock_scenarios::invariants::token_order;
 use picklock_scenarios::story::{Elsewhere, Part, Story, Without};
-use picklock_sim::ids::EventId;
-use picklock_sim::trace::{Event, What};
 
 use crate::cause;
 use crate::exchanges::{self, Outcome, is_number};

@@ -7,12 +7,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_model::ids::{EventId, GrantId};
+use picklock_model::trace::{Event, Role, What};
 use picklock_scenarios::history::{History, Record};
 use picklock_scenarios::invariants::{honest_validity, progress};
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::story::{Breach, Part, Story};
-use picklock_sim::ids::{EventId, GrantId};
-use picklock_sim::trace::{Event, Role, What};
 
 use crate::exchanges::is_late;
 use crate::reentries::{self, Count};

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use picklock_model::ids::GrantId;
+use picklock_model::seed::Seed;
+use picklock_model::time::nanos;
+use picklock_model::trace::{Event, Trace};
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::summary::{
     Cell, Confirmed, Exhausted, Expected, Latencies, Metrics, SCHEMA, SeenWith, Summary, Violation,
 };
-use picklock_sim::ids::GrantId;
-use picklock_sim::seed::Seed;
-use picklock_sim::time::nanos;
-use picklock_sim::trace::{Event, Trace};
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::Value;

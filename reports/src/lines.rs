@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use picklock_sim::ids::HostId;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Disconnect, Event, What};
+use picklock_model::ids::HostId;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Disconnect, Event, What};
 
 use crate::exchanges::{Exchange, Outcome};
 use crate::numbers::span;

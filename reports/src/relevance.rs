@@ -10,13 +10,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_model::ids::{EventId, GrantId, HostId, Key};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Disconnect, Event, What};
 use picklock_scenarios::history::History;
 use picklock_scenarios::invariants::progress;
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::story::Story;
-use picklock_sim::ids::{EventId, GrantId, HostId, Key};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Disconnect, Event, What};
 
 use crate::exchanges::{Exchange, Outcome, is_late};
 use crate::reentries;

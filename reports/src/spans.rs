@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use picklock_sim::ids::{GrantId, HostId};
+use picklock_model::ids::{GrantId, HostId};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Halt, Trace, What};
 use picklock_sim::lock::Belief;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Halt, Trace, What};
 
 /// One span in the life of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,8 +144,8 @@ fn looks_at_deadlines(belief: Belief) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use picklock_sim::ids::{EventId, Key};
-    use picklock_sim::trace::{Digest, HostInfo, Role};
+    use picklock_model::ids::{EventId, Key};
+    use picklock_model::trace::{Digest, HostInfo, Role};
 
     use super::*;
 
@@ -168,7 +168,7 @@ mod tests {
             quorum: 1,
             ttl: Duration::from_secs(1),
             progress_bound: Duration::from_secs(1),
-            survives: picklock_sim::trace::Conditions::NONE,
+            survives: picklock_model::trace::Conditions::NONE,
             detour: Duration::ZERO,
             end: TrueTime(1_000),
             faults: Vec::new(),

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeSet;
 
+use picklock_model::ids::{EventId, GrantId, HostId};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Trace, What};
 use picklock_scenarios::history::{Granted, History, Record, Section, Touch};
 use picklock_scenarios::invariants::between;
 use picklock_scenarios::outcome::Finding;
 use picklock_scenarios::story::{Breach, Story};
-use picklock_sim::ids::{EventId, GrantId, HostId};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Trace, What};
 
 use crate::numbers::plural;
 use crate::words::Names;

@@ -5,15 +5,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use picklock_model::ids::{EventId, HostId, Key};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Halt, What};
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{Detail, explain, tell};
 use picklock_reports::{ALL, Style, brief, compare, find};
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::{Expected, Summary};
-use picklock_sim::ids::{EventId, HostId, Key};
 use picklock_sim::lock::Exclusion;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Halt, What};
 use serde_json::Value;
 
 mod fixtures;
@@ -354,9 +354,9 @@ fn a_lease_that_is_set_as_the_record_is_made_is_no_line_of_its_own() {
 #[test]
 fn a_replica_that_takes_over_without_a_record_is_told_so() {
     let mut story = paused_holder();
-    story.trace.hosts.push(picklock_sim::trace::HostInfo {
+    story.trace.hosts.push(picklock_model::trace::HostInfo {
         name: "replica-1".to_owned(),
-        role: picklock_sim::trace::Role::Replica,
+        role: picklock_model::trace::Role::Replica,
         ..story.trace.hosts[0].clone()
     });
     let replica = HostId(story.trace.hosts.len() as u16 - 1);

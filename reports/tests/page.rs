@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
+use picklock_model::trace::What;
 use picklock_reports::{Style, compare, diagram, find, html};
 use picklock_scenarios::about::{About, AboutFault, AboutScenario};
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::{Summary, Violation};
-use picklock_sim::trace::What;
 
 #[allow(dead_code, reason = "shared with the other tests, which use more of it")]
 mod fixtures;
@@ -284,7 +284,7 @@ fn a_message_that_is_late_or_lost_looks_so() {
     let mut story = paused_holder();
     assert!(!diagram::file(&story).contains(" late\""));
     let sent = &mut story.trace.events[2].at;
-    *sent = picklock_sim::time::TrueTime(sent.0 - 90_000_000);
+    *sent = picklock_model::time::TrueTime(sent.0 - 90_000_000);
     assert!(diagram::file(&story).contains("class=\"m one late\""));
     assert!(matches!(story.trace.events[6].what, What::Delivered { .. }), "the answer's arrival");
     story.trace.events.remove(6);

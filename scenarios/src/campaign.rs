@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use picklock_sim::seed::Seed;
+use picklock_model::seed::Seed;
 
 use self::blocks::{Block, Blocks};
 use self::journal::{Batch, Journal, Part};

@@ -4,14 +4,14 @@
 
 use std::collections::BTreeSet;
 
+use picklock_model::plan::{Injection, Plan, Point};
+use picklock_model::probe::Seeing;
+use picklock_model::seed::Seed;
+use picklock_model::trace::Trace;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::lock::Belief;
-use picklock_sim::plan::{Injection, Plan, Point};
-use picklock_sim::probe::Seeing;
 use picklock_sim::run::{self, Run, Wire};
-use picklock_sim::seed::Seed;
-use picklock_sim::trace::Trace;
 
 use crate::history::History;
 use crate::invariants::{self, Invariant};

@@ -19,9 +19,9 @@ pub use stretches::Stretch;
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::ids::{GrantId, HostId};
+    use picklock_model::ids::{GrantId, HostId};
+    use picklock_model::trace::{Trace, What};
     use picklock_sim::lock::Belief;
-    use picklock_sim::trace::{Trace, What};
 
     use super::*;
     use crate::invariants::testing::*;

@@ -11,9 +11,9 @@
 //! use picklock_sim::design::Design;
 //! use picklock_sim::engine::Engine;
 //! use picklock_sim::host::Host;
-//! use picklock_sim::ids::Key;
+//! use picklock_model::ids::Key;
 //! use picklock_sim::lock::{Client, Grant, Lock, LockError};
-//! use picklock_sim::seed::Seed;
+//! use picklock_model::seed::Seed;
 //!
 //! /// Grants everything to everybody.
 //! struct Generous(Host);

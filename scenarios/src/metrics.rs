@@ -1,8 +1,8 @@
 //! Measures of one run: what a lock costs and how long it keeps its clients waiting.
 
+use picklock_model::time::{TrueTime, nanos};
+use picklock_model::trace::{Role, What};
 use picklock_sim::lock::Belief;
-use picklock_sim::time::{TrueTime, nanos};
-use picklock_sim::trace::{Role, What};
 
 use crate::history::{History, Section};
 use crate::invariants::{Invariant, mutual_exclusion};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::{EventId, GrantId};
+use picklock_model::ids::{EventId, GrantId};
 use serde::Serialize;
 
 /// The judgement of one invariant on one trace.
@@ -35,7 +35,7 @@ pub struct Finding {
 #[expect(clippy::ref_option, reason = "serde's `serialize_with` hands over a reference to the field")]
 fn width_ns<S: serde::Serializer>(width: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
     match width {
-        Some(width) => to.serialize_some(&picklock_sim::time::nanos(*width)),
+        Some(width) => to.serialize_some(&picklock_model::time::nanos(*width)),
         None => to.serialize_none(),
     }
 }

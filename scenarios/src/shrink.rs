@@ -10,11 +10,11 @@
 
 use std::time::Duration;
 
+use picklock_model::plan::{Lever, Plan, When};
+use picklock_model::seed::Seed;
+use picklock_model::time::nanos;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::{Lever, Plan, When};
-use picklock_sim::seed::Seed;
-use picklock_sim::time::nanos;
 
 use crate::check;
 use crate::invariants::{self, Invariant};

@@ -1,8 +1,8 @@
 //! A run that is to be told: what happened, all that it violates, and what it depends on.
 
-use picklock_sim::plan::Plan;
+use picklock_model::plan::Plan;
+use picklock_model::trace::Trace;
 use picklock_sim::run::Wire;
-use picklock_sim::trace::Trace;
 
 use crate::outcome::Finding;
 

@@ -236,7 +236,7 @@ impl Latencies {
 
     /// Counts one latency.
     pub fn record(&mut self, latency: Duration) {
-        let ns = picklock_sim::time::nanos(latency).max(1);
+        let ns = picklock_model::time::nanos(latency).max(1);
         let power = ns.ilog2();
         let step = ((u128::from(ns) * u128::from(Self::STEPS)) >> power) as u32 - Self::STEPS;
         *self.counts.entry(power * Self::STEPS + step).or_default() += 1;

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use picklock_sim::capsule::{Capsule, FORMAT};
+use picklock_model::capsule::{Capsule, FORMAT};
+use picklock_model::plan::Plan;
+use picklock_model::seed::Seed;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::family;
-use picklock_sim::plan::Plan;
-use picklock_sim::seed::Seed;
 
 use crate::campaign::observer::{Observer, RanOut};
 use crate::campaign::parallel::in_parallel;
@@ -427,7 +427,7 @@ pub fn story(design: &Design, scenario: &str, run: &Checked, replay: String) -> 
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::ids::{GrantId, HostId};
+    use picklock_model::ids::{GrantId, HostId};
 
     use super::*;
     use crate::summary::Expected;

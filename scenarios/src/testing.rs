@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use picklock_model::plan::Settings;
+use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
-use picklock_sim::plan::Settings;
 use picklock_sim::store::{Member, OwnLever, ServerSeat, StoreKind, StoreParams, Topology};
-use picklock_sim::trace::Role;
 
 pub(crate) struct MadeUp;
 

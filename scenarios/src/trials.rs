@@ -4,10 +4,10 @@
 //! pause and a second client, both are. A plan carries over to another design because its points have meaning there; where
 //! its faults make no difference to that design, the run says nothing of it.
 
+use picklock_model::plan::Plan;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::lock::Belief;
-use picklock_sim::plan::Plan;
 
 use crate::check::{self, Checked};
 use crate::story::{Elsewhere, Part, Trials, Without};
@@ -90,8 +90,8 @@ fn standing_alike(design: &Design, other: &Design, plan: &Plan) -> Option<Design
 
 #[cfg(test)]
 mod tests {
+    use picklock_model::seed::Seed;
     use picklock_sim::lock::{Client, Grant, LockError};
-    use picklock_sim::seed::Seed;
     use picklock_sim::store::Topology;
 
     use super::*;
@@ -100,7 +100,7 @@ mod tests {
     struct Generous;
 
     impl picklock_sim::lock::Lock for Generous {
-        async fn try_acquire(&self, key: &picklock_sim::ids::Key) -> Result<Option<Grant>, LockError> {
+        async fn try_acquire(&self, key: &picklock_model::ids::Key) -> Result<Option<Grant>, LockError> {
             Ok(Some(Grant::new(key, "anybody")))
         }
 

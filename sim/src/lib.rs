@@ -1,8 +1,8 @@
 //! The simulated world of picklock, and the contract of a lock design.
 //!
 //! Both sides of a test meet here: what is tested (a [`Design`](design::Design) whose clients are a
-//! [`Lock`](lock::Lock), written against a [`Host`](host::Host)) and what is done to it (a [`Plan`](plan::Plan)). A
-//! run takes a design and a plan and leaves a [`Trace`](trace::Trace); nothing else decides what happens, so the same
+//! [`Lock`](lock::Lock), written against a [`Host`](host::Host)) and what is done to it (a [`Plan`](picklock_model::plan::Plan)). A
+//! run takes a design and a plan and leaves a [`Trace`](picklock_model::trace::Trace); nothing else decides what happens, so the same
 //! two give the same trace, to the last event.
 //!
 //! A lock that grants everything, one client that wants it, and a pause of a second right before it writes:
@@ -14,16 +14,16 @@
 //! use picklock_sim::design::Design;
 //! use picklock_sim::engine::Engine;
 //! use picklock_sim::host::Host;
-//! use picklock_sim::ids::Key;
+//! use picklock_model::ids::Key;
 //! use picklock_sim::lock::{Client, Grant, Lock, LockError};
-//! use picklock_sim::plan::{
+//! use picklock_model::plan::{
 //!     Access, ClientPlan, Edge, Injection, Latency, Lever, Phase, Plan, Point, SectionPlan, Settings, Target, When,
 //!     WorldSpec,
 //! };
 //! use picklock_sim::resource::Operation;
 //! use picklock_sim::run::{ClientSeat, Workload, run};
-//! use picklock_sim::seed::Seed;
-//! use picklock_sim::trace::What;
+//! use picklock_model::seed::Seed;
+//! use picklock_model::trace::What;
 //!
 //! /// What is tested: everything it knows of time, chance and the network comes from its host.
 //! struct Generous(Host);
@@ -83,7 +83,7 @@
 //!         tcp_timeout: s(15),
 //!         stock: 100,
 //!         latecomer: false,
-//!         habits: picklock_sim::plan::Habits::default(),
+//!         habits: picklock_model::plan::Habits::default(),
 //!         store: Settings::default(),
 //!     },
 //!     workload: "one write".into(),
@@ -112,9 +112,7 @@
 //! - *The contract*: [`lock`] (what a client of a design can do), [`worker`] (one that does all by itself), [`design`] and [`family`] (name, parameters, spelling),
 //!   [`data`] (what sections do to what is guarded), [`store`] (what a kind of store brings) with [`param`] and [`span`],
 //!   [`host`] (what a process may touch) with [`stream`], [`sleep`], [`task`] and [`disk`].
-//! - *What goes in*: [`plan`] as data, [`capsule`] as a file, [`seed`] for all randomness, [`probe`] for the protocol
-//!   points at which a plan can strike.
-//! - *What comes out*: [`trace`], with the three kinds of [`time`] and the small names of [`ids`].
+//! - *What goes in and comes out*, as data: the crate `picklock_model`.
 //! - *The controls*: [`resource`] is what locks guard, [`witness`] measures beliefs, [`oracle`] is a perfect lock.
 //! - *A world to talk to*: [`live`] runs the servers of a world in real time and opens doors to them.
 //! - *The machine*: [`run`](mod@run) and the two [`engine`]s; the world itself is private.
@@ -124,15 +122,11 @@ mod contract;
 mod controls;
 pub mod engine;
 pub mod host;
-pub mod plan;
 pub mod run;
-pub mod trace;
 mod world;
 
-pub use base::{clock, ids, own_thread, seed, text, time, waiter};
+pub use base::{own_thread, waiter};
 pub use contract::{data, design, family, lock, param, span, store, worker};
 pub use controls::{oracle, resource, witness};
 pub use host::{disk, sleep, stream, task};
-pub use plan::probe;
 pub use run::live;
-pub use trace::capsule;

@@ -5,14 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_model::ids::Key;
+use picklock_model::plan::{ClientPlan, Habits, Latency, Plan, SectionPlan, Settings, WorldSpec};
+use picklock_model::seed::Seed;
+use picklock_model::trace::{Content, Event, Trace, What};
 use picklock_sim::design::{Design, ServerSeat, Topology};
 use picklock_sim::engine::Engine;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
-use picklock_sim::plan::{ClientPlan, Habits, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use picklock_sim::run::{Workload, run};
-use picklock_sim::seed::Seed;
-use picklock_sim::trace::{Content, Event, Trace, What};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const PORT: u16 = 7;

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use picklock_model::ids::Key;
+use picklock_model::plan::{
+    ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
+};
+use picklock_model::seed::Seed;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::What;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::host::{Host, Origin};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError};
-use picklock_sim::plan::{
-    ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
-};
 use picklock_sim::resource::Operation;
 use picklock_sim::run::{Workload, run};
-use picklock_sim::seed::Seed;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::What;
 
 struct NoLock;
 
@@ -88,7 +88,7 @@ fn plan(seed: u64) -> Plan {
             store: Settings::default(),
             stock: 0,
             latecomer: false,
-            habits: picklock_sim::plan::Habits::default(),
+            habits: picklock_model::plan::Habits::default(),
         },
         workload: "contend".to_owned(),
         clients: (1..=3)

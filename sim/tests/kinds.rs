@@ -5,18 +5,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_sim::design::{Design, Topology};
-use picklock_sim::engine::Engine;
-use picklock_sim::ids::Key;
-use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::plan::{
+use picklock_model::ids::Key;
+use picklock_model::plan::{
     ClientPlan, Injection, Latency, Lever, Phase, Plan, Settings, Target, When, WorldSpec,
 };
+use picklock_model::seed::Seed;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Role, What};
+use picklock_sim::design::{Design, Topology};
+use picklock_sim::engine::Engine;
+use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
 use picklock_sim::run::{Workload, run, run_keeping};
-use picklock_sim::seed::Seed;
 use picklock_sim::store::{OwnLever, ServerSeat, StoreKind};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Role, What};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const PORT: u16 = 7;
@@ -102,7 +102,7 @@ fn plan(lever: &str) -> Plan {
             store: Settings::default(),
             stock: 0,
             latecomer: false,
-            habits: picklock_sim::plan::Habits::default(),
+            habits: picklock_model::plan::Habits::default(),
         },
         workload: "test".to_owned(),
         clients: vec![ClientPlan::new("client-1", Vec::new())],

@@ -5,15 +5,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_model::ids::Key;
+use picklock_model::plan::{ClientPlan, Latency, Plan, SectionPlan, Settings, WorldSpec};
+use picklock_model::seed::Seed;
+use picklock_model::trace::{Event, Role, Trace, What};
 use picklock_sim::design::{Design, ServerSeat, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::host::{Origin, Origins};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
-use picklock_sim::plan::{ClientPlan, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use picklock_sim::run::{Workload, run};
-use picklock_sim::seed::Seed;
-use picklock_sim::trace::{Event, Role, Trace, What};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const PORT: u16 = 7;
@@ -67,7 +67,7 @@ fn play(engine: Engine) -> Trace {
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
             latecomer: false,
-            habits: picklock_sim::plan::Habits::default(),
+            habits: picklock_model::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "test".into(),

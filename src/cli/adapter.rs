@@ -1,7 +1,7 @@
 //! `picklock adapter`: a program to start from, in one of several languages.
 
 use clap::Args;
-use picklock_sim::text::nearest;
+use picklock_model::text::nearest;
 
 use super::exit::{Exit, Failure};
 use super::screen;

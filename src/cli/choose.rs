@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_model::text::nearest;
 use picklock_processes::{Program, servers};
 use picklock_scenarios::scenario::{Scenario, decides_by_itself};
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::param::Value;
 use picklock_sim::span::Span;
-use picklock_sim::text::nearest;
 
 use super::exit::Failure;
 

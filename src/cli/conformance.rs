@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use clap::Args;
+use picklock_model::seed::Seed;
 use picklock_processes::servers;
 use picklock_reports::alike::{self, Alike};
 use picklock_scenarios::check;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::seed::Seed;
 
 use super::args::{Look, seeds};
 use super::exit::{Exit, Failure};

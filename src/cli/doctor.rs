@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use picklock_model::seed::Seed;
 use picklock_processes::{Instruction, Program};
 use picklock_reports::examined;
 use picklock_scenarios::check;
@@ -15,7 +16,6 @@ use picklock_scenarios::doctor::{self, Examined};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::seed::Seed;
 use serde_json::Value;
 
 use super::args::{Look, seeds};

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use picklock_model::seed::Seed;
+use picklock_model::text::nearest;
 use picklock_reports::{explored, timeline};
 use picklock_scenarios::campaign::quoted;
 use picklock_scenarios::explore::strikes::{self, Strike};
@@ -14,9 +16,7 @@ use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::{tell, trials};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::seed::Seed;
 use picklock_sim::span::Span;
-use picklock_sim::text::nearest;
 
 use super::args::{Look, seeds, time};
 use super::exit::{Exit, Failure};

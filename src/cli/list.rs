@@ -5,9 +5,9 @@ mod entries;
 mod listing;
 
 use clap::Args;
+use picklock_model::text::nearest;
 use picklock_reports::layout::{enumerated, left, wrap};
 use picklock_sim::family;
-use picklock_sim::text::nearest;
 use serde_json::{Map, Value};
 
 use self::entries::Entry;

@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use picklock_model::capsule::{Capsule, CapsuleError, SIZE_MAX};
+use picklock_model::plan::Plan;
+use picklock_model::seed::Seed;
+use picklock_model::text::nearest;
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{self, Detail};
 use picklock_reports::{Format, html, single};
@@ -16,12 +20,8 @@ use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::shrink::{self, Limit};
 use picklock_scenarios::story::Story;
 use picklock_scenarios::{invariants, tell, trials};
-use picklock_sim::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_sim::design::{Design, Part};
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::Plan;
-use picklock_sim::seed::Seed;
-use picklock_sim::text::nearest;
 
 use super::args::{Look, SHRINK_BUDGET, engine, time};
 use super::exit::{Exit, Failure};

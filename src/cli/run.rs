@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use picklock_model::text::nearest;
 use picklock_processes::servers;
 use picklock_reports::kept::Results;
 use picklock_reports::{Format, Style, brief, markdown};
@@ -22,7 +23,6 @@ use picklock_scenarios::explore::exhausted::Figures;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::summary::{Cell, Summary};
 use picklock_sim::design::Design;
-use picklock_sim::text::nearest;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::args::{CONFIRMING, EXPECTED, IN_PARTS, REPORT, SHRINK_BUDGET, time};

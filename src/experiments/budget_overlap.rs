@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::{Lever, Plan, Target};
-use picklock_sim::seed::{Seed, scale};
+use picklock_model::plan::{Lever, Plan, Target};
+use picklock_model::seed::{Seed, scale};
 
 use super::lab::{Lab, LabError, ms, overlap};
 use super::redlock_example::{FREED, LEASE, START, others, staged};

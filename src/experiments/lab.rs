@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use picklock_impls::families;
+use picklock_model::plan::{Plan, PlanError};
+use picklock_model::seed::Seed;
 use picklock_scenarios::campaign::{Campaign, CampaignError, Silent};
 use picklock_scenarios::check::{self, CheckError, Checked};
 use picklock_scenarios::outcome::Outcome;
@@ -13,8 +15,6 @@ use picklock_scenarios::suite;
 use picklock_scenarios::summary::Cell;
 use picklock_sim::design::{Design, SpellingError, spell};
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::{Plan, PlanError};
-use picklock_sim::seed::Seed;
 
 /// Makes the runs of experiments.
 #[derive(Clone, Copy, Debug)]

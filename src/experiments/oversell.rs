@@ -1,6 +1,6 @@
 //! Selling the last of a stock while some clients are held up: how much too much is sold.
 
-use picklock_sim::trace::What;
+use picklock_model::trace::What;
 
 use super::lab::{Lab, LabError, share};
 use super::{Experiment, Figures, Measured, Verdict};

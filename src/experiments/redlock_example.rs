@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::Key;
-use picklock_sim::plan::{
+use picklock_model::ids::Key;
+use picklock_model::plan::{
     ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
 };
-use picklock_sim::seed::Seed;
-use picklock_sim::time::TrueTime;
+use picklock_model::seed::Seed;
+use picklock_model::time::TrueTime;
 
 use super::lab::{Lab, LabError, ms, overlap};
 use super::{Experiment, Figures, Measured, Verdict};
@@ -107,7 +107,7 @@ pub(super) fn staged(later: Duration, levers: impl IntoIterator<Item = (u64, Tar
             tcp_timeout: 2 * LEASE,
             stock: 0,
             latecomer: false,
-            habits: picklock_sim::plan::Habits::default(),
+            habits: picklock_model::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "contend".to_owned(),

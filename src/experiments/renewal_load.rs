@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Role, What};
 use picklock_scenarios::check::Checked;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Role, What};
 
 use super::lab::{Lab, LabError};
 use super::{Experiment, Figures, Measured, Verdict};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::{Injection, Lever, Target, When};
-use picklock_sim::time::TrueTime;
+use picklock_model::plan::{Injection, Lever, Target, When};
+use picklock_model::time::TrueTime;
 
 use super::lab::{Lab, LabError};
 use super::{Experiment, Figures, Measured, Verdict};

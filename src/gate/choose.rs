@@ -1,12 +1,12 @@
 //! From what a test asks for to scenarios.
 
+use picklock_model::text::nearest;
 use picklock_scenarios::allow::Allowances;
 use picklock_scenarios::explore::strikes::{self, Strike};
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::store::StoreParams;
-use picklock_sim::text::nearest;
 
 use super::{Asked, Gate, GateError};
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use picklock_model::capsule::Capsule;
+use picklock_model::seed::Seed;
 use picklock_scenarios::allow::Allowances;
 use picklock_scenarios::explore::strikes::{self, Strike};
 use picklock_scenarios::explore::{self, Explored, Kind, Place, Request};
@@ -11,10 +13,8 @@ use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::{Cell, Expected, Violation};
 use picklock_scenarios::{files, shrink, tell, trials};
-use picklock_sim::capsule::Capsule;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::seed::Seed;
 
 use super::budget::Share;
 use super::heart::Heart;

@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use picklock_model::seed::Seed;
 use picklock_reports::{Style, examined};
 use picklock_scenarios::check::{self, Checked};
 use picklock_scenarios::doctor::{self, Difference};
@@ -11,7 +12,6 @@ use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::tally::Tally;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::seed::Seed;
 
 use super::budget::Share;
 use super::heart::Heart;

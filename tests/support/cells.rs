@@ -1,10 +1,10 @@
 //! Built-in designs under built-in scenarios, run in this process.
 
+use picklock_model::seed::Seed;
 use picklock_scenarios::check::{self, Checked};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::seed::Seed;
 
 /// A design under a scenario that says something of it.
 pub(crate) struct Cell {

@@ -5,16 +5,16 @@
 
 use std::time::Duration;
 
-use picklock_scenarios::check::{self, Checked};
-use picklock_sim::engine::Engine;
-use picklock_sim::ids::Key;
-use picklock_sim::plan::{
+use picklock_model::ids::Key;
+use picklock_model::plan::{
     Access, ClientPlan, Edge, Injection, Latency, Lever, Phase, Plan, Point, SectionPlan, Settings, Target,
     When, WorldSpec,
 };
-use picklock_sim::seed::Seed;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, What};
+use picklock_model::seed::Seed;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, What};
+use picklock_scenarios::check::{self, Checked};
+use picklock_sim::engine::Engine;
 
 use crate::cells::design;
 
@@ -48,7 +48,7 @@ pub(crate) fn stage(injections: impl IntoIterator<Item = Injection>) -> Plan {
             tcp_timeout: ms(15_000),
             stock: 0,
             latecomer: false,
-            habits: picklock_sim::plan::Habits::default(),
+            habits: picklock_model::plan::Habits::default(),
             store: Settings::default(),
         },
         workload: "contend".to_owned(),

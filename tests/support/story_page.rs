@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use picklock_model::ids::HostId;
+use picklock_model::plan::Plan;
+use picklock_model::trace::{Role, What};
 use picklock_scenarios::check::{self, Checked};
 use picklock_scenarios::history::History;
 use picklock_scenarios::story::Story;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::ids::HostId;
-use picklock_sim::plan::Plan;
-use picklock_sim::trace::{Role, What};
 
 use crate::cells::design;
 

@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use picklock::sim::host::{Host, Origin};
-use picklock::sim::ids::Key;
+use picklock::model::ids::Key;
 use picklock::sim::lock::BoxFuture;
 use picklock::sim::param::{Domain, HOUR, Param};
-use picklock::sim::plan::Settings;
+use picklock::model::plan::Settings;
 use picklock::sim::store::{Member, ServerSeat, StoreKind, Topology};
 use picklock::sim::stream::Stream;
-use picklock::sim::time::Monotonic;
-use picklock::sim::trace::{Role, What};
+use picklock::model::time::Monotonic;
+use picklock::model::trace::{Role, What};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 /// The port of both servers.

@@ -9,8 +9,8 @@
 //! *Source:* <https://github.com/laravel/framework/issues/36337>, mended by
 //! <https://github.com/laravel/framework/pull/36412>
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::cmd;
 

@@ -15,9 +15,9 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family, Param, Seat};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::version::{FIXED, fixed};

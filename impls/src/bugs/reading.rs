@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use picklock_sim::ids::Key;
+use picklock_model::ids::Key;
 use redis::{RedisResult, Script};
 
 use crate::connection::Connection;

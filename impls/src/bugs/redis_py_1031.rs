@@ -7,8 +7,8 @@
 //! *Versions:* the class `Lock` of redis-py before 3.0; with `MULTI` before the `DEL` the watch has its effect.
 //! *Source:* <https://github.com/redis/redis-py/pull/1031>
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{cmd, pipe};
 

@@ -15,10 +15,10 @@
 
 use std::io;
 
+use picklock_model::ids::Key;
 use picklock_redis::PORT;
 use picklock_sim::design::{Args, Design, Family, Seat, StoreAddress, Topology};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::stream::Stream;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};

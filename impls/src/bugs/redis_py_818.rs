@@ -9,8 +9,8 @@
 //!
 //! The release of that version had a bug of its own, [`redis_py_1031`](super::redis_py_1031).
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::cmd;
 

@@ -13,8 +13,8 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, cmd};
 

@@ -7,8 +7,8 @@
 //! lock with its lease.
 //! *Source:* <https://github.com/redisson/redisson/issues/1602>
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::version::{FIXED, fixed};

@@ -10,9 +10,9 @@
 use std::future::Future;
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
 
 use super::reading::{enter_to_read, enter_to_write, leave_reading, leave_writing, renew};

@@ -10,8 +10,8 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family, Seat};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::version::{FIXED, fixed};

@@ -11,8 +11,8 @@
 //!
 //! The lock in which the renewal failed is lost in either version.
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::version::{FIXED, fixed};

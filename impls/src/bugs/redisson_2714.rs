@@ -10,8 +10,8 @@
 //!
 //! Each call comes from a thread of its own, as those of a pool do, and threads that were interrupted do not come back.
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::RedisResult;
 use tokio::sync::oneshot;

@@ -6,8 +6,8 @@
 //! *Versions:* Redisson up to 2.3. Since then a script looks for the owner in the hash first: `reentrant` is that.
 //! *Source:* <https://github.com/redisson/redisson/issues/597>
 
+use picklock_model::ids::Key;
 use picklock_sim::design::Family;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use crate::locks::common::{OneStore, extend, on_stores_renewed, store_of};

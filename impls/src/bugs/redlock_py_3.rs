@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Family, Param};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Deadline, Grant, Lock, LockError};
 
 use crate::locks::common::on_stores;

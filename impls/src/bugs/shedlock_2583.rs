@@ -7,8 +7,8 @@
 //! *Source:* <https://github.com/lukas-krecan/ShedLock/issues/2583>, mended by
 //! <https://github.com/lukas-krecan/ShedLock/pull/2584>
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::version::{FIXED, fixed};

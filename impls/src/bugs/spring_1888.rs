@@ -11,8 +11,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::cmd;
 

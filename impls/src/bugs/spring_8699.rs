@@ -10,8 +10,8 @@
 
 use std::sync::LazyLock;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, Script, cmd};
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use picklock_sim::ids::Key;
+use picklock_model::ids::Key;
 use picklock_sim::task::Task;
 
 use crate::locks::common::OneStore;

@@ -10,10 +10,10 @@
 //!
 //! A release leaves the lock alone if it has a later time than the holder's own that is not over.
 
+use picklock_model::ids::Key;
+use picklock_model::time::nanos;
 use picklock_sim::design::{Args, Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
-use picklock_sim::time::nanos;
 use redis::cmd;
 
 use super::version::{FIXED, fixed};

@@ -11,10 +11,10 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
+use picklock_model::time::Monotonic;
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
-use picklock_sim::time::Monotonic;
 
 use super::counted::{Answer, Reentrant, channel};
 use super::renewal::Renew;

@@ -8,9 +8,9 @@ use std::future::Future;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use picklock_model::ids::{Key, Token};
 use picklock_sim::design::{Args, Condition, Conditions, Design, Seat, Topology};
 use picklock_sim::host::Host;
-use picklock_sim::ids::{Key, Token};
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError, Retry};
 use redis::{Cmd, RedisError, RedisResult, Script, cmd};
 

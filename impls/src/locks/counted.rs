@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::Seat;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, Script, cmd};
 

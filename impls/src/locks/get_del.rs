@@ -5,8 +5,8 @@
 //! the other one's lock. Beside that it breaks as `single` does.
 //! *Source:* L4 in the project's list; Spring's `RedisLockRegistry` before 6.2 released so (GH-8699).
 
+use picklock_model::ids::Key;
 use picklock_sim::design::Family;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::cmd;
 

@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Conditions, Design, Family};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
 
 /// The control that must fail.

@@ -10,9 +10,9 @@
 use std::future::Future;
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Condition, Design, Family};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
 
 /// The control that must hold.

@@ -11,8 +11,8 @@
 
 use std::sync::LazyLock;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
 use redis::{RedisResult, Script, cmd};
 

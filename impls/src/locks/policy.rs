@@ -6,10 +6,10 @@
 
 use std::time::Duration;
 
+use picklock_model::time::{Monotonic, WallTime};
 use picklock_sim::design::{Args, Domain, Param};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Deadline, Retry};
-use picklock_sim::time::{Monotonic, WallTime};
 
 /// How the holder comes to believe that it holds; naive unless given.
 pub(crate) const BELIEF: Param = Param {

@@ -7,9 +7,9 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Design, Family, StoreAddress, Topology};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Direct, LockError};
 
 use picklock_queue as queue;

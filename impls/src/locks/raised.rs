@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use picklock_sim::ids::{Key, Token};
+use picklock_model::ids::{Key, Token};
 use redis::{RedisResult, Script};
 
 use super::common::counter_key;

@@ -12,9 +12,9 @@ use std::future::Future;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Family, Seat};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
 use redis::{RedisResult, Script};
 

@@ -18,9 +18,9 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::{Key, Token};
 use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat, Topology};
 use picklock_sim::host::Host;
-use picklock_sim::ids::{Key, Token};
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
 
 use super::common::{

@@ -19,11 +19,11 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
+use picklock_model::time::Monotonic;
 use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat, StoreAddress, Topology};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
-use picklock_sim::time::Monotonic;
 
 use super::common::{connect_if_possible, on_stores_renewed};
 use super::counted::{enter, expire, extend_if_inside, leave, owner};

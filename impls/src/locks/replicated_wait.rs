@@ -13,8 +13,8 @@
 //! not acknowledged in a quarter of the lease is given back. Left out on purpose: `min-replicas-to-write`, which is a
 //! matter of the server's configuration.
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Domain, Family, Param, Topology};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, pipe};
 

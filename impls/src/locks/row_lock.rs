@@ -20,11 +20,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::data::{Applied, Operation, ResourceError};
 use picklock_sim::design::{Design, Seat};
 use picklock_sim::family::{Domain, Family, Param};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
 use picklock_sim::store::Topology;
 use tokio::sync::Mutex;

@@ -11,9 +11,9 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Conditions, Design, Domain, Family, Param, Seat};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Direct, Lock, LockError};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
 use tokio::sync::Mutex;

@@ -8,8 +8,8 @@
 //!
 //! It has no lease, so nothing to renew, no deadline, and no belief but the naive one.
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Family, Param};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::cmd;
 

@@ -10,8 +10,8 @@
 //! The lease is set with `PEXPIRE`, because those of the simulation are counted in milliseconds. By default nothing is
 //! done about a failed second command, as in most code; `failure=release` deletes the key then.
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Domain, Family, Param};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::cmd;
 

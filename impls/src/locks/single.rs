@@ -7,8 +7,8 @@
 //! *Source:* L5 in the project's list; "Correct Implementation with a Single Instance" in "Distributed Locks with
 //! Redis", redis.io.
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Family, Seat};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_if_absent, store_of};

@@ -7,8 +7,8 @@
 //! starts again, and the resource refuses the rightful holders. Two clients may still believe at once.
 //! *Source:* L25 in the project's list; Martin Kleppmann, "How to do distributed locking", 2016.
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Design, Family};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_and_count, set_then_count, store_of};

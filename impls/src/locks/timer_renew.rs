@@ -6,8 +6,8 @@
 //! arrive after the release that was sent later, on the next holder's lock: without any fault.
 //! *Source:* L6 in the project's list; Redisson until 2.3 renewed so (#597).
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat};
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::common::{connection, extend, on_stores_renewed, store_of};

@@ -9,9 +9,9 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Conditions, Design, Family, Seat};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, Direct, LockError};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
 use tokio::sync::Mutex;

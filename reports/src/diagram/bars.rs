@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use picklock_sim::ids::{GrantId, HostId, Key};
-use picklock_sim::trace::What;
+use picklock_model::ids::{GrantId, HostId, Key};
+use picklock_model::trace::What;
 
 use super::course::Course;
 use super::short::offset;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use picklock_sim::ids::HostId;
+use picklock_model::ids::HostId;
 
 use super::course::Course;
 

@@ -1,6 +1,6 @@
 //! What is written beside the steps of a diagram: a few words, since the whole text stands below it.
 
-use picklock_sim::trace::{Disconnect, Event, Halt, What};
+use picklock_model::trace::{Disconnect, Event, Halt, What};
 
 use crate::layout::{cut, printable, width};
 use crate::numbers::span;

@@ -1,7 +1,7 @@
 //! The drawing itself, as SVG: whole numbers and short classes, since a page may hold hundreds of them.
 
 use maud::{Markup, html};
-use picklock_sim::ids::GrantId;
+use picklock_model::ids::GrantId;
 
 use super::bars::{self, Bar, Lasting};
 use super::course::{Arrow, Course, Overlap, Step};

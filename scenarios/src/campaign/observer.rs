@@ -1,6 +1,6 @@
 //! Who is told how a campaign goes on.
 
-use picklock_sim::seed::Seed;
+use picklock_model::seed::Seed;
 
 use crate::check::Checked;
 

@@ -1,8 +1,8 @@
 //! Campaigns against a lock that grants everything to everybody.
 
+use picklock_model::ids::Key;
 use picklock_sim::design::{Design, Topology};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
 
 use super::*;

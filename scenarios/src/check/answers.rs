@@ -1,12 +1,12 @@
 //! A program that gets no lock in a run without faults, or never answers that it has let go of one, is not tested: its adapter,
 //! its library or its store is at fault, and what would be told of it (a deadlock, or nothing at all) is no verdict on the lock.
 
+use picklock_model::ids::Key;
+use picklock_model::plan::Plan;
+use picklock_model::trace::{Event, Trace, What};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::ids::Key;
-use picklock_sim::plan::Plan;
 use picklock_sim::run::{self, Panicked};
-use picklock_sim::trace::{Event, Trace, What};
 
 use super::program::{CheckError, workload};
 

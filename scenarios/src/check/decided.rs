@@ -15,10 +15,10 @@
 use std::collections::BTreeSet;
 use std::mem::discriminant;
 
+use picklock_model::plan::{Injection, Lever, Plan};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Role, Strike, What};
 use picklock_sim::lock::Belief;
-use picklock_sim::plan::{Injection, Lever, Plan};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Role, Strike, What};
 
 use crate::history::{Attempt, Granted, History, Section};
 
@@ -159,8 +159,8 @@ fn kept(history: &History<'_>, section: &Section<'_>, strike: &Strike, lasts: bo
 mod tests {
     use std::time::Duration;
 
-    use picklock_sim::ids::{GrantId, HostId};
-    use picklock_sim::plan::Target;
+    use picklock_model::ids::{GrantId, HostId};
+    use picklock_model::plan::Target;
 
     use super::*;
     use crate::invariants::testing::*;

@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
+use picklock_model::plan::Plan;
+use picklock_model::probe::{Probe, Seeing};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Role, Trace};
 use picklock_sim::design::Design;
-use picklock_sim::plan::Plan;
-use picklock_sim::probe::{Probe, Seeing};
 use picklock_sim::run;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Role, Trace};
 
 use super::program::{CheckError, workload};
 
@@ -145,8 +145,8 @@ fn run_alike(one: &Design, other: &Design) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use picklock_model::seed::Seed;
     use picklock_sim::lock::{Client, Grant, LockError};
-    use picklock_sim::seed::Seed;
     use picklock_sim::store::Topology;
 
     use super::*;
@@ -155,7 +155,7 @@ mod tests {
     struct Generous;
 
     impl picklock_sim::lock::Lock for Generous {
-        async fn try_acquire(&self, key: &picklock_sim::ids::Key) -> Result<Option<Grant>, LockError> {
+        async fn try_acquire(&self, key: &picklock_model::ids::Key) -> Result<Option<Grant>, LockError> {
             Ok(Some(Grant::new(key, "anybody")))
         }
 

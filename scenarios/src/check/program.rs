@@ -1,6 +1,6 @@
 //! The program that a plan asks for, and why there may be none.
 
-use picklock_sim::plan::Plan;
+use picklock_model::plan::Plan;
 use picklock_sim::run::{self, Panicked};
 
 use crate::workloads;

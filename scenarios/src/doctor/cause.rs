@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem::discriminant;
 use std::time::Duration;
 
-use picklock_sim::trace::{Content, Event, What};
+use picklock_model::trace::{Content, Event, What};
 
 use crate::check::Checked;
 

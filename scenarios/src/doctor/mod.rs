@@ -13,10 +13,10 @@ mod watch;
 
 use std::fmt;
 
+use picklock_model::plan::Plan;
+use picklock_model::trace::{Digest, Trace};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::Plan;
-use picklock_sim::trace::{Digest, Trace};
 
 pub use self::advice::{Code, Language};
 pub use self::cause::Cause;
@@ -149,10 +149,10 @@ mod tests {
     use std::sync::{Mutex, PoisonError};
     use std::time::{Duration, SystemTime};
 
+    use picklock_model::ids::Key;
+    use picklock_model::seed::Seed;
     use picklock_sim::host::Host;
-    use picklock_sim::ids::Key;
     use picklock_sim::lock::{Client, Grant, Lock, LockError};
-    use picklock_sim::seed::Seed;
 
     use super::*;
     use crate::scenario::Scenario;

@@ -1,12 +1,12 @@
 //! One workload made ready: the run without a strike, every placement on it, and what a run with strikes says.
 
+use picklock_model::plan::{Injection, Lever, Plan, Point, Target, When};
+use picklock_model::probe::Seeing;
+use picklock_model::seed::Seed;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::Role;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::{Injection, Lever, Plan, Point, Target, When};
-use picklock_sim::probe::Seeing;
-use picklock_sim::seed::Seed;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::Role;
 
 use super::request::Request;
 use super::strikes::Stage;

@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use picklock_model::plan::Injection;
+use picklock_model::seed::Seed;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::Injection;
-use picklock_sim::seed::Seed;
 
 pub use self::ground::Place;
 use self::ground::{Ground, Verdict};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use picklock_sim::plan::Injection;
+use picklock_model::plan::Injection;
 
 use super::ground::{Ground, Place};
 use super::request::Request;

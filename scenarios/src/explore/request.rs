@@ -3,8 +3,8 @@
 use std::num::NonZero;
 use std::time::Duration;
 
+use picklock_model::seed::Seed;
 use picklock_sim::design::Design;
-use picklock_sim::seed::Seed;
 
 use super::strikes::Strike;
 use crate::scenario::Scenario;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use picklock_model::plan::{Access, Edge, Injection, Lever, Plan, Point, Target, When};
+use picklock_model::time::nanos;
+use picklock_model::trace::{HostInfo, Role};
 use picklock_sim::design::Design;
-use picklock_sim::plan::{Access, Edge, Injection, Lever, Plan, Point, Target, When};
 use picklock_sim::resource;
-use picklock_sim::time::nanos;
-use picklock_sim::trace::{HostInfo, Role};
 
 use crate::faults;
 

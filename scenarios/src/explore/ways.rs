@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use picklock_sim::plan::{Access, Edge, Injection, Lever, Phase, When};
-use picklock_sim::trace::Role;
+use picklock_model::plan::{Access, Edge, Injection, Lever, Phase, When};
+use picklock_model::trace::Role;
 
 use super::ground::Place;
 use super::strikes::Stage;

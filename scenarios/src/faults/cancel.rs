@@ -4,7 +4,7 @@
 //! What the call had asked for may be executed all the same, and nobody waits for the answer. A connection that is used again
 //! may then hand the answer to whoever asks next (redis-py 4.5.3); a release that is cancelled may leave the lock.
 
-use picklock_sim::plan::{Access, Injection, Lever, Phase, Target};
+use picklock_model::plan::{Access, Injection, Lever, Phase, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;

@@ -3,7 +3,7 @@
 //! It is not started anew: a restarted client is a new client to every lock here, and the others show whether the
 //! lock was left in a state that they can go on from.
 
-use picklock_sim::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Injection, Lever, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;

@@ -3,10 +3,10 @@
 //! The default bound of 200 parts per million covers the quartz oscillators of real machines, uncalibrated; a lock
 //! that allows for drift at all survives it. Temperature and ageing, which change the rate over time, are left out.
 
-use picklock_sim::plan::{Injection, Lever, Target, When};
+use picklock_model::plan::{Injection, Lever, Target, When};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::Role;
 use picklock_sim::store::Topology;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::Role;
 
 use super::draw::Draw;
 use super::fault::Fault;

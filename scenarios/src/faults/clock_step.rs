@@ -17,10 +17,10 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::{Access, Edge, Injection, Lever, Phase, Point, Target, When};
+use picklock_model::plan::{Access, Edge, Injection, Lever, Phase, Point, Target, When};
+use picklock_model::time::{TrueTime, nanos};
+use picklock_model::trace::Role;
 use picklock_sim::store::Topology;
-use picklock_sim::time::{TrueTime, nanos};
-use picklock_sim::trace::Role;
 
 use super::draw::Draw;
 use super::fault::Fault;

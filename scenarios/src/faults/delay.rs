@@ -2,7 +2,7 @@
 //!
 //! Messages behind it on the same connection wait for it, as TCP keeps their order; other links are not touched.
 
-use picklock_sim::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Injection, Lever, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;

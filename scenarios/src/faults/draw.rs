@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use picklock_sim::design::Design;
-use picklock_sim::plan::{
+use picklock_model::plan::{
     Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When, WorldSpec,
 };
-use picklock_sim::probe::{Passed, Probe};
+use picklock_model::probe::{Passed, Probe};
+use picklock_model::seed::Stream;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::Role;
+use picklock_sim::design::Design;
 use picklock_sim::resource;
-use picklock_sim::seed::Stream;
 use picklock_sim::store::{Member, Topology};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::Role;
 
 use super::params::{Place, permits};
 use picklock_sim::param::{Args, Share};

@@ -3,7 +3,7 @@
 //!
 //! It strikes at the store to which a client of the lock sends at that moment: an acquire, a renewal or a release.
 
-use picklock_sim::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Injection, Lever, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;

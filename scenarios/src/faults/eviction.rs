@@ -2,7 +2,7 @@
 //! keys which have a lease). That is what the `volatile-*` policies do. Under `allkeys-*` what has no lease goes too: the record of
 //! `setnx`, the counters that tokens are drawn from. That is left out on purpose: no lock is meant to survive it.
 
-use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+use picklock_model::plan::{Injection, Lever, Phase, Target, When};
 
 use super::draw::Draw;
 use super::fault::Fault;

@@ -7,9 +7,9 @@
 //! the primary and one of the Sentinels, in one of its first sections, so that the run sees the end of it. Planned
 //! failovers are left out.
 
-use picklock_sim::plan::{Access, Injection, Lever, Phase, Target, When};
-use picklock_sim::probe::Passed;
-use picklock_sim::trace::Role;
+use picklock_model::plan::{Access, Injection, Lever, Phase, Target, When};
+use picklock_model::probe::Passed;
+use picklock_model::trace::Role;
 
 use super::draw::{Draw, at};
 use super::fault::Fault;

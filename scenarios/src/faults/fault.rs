@@ -1,6 +1,6 @@
 //! What a fault is, and a fault as a scenario asks for it.
 
-use picklock_sim::plan::Injection;
+use picklock_model::plan::Injection;
 use picklock_sim::store::Topology;
 
 use super::draw::Draw;

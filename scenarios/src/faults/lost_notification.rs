@@ -4,7 +4,7 @@
 //! Whoever publishes does not learn of it, and nobody sends it again. A client that only asks loses the reply to a
 //! question instead.
 
-use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+use picklock_model::plan::{Injection, Lever, Phase, Target, When};
 
 use super::draw::Draw;
 use super::fault::Fault;

@@ -3,7 +3,7 @@
 //! The client cannot tell this from a request that was never executed; a lock that assumes either is wrong half of
 //! the time.
 
-use picklock_sim::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Injection, Lever, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;

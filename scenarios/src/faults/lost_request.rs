@@ -2,7 +2,7 @@
 //!
 //! To the client it is the same as a lost reply, and the opposite is true: nothing was executed.
 
-use picklock_sim::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Injection, Lever, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;

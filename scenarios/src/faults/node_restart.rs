@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+use picklock_model::plan::{Injection, Lever, Phase, Target, When};
 use picklock_sim::store::Topology;
 
 use super::clock_step::{hold, working};

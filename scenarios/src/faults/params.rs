@@ -1,7 +1,7 @@
 //! Parameters that several faults have, and what they permit.
 
-use picklock_sim::plan::Phase;
-use picklock_sim::probe::{Passed, Probe};
+use picklock_model::plan::Phase;
+use picklock_model::probe::{Passed, Probe};
 use picklock_sim::resource;
 
 use picklock_sim::param::{Args, Domain, Param, YES_NO_RANDOM};

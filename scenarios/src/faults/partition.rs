@@ -3,7 +3,7 @@
 //! Segments wait for its end as TCP's do; one that outlasts the TCP timeout breaks its connections. Partitions among
 //! the servers themselves belong to the failover fault.
 
-use picklock_sim::plan::{Injection, Lever, Phase, Target, When};
+use picklock_model::plan::{Injection, Lever, Phase, Target, When};
 use picklock_sim::store::Topology;
 
 use super::draw::{Draw, at};

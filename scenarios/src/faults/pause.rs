@@ -5,7 +5,7 @@
 //! check guards is what breaks most locks (M. Kleppmann, "How to do distributed locking", 2016). Pauses of servers
 //! are left out: to a client they look like a delay.
 
-use picklock_sim::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Injection, Lever, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;

@@ -4,9 +4,9 @@
 //! when nothing goes wrong; meanwhile it crashes while a section works. Whether the lock survives depends on whether its record was on the way (Redis documentation,
 //! "Distributed locks": why failover-based implementations are not enough).
 
-use picklock_sim::plan::{Injection, Lever, Target, When};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::Role;
+use picklock_model::plan::{Injection, Lever, Target, When};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::Role;
 
 use super::draw::Draw;
 use super::failover::{RETURN_AFTER, crash};

@@ -3,7 +3,7 @@
 //!
 //! It strikes while the section reads, works or writes, mostly while it works.
 
-use picklock_sim::plan::{Injection, Lever, Phase, Target};
+use picklock_model::plan::{Injection, Lever, Phase, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;

@@ -4,7 +4,7 @@
 //! Deadlines on the monotonic clock move by the suspension, so that even a holder who checks them honestly can rely
 //! on a lease that has run out.
 
-use picklock_sim::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Injection, Lever, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use picklock_model::plan::{Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When};
+use picklock_model::probe::Probe;
+use picklock_model::seed::Seed;
+use picklock_model::time::TrueTime;
 use picklock_sim::design::Design;
 use picklock_sim::lock::LockError;
-use picklock_sim::plan::{Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When};
-use picklock_sim::probe::Probe;
 use picklock_sim::resource::HOST as RESOURCE;
-use picklock_sim::seed::Seed;
 use picklock_sim::store::Topology;
-use picklock_sim::time::TrueTime;
 
 use super::ALL;
 use crate::scenario::Scenario;

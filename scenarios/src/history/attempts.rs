@@ -6,9 +6,9 @@
 
 use std::iter::successors;
 
-use picklock_sim::ids::EventId;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, What};
+use picklock_model::ids::EventId;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, What};
 
 use super::parts::{Granted, History, Record, Section};
 
@@ -98,7 +98,7 @@ mod tests {
     fn what_a_failed_attempt_left_is_not_the_grants() {
         let script = Script::new().at(0).waits(A1).attempts(A1).at(2).creates(A1, NODE_1).at(30).attempts(A1);
         let script = script.at(32).creates(A1, NODE_2).at(50).acquires(A1);
-        let hosts = |trace: &picklock_sim::trace::Trace| {
+        let hosts = |trace: &picklock_model::trace::Trace| {
             let history = History::of(trace);
             let (section, grant) = history.grants().next().expect("there is a grant");
             history.records_of_grant(section, grant).map(|record| record.created.host).collect::<Vec<_>>()

@@ -7,8 +7,8 @@
 
 use std::cmp::Ordering;
 
+use picklock_model::time::TrueTime;
 use picklock_sim::lock::Exclusion;
-use picklock_sim::time::TrueTime;
 
 use super::parts::{History, Section};
 

@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use picklock_sim::ids::Key;
-use picklock_sim::trace::What;
+use picklock_model::ids::Key;
+use picklock_model::trace::What;
 
 use super::parts::History;
 
@@ -36,7 +36,7 @@ pub(super) fn of<'t>(history: &History<'t>) -> BTreeMap<&'t Key, &'t Key> {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::trace::Trace;
+    use picklock_model::trace::Trace;
 
     use super::*;
     use crate::invariants::ownership;

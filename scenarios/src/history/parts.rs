@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use picklock_sim::ids::{GrantId, HostId, Key, Token};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Trace, What};
+use picklock_model::ids::{GrantId, HostId, Key, Token};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Trace, What};
 
 use super::wall::Wall;
 

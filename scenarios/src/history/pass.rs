@@ -7,10 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use picklock_sim::ids::{GrantId, HostId, Key, Token};
+use picklock_model::ids::{GrantId, HostId, Key, Token};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Role, Trace, What};
 use picklock_sim::lock::Belief;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Role, Trace, What};
 
 use super::names;
 use super::parts::{Act, Answer, Granted, History, Operation, Record, Section, Touch};

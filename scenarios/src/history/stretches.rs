@@ -3,8 +3,8 @@
 //! An event that only happens, such as a lost reply or a clock that jumps, begins a new stretch as well: whoever is to recover from
 //! it has the whole of its time from there.
 
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Broken, Condition, Conditions, Event, Extent, Trouble};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Broken, Condition, Conditions, Event, Extent, Trouble};
 
 use super::parts::History;
 

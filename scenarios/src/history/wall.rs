@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use picklock_sim::clock::Clock;
-use picklock_sim::time::{Monotonic, TrueTime, WallTime, nanos};
+use picklock_model::clock::Clock;
+use picklock_model::time::{Monotonic, TrueTime, WallTime, nanos};
 
 /// The wall clock of one host, up to a constant.
 #[derive(Clone, Debug)]

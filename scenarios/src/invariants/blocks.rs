@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::HostId;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Condition, Event, Trouble};
+use picklock_model::ids::HostId;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Condition, Event, Trouble};
 
 use super::findings::{between, cite, ms, who};
 use super::in_the_way::Blocked;

@@ -9,9 +9,9 @@
 
 use std::time::Duration;
 
+use picklock_model::time::TrueTime;
+use picklock_model::trace::Event;
 use picklock_sim::lock::Belief;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::Event;
 
 use super::findings::{NOTHING_TOLD, between, cite, judged, who};
 use super::invariant::Invariant;
@@ -90,7 +90,7 @@ fn leftover(
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::trace::What;
+    use picklock_model::trace::What;
 
     use super::*;
     use crate::invariants::testing::*;

@@ -9,9 +9,9 @@
 //! An unchecked timer breaks this, and so does a primary that nobody has told that it is one no longer, and an extension
 //! that takes a lock that has run out.
 
-use picklock_sim::ids::{GrantId, HostId};
+use picklock_model::ids::{GrantId, HostId};
+use picklock_model::trace::{Event, What};
 use picklock_sim::lock::Exclusion;
-use picklock_sim::trace::{Event, What};
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;

@@ -11,8 +11,8 @@
 //! [`no_lost_update`](super::no_lost_update) judges them. Source: Kleppmann, "How to do distributed locking" (2016),
 //! whose figure of a write delayed past its lease is the stale write.
 
+use picklock_model::time::TrueTime;
 use picklock_sim::lock::{Belief, Exclusion};
-use picklock_sim::time::TrueTime;
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;
@@ -196,7 +196,7 @@ fn participle(one: &Applied<'_, '_>) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::trace::Trace;
+    use picklock_model::trace::Trace;
     use proptest::prelude::*;
 
     use super::*;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::{EventId, GrantId};
-use picklock_sim::time::{TrueTime, nanos};
-use picklock_sim::trace::Event;
+use picklock_model::ids::{EventId, GrantId};
+use picklock_model::time::{TrueTime, nanos};
+use picklock_model::trace::Event;
 
 use crate::history::History;
 use crate::outcome::{Finding, Outcome};

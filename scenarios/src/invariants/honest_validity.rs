@@ -11,10 +11,10 @@
 
 use std::collections::BTreeSet;
 
-use picklock_sim::ids::HostId;
+use picklock_model::ids::HostId;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Role, What};
 use picklock_sim::lock::Exclusion;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Role, What};
 
 use super::findings::{between, cite, judged, who};
 use super::invariant::Invariant;

@@ -5,9 +5,9 @@
 //! takes their place. Or it is nothing that a store keeps, and then that is said. A host is in charge while it runs and takes
 //! writes; what it keeps or lacks counts if that was so for more than half of the block.
 
-use picklock_sim::ids::{GrantId, HostId};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Role, What};
+use picklock_model::ids::{GrantId, HostId};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Role, What};
 
 use super::findings::who;
 use crate::history::{History, Record, Section};
@@ -420,7 +420,7 @@ mod tests {
 
     #[test]
     fn a_lease_that_was_lost_is_told_with_the_record_that_stays() {
-        let lost = What::LeaseLost { key: picklock_sim::ids::Key::new("stock") };
+        let lost = What::LeaseLost { key: picklock_model::ids::Key::new("stock") };
         let told = told(copied().at(20).crashes(CLIENT_1).at(40).event(NODE_1, None, lost));
         assert!(
             told.ends_with("which died holding it at 0.020000s; its lease was lost at 0.040000s"),

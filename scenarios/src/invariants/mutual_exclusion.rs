@@ -9,9 +9,9 @@
 //! exclude only those that are not. A run in which nobody wanted what others held shows nothing, and is unknown. What the holders *did* meanwhile is not judged here: see
 //! [`effective_exclusion`](super::effective_exclusion).
 
-use picklock_sim::ids::GrantId;
+use picklock_model::ids::GrantId;
+use picklock_model::time::TrueTime;
 use picklock_sim::lock::{Belief, Exclusion};
-use picklock_sim::time::TrueTime;
 
 use super::findings::{between, cite, in_order, judged, who};
 use super::invariant::Invariant;
@@ -143,7 +143,7 @@ fn overlap(history: &History<'_>, first: &Span<'_, '_>, second: &Span<'_, '_>) -
 mod tests {
     use std::time::Duration;
 
-    use picklock_sim::trace::Trace;
+    use picklock_model::trace::Trace;
     use proptest::prelude::*;
 
     use super::*;

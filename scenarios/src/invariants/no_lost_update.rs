@@ -10,8 +10,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_model::trace::{Event, What};
 use picklock_sim::lock::Exclusion;
-use picklock_sim::trace::{Event, What};
 
 use super::findings::{cite, judged, were};
 use super::invariant::Invariant;
@@ -247,7 +247,7 @@ mod tests {
     use crate::invariants::testing::*;
 
     /// A section that reads a value, writes the next one, and learns of it.
-    fn adds(script: Script, grant: picklock_sim::ids::GrantId, value: i64) -> Script {
+    fn adds(script: Script, grant: picklock_model::ids::GrantId, value: i64) -> Script {
         script.reads(grant, value).writes(grant, value + 1).acknowledged(grant)
     }
 

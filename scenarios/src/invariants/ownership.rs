@@ -12,9 +12,9 @@ use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
-use picklock_sim::ids::HostId;
+use picklock_model::ids::HostId;
+use picklock_model::trace::{Role, What};
 use picklock_sim::lock::Exclusion;
-use picklock_sim::trace::{Role, What};
 
 use super::findings::{cite, in_order, judged, who};
 use super::invariant::Invariant;
@@ -88,7 +88,7 @@ pub(crate) fn programs(history: &History<'_>) -> BTreeSet<HostId> {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::ids::{GrantId, Key};
+    use picklock_model::ids::{GrantId, Key};
     use proptest::prelude::*;
 
     use super::*;

@@ -2,7 +2,7 @@
 //!
 //! A *block* of a key is a stretch in which some section waits for it, none holds it, and none gets it. It is judged within each
 //! of the run's [stretches](crate::history::Stretch) by itself: in one in which nothing is broken, and in one in which nothing is
-//! but a single condition that the design [survives](picklock_sim::trace::Condition). So its time counts from the beginning of the
+//! but a single condition that the design [survives](picklock_model::trace::Condition). So its time counts from the beginning of the
 //! block or of the stretch, whichever is later, and only one longer than the design's own bound is a violation: leases must be
 //! allowed to run out. While more than that is broken, the clock stands. A client that stands still, is dead or is cut off does
 //! not count as one that waits, nor, where it cannot keep its lease alive, as one that holds.
@@ -11,7 +11,7 @@
 //! ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making it, or being
 //! told that nothing is left, is the turn. So is a grant that a program got for a caller that had been cancelled. How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
 
-use picklock_sim::trace::{Event, What};
+use picklock_model::trace::{Event, What};
 
 use super::blocks::{Edge, Sweep, Turn};
 use super::findings::judged;
@@ -105,8 +105,8 @@ fn let_go<'t>(section: &Section<'t>) -> Option<&'t Event> {
 mod tests {
     use std::time::Duration;
 
+    use picklock_model::trace::{Broken, Condition, Halt, Latecomer};
     use picklock_sim::lock::Belief;
-    use picklock_sim::trace::{Broken, Condition, Halt, Latecomer};
     use proptest::prelude::*;
 
     use super::*;

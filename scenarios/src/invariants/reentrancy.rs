@@ -9,9 +9,9 @@
 //!
 //! Not applicable where nobody acquires twice and nobody could.
 
-use picklock_sim::ids::GrantId;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, What};
+use picklock_model::ids::GrantId;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, What};
 
 use super::findings::{NOTHING_TOLD, cite, judged, who};
 use super::invariant::Invariant;
@@ -196,8 +196,8 @@ impl<'h, 't> Life<'h, 't> {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::ids::Key;
-    use picklock_sim::trace::Trace;
+    use picklock_model::ids::Key;
+    use picklock_model::trace::Trace;
 
     use super::*;
     use crate::invariants::testing::*;

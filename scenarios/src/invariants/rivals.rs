@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::{GrantId, HostId};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::Event;
+use picklock_model::ids::{GrantId, HostId};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::Event;
 
 use super::in_the_way::{Blocked, Obstacle};
 use crate::history::{Record, Section};

@@ -6,12 +6,12 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::{EventId, GrantId, HostId, Key, Token};
-use picklock_sim::lock::{Belief, Exclusion};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{
+use picklock_model::ids::{EventId, GrantId, HostId, Key, Token};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{
     Broken, Condition, Conditions, Digest, Event, HostInfo, Outage, Role, Strike, Trace, What,
 };
+use picklock_sim::lock::{Belief, Exclusion};
 
 use super::invariant::Invariant;
 use crate::history::History;

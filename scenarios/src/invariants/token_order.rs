@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use picklock_sim::ids::Token;
+use picklock_model::ids::Token;
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;
@@ -175,8 +175,8 @@ fn refused_in_vain(history: &History<'_>, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::ids::GrantId;
-    use picklock_sim::trace::{Content, Trace, What};
+    use picklock_model::ids::GrantId;
+    use picklock_model::trace::{Content, Trace, What};
     use proptest::prelude::*;
 
     use super::*;

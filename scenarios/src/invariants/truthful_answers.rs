@@ -13,10 +13,10 @@
 //! once, a record that outlives a release is a matter of its count, which [`reentrancy`](super::reentrancy) judges. What a
 //! background task of the lock is told is not heard by anybody, and not judged.
 
-use picklock_sim::ids::HostId;
+use picklock_model::ids::HostId;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Role, What};
 use picklock_sim::lock::Exclusion;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Role, What};
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;

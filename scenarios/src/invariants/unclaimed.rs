@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use picklock_sim::ids::HostId;
-use picklock_sim::trace::{Event, What};
+use picklock_model::ids::HostId;
+use picklock_model::trace::{Event, What};
 
 use crate::history::{History, Section};
 

@@ -3,7 +3,7 @@
 //! A waiter is *bypassed* by a grant of its key to a section that asked later than it did and was served before it. The
 //! share of each waiter's wait is in the latencies of acquires; this tells whether the others were simply faster.
 
-use picklock_sim::time::TrueTime;
+use picklock_model::time::TrueTime;
 
 use crate::history::{History, Section};
 

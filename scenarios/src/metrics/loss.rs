@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, What};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, What};
 
 use crate::history::{Granted, History, Record, Section};
 
@@ -81,7 +81,7 @@ fn lost_at(history: &History<'_>, section: &Section<'_>, grant: &Granted<'_>) ->
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::ids::Key;
+    use picklock_model::ids::Key;
 
     use super::*;
     use crate::invariants::testing::*;

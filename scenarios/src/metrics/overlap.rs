@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use picklock_sim::time::{TrueTime, nanos};
-use picklock_sim::trace::{Trace, What};
+use picklock_model::time::{TrueTime, nanos};
+use picklock_model::trace::{Trace, What};
 
 use crate::history::History;
 use crate::outcome::Finding;

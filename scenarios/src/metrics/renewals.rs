@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::What;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::What;
 
 use crate::history::History;
 

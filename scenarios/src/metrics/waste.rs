@@ -1,7 +1,7 @@
 //! What a dead holder costs: the time from its crash, while others wait, until one of them is granted.
 
-use picklock_sim::time::nanos;
-use picklock_sim::trace::What;
+use picklock_model::time::nanos;
+use picklock_model::trace::What;
 
 use crate::history::History;
 

@@ -6,10 +6,10 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::{EventId, HostId, Key, Token};
+use picklock_model::ids::{EventId, HostId, Key, Token};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Conditions, Digest, Event, HostInfo, Role, Trace, What};
 use picklock_sim::lock::{Belief, Exclusion};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Conditions, Digest, Event, HostInfo, Role, Trace, What};
 
 use super::recording::Recording;
 

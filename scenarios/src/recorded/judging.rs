@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::trace::Role;
+use picklock_model::trace::Role;
 
 use super::fault::{Fault, clipped};
 use super::recording::Recording;

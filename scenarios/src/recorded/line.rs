@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use picklock_sim::text::nearest;
-use picklock_sim::trace::Role;
+use picklock_model::text::nearest;
+use picklock_model::trace::Role;
 
 use super::fault::{Fault, clipped};
 use super::fields::{Fields, Value};

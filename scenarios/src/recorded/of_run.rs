@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use picklock_sim::ids::{EventId, GrantId, HostId, Key, Token};
+use picklock_model::ids::{EventId, GrantId, HostId, Key, Token};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Role, Trace, What};
 use picklock_sim::lock::{Belief, Exclusion};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Role, Trace, What};
 
 use super::line::{Ending, Line, Operation};
 use crate::history::{History, Touch};

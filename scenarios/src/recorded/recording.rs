@@ -8,9 +8,9 @@ mod servers;
 
 use std::collections::BTreeMap;
 
-use picklock_sim::ids::{EventId, GrantId, HostId, Key};
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::{Event, Role, What};
+use picklock_model::ids::{EventId, GrantId, HostId, Key};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Role, What};
 
 use super::fault::{Fault, clipped};
 use super::line::{Line, Operation};

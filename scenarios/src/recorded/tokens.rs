@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use picklock_sim::ids::HostId;
+use picklock_model::ids::HostId;
 
 use super::recording::Recording;
 use super::verdict::{Breach, TOLD, Verdict};

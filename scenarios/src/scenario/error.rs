@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 
-use picklock_sim::text::nearest;
+use picklock_model::text::nearest;
 
 use picklock_sim::param::ValueError;
 use picklock_sim::span::Span;

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use picklock_model::plan::{Injection, Lever, Plan, Settings, Target, When, WorldSpec};
+use picklock_model::probe::Probe;
+use picklock_model::seed::{Seed, scale};
+use picklock_model::time::nanos;
 use picklock_sim::design::Design;
 use picklock_sim::lock::Belief;
-use picklock_sim::plan::{Injection, Lever, Plan, Settings, Target, When, WorldSpec};
-use picklock_sim::probe::Probe;
-use picklock_sim::seed::{Seed, scale};
 use picklock_sim::span::Span;
 use picklock_sim::store::setting;
-use picklock_sim::time::nanos;
 
 use super::parts::Scenario;
 use super::{by_itself, world};

@@ -90,6 +90,6 @@ fn unknown(scenario: &Scenario, name: &str) -> Problem {
     };
     // The name may be near to one that the list shows with its group.
     let bare = known.iter().map(|known| known.rsplit('.').next().unwrap_or(known));
-    let nearest = picklock_sim::text::nearest(name, bare).map(str::to_owned);
+    let nearest = picklock_model::text::nearest(name, bare).map(str::to_owned);
     Problem::Unknown { kind, name: shown, nearest, known: listed }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::Plan;
-use picklock_sim::seed::Seed;
+use picklock_model::plan::Plan;
+use picklock_model::seed::Seed;
 use proptest::prelude::*;
 
 use super::*;

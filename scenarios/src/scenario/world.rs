@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::{Habits, Latency, Settings, WorldSpec};
+use picklock_model::plan::{Habits, Latency, Settings, WorldSpec};
 
 use picklock_sim::param::{Args, Domain, HOUR, Param};
 

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::Key;
-use picklock_sim::plan::{ClientPlan, Injection, Plan, SectionPlan, When};
-use picklock_sim::seed::{Seed, scale};
+use picklock_model::ids::Key;
+use picklock_model::plan::{ClientPlan, Injection, Plan, SectionPlan, When};
+use picklock_model::seed::{Seed, scale};
 
 use super::shape::{self, Shape, span};
 use picklock_sim::param::{Args, Domain, HOUR, Param};

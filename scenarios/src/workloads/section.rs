@@ -12,14 +12,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use picklock_model::ids::Key;
+use picklock_model::plan::{Phase, SectionPlan};
+use picklock_model::trace::What;
 use picklock_sim::data::{Applied, Operation, ResourceError};
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{Belief, Client, ErasedDirect, ErasedLock, Grant, LockError};
-use picklock_sim::plan::{Phase, SectionPlan};
 use picklock_sim::resource::Resource;
 use picklock_sim::run::{ClientSeat, Workload};
-use picklock_sim::trace::What;
 use picklock_sim::witness::{Wanted, Witness};
 
 /// The program of a client that carries its sections out one after another.

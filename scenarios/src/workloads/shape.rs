@@ -14,8 +14,8 @@
 
 use std::time::Duration;
 
-use picklock_sim::seed::{Seed, scale};
-use picklock_sim::time::nanos;
+use picklock_model::seed::{Seed, scale};
+use picklock_model::time::nanos;
 
 use picklock_sim::param::{Args, Domain, HOUR, Param};
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use picklock_model::plan::ClientPlan;
+use picklock_model::seed::Seed;
 use picklock_sim::design::Design;
-use picklock_sim::plan::ClientPlan;
 use picklock_sim::run;
-use picklock_sim::seed::Seed;
 
 use picklock_sim::param::{Args, Param};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::Settings;
+use picklock_model::plan::Settings;
 use picklock_sim::store::Member;
 
 use crate::{CLIENT_PORT, PEER_PORT};

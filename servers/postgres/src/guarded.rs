@@ -4,8 +4,8 @@
 //! resource: reading one reads the register, and a transaction that changed one has written it when it commits, because
 //! nobody sees it before. A row that is inserted is a register as it was in the beginning, and no write.
 
-use picklock_sim::ids::Key;
-use picklock_sim::trace::What;
+use picklock_model::ids::Key;
+use picklock_model::trace::What;
 
 use crate::data::{Row, Schema};
 use crate::value::Value;

@@ -9,9 +9,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use picklock_model::ids::Key;
+use picklock_model::trace::What;
 use picklock_sim::disk::Disk;
-use picklock_sim::ids::Key;
-use picklock_sim::trace::What;
 
 use crate::data::{Column, Database, Row, RowRef, Schema};
 use crate::value::{Type, Value};

@@ -2,9 +2,9 @@
 //!
 //! It has no parameters of its own: what a lock sets of a server, it sets in its session.
 
+use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::store::{ServerSeat, StoreKind};
-use picklock_sim::trace::Role;
 
 use crate::{PORT, serve, wire};
 

@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use picklock_model::time::{Monotonic, WallTime};
+use picklock_model::trace::What;
 use picklock_sim::host::Origin;
-use picklock_sim::time::{Monotonic, WallTime};
-use picklock_sim::trace::What;
 
 use crate::data::{Database, Ended, TxnId};
 use crate::error::{Severity, SqlError};

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use picklock_sim::time::Monotonic;
+use picklock_model::time::Monotonic;
 
 use crate::error::SqlError;
 use crate::execute::{Effect, Scene, Step, Work};

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use picklock_model::time::Monotonic;
 use picklock_sim::host::{Host, Origin};
 use picklock_sim::store::ServerSeat;
 use picklock_sim::stream::Stream;
-use picklock_sim::time::Monotonic;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::{Notify, mpsc};
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use picklock_model::time::Monotonic;
 use picklock_sim::host::Origin;
-use picklock_sim::time::Monotonic;
 
 use crate::data::TxnId;
 use crate::error::SqlError;

@@ -11,12 +11,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_model::ids::Key;
+use picklock_model::time::nanos;
 use picklock_sim::design::ServerSeat;
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::resource::{Operation, Resource};
 use picklock_sim::stream::Stream;
-use picklock_sim::time::nanos;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::Mutex;
 

@@ -6,8 +6,8 @@
 //!
 //! Left out on purpose: the manifest; the two parts have fixed names.
 
+use picklock_model::time::WallTime;
 use picklock_sim::disk::Disk;
-use picklock_sim::time::WallTime;
 
 use crate::execution::{Command, Run};
 use crate::node::Node;

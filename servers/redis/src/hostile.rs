@@ -4,8 +4,8 @@
 //!
 //! Not meant for use: nothing here is part of the interface.
 
-use picklock_sim::seed::Seed;
-use picklock_sim::time::WallTime;
+use picklock_model::seed::Seed;
+use picklock_model::time::WallTime;
 
 use crate::following::Link;
 use crate::node::{LinkState, Node, SessionId};

@@ -14,11 +14,11 @@
 
 use std::cell::RefMut;
 
+use picklock_model::time::WallTime;
+use picklock_model::trace::What;
 use picklock_sim::disk::Disk;
 use picklock_sim::host::Host;
 use picklock_sim::own_thread::OwnThread;
-use picklock_sim::time::WallTime;
-use picklock_sim::trace::What;
 
 use crate::aof::Log;
 use crate::node::{Node, Upstream};

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use picklock_model::plan::{Setting, Settings};
+use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
-use picklock_sim::plan::{Setting, Settings};
 use picklock_sim::store::{Member, OwnLever, RealServer, ServerSeat, StoreAddress, StoreKind, Topology};
-use picklock_sim::trace::Role;
 
 use crate::version::Version;
 use crate::{PORT, real, sentinel, serve, serve_as, wire};

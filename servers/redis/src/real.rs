@@ -1,8 +1,8 @@
 //! The command that starts a real Redis server as a member of a store, in a world where hosts find each other by name.
 
-use picklock_sim::plan::Settings;
+use picklock_model::plan::Settings;
+use picklock_model::trace::Role;
 use picklock_sim::store::Member;
-use picklock_sim::trace::Role;
 
 use crate::{PORT, sentinel};
 
@@ -86,7 +86,7 @@ fn watch(member: &Member, members: &[Member], settings: &Settings, primary: &str
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::plan::Setting;
+    use picklock_model::plan::Setting;
     use std::time::Duration;
 
     use super::*;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use picklock_model::trace::Role;
 use picklock_sim::design;
 use picklock_sim::host::Host;
 use picklock_sim::store::Member;
-use picklock_sim::trace::Role;
 
 use crate::version::Version;
 

@@ -1,6 +1,6 @@
 //! Snapshots of nodes: a dataset with its place in the replication stream, and back.
 
-use picklock_sim::time::WallTime;
+use picklock_model::time::WallTime;
 
 use crate::node::Node;
 pub(crate) use crate::rdb::StreamAt;

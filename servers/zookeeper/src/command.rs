@@ -1,6 +1,6 @@
 //! The command that starts a member, in a world where hosts find each other by name.
 
-use picklock_sim::plan::Settings;
+use picklock_model::plan::Settings;
 use picklock_sim::store::Member;
 
 use crate::{CLASS_PATH, CLIENT_PORT, ELECTION_PORT, PEER_PORT};

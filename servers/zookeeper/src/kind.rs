@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use picklock_model::plan::Settings;
+use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, Param};
-use picklock_sim::plan::Settings;
 use picklock_sim::store::{Member, RealServer, ServerSeat, StoreAddress, StoreKind, Topology};
-use picklock_sim::trace::Role;
 
 use crate::command::SYNC_LIMIT;
 use crate::{CLIENT_PORT, command, log, wire};

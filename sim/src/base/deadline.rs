@@ -1,6 +1,6 @@
 //! Deadlines as holders know them.
 
-use super::time::{Monotonic, WallTime};
+use picklock_model::time::{Monotonic, WallTime};
 
 /// An absolute deadline on one of the holder's own clocks. Final once passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What sections do to the data that a lock guards, wherever these lie: at the resource, or in the lock's own store.
 
-use crate::base::ids::Token;
+use picklock_model::ids::Token;
 
 /// An operation on the resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,10 +11,10 @@ use std::time::Duration;
 use super::lock::{Belief, BoxFuture, Client, Exclusion, LockError};
 use super::store::{OwnServer, StoreKind, admits, complete, has_levers};
 use crate::host::Host;
-use crate::plan::{Plan, PlanError, Settings, WorldSpec};
+use picklock_model::plan::{Plan, PlanError, Settings, WorldSpec};
 
-pub use crate::trace::capsule::Part;
-pub use crate::trace::{Condition, Conditions};
+pub use picklock_model::capsule::Part;
+pub use picklock_model::trace::{Condition, Conditions};
 
 pub use super::family::{Args, Domain, Family, Param, SpellingError, spell};
 pub use super::store::{Member, ServerSeat, StoreAddress, Topology};

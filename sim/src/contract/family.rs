@@ -231,7 +231,8 @@ pub fn spell(families: &[&Family], text: &str) -> Result<Design, SpellingError> 
     let family = families.iter().find(|family| family.name == name);
     let family = family.ok_or_else(|| SpellingError::Unknown {
         name: clipped(name),
-        nearest: crate::base::text::nearest(name, families.iter().map(|family| family.name)).map(Into::into),
+        nearest: picklock_model::text::nearest(name, families.iter().map(|family| family.name))
+            .map(Into::into),
     })?;
     family.with(&given)
 }

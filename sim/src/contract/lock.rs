@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use super::data::{Applied, Operation, ResourceError};
 use super::worker::Worker;
-use crate::base::ids::{Key, Token};
 use crate::host::Host;
+use picklock_model::ids::{Key, Token};
 
 pub use crate::base::deadline::Deadline;
 pub use crate::base::future::BoxFuture;
-pub use crate::trace::{Belief, Exclusion};
+pub use picklock_model::trace::{Belief, Exclusion};
 
 /// One successful acquire.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,7 +185,7 @@ pub trait Lock: Send + Sync + 'static {
     /// Carries out one operation on the guarded data in the service of a grant, where these lie in the lock's own store
     /// instead of the resource: only for a design that says so with
     /// [`guarding_own_data`](crate::contract::design::Design::guarding_own_data). The store records what it does as the
-    /// resource would, with [`What::ResourceRead`](crate::trace::What::ResourceRead) and its kin.
+    /// resource would, with [`What::ResourceRead`](picklock_model::trace::What::ResourceRead) and its kin.
     ///
     /// # Errors
     /// See [`ResourceError`].

@@ -11,8 +11,8 @@ use std::time::Duration;
 use super::lock::BoxFuture;
 use super::param::{Args, Param, Value};
 use crate::host::Host;
-use crate::plan::{Injection, Lever, PlanError, Setting, Settings, WorldSpec};
-use crate::trace::Role;
+use picklock_model::plan::{Injection, Lever, PlanError, Setting, Settings, WorldSpec};
+use picklock_model::trace::Role;
 
 /// A kind of store.
 pub trait StoreKind: Send + Sync + 'static {

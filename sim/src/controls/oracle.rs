@@ -4,9 +4,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::base::ids::{GrantId, Key};
 use crate::host::Host;
 use crate::world::Admission;
+use picklock_model::ids::{GrantId, Key};
 
 impl Host {
     /// Asks the simulator's perfect lock for a key in the name of the present section. The future is ready when the

@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::base::ids::{Key, Origin, Token};
 use crate::host::Host;
 use crate::host::stream::Stream;
-use crate::trace::What;
+use picklock_model::ids::{Key, Origin, Token};
+use picklock_model::trace::What;
 
 pub use crate::contract::data::{Operation, ResourceError};
 

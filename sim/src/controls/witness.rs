@@ -3,12 +3,12 @@
 //! A design is not asked what it believes. The workload says when acquire returned, when the release call began and
 //! which deadline came with the grant; the simulator stamps these in true time.
 
-use crate::base::ids::Key;
 use crate::contract::lock::{Deadline, Grant, LockError};
 use crate::host::Host;
 pub use crate::host::Wanted;
-use crate::plan::Phase;
-use crate::trace::What;
+use picklock_model::ids::Key;
+use picklock_model::plan::Phase;
+use picklock_model::trace::What;
 
 impl Host {
     /// What a workload tells the simulator about the section that it runs on this client.

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::boot::Boot;
 use super::runtimes::Runtimes;
 use super::tasks::Tasks;
-use crate::base::ids::HostId;
 use crate::host::Host;
-use crate::trace::Role;
 use crate::world::{Progress, Turnover, World};
+use picklock_model::ids::HostId;
+use picklock_model::trace::Role;
 
 /// Runs a world to its end.
 pub(crate) fn run(world: &Arc<World>, boots: &[Boot]) {

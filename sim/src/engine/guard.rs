@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::base::future::BoxFuture;
-use crate::base::ids::HostId;
 use crate::world::{Admission, World};
+use picklock_model::ids::HostId;
 
 pub(crate) struct Guard {
     world: Arc<World>,

@@ -22,12 +22,12 @@ use tokio::time::Instant;
 
 use super::boot::Boot;
 use super::event::Executor;
-use crate::base::ids::HostId;
-use crate::base::time::{TrueTime, nanos};
 use crate::host::Connect;
 use crate::host::Host;
 use crate::host::stream::Stream;
 use crate::world::{Act, WAY_OUT, World};
+use picklock_model::ids::HostId;
+use picklock_model::time::{TrueTime, nanos};
 
 /// How many bytes are carried over the border at once.
 const BUFFER: usize = 64 * 1024;

@@ -10,8 +10,8 @@ use std::cell::RefCell;
 
 use tokio::runtime::{Builder, EnterGuard, Runtime, RuntimeMetrics};
 
-use crate::base::ids::HostId;
-use crate::trace::Role;
+use picklock_model::ids::HostId;
+use picklock_model::trace::Role;
 
 thread_local! {
     static SPARE: RefCell<Vec<OfHost>> = const { RefCell::new(Vec::new()) };

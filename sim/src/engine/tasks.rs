@@ -9,11 +9,11 @@ use std::task::{Context, Wake, Waker};
 
 use super::guard::Guard;
 use crate::base::future::BoxFuture;
-use crate::base::ids::HostId;
 use crate::base::own_thread::OwnThread;
 use crate::host::Spawner;
 use crate::host::sockets::Directory;
 use crate::world::World;
+use picklock_model::ids::HostId;
 
 /// The tasks of a run.
 pub(super) struct Tasks {

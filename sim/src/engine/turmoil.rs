@@ -12,12 +12,12 @@ use std::time::Duration;
 use super::boot::Boot;
 use super::guard::Guard;
 use crate::base::future::BoxFuture;
-use crate::base::ids::HostId;
-use crate::base::time::{EPOCH_NS, TrueTime};
 use crate::host::sockets::Directory;
 use crate::host::{Host, Spawner};
-use crate::trace::Role;
 use crate::world::{Direction, Flight, Progress, Side, Turnover, World};
+use picklock_model::ids::HostId;
+use picklock_model::time::{EPOCH_NS, TrueTime};
+use picklock_model::trace::Role;
 
 const TICK: Duration = Duration::from_millis(1);
 

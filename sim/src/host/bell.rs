@@ -4,8 +4,8 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use super::host::Host;
-use crate::base::ids::Key;
 pub use crate::world::Wanted;
+use picklock_model::ids::Key;
 
 impl Host {
     /// Waits until all other clients are done and all faults have healed; the keys that were not released without an error

@@ -10,9 +10,9 @@ use tokio::io::AsyncWriteExt as _;
 use super::host::Host;
 use super::sockets::{Dialing, SocketListener, SocketReader, SocketWriter};
 use super::stream::{Listener, Stream, broken};
-use crate::base::ids::{ConnId, HostId};
-use crate::trace::Disconnect;
 use crate::world::{Admission, Direction, Listening, Route, Side, Visit, WAY_OUT};
+use picklock_model::ids::{ConnId, HostId};
+use picklock_model::trace::Disconnect;
 
 /// The longest name of a real host, in bytes (RFC 1035).
 const HOST_NAME_MAX: usize = 255;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::sockets::Directory;
 use crate::base::future::BoxFuture;
-use crate::base::ids::{HostId, Origin};
-use crate::base::time::{Monotonic, WallTime};
-use crate::plan::Access;
-use crate::trace::What;
 use crate::world::World;
+use picklock_model::ids::{HostId, Origin};
+use picklock_model::plan::Access;
+use picklock_model::time::{Monotonic, WallTime};
+use picklock_model::trace::What;
 
 /// One process's view of the world.
 #[derive(Clone)]

@@ -14,12 +14,12 @@ pub(crate) mod sockets;
 pub mod stream;
 pub mod task;
 
-pub use crate::base::ids::Origin;
 pub use bell::Wanted;
 pub(crate) use connect::Connect;
 pub use host::Host;
 pub(crate) use host::Spawner;
 pub use levers::PulledLever;
 pub use origins::Origins;
+pub use picklock_model::ids::Origin;
 pub use rng::HostRng;
 pub use sleep::Elapsed;

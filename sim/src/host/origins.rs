@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::base::ids::Origin;
+use picklock_model::ids::Origin;
 
 /// From which messages the bytes of a buffer came, in order.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +45,7 @@ impl Origins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::ids::{EventId, GrantId, HostId};
+    use picklock_model::ids::{EventId, GrantId, HostId};
 
     fn of(section: u32) -> Origin {
         let grant = GrantId::new(HostId(1), section);

@@ -6,9 +6,9 @@ use std::panic::resume_unwind;
 use std::task::Poll;
 
 use super::host::Host;
-use crate::base::time::{Monotonic, WallTime};
-use crate::plan::Access;
 use crate::world::Admission;
+use picklock_model::plan::Access;
+use picklock_model::time::{Monotonic, WallTime};
 
 impl Host {
     /// Comes to a protocol point and goes on when it is passed: a pause that strikes here is waited for.

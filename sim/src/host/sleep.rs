@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::host::Host;
-use crate::base::ids::HostId;
-use crate::base::time::Monotonic;
 use crate::world::{Admission, TimerKey, World};
+use picklock_model::ids::HostId;
+use picklock_model::time::Monotonic;
 
 impl Host {
     /// Waits until `span` has passed on the monotonic clock.

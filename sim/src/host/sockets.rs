@@ -12,8 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use turmoil::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use turmoil::net::{TcpListener, TcpStream};
 
-use crate::base::ids::{ConnId, HostId};
 use crate::world::{Direction, Side};
+use picklock_model::ids::{ConnId, HostId};
 
 /// Which connection of the model each pair of socket addresses is.
 #[derive(Default)]

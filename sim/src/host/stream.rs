@@ -14,11 +14,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::host::Host;
 use super::sockets::{SocketListener, SocketReader, SocketWriter};
-use crate::base::ids::HostId;
-use crate::base::ids::Origin;
-use crate::plan::Access;
-use crate::trace::{Content, Disconnect};
 use crate::world::{Admission, Direction, Side, World};
+use picklock_model::ids::HostId;
+use picklock_model::ids::Origin;
+use picklock_model::plan::Access;
+use picklock_model::trace::{Content, Disconnect};
 
 /// A socket that accepts connections.
 pub struct Listener {
@@ -87,7 +87,7 @@ impl Listener {
         Ok((stream, name))
     }
 
-    fn poll_accepted(&self, cx: &mut Context<'_>) -> Poll<crate::base::ids::ConnId> {
+    fn poll_accepted(&self, cx: &mut Context<'_>) -> Poll<picklock_model::ids::ConnId> {
         let mut state = self.host.world.state();
         if state.gate(self.host.id(), cx.waker()) == Admission::Wait {
             return Poll::Pending;

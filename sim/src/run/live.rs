@@ -12,15 +12,15 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::base::ids::HostId;
 use crate::contract::lock::BoxFuture;
 use crate::contract::store::{Member, ServerSeat};
 use crate::engine::boot::Boot;
 use crate::engine::pace::{self, Door, Pace};
-use crate::plan::{Plan, Settings};
-use crate::trace::{Event, HostInfo, Role};
 pub use crate::world::Act;
 use crate::world::{Outside, World};
+use picklock_model::ids::HostId;
+use picklock_model::plan::{Plan, Settings};
+use picklock_model::trace::{Event, HostInfo, Role};
 
 /// The name of the host in whose name real clients speak.
 pub const CLIENTS: &str = "clients";
@@ -128,5 +128,5 @@ pub fn serve(
 #[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a served world shows real time")]
 fn unix_ns() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, crate::base::time::nanos)
+    since.map_or(0, picklock_model::time::nanos)
 }

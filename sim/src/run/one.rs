@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::future::BoxFuture;
-use crate::base::ids::{HostId, Key};
 use crate::contract::design::{Design, Seat};
 use crate::contract::lock::{Belief, Client};
 use crate::contract::store::{Member, ServerSeat, StoreKind};
@@ -14,10 +13,11 @@ use crate::engine::boot::Boot;
 use crate::engine::{self, Engine};
 use crate::host::Host;
 use crate::host::outside::Unfit;
-use crate::plan::probe::{Probe, Seeing};
-use crate::plan::{ClientPlan, Habits, Plan, SectionPlan, Settings};
-use crate::trace::{Condition, Conditions, HostInfo, Latecomer, Role, Trace};
 use crate::world::{Keeper, Wire, World};
+use picklock_model::ids::{HostId, Key};
+use picklock_model::plan::{ClientPlan, Habits, Plan, SectionPlan, Settings};
+use picklock_model::probe::{Probe, Seeing};
+use picklock_model::trace::{Condition, Conditions, HostInfo, Latecomer, Role, Trace};
 
 /// What a client does with its lock; the same for every design.
 pub type Workload = Arc<dyn Fn(ClientSeat) -> BoxFuture<'static, ()> + Send + Sync>;

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use super::{Workload, run, scout};
-use crate::base::ids::Key;
-use crate::base::seed::Seed;
 use crate::contract::design::Design;
 use crate::contract::lock::{Client, Grant, Lock, LockError};
 use crate::engine::Engine;
-use crate::plan::{ClientPlan, Habits, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use crate::world::World;
+use picklock_model::ids::Key;
+use picklock_model::plan::{ClientPlan, Habits, Latency, Plan, SectionPlan, Settings, WorldSpec};
+use picklock_model::seed::Seed;
 
 struct NoLock;
 

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::Direction;
-use crate::base::ids::{ConnId, HostId};
-use crate::base::time::TrueTime;
+use picklock_model::ids::{ConnId, HostId};
+use picklock_model::time::TrueTime;
 
 /// What is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::task::Waker;
 use std::time::Duration;
 
-use crate::base::ids::{HostId, Key};
-use crate::base::time::TrueTime;
-use crate::trace::Conditions;
+use picklock_model::ids::{HostId, Key};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::Conditions;
 
 /// What is known of the end of a run.
 pub(crate) struct Ending {

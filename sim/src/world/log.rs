@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use crate::base::ids::{ConnId, EventId, GrantId, HostId};
-use crate::base::time::TrueTime;
-use crate::trace::{Digest, DigestTaker, Event, What};
+use picklock_model::ids::{ConnId, EventId, GrantId, HostId};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Digest, DigestTaker, Event, What};
 
 thread_local! {
     /// How many events the longest of the latest runs on this thread had: the next one has seldom more, and room that

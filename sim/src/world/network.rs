@@ -3,7 +3,7 @@
 //! A segment is sent, is in flight, and arrives in order. Its latency is a function of its address (the two hosts' names,
 //! which connection between them, direction, number), so that taking one message away does not move another's.
 //! A segment whose link is cut when it should arrive waits for the end of the cut, as TCP retransmits; after
-//! [`tcp_timeout`](crate::plan::WorldSpec::tcp_timeout) its sender sees the connection break. A host without power
+//! [`tcp_timeout`](picklock_model::plan::WorldSpec::tcp_timeout) its sender sees the connection break. A host without power
 //! answers nothing; one whose process was killed refuses and resets.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::base::ids::{ConnId, EventId, GrantId, HostId, Origin};
-use crate::base::seed::{Line, Seed, scale};
-use crate::base::time::{TrueTime, nanos};
 use crate::base::waiter::Waiter;
-use crate::plan::Latency;
-use crate::trace::{Disconnect, HostInfo};
+use picklock_model::ids::{ConnId, EventId, GrantId, HostId, Origin};
+use picklock_model::plan::Latency;
+use picklock_model::seed::{Line, Seed, scale};
+use picklock_model::time::{TrueTime, nanos};
+use picklock_model::trace::{Disconnect, HostInfo};
 
 /// Which way a segment goes on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 
-use crate::base::ids::{GrantId, HostId, Key};
+use picklock_model::ids::{GrantId, HostId, Key};
 
 #[derive(Default)]
 pub(super) struct Oracle {

@@ -1,7 +1,7 @@
 //! Protocol points: where a lever can strike with meaning, counted per section, phase, access and peer.
 
-use crate::base::ids::HostId;
-use crate::plan::{Access, Edge, Phase};
+use picklock_model::ids::HostId;
+use picklock_model::plan::{Access, Edge, Phase};
 
 /// How often each access was passed in the present phase. A phase has few kinds, so a list beats a map.
 #[derive(Default)]

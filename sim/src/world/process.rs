@@ -13,13 +13,13 @@ use std::task::Waker;
 
 use super::file::File;
 use super::points::{Armed, Passed};
-use crate::base::clock::Clock;
 use crate::base::deadline::Deadline;
-use crate::base::ids::{EventId, GrantId, HostId, Key};
-use crate::base::seed::{Seed, Stream};
-use crate::base::time::{Monotonic, TrueTime};
 use crate::base::waiter::Waiter;
-use crate::plan::Phase;
+use picklock_model::clock::Clock;
+use picklock_model::ids::{EventId, GrantId, HostId, Key};
+use picklock_model::plan::Phase;
+use picklock_model::seed::{Seed, Stream};
+use picklock_model::time::{Monotonic, TrueTime};
 
 /// Whether a process exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,12 +12,12 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::log::{EventSink, Log};
 use super::state::{State, Turnover};
 use super::wire::Keeper;
-use crate::base::ids::HostId;
 use crate::base::own_thread::OwnThread;
-use crate::base::time::WallTime;
-use crate::plan::Plan;
-use crate::plan::probe::Seeing;
-use crate::trace::HostInfo;
+use picklock_model::ids::HostId;
+use picklock_model::plan::Plan;
+use picklock_model::probe::Seeing;
+use picklock_model::time::WallTime;
+use picklock_model::trace::HostInfo;
 
 /// The world of one run, shared by its hosts.
 pub(crate) struct World {

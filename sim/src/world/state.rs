@@ -11,11 +11,11 @@ use super::network::{Flight, Network, Side};
 use super::oracle::Oracle;
 use super::process::{Life, Process};
 use super::timers::Timers;
-use crate::base::ids::{EventId, GrantId, HostId, Origin};
-use crate::base::time::{Monotonic, TrueTime};
-use crate::plan::probe::{Passed, Seeing};
-use crate::plan::{Injection, Plan};
-use crate::trace::{Broken, HostInfo, Outage, Role, Strike, What};
+use picklock_model::ids::{EventId, GrantId, HostId, Origin};
+use picklock_model::plan::{Injection, Plan};
+use picklock_model::probe::{Passed, Seeing};
+use picklock_model::time::{Monotonic, TrueTime};
+use picklock_model::trace::{Broken, HostInfo, Outage, Role, Strike, What};
 
 /// Everything that changes during a run.
 pub(crate) struct State {

@@ -2,8 +2,8 @@
 
 use std::task::Waker;
 
-use crate::base::ids::HostId;
-use crate::base::time::{Monotonic, TrueTime};
+use picklock_model::ids::HostId;
+use picklock_model::time::{Monotonic, TrueTime};
 
 /// A registered timer, by slot; the generation tells a slot's present user from its former ones.
 #[derive(Clone, Copy, Debug)]

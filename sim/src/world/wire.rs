@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::base::ids::EventId;
-use crate::trace::Role;
+use picklock_model::ids::EventId;
+use picklock_model::trace::Role;
 
 /// Reads a segment to a member of this role (true) or from one (false); none if it cannot be read alone.
 type Decode = Arc<dyn Fn(Role, bool, &[u8]) -> Option<String> + Send + Sync>;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use picklock_model::plan::Plan;
+use picklock_model::seed::Seed;
 use picklock_processes::servers;
 use picklock_scenarios::check;
 use picklock_scenarios::scenario::Scenario;
@@ -9,8 +11,6 @@ use picklock_scenarios::shrink;
 use picklock_scenarios::tell::{NETWORKS, OF_RECORDS, confirm, most_serious_first};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::plan::Plan;
-use picklock_sim::seed::Seed;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::screen;

@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
+use picklock_model::plan::{Injection, Lever, Target, UNTIL_HEALED, When};
+use picklock_model::text::nearest;
+use picklock_model::time::TrueTime;
 use picklock_sim::live::CLIENTS;
-use picklock_sim::plan::{Injection, Lever, Target, UNTIL_HEALED, When};
 use picklock_sim::span::Span;
-use picklock_sim::text::nearest;
-use picklock_sim::time::TrueTime;
 
 /// What can be asked for, for messages and help.
 pub(crate) const FORMS: &[&str] = &[
@@ -148,11 +148,11 @@ impl Reader<'_> {
                 self.word("by")?;
                 let ppm = self.next("parts per million")?;
                 let number =
-                    ppm.parse().ok().filter(|ppm: &i64| ppm.abs() <= picklock_sim::clock::DRIFT_PPM_MAX);
+                    ppm.parse().ok().filter(|ppm: &i64| ppm.abs() <= picklock_model::clock::DRIFT_PPM_MAX);
                 let number = number.ok_or_else(|| {
                     format!(
                         "`{ppm}` is not a drift: whole parts per million, at most {} either way",
-                        picklock_sim::clock::DRIFT_PPM_MAX
+                        picklock_model::clock::DRIFT_PPM_MAX
                     )
                 })?;
                 (host, Lever::SetDrift { ppm: number })

@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use picklock_model::plan::{Latency, Plan, Settings, WorldSpec};
+use picklock_model::seed::Seed;
+use picklock_model::trace::{Event, HostInfo, What};
 use picklock_redis::version::Version;
 use picklock_redis::{Own, serve_own};
 use picklock_sim::live::{self, Act, ServeError, StartServer};
-use picklock_sim::plan::{Latency, Plan, Settings, WorldSpec};
-use picklock_sim::seed::Seed;
 use picklock_sim::store::complete;
-use picklock_sim::trace::{Event, HostInfo, What};
 use tokio::sync::{Notify, mpsc};
 
 use super::args::time;
@@ -188,7 +188,7 @@ fn plan(args: &ServeArgs) -> Plan {
             tcp_timeout: 15 * second,
             stock: 0,
             latecomer: false,
-            habits: picklock_sim::plan::Habits::default(),
+            habits: picklock_model::plan::Habits::default(),
             store: Settings::default()
                 .with_span("down_after", args.down_after)
                 .with_word("persistence", if args.persistent { "always" } else { "none" }),

@@ -6,8 +6,8 @@
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::sync::Arc;
 
+use picklock_model::text::nearest;
 use picklock_sim::live::Act;
-use picklock_sim::text::nearest;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -195,7 +195,7 @@ fn is_in_foreground() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::plan::{Lever, UNTIL_HEALED};
+    use picklock_model::plan::{Lever, UNTIL_HEALED};
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::*;

@@ -4,10 +4,10 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
+use picklock_model::trace::Role;
 use picklock_redis::Redis;
 use picklock_sim::live::Served;
 use picklock_sim::store::{Member, StoreKind as _};
-use picklock_sim::trace::Role;
 
 /// Which servers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What processes say: they ask, hold, let go, change, and die.
 
-use picklock_sim::ids::{GrantId, HostId};
-use picklock_sim::trace::{Role, What};
+use picklock_model::ids::{GrantId, HostId};
+use picklock_model::trace::{Role, What};
 
 use super::{Point, Process, Recording, Section, UnderWay};
 use crate::recorded::fault::{Fault, clipped};

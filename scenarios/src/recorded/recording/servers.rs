@@ -1,7 +1,7 @@
 //! What stores and resources note.
 
-use picklock_sim::ids::{Key, Token};
-use picklock_sim::trace::{Role, What};
+use picklock_model::ids::{Key, Token};
+use picklock_model::trace::{Role, What};
 
 use super::{Point, Recording};
 use crate::recorded::fault::{Fault, clipped};

@@ -1,8 +1,8 @@
 //! Clients that send anything in any order: the machine never panics, and what it tells of locks makes sense.
 
+use picklock_model::time::{Monotonic, WallTime};
+use picklock_model::trace::What;
 use picklock_sim::host::Origin;
-use picklock_sim::time::{Monotonic, WallTime};
-use picklock_sim::trace::What;
 use proptest::prelude::*;
 
 use super::talk::frame;

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use picklock_model::time::WallTime;
+use picklock_model::trace::What;
 use picklock_sim::host::Origin;
-use picklock_sim::time::WallTime;
-use picklock_sim::trace::What;
 
 use crate::Guarded;
 use crate::machine::{Machine, Now, SessionId};
@@ -240,7 +240,7 @@ struct Inbox {
 
 impl Tame {
     pub(super) fn new() -> Tame {
-        let now = Now { wall: WallTime(picklock_sim::time::EPOCH_NS), ..Now::default() };
+        let now = Now { wall: WallTime(picklock_model::time::EPOCH_NS), ..Now::default() };
         Tame {
             machine: Machine::new(Guarded::default(), []),
             now,
@@ -263,7 +263,7 @@ impl Tame {
     }
 
     /// Moves the clocks to the next thing that happens, or to `until` if that comes first.
-    fn advance(&mut self, until: Option<picklock_sim::time::Monotonic>) {
+    fn advance(&mut self, until: Option<picklock_model::time::Monotonic>) {
         let next = self.machine.deadline().into_iter().chain(until).min().expect("nothing will ever happen");
         let span = next.since(self.now.monotonic);
         self.now = Now { wall: self.now.wall + span, monotonic: self.now.monotonic + span };

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use picklock_sim::ids::Key;
-use picklock_sim::trace::What;
+use picklock_model::ids::Key;
+use picklock_model::trace::What;
 
 use super::talk::{Tame, play};
 

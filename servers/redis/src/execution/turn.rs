@@ -1,6 +1,6 @@
 //! A node's turns: a connection comes or goes, a command comes, some time has passed.
 
-use picklock_sim::time::WallTime;
+use picklock_model::time::WallTime;
 
 use crate::node::{Next, Node, Outcome, Session, SessionId};
 use crate::store::Effects;

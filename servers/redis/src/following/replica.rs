@@ -3,7 +3,7 @@
 //! A replica executes the stream as it comes and deletes nothing by itself; a transaction is executed when its end has
 //! come. The bytes go on to its own replicas as they are, so that all of a tree count alike.
 
-use picklock_sim::time::WallTime;
+use picklock_model::time::WallTime;
 
 use super::link::{Introduction, Link, LinkError, News};
 use crate::execution::{Command, Run};

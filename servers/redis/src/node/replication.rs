@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use picklock_sim::seed::{Seed, Stream};
+use picklock_model::seed::{Seed, Stream};
 
 use super::config::PORT;
 use super::failover::Failover;

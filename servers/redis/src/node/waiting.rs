@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use picklock_sim::time::WallTime;
+use picklock_model::time::WallTime;
 
 use super::delivery::Then;
 use super::ids::{Kept, SessionId};

@@ -5,7 +5,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use picklock_sim::time::WallTime;
+use picklock_model::time::WallTime;
 
 use crate::node::{Delivery, FedReplica, Feeding, Introduced, LinkState, Node, SessionId, Then};
 use crate::resp::{self, Reply};

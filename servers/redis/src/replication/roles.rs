@@ -1,6 +1,6 @@
 //! A node's changes of role.
 
-use picklock_sim::trace::What;
+use picklock_model::trace::What;
 
 use crate::node::{Node, Upstream};
 

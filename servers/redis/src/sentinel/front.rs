@@ -6,7 +6,7 @@
 //! Left out on purpose: COMMAND tells of the commands of a node.
 
 use bstr::ByteSlice as _;
-use picklock_sim::time::WallTime;
+use picklock_model::time::WallTime;
 
 use super::state::{Act, Sentinel};
 use super::watch::HELLO;

@@ -1,7 +1,7 @@
 //! A node whose connections serve another kind of server: a Sentinel has the sessions and subscriptions of a node, and
 //! commands of its own.
 
-use picklock_sim::time::WallTime;
+use picklock_model::time::WallTime;
 
 use crate::commands::{connection, info, unknown, wrong_arity};
 use crate::node::{Node, SessionId, only_listens};

@@ -9,12 +9,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_model::seed::Seed;
+use picklock_model::trace::What;
 use picklock_sim::host::{Host, Origin};
 use picklock_sim::own_thread::OwnThread;
-use picklock_sim::seed::Seed;
 use picklock_sim::stream::Stream;
 use picklock_sim::task::Task;
-use picklock_sim::trace::What;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::Notify;
 

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use picklock_sim::seed::{Seed, Stream};
-use picklock_sim::time::WallTime;
+use picklock_model::seed::{Seed, Stream};
+use picklock_model::time::WallTime;
 
 use super::ids::{InstanceId, LinkId};
 use super::instance::{Address, Awaited, Due, Instance, Part, Peer, Replica, Role, Wire};

@@ -1,7 +1,7 @@
 //! A Sentinel by itself: its words, its votes, its choice, its file.
 
-use picklock_sim::seed::Seed;
-use picklock_sim::time::WallTime;
+use picklock_model::seed::Seed;
+use picklock_model::time::WallTime;
 
 use super::front::Front;
 use super::ids::{InstanceId, LinkId};

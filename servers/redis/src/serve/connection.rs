@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
+use picklock_model::time::Monotonic;
 use picklock_sim::host::{Origin, Origins};
 use picklock_sim::stream::{ReadHalf, Stream, WriteHalf};
-use picklock_sim::time::Monotonic;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::server::{Parcel, Server};

@@ -7,9 +7,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_model::time::Monotonic;
 use picklock_sim::host::Origin;
 use picklock_sim::stream::{Stream, WriteHalf};
-use picklock_sim::time::Monotonic;
 use tokio::io::AsyncReadExt as _;
 
 use super::server::Server;

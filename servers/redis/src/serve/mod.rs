@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::seat::{ServerRole, ServerSeat};
+use picklock_model::seed::Seed;
+use picklock_model::time::Monotonic;
 use picklock_sim::host::Origin;
-use picklock_sim::seed::Seed;
-use picklock_sim::time::Monotonic;
 
 pub(crate) use self::levers::LEVERS;
 use self::server::Server;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_model::time::Monotonic;
+use picklock_model::trace::What;
 use picklock_sim::host::{Host, Origin, PulledLever};
 use picklock_sim::own_thread::OwnThread;
-use picklock_sim::time::Monotonic;
-use picklock_sim::trace::What;
 use tokio::sync::Notify;
 
 use crate::journal::Journal;

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::time::WallTime;
+use picklock_model::time::WallTime;
 
 use super::dataset::Store;
 use crate::version::Version;

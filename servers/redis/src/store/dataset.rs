@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use picklock_sim::ids::Key;
-use picklock_sim::time::WallTime;
-use picklock_sim::trace::What;
+use picklock_model::ids::Key;
+use picklock_model::time::WallTime;
+use picklock_model::trace::What;
 
 use super::effects::{Change, Effects, Touch};
 use super::entry::{Entry, Kind, Slot, Thresholds};

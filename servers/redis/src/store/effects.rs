@@ -1,6 +1,6 @@
 //! What commands do besides replying: events of records, effects for replicas, changes for those who watch keys.
 
-use picklock_sim::trace::What;
+use picklock_model::trace::What;
 
 /// What executing commands did besides replying.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

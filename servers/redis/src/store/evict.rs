@@ -3,7 +3,7 @@
 //! Redis looks at a few random keys and evicts the best of them; here the best of all goes. How much memory a node uses
 //! is an estimate: it grows and shrinks with the dataset as in Redis, but not byte for byte.
 
-use picklock_sim::trace::What;
+use picklock_model::trace::What;
 
 use super::dataset::Store;
 use super::entry::Entry;
@@ -147,7 +147,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::time::WallTime;
+    use picklock_model::time::WallTime;
 
     use super::*;
 

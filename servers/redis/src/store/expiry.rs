@@ -1,6 +1,6 @@
 //! When keys end, and what becomes of those that are dead.
 
-use picklock_sim::trace::What;
+use picklock_model::trace::What;
 
 use super::dataset::{Access, DATABASES, Store, name};
 

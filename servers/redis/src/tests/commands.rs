@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::Key;
-use picklock_sim::time::{EPOCH_NS, WallTime};
-use picklock_sim::trace::What;
+use picklock_model::ids::Key;
+use picklock_model::time::{EPOCH_NS, WallTime};
+use picklock_model::trace::What;
 
 use crate::node::{Delivery, Next, Node, Outcome, SessionId, Then};
 use crate::resp::{Reply, Requests};

@@ -1,7 +1,7 @@
 //! What the commands on data answer, note and leave behind, where it is easy to get wrong. All of it was seen on Redis
 //! 7.0.15.
 
-use picklock_sim::time::{EPOCH_NS, WallTime};
+use picklock_model::time::{EPOCH_NS, WallTime};
 
 use crate::node::{Node, SessionId};
 use crate::resp::Requests;

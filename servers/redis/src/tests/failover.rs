@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use picklock_sim::plan::{Lever, Target};
+use picklock_model::plan::{Lever, Target};
+use picklock_model::trace::{Event, What};
 use picklock_sim::run::Run;
-use picklock_sim::trace::{Event, What};
 
 use super::world::{Link, World, call, ms, primary};
 use crate::PORT;

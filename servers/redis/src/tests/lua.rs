@@ -1,6 +1,6 @@
 //! What scripts see and give, against what Redis 7.0.15 was seen to do.
 
-use picklock_sim::time::{EPOCH_NS, WallTime};
+use picklock_model::time::{EPOCH_NS, WallTime};
 
 use crate::node::Node;
 

@@ -1,7 +1,7 @@
 //! Planned failovers, FAILOVER, in the simulated world.
 
-use picklock_sim::plan::{Lever, Target};
-use picklock_sim::trace::What;
+use picklock_model::plan::{Lever, Target};
+use picklock_model::trace::What;
 
 use super::world::{Link, World, call, ms};
 use crate::PORT;

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use picklock_sim::seed::Seed;
-use picklock_sim::time::WallTime;
+use picklock_model::seed::Seed;
+use picklock_model::time::WallTime;
 
 use crate::following::Link;
 use crate::node::LinkState;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use picklock_sim::ids::Key;
-use picklock_sim::seed::Seed;
-use picklock_sim::time::{EPOCH_NS, WallTime};
-use picklock_sim::trace::What;
+use picklock_model::ids::Key;
+use picklock_model::seed::Seed;
+use picklock_model::time::{EPOCH_NS, WallTime};
+use picklock_model::trace::What;
 
 use crate::following::Link;
 use crate::node::LinkState;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use picklock_sim::time::{EPOCH_NS, WallTime};
+use picklock_model::time::{EPOCH_NS, WallTime};
 use proptest::prelude::*;
 
 use crate::node::{Next, Node, SessionId, Then};

@@ -3,17 +3,17 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use picklock_model::ids::Key;
+use picklock_model::plan::{ClientPlan, Injection, Latency, Lever, Plan, Settings, Target, When, WorldSpec};
+use picklock_model::seed::Seed;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::What;
 use picklock_sim::design::{Design, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
-use picklock_sim::ids::Key;
 use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::plan::{ClientPlan, Injection, Latency, Lever, Plan, Settings, Target, When, WorldSpec};
 use picklock_sim::run::{Run, run};
-use picklock_sim::seed::Seed;
 use picklock_sim::stream::Stream;
-use picklock_sim::time::TrueTime;
-use picklock_sim::trace::What;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::PORT;
@@ -163,7 +163,7 @@ impl World {
                 tcp_timeout: Duration::from_secs(15),
                 stock: 0,
                 latecomer: false,
-                habits: picklock_sim::plan::Habits::default(),
+                habits: picklock_model::plan::Habits::default(),
                 store: Settings::default()
                     .with_count("replicas", self.replicas.into())
                     .with_word("persistence", self.persistence)

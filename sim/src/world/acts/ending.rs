@@ -3,12 +3,12 @@
 use std::task::Waker;
 use std::time::Duration;
 
-use crate::base::ids::{HostId, Key};
-use crate::base::time::TrueTime;
-use crate::trace::{Conditions, Extent, HostInfo, Role};
 use crate::world::ending::{Progress, Wanted};
 use crate::world::process::Life;
 use crate::world::state::State;
+use picklock_model::ids::{HostId, Key};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Conditions, Extent, HostInfo, Role};
 
 impl State {
     /// At the end the client on this host is let in, once every other is done and all faults have healed, for so long.

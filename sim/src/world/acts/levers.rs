@@ -3,14 +3,14 @@
 use std::task::Waker;
 use std::time::Duration;
 
-use crate::base::ids::HostId;
-use crate::base::time::TrueTime;
-use crate::plan::{Lever, Phase, Target, UNTIL_HEALED, When};
-use crate::trace::{Broken, Halt, Role, What};
 use crate::world::agenda::Due;
 use crate::world::process::Life;
 use crate::world::process::PulledLever;
 use crate::world::state::State;
+use picklock_model::ids::HostId;
+use picklock_model::plan::{Lever, Phase, Target, UNTIL_HEALED, When};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Broken, Halt, Role, What};
 
 impl State {
     /// Pulls a lever now, on the hosts that its target means now.

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::base::ids::{ConnId, EventId, GrantId, HostId, Origin};
-use crate::base::time::TrueTime;
 use crate::base::waiter::Waiter;
-use crate::trace::{Broken, Content, Disconnect, Role, What};
 use crate::world::agenda::Due;
 use crate::world::network::*;
 use crate::world::process::Life;
 use crate::world::state::State;
+use picklock_model::ids::{ConnId, EventId, GrantId, HostId, Origin};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Broken, Content, Disconnect, Role, What};
 
 impl State {
     /// Begins to connect. The other host answers after a latency, if it can.

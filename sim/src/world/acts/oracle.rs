@@ -2,9 +2,9 @@
 
 use std::task::Waker;
 
-use crate::base::ids::{GrantId, HostId, Key};
 use crate::world::oracle::*;
 use crate::world::state::State;
+use picklock_model::ids::{GrantId, HostId, Key};
 
 impl State {
     /// True if the section holds the key now; otherwise it is in the queue, and woken when its turn comes.

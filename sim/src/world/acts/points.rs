@@ -1,12 +1,12 @@
 //! Injections wait for protocol points, and strike there.
 
-use crate::base::ids::HostId;
-use crate::plan::probe::{Passed, Seeing};
-use crate::plan::{Access, Edge, Point, When};
-use crate::trace::Role;
 use crate::world::agenda::Due;
 use crate::world::points::*;
 use crate::world::state::State;
+use picklock_model::ids::HostId;
+use picklock_model::plan::{Access, Edge, Point, When};
+use picklock_model::probe::{Passed, Seeing};
+use picklock_model::trace::Role;
 
 impl State {
     /// Puts the injections where they wait: on the agenda, or at the points of their hosts. One whose host or peer does

@@ -4,18 +4,18 @@ use std::task::Waker;
 use std::time::Duration;
 
 use crate::base::deadline::Deadline;
-use crate::base::ids::Origin;
-use crate::base::ids::{EventId, GrantId, HostId, Key};
-use crate::base::time::TrueTime;
 use crate::base::waiter::Waiter;
-use crate::plan::probe::Seeing;
-use crate::plan::{Access, Phase};
-use crate::trace::{Broken, Halt, Role, What};
 use crate::world::agenda::Due;
 use crate::world::file::File;
 use crate::world::process::*;
 use crate::world::state::State;
 use crate::world::state::Turnover;
+use picklock_model::ids::Origin;
+use picklock_model::ids::{EventId, GrantId, HostId, Key};
+use picklock_model::plan::{Access, Phase};
+use picklock_model::probe::Seeing;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Broken, Halt, Role, What};
 
 impl State {
     /// True if the host's process exists and nothing keeps it from running. A stall stops its critical section only.

@@ -1,12 +1,12 @@
 //! What a served world is told while it runs: levers that were not planned, and that all is to be well again.
 
-use crate::base::ids::HostId;
-use crate::base::time::TrueTime;
-use crate::plan::{Injection, Lever, Target, When};
-use crate::trace::What;
 use crate::world::agenda::Due;
 use crate::world::process::Life;
 use crate::world::state::State;
+use picklock_model::ids::HostId;
+use picklock_model::plan::{Injection, Lever, Target, When};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::What;
 
 /// Starts carry no injection that they are the end of.
 const NO_INJECTION: u32 = u32::MAX;

@@ -2,11 +2,11 @@
 
 use std::task::Waker;
 
-use crate::base::ids::HostId;
-use crate::base::time::Monotonic;
 use crate::world::agenda::Due;
 use crate::world::state::State;
 use crate::world::timers::*;
+use picklock_model::ids::HostId;
+use picklock_model::time::Monotonic;
 
 impl State {
     /// Registers a timer that wakes at the first true time at which the host's monotonic clock shows `deadline`.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::base::time::nanos;
+use crate::time::nanos;
 
 /// What ends the name of a span in a file.
 const NANOSECONDS: &str = "_ns";

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::Halt;
-use crate::base::ids::HostId;
-use crate::base::time::TrueTime;
+use crate::ids::HostId;
+use crate::time::TrueTime;
 
 /// Something that a fault keeps from working.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ impl Outage {
     }
 
     /// True if it is a halt of this host's process.
-    pub(crate) fn is_halt_of(&self, host: HostId) -> bool {
+    pub fn is_halt_of(&self, host: HostId) -> bool {
         matches!(self.what, Broken::Halted(halted, _) if halted == host)
     }
 }

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::digest::Digest;
 use crate::plan::Plan;
+use crate::trace::Digest;
 
 /// The version of the capsule's form. It changes with the meaning of a field or the encoding behind the digest.
 pub const FORMAT: u32 = 3;

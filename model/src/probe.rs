@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use super::point::{Access, Edge, Phase, Point};
-use crate::base::ids::HostId;
-use crate::base::time::TrueTime;
+use crate::ids::HostId;
+use crate::plan::{Access, Edge, Phase, Point};
+use crate::time::TrueTime;
 
 /// The points that processes passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,14 +34,16 @@ pub enum Seeing {
 /// One point passed, as its [`Probe`] notes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
-    pub(crate) host: HostId,
+    /// The process that passed it.
+    pub host: HostId,
     /// The ordinal of the client's section; 0 at a server.
     pub section: u32,
     /// Where in the section.
     pub phase: Phase,
     /// What the process did there.
     pub access: Access,
-    pub(crate) peer: Option<HostId>,
+    /// The host at the other end of what it did there, if there is one.
+    pub peer: Option<HostId>,
     /// Which one of several, from 0.
     pub nth: u32,
 }
@@ -55,7 +57,9 @@ impl Passed {
 }
 
 impl Probe {
-    pub(crate) fn new(hosts: Vec<Arc<str>>, passed: Vec<Passed>, end: TrueTime) -> Probe {
+    /// The points of a run that ended at `end`; their numbers are places in `hosts`.
+    #[must_use]
+    pub fn new(hosts: Vec<Arc<str>>, passed: Vec<Passed>, end: TrueTime) -> Probe {
         Probe { hosts, passed, end }
     }
 

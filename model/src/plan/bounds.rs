@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::lever::Lever;
 use super::plan::{Injection, Plan};
 use super::point::When;
-use crate::base::clock::DRIFT_PPM_MAX;
+use crate::clock::DRIFT_PPM_MAX;
 
 /// Why a plan cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

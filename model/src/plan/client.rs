@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::world::is_false;
-use crate::base::ids::Key;
-use crate::base::time::serde_ns;
+use crate::ids::Key;
+use crate::time::serde_ns;
 
 /// What one client does: its sections, one after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -35,7 +35,7 @@ impl<'de> Deserialize<'de> for Digest {
 
 /// Takes the digest of events as they are emitted.
 #[derive(Default)]
-pub(crate) struct DigestTaker {
+pub struct DigestTaker {
     state: Xxh3,
     /// The encodings of the events that are not hashed yet: hashing much at once is cheaper.
     block: Vec<u8>,
@@ -45,7 +45,8 @@ pub(crate) struct DigestTaker {
 const BLOCK: usize = 4 * 1024;
 
 impl DigestTaker {
-    pub(crate) fn take(&mut self, event: &Event) {
+    /// Adds the next event.
+    pub fn take(&mut self, event: &Event) {
         encode::event(&mut self.block, event);
         if self.block.len() >= BLOCK {
             self.state.update(&self.block);
@@ -53,7 +54,9 @@ impl DigestTaker {
         }
     }
 
-    pub(crate) fn digest(mut self) -> Digest {
+    /// The digest of all events that were added.
+    #[must_use]
+    pub fn digest(mut self) -> Digest {
         self.state.update(&self.block);
         Digest(self.state.digest128())
     }
@@ -62,7 +65,7 @@ impl DigestTaker {
 /// The byte encoding that digests are taken over: fixed-width little-endian numbers and length-prefixed texts.
 /// It is part of what makes a capsule comparable years later: change it only together with the capsule's version.
 mod encode {
-    use crate::base::ids::{Key, Token};
+    use crate::ids::{Key, Token};
     use crate::trace::event::{Disconnect, Event, Halt, What};
 
     pub(super) fn event(out: &mut Vec<u8>, event: &Event) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
-use crate::base::time::serde_ns;
+use crate::time::serde_ns;
 
 /// The fixed parameters of a world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

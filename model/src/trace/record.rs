@@ -10,8 +10,8 @@ use super::condition::Conditions;
 use super::digest::Digest;
 use super::event::Event;
 use super::outage::Outage;
-use crate::base::ids::{GrantId, HostId};
-use crate::base::time::TrueTime;
+use crate::ids::{GrantId, HostId};
+use crate::time::TrueTime;
 
 /// What a host is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -68,16 +68,16 @@ pub struct Trace {
     /// How many stores must have created the record before the lock is granted; 0 for a design without stores.
     pub quorum: u32,
     /// The design's lease time in nanoseconds.
-    #[serde(rename = "ttl_ns", with = "crate::base::time::serde_ns")]
+    #[serde(rename = "ttl_ns", with = "crate::time::serde_ns")]
     pub ttl: Duration,
     /// While nothing is broken that the design does not survive, a waiter gets the lock within this span, or it is blocked.
-    #[serde(rename = "progress_bound_ns", with = "crate::base::time::serde_ns")]
+    #[serde(rename = "progress_bound_ns", with = "crate::time::serde_ns")]
     pub progress_bound: Duration,
     /// The conditions that the design claims to survive.
     #[serde(default, skip_serializing_if = "Conditions::is_empty")]
     pub survives: Conditions,
     /// What stores that do not answer add to the bound while fewer than half of them are down.
-    #[serde(rename = "detour_ns", with = "crate::base::time::serde_ns", default)]
+    #[serde(rename = "detour_ns", with = "crate::time::serde_ns", default)]
     pub detour: Duration,
     /// The end of the run.
     pub end: TrueTime,

@@ -6,7 +6,7 @@ use super::client::ClientPlan;
 use super::lever::{Lever, Target};
 use super::point::When;
 use super::world::WorldSpec;
-use crate::base::seed::Seed;
+use crate::seed::Seed;
 
 /// One run, as data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

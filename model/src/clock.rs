@@ -66,7 +66,7 @@ impl Clock {
     }
 
     /// Lets the wall clock show `reading` at the beginning of true time.
-    pub(crate) fn set_wall(&mut self, reading: WallTime) {
+    pub fn set_wall(&mut self, reading: WallTime) {
         self.wall_ns = i128::from(reading.0);
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::time::{TrueTime, serde_ns};
+use crate::time::{TrueTime, serde_ns};
 
 /// When a lever is pulled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,7 +9,6 @@ mod lever;
 #[expect(clippy::module_inception, reason = "the plan itself is one of the things that a plan is made of")]
 mod plan;
 mod point;
-pub mod probe;
 mod settings;
 mod world;
 

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::content::Content;
-use crate::base::ids::{ConnId, EventId, GrantId, HostId, Key, Token};
-use crate::base::time::TrueTime;
+use crate::ids::{ConnId, EventId, GrantId, HostId, Key, Token};
+use crate::time::TrueTime;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

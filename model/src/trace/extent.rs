@@ -4,7 +4,7 @@ use super::condition::{Condition, Conditions};
 use super::event::Halt;
 use super::outage::Broken;
 use super::record::{HostInfo, Role};
-use crate::base::ids::HostId;
+use crate::ids::HostId;
 
 /// What is wrong with one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::time::serde_ns;
+use crate::time::serde_ns;
 
 /// Which hosts a lever works on, resolved when it is pulled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,7 +132,7 @@ mod optional_ns {
 
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use crate::base::time::nanos;
+    use crate::time::nanos;
 
     #[expect(clippy::ref_option, reason = "serde's `with` hands over a reference to the field")]
     pub(super) fn serialize<S: Serializer>(span: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {

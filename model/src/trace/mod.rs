@@ -1,7 +1,6 @@
 //! What happened in a run: events in true time, each with its cause, and a running digest over them.
 
 mod belief;
-pub mod capsule;
 mod condition;
 mod content;
 mod digest;
@@ -13,8 +12,7 @@ mod record;
 pub use belief::{Belief, Exclusion};
 pub use condition::{Condition, Conditions, NoSuchCondition};
 pub use content::Content;
-pub use digest::Digest;
-pub(crate) use digest::DigestTaker;
+pub use digest::{Digest, DigestTaker};
 pub use event::{Disconnect, Event, Halt, What};
 pub use extent::{Extent, Trouble};
 pub use outage::{Broken, Outage};
