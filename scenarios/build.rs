@@ -1,5 +1,5 @@
 //! Lists the built-in scenario files, those of the suite, of the bugs and of the experiments, so that adding one takes
-//! nothing but the file; and faults, workloads and invariants from the lines that declare their modules, so that adding
+//! nothing but the file; and faults and workloads from the lines that declare their modules, so that adding
 //! one takes the file and that line.
 
 use std::error::Error;
@@ -12,8 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     list("bugs")?;
     list("experiments")?;
     declared("faults", "&{}::FAULT")?;
-    declared("workloads", "&{}::WORKLOAD")?;
-    declared("invariants", "{}::INVARIANT")
+    declared("workloads", "&{}::WORKLOAD")
 }
 
 /// Writes the names and texts of a directory's scenario files as a list.

@@ -70,6 +70,7 @@ mod gate;
 mod guide;
 
 pub use picklock_impls as impls;
+pub use picklock_judge as judge;
 pub use picklock_model as model;
 pub use picklock_reports as reports;
 pub use picklock_scenarios as scenarios;

@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
+use picklock::judge::outcome::Outcome;
 use picklock::model::seed::Seed;
 use picklock::model::trace::What;
 use picklock::scenarios::check::{self, Checked};
-use picklock::scenarios::outcome::Outcome;
 use picklock::scenarios::scenario::Scenario;
 use picklock::scenarios::suite;
 use picklock::sim::design::{Design, spell};

@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
+use picklock_judge::invariants;
+use picklock_judge::recorded::{Judgement, Verdict, judge, read};
 use picklock_reports::{Style, single};
 use picklock_scenarios::check::Checked;
-use picklock_scenarios::recorded::{Judgement, Verdict, judge, read};
-use picklock_scenarios::{invariants, suite, tell};
+use picklock_scenarios::{suite, tell};
 use picklock_sim::engine::Engine;
 use proptest::prelude::*;
 

@@ -44,7 +44,7 @@ fn the_sound_lock_is_silent_and_both_invariants_have_looked() {
             assert_eq!(run.violated(), Vec::<String>::new(), "{name}, seed {seed}");
             let holds = |name: &str| {
                 run.outcomes.iter().any(|(it, outcome)| {
-                    it.name == name && *outcome == picklock_scenarios::outcome::Outcome::Holds
+                    it.name == name && *outcome == picklock_judge::outcome::Outcome::Holds
                 })
             };
             judged += usize::from(holds("effective-exclusion") && holds("no-lost-update"));

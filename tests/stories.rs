@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 
+use picklock_judge::history::History;
 use picklock_model::ids::{GrantId, HostId};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Role, Trace, What};
@@ -15,7 +16,6 @@ use picklock_reports::Style;
 use picklock_reports::timeline::{Detail, explain, tell};
 use picklock_scenarios::check::Checked;
 use picklock_scenarios::expect::Expectations;
-use picklock_scenarios::history::History;
 use picklock_scenarios::story::Story;
 use picklock_scenarios::{check, shrink, suite, tell as telling, trials};
 use picklock_sim::engine::Engine;

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// Which crates of the workspace each may use, as docs/architecture.md draws it.
-const MAY_USE: [(&str, &[&str]); 12] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("model", &[]),
+    ("judge", &["picklock-model"]),
     ("sim", &["picklock-model"]),
     ("servers/etcd", &["picklock-model", "picklock-sim"]),
     ("servers/queue", &["picklock-model", "picklock-sim"]),
@@ -31,7 +32,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
             "picklock-zookeeper",
         ],
     ),
-    ("scenarios", &["picklock-model", "picklock-sim"]),
+    ("scenarios", &["picklock-judge", "picklock-model", "picklock-sim"]),
     ("programs", &[]),
     (
         "processes",
@@ -44,7 +45,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
             "picklock-zookeeper",
         ],
     ),
-    ("reports", &["picklock-model", "picklock-sim", "picklock-scenarios"]),
+    ("reports", &["picklock-judge", "picklock-model", "picklock-sim", "picklock-scenarios"]),
 ];
 
 fn root() -> PathBuf {

@@ -105,7 +105,7 @@ fn alarms(from: u64, runs: u64) -> Vec<String> {
             let Some(cell) = Cell::of(&design(spelling), drawn.scenario.clone()) else { continue };
             let run = cell.run(Engine::Event, number);
             made += 1;
-            let broken: Vec<&str> = picklock_scenarios::invariants::ALL
+            let broken: Vec<&str> = picklock_judge::invariants::ALL
                 .iter()
                 .map(|invariant| invariant.name)
                 .filter(|name| (claims.is_empty() || claims.contains(name)) && run.violates(name))

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
-use picklock_scenarios::recorded::{judge, read};
+use picklock_judge::recorded::{judge, read};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(recording) = read(bytes) {

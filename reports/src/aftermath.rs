@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use picklock_judge::invariants::token_order;
 use picklock_model::ids::EventId;
 use picklock_model::trace::{Event, What};
-use picklock_scenarios::invariants::token_order;
 use picklock_scenarios::story::{Elsewhere, Part, Story, Without};
 
 use crate::cause;

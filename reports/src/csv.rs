@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
+use picklock_judge::invariants;
 use picklock_model::time::nanos;
-use picklock_scenarios::invariants;
 use picklock_scenarios::summary::{Cell, Summary};
 
 use crate::format::{Format, ReportError};

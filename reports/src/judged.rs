@@ -1,7 +1,7 @@
 //! What is said of a history that was recorded elsewhere: for people, and as JSON.
 
+use picklock_judge::recorded::{Breach, Judgement, Verdict};
 use picklock_model::time::nanos;
-use picklock_scenarios::recorded::{Breach, Judgement, Verdict};
 use serde::Serialize;
 
 use crate::format::{Format, ReportError};

@@ -3,7 +3,7 @@
 //! One sign has one meaning, on the screen, in files, on pages and in pictures. What harmed the data stands before all else; then a
 //! lock that nobody could acquire in time, which is an outage; then any other violation.
 
-use picklock_scenarios::invariants::{effective_exclusion, no_lost_update, progress};
+use picklock_judge::invariants::{effective_exclusion, no_lost_update, progress};
 use picklock_scenarios::summary::Cell;
 
 /// What a cell amounts to, what tells the most first.

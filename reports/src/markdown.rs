@@ -1,7 +1,7 @@
 //! Results as Markdown, for a pull request or a page of documentation: the matrix, a table of the cells, the
 //! violations with the commands that replay them, and the command that makes every number again.
 
-use picklock_scenarios::invariants;
+use picklock_judge::invariants;
 use picklock_scenarios::summary::{Cell, Summary};
 
 use crate::format::{Format, ReportError};

@@ -9,10 +9,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_judge::history::History;
+use picklock_judge::invariants::progress;
 use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::trace::{Event, Role, Trace, What};
-use picklock_scenarios::history::History;
-use picklock_scenarios::invariants::progress;
 use picklock_scenarios::story::Story;
 
 use crate::layout::{cut, left, paragraph, printable, right, staircase, width, wrap};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use picklock_scenarios::summary::{Cell, Metrics, SeenWith, Summary, Violation};
+use picklock_judge::metrics::Metrics;
+use picklock_scenarios::summary::{Cell, SeenWith, Summary, Violation};
 
 use crate::numbers;
 use crate::paint::Ink;

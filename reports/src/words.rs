@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_judge::history::{History, Record};
 use picklock_model::ids::{EventId, GrantId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Disconnect, Event, Halt, Role, Trace, What};
-use picklock_scenarios::history::{History, Record};
 use picklock_sim::lock::Exclusion;
 
 /// Names things of a trace: hosts, and grants by their client, with the section where one client has several.

@@ -62,7 +62,9 @@ pub fn builtin() -> Vec<Bug> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{invariants, suite};
+    use picklock_judge::invariants;
+
+    use crate::suite;
 
     #[test]
     fn every_bug_names_a_scenario_and_an_invariant_that_there_are() {

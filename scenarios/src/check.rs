@@ -13,15 +13,14 @@ use picklock_sim::engine::Engine;
 use picklock_sim::lock::Belief;
 use picklock_sim::run::{self, Run, Wire};
 
-use crate::history::History;
-use crate::invariants::{self, Invariant};
-use crate::metrics;
-use crate::outcome::{Finding, Outcome};
 use crate::scenario::Scenario;
-use crate::summary::Metrics;
+use picklock_judge::decided;
+use picklock_judge::history::History;
+use picklock_judge::invariants::{self, Invariant};
+use picklock_judge::metrics::{self, Metrics};
+use picklock_judge::outcome::{Finding, Outcome};
 
 mod answers;
-mod decided;
 mod probes;
 mod program;
 

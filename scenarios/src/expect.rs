@@ -22,10 +22,10 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::invariants;
 use crate::scenario::toml_view::{Entry, entries, table};
 use crate::scenario::{Problem, ScenarioError, Spot, read_text};
 use crate::summary::Expected;
+use picklock_judge::invariants;
 
 const BUILTIN: &str = include_str!("../expect.toml");
 

@@ -1,7 +1,7 @@
-//! What is done to a lock, and what is said of it: scenarios, workloads, faults, invariants, and the loops that search.
+//! What is done to a lock, and what is said of it: scenarios, workloads, faults, and the loops that search.
 //!
 //! The pipe is [`check`]: a [`Scenario`](scenario::Scenario), a design and a seed are drawn into a plan, the plan is
-//! run, and the [`invariants`] judge the trace. Nothing flows back: a fault never looks at a verdict, an invariant never
+//! run, and the [invariants](picklock_judge::invariants) judge the trace. Nothing flows back: a fault never looks at a verdict, an invariant never
 //! touches the world. [`campaign`] makes many runs of many cells, [`shrink`] reduces the violating ones, [`tell`]
 //! confirms and keeps them; these are loops around the pipe.
 //!
@@ -49,16 +49,13 @@
 //!
 //! - *What can be asked for*: [`scenario`] (the files), [`suite`] (those that come with picklock), [`faults`],
 //!   [`workloads`] (what clients do with their lock).
-//! - *What is said of a run*: [`history`] (a trace sorted by section, record and operation), [`invariants`], [`outcome`],
-//!   [`metrics`].
 //! - *What is told of one*: [`story`], [`trials`] (what it depends on, found out by runs).
 //! - *What is tried everywhere*: [`explore`].
 //! - *Whether runs can be made again*: [`doctor`].
-//! - *What was recorded elsewhere*: [`recorded`] (histories of locks, judged by the same invariants).
 //! - *What is said of many*: [`tally`], [`summary`] (what every report reads), [`expect`] (what is known of the built-in
 //!   designs), [`allow`] (what the author of a lock lets it violate), [`bugs`] (how those of the collection are found).
 //!
-//! To add a fault, a workload or an invariant takes a file and a line in the list beside it; a scenario of the built-in
+//! To add a fault or a workload takes a file and a line in the list beside it; a scenario of the built-in
 //! suite takes the file alone.
 
 pub mod about;
@@ -71,12 +68,7 @@ pub mod expect;
 pub mod explore;
 pub mod faults;
 pub mod files;
-pub mod history;
-pub mod invariants;
-pub mod metrics;
-pub mod outcome;
 pub mod patience;
-pub mod recorded;
 pub mod scenario;
 pub mod shrink;
 pub mod story;

@@ -17,8 +17,8 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
 use crate::check;
-use crate::invariants::{self, Invariant};
 use crate::patience::Patience;
+use picklock_judge::invariants::{self, Invariant};
 
 /// Other networks under which a candidate is tried.
 const NETWORKS: u64 = 4;

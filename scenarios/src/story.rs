@@ -4,7 +4,7 @@ use picklock_model::plan::Plan;
 use picklock_model::trace::Trace;
 use picklock_sim::run::Wire;
 
-use crate::outcome::Finding;
+use picklock_judge::outcome::Finding;
 
 /// A run, for telling it.
 #[derive(Clone, Debug)]

@@ -7,9 +7,11 @@ use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
 use crate::check::Checked;
-use crate::invariants;
-use crate::outcome::Outcome;
-use crate::summary::{Expected, Metrics};
+use picklock_judge::invariants;
+use picklock_judge::metrics::Metrics;
+use picklock_judge::outcome::Outcome;
+
+use crate::summary::Expected;
 
 /// What a number of runs of one design under one scenario have shown.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

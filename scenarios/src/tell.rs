@@ -19,14 +19,14 @@ use crate::campaign::parallel::in_parallel;
 use crate::campaign::request::{Campaign, Pairing};
 use crate::check::{self, CheckError, Checked};
 use crate::files::{remedy, write_whole};
-use crate::invariants::Invariant;
-use crate::outcome::Finding;
 use crate::patience::Patience;
 use crate::shrink::{self, Limit};
 use crate::story::{Breach, Story};
 use crate::summary::{Cell, Confirmed, SeenWith, Violation};
 use crate::tally::Seen;
 use crate::trials;
+use picklock_judge::invariants::Invariant;
+use picklock_judge::outcome::Finding;
 
 /// Network seeds under which a violation is confirmed.
 pub const NETWORKS: u32 = 16;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use picklock_judge::recorded;
 use picklock_model::text::nearest;
 use picklock_reports::judged;
-use picklock_scenarios::recorded;
 
 use super::args::{Look, time};
 use super::exit::{Exit, Failure};

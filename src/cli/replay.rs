@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use picklock_judge::invariants;
 use picklock_model::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_model::plan::Plan;
 use picklock_model::seed::Seed;
@@ -19,7 +20,7 @@ use picklock_scenarios::patience::Patience;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::shrink::{self, Limit};
 use picklock_scenarios::story::Story;
-use picklock_scenarios::{invariants, tell, trials};
+use picklock_scenarios::{tell, trials};
 use picklock_sim::design::{Design, Part};
 use picklock_sim::engine::Engine;
 

@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use picklock_impls::families;
+use picklock_judge::outcome::Outcome;
 use picklock_model::plan::{Plan, PlanError};
 use picklock_model::seed::Seed;
 use picklock_scenarios::campaign::{Campaign, CampaignError, Silent};
 use picklock_scenarios::check::{self, CheckError, Checked};
-use picklock_scenarios::outcome::Outcome;
 use picklock_scenarios::scenario::{Scenario, ScenarioError};
 use picklock_scenarios::suite;
 use picklock_scenarios::summary::Cell;

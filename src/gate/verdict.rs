@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use picklock_judge::invariants;
 use picklock_model::text::nearest;
 use picklock_reports::timeline::{self, Detail};
 use picklock_reports::{Style, text};
 use picklock_scenarios::campaign::quoted;
-use picklock_scenarios::invariants;
 use picklock_scenarios::summary::{Cell, SCHEMA, Summary, Violation};
 
 use super::panics;

@@ -1,6 +1,6 @@
 //! How much more often a design violates an invariant than the best one does, under the same seeds.
 
-use picklock_scenarios::invariants::Invariant;
+use picklock_judge::invariants::Invariant;
 use picklock_scenarios::summary::Cell;
 
 use super::comparison::Comparison;

@@ -5,7 +5,7 @@
 //! where the resource refuses what comes late, nothing is lost by them. Rates are over the scenarios that all designs ran; what was
 //! found under others is named.
 
-use picklock_scenarios::invariants::{mutual_exclusion, token_order};
+use picklock_judge::invariants::{mutual_exclusion, token_order};
 use picklock_scenarios::summary::{Cell, Summary};
 
 use super::shared::{Shared, was_run};

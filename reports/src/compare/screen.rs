@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use picklock_scenarios::invariants::Invariant;
+use picklock_judge::invariants::Invariant;
 use picklock_scenarios::summary::Cell;
 
 use super::comparison::Comparison;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use picklock_scenarios::invariants;
+use picklock_judge::invariants;
 use picklock_scenarios::summary::Summary;
 use serde::{Deserialize, Serialize};
 

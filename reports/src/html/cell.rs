@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
+use picklock_judge::invariants;
 use picklock_scenarios::about::About;
-use picklock_scenarios::invariants;
 use picklock_scenarios::story::Story;
 use picklock_scenarios::summary::Cell;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use picklock_scenarios::recorded::{Operation, of_run, to_edn};
+use picklock_judge::recorded::{Operation, of_run, to_edn};
 use picklock_scenarios::story::Story;
 
 use crate::format::{Format, ReportError};

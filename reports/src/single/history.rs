@@ -1,6 +1,6 @@
 //! A run as a history of its lock: JSON lines that `picklock judge` reads.
 
-use picklock_scenarios::recorded::{of_run, to_json};
+use picklock_judge::recorded::{of_run, to_json};
 use picklock_scenarios::story::Story;
 
 use crate::format::{Format, ReportError};

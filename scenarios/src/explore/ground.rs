@@ -11,7 +11,7 @@ use picklock_sim::engine::Engine;
 use super::request::Request;
 use super::strikes::Stage;
 use crate::check::{self, CheckError};
-use crate::outcome::Outcome;
+use picklock_judge::outcome::Outcome;
 
 /// One placement: its kind, and its number among those of its kind, by which it is asked for again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

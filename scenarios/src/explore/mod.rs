@@ -30,7 +30,7 @@ pub use self::ways::{Shape, Way};
 use crate::campaign::over::Over;
 use crate::campaign::parallel::in_parallel;
 use crate::check::{self, CheckError, Checked};
-use crate::invariants;
+use picklock_judge::invariants;
 
 /// What was found for one kind of strike.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! What there is, as data for scripts.
 
 use picklock_impls::{families, guests};
-use picklock_scenarios::{faults, invariants, suite};
+use picklock_judge::invariants;
+use picklock_scenarios::{faults, suite};
 use serde_json::{Value, json};
 
 use super::entries::{collected, formats};

@@ -1,10 +1,11 @@
 //! What there is, as entries for people.
 
 use picklock_impls::{bugs, families, guests, libraries};
+use picklock_judge::invariants;
 use picklock_reports::single;
 use picklock_scenarios::bugs::Bug;
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::{faults, invariants, suite};
+use picklock_scenarios::{faults, suite};
 use picklock_sim::design::Family;
 
 use super::listing::Listing;

@@ -10,8 +10,8 @@
 //! that takes a lock that has run out.
 
 use picklock_model::ids::{GrantId, HostId};
+use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Event, What};
-use picklock_sim::lock::Exclusion;
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;

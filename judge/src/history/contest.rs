@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use picklock_model::time::TrueTime;
-use picklock_sim::lock::Exclusion;
+use picklock_model::trace::Exclusion;
 
 use super::parts::{History, Section};
 

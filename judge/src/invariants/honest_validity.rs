@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 use picklock_model::ids::HostId;
 use picklock_model::time::TrueTime;
+use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Event, Role, What};
-use picklock_sim::lock::Exclusion;
 
 use super::findings::{between, cite, judged, who};
 use super::invariant::Invariant;

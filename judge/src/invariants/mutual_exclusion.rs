@@ -11,7 +11,7 @@
 
 use picklock_model::ids::GrantId;
 use picklock_model::time::TrueTime;
-use picklock_sim::lock::{Belief, Exclusion};
+use picklock_model::trace::{Belief, Exclusion};
 
 use super::findings::{between, cite, in_order, judged, who};
 use super::invariant::Invariant;

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use picklock_model::ids::{GrantId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
+use picklock_model::trace::Belief;
 use picklock_model::trace::{Event, Role, Trace, What};
-use picklock_sim::lock::Belief;
 
 use super::names;
 use super::parts::{Act, Answer, Granted, History, Operation, Record, Section, Touch};

@@ -1,6 +1,6 @@
 //! The attempts of a section: a lock that is refused asks again, and only the last attempt is the one that was granted.
 //!
-//! A lock says when it begins one ([`Host::begin_attempt`](picklock_sim::host::Host::begin_attempt)); the wait of one that
+//! A lock says when it begins one (`Host::begin_attempt`); the wait of one that
 //! never does is a single attempt. Where an owner may acquire more than once, a later attempt takes up what an earlier one
 //! left behind, and all are one.
 

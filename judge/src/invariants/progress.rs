@@ -105,8 +105,8 @@ fn let_go<'t>(section: &Section<'t>) -> Option<&'t Event> {
 mod tests {
     use std::time::Duration;
 
+    use picklock_model::trace::Belief;
     use picklock_model::trace::{Broken, Condition, Halt, Latecomer};
-    use picklock_sim::lock::Belief;
     use proptest::prelude::*;
 
     use super::*;

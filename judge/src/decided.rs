@@ -17,13 +17,13 @@ use std::mem::discriminant;
 
 use picklock_model::plan::{Injection, Lever, Plan};
 use picklock_model::time::TrueTime;
+use picklock_model::trace::Belief;
 use picklock_model::trace::{Event, Role, Strike, What};
-use picklock_sim::lock::Belief;
 
 use crate::history::{Attempt, Granted, History, Section};
 
 /// The faults that decided something, with each kind of lever that they have.
-pub(super) fn decisive(plan: &Plan, history: &History<'_>) -> BTreeSet<String> {
+pub fn decisive(plan: &Plan, history: &History<'_>) -> BTreeSet<String> {
     let strikes = history.trace.strikes.iter();
     let decisive: Vec<&Injection> = strikes
         .filter_map(|strike| {
@@ -35,7 +35,7 @@ pub(super) fn decisive(plan: &Plan, history: &History<'_>) -> BTreeSet<String> {
 }
 
 /// The faults that struck with each kind of lever that they have, by the injections that did.
-pub(super) fn whole(plan: &Plan, struck: &[&Injection]) -> BTreeSet<String> {
+pub fn whole(plan: &Plan, struck: &[&Injection]) -> BTreeSet<String> {
     let has = |part: &Injection| {
         struck
             .iter()

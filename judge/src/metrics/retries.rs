@@ -3,7 +3,7 @@
 //! Counted are the reads of the resource that a section makes after its first one: each tells it that what it had worked
 //! from is no more. Only of designs without a lock; under a lock a section reads once.
 
-use picklock_sim::lock::Belief;
+use picklock_model::trace::Belief;
 
 use crate::history::{Act, History};
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_model::ids::{EventId, GrantId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
+use picklock_model::trace::{Belief, Exclusion};
 use picklock_model::trace::{Event, Role, Trace, What};
-use picklock_sim::lock::{Belief, Exclusion};
 
 use super::line::{Ending, Line, Operation};
 use crate::history::{History, Touch};

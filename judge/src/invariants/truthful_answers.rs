@@ -15,8 +15,8 @@
 
 use picklock_model::ids::HostId;
 use picklock_model::time::TrueTime;
+use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Event, Role, What};
-use picklock_sim::lock::Exclusion;
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;

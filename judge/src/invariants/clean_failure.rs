@@ -10,8 +10,8 @@
 use std::time::Duration;
 
 use picklock_model::time::TrueTime;
+use picklock_model::trace::Belief;
 use picklock_model::trace::Event;
-use picklock_sim::lock::Belief;
 
 use super::findings::{NOTHING_TOLD, between, cite, judged, who};
 use super::invariant::Invariant;

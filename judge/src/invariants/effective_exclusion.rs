@@ -12,7 +12,7 @@
 //! whose figure of a write delayed past its lease is the stale write.
 
 use picklock_model::time::TrueTime;
-use picklock_sim::lock::{Belief, Exclusion};
+use picklock_model::trace::{Belief, Exclusion};
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;

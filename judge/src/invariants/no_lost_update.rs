@@ -10,8 +10,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Event, What};
-use picklock_sim::lock::Exclusion;
 
 use super::findings::{cite, judged, were};
 use super::invariant::Invariant;

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use picklock_model::ids::{EventId, GrantId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
+use picklock_model::trace::{Belief, Exclusion};
 use picklock_model::trace::{
     Broken, Condition, Conditions, Digest, Event, HostInfo, Outage, Role, Strike, Trace, What,
 };
-use picklock_sim::lock::{Belief, Exclusion};
 
 use super::invariant::Invariant;
 use crate::history::History;

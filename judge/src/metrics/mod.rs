@@ -1,20 +1,22 @@
 //! Measures of one run: what a lock costs and how long it keeps its clients waiting.
 
 use picklock_model::time::{TrueTime, nanos};
+use picklock_model::trace::Belief;
 use picklock_model::trace::{Role, What};
-use picklock_sim::lock::Belief;
 
 use crate::history::{History, Section};
 use crate::invariants::{Invariant, mutual_exclusion};
 use crate::outcome::{Finding, Outcome};
-use crate::summary::Metrics;
 
 mod fairness;
 mod loss;
+mod measures;
 mod overlap;
 mod renewals;
 mod retries;
 mod waste;
+
+pub use measures::{Latencies, Metrics};
 
 /// Measures a run of which the invariants say this.
 #[must_use]

@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use picklock_model::ids::HostId;
+use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Role, What};
-use picklock_sim::lock::Exclusion;
 
 use super::findings::{cite, in_order, judged, who};
 use super::invariant::Invariant;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use picklock_model::ids::{EventId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
+use picklock_model::trace::{Belief, Exclusion};
 use picklock_model::trace::{Conditions, Digest, Event, HostInfo, Role, Trace, What};
-use picklock_sim::lock::{Belief, Exclusion};
 
 use super::recording::Recording;
 

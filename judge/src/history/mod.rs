@@ -20,8 +20,8 @@ pub use stretches::Stretch;
 #[cfg(test)]
 mod tests {
     use picklock_model::ids::{GrantId, HostId};
+    use picklock_model::trace::Belief;
     use picklock_model::trace::{Trace, What};
-    use picklock_sim::lock::Belief;
 
     use super::*;
     use crate::invariants::testing::*;
