@@ -7,10 +7,10 @@ use std::fmt;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use picklock_campaign::check::{self, Checked, judge};
 use picklock_model::plan::Plan;
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Role, What};
-use picklock_scenarios::check::{self, Checked, judge};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::{Design, spell};
 use picklock_sim::engine::Engine;

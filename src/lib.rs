@@ -69,6 +69,7 @@ mod gate;
 #[cfg(doctest)]
 mod guide;
 
+pub use picklock_campaign as campaign;
 pub use picklock_impls as impls;
 pub use picklock_judge as judge;
 pub use picklock_model as model;

@@ -5,8 +5,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
+use picklock_campaign::bugs::{Bug, builtin};
 use picklock_impls::bugs;
-use picklock_scenarios::bugs::{Bug, builtin};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 

@@ -9,9 +9,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use picklock_campaign::check;
+use picklock_campaign::check::Checked;
 use picklock_model::capsule::{Capsule, FORMAT};
-use picklock_scenarios::check;
-use picklock_scenarios::check::Checked;
 use picklock_sim::design::Design;
 
 /// Violations of invariants that are judged as they were then. That answers must be true is asked since; and an owner that may

@@ -6,9 +6,9 @@ use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use picklock_campaign::campaign::{Campaign, Silent};
+use picklock_campaign::check::Checked;
 use picklock_model::trace::Digest;
-use picklock_scenarios::campaign::{Campaign, Silent};
-use picklock_scenarios::check::Checked;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;

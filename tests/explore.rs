@@ -6,11 +6,11 @@ use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use picklock::campaign::explore::strikes::{self, Strike};
+use picklock::campaign::explore::{self, Explored, Request};
 use picklock::model::plan::{Access, Edge, Phase};
 use picklock::model::seed::Seed;
 use picklock::model::trace::Role;
-use picklock::scenarios::explore::strikes::{self, Strike};
-use picklock::scenarios::explore::{self, Explored, Request};
 use picklock::scenarios::scenario::Scenario;
 use picklock::scenarios::suite;
 use picklock::sim::design::{Design, spell};

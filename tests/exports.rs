@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_campaign::check;
+use picklock_campaign::story::Story;
+use picklock_campaign::tell;
 use picklock_model::seed::Seed;
 use picklock_reports::{Style, single};
-use picklock_scenarios::check;
-use picklock_scenarios::story::Story;
-use picklock_scenarios::{suite, tell};
+use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 use serde_json::Value;
 

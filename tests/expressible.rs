@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
+use picklock::campaign::check::{self, Checked};
 use picklock::judge::outcome::Outcome;
 use picklock::model::seed::Seed;
 use picklock::model::trace::What;
-use picklock::scenarios::check::{self, Checked};
 use picklock::scenarios::scenario::Scenario;
 use picklock::scenarios::suite;
 use picklock::sim::design::{Design, spell};

@@ -5,11 +5,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use picklock_campaign::check;
+use picklock_campaign::tell;
 use picklock_model::capsule::Capsule;
 use picklock_model::seed::Seed;
-use picklock_scenarios::check;
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::tell;
 use picklock_sim::engine::Engine;
 use proptest::prelude::*;
 use serde_json::{Value, json};

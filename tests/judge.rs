@@ -4,11 +4,12 @@
 
 use std::path::Path;
 
+use picklock_campaign::check::Checked;
+use picklock_campaign::tell;
 use picklock_judge::invariants;
 use picklock_judge::recorded::{Judgement, Verdict, judge, read};
 use picklock_reports::{Style, single};
-use picklock_scenarios::check::Checked;
-use picklock_scenarios::{suite, tell};
+use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 use proptest::prelude::*;
 

@@ -7,12 +7,12 @@ use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use picklock_campaign::campaign::{Campaign, Silent};
+use picklock_campaign::check::{self, Checked};
 use picklock_model::plan::{Access, Edge, Injection, Lever, Phase, Plan, Settings, Target, When};
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Disconnect, Event, What};
-use picklock_scenarios::campaign::{Campaign, Silent};
-use picklock_scenarios::check::{self, Checked};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 

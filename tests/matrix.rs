@@ -6,13 +6,13 @@
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 
+use picklock::campaign::campaign::{Campaign, Silent};
+use picklock::campaign::check;
+use picklock::campaign::expect::Expectations;
+use picklock::campaign::summary::Summary;
 use picklock::model::seed::Seed;
-use picklock::scenarios::campaign::{Campaign, Silent};
-use picklock::scenarios::check;
-use picklock::scenarios::expect::Expectations;
 use picklock::scenarios::scenario::Scenario;
 use picklock::scenarios::suite;
-use picklock::scenarios::summary::Summary;
 use picklock::sim::design::{Design, spell};
 use picklock::sim::engine::Engine;
 

@@ -2,7 +2,7 @@
 //!
 //! `PICKLOCK_NIGHTLY=1 cargo test --release --test permitted` replays the seeds. After a change that makes other runs,
 //! `PICKLOCK_RUNS=2000 cargo test --release --test permitted -- --ignored --nocapture` looks for new ones where they show nothing
-//! any more, in so many runs of a cell, and writes them into `scenarios/expect.toml`. What is not found there is to be looked for
+//! any more, in so many runs of a cell, and writes them into `campaign/expect.toml`. What is not found there is to be looked for
 //! among more runs, explained, or taken out. `PICKLOCK_ONLY=setnx` looks at what begins so alone, as in `setnx.pause`.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use picklock_scenarios::expect::{Evidence, Expectations};
+use picklock_campaign::expect::{Evidence, Expectations};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 
@@ -67,7 +67,7 @@ fn every_seed_that_is_named_for_a_violation_shows_it() {
 fn looks_for_seeds_where_those_that_are_named_show_nothing() {
     let runs: u64 = std::env::var("PICKLOCK_RUNS").map_or(1_000, |runs| runs.parse().unwrap());
     let only = std::env::var("PICKLOCK_ONLY").unwrap_or_default();
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scenarios/expect.toml");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("campaign/expect.toml");
     for ([of, under], mut open) in seeds() {
         if !format!("{of}.{under}").starts_with(&only) {
             continue;

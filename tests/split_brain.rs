@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use picklock_campaign::check::Checked;
 use picklock_model::trace::What;
-use picklock_scenarios::check::Checked;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
 use serde_json::Value;

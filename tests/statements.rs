@@ -5,12 +5,13 @@
 
 use std::time::Duration;
 
+use picklock_campaign::check::Checked;
+use picklock_campaign::tell;
 use picklock_model::plan::{Access, Edge, Injection, Latency, Lever, Phase, Plan, Point, Target, When};
 use picklock_model::trace::{Event, What};
 use picklock_reports::Style;
 use picklock_reports::timeline::{self, Detail};
-use picklock_scenarios::check::Checked;
-use picklock_scenarios::{suite, tell};
+use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 
 #[path = "support/cells.rs"]

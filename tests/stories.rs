@@ -8,16 +8,17 @@
 
 use std::collections::BTreeSet;
 
+use picklock_campaign::check::Checked;
+use picklock_campaign::expect::Expectations;
+use picklock_campaign::story::Story;
+use picklock_campaign::{check, shrink, tell as telling, trials};
 use picklock_judge::history::History;
 use picklock_model::ids::{GrantId, HostId};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Role, Trace, What};
 use picklock_reports::Style;
 use picklock_reports::timeline::{Detail, explain, tell};
-use picklock_scenarios::check::Checked;
-use picklock_scenarios::expect::Expectations;
-use picklock_scenarios::story::Story;
-use picklock_scenarios::{check, shrink, suite, tell as telling, trials};
+use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 
 #[path = "support/cells.rs"]

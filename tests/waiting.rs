@@ -6,9 +6,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use picklock_campaign::check::Checked;
 use picklock_model::plan::{Injection, Lever, Target};
 use picklock_model::trace::What;
-use picklock_scenarios::check::Checked;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
 

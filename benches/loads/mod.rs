@@ -4,11 +4,11 @@ mod floor;
 
 use std::time::Duration;
 
+use picklock_campaign::check::{Checked, check};
 use picklock_model::ids::Key;
 use picklock_model::plan::{ClientPlan, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Role, What};
-use picklock_scenarios::check::{Checked, check};
 use picklock_sim::design::{Design, spell};
 use picklock_sim::engine::Engine;
 

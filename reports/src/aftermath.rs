@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use picklock_campaign::story::{Elsewhere, Part, Story, Without};
 use picklock_judge::invariants::token_order;
 use picklock_model::ids::EventId;
 use picklock_model::trace::{Event, What};
-use picklock_scenarios::story::{Elsewhere, Part, Story, Without};
 
 use crate::cause;
 use crate::exchanges::{self, Outcome, is_number};

@@ -1,7 +1,7 @@
 //! Two runs of one plan on different servers, as the clients see them: alike, or where they part.
 
+use picklock_campaign::check::Checked;
 use picklock_model::trace::{Event, Role, What};
-use picklock_scenarios::check::Checked;
 
 use crate::layout::paragraph;
 use crate::paint::{Ink, Style};

@@ -8,8 +8,8 @@
 
 use std::path::Path;
 
-use picklock_scenarios::story::Story;
-use picklock_scenarios::summary::{Cell, Summary, Violation};
+use picklock_campaign::story::Story;
+use picklock_campaign::summary::{Cell, Summary, Violation};
 use picklock_sim::family;
 
 use crate::layout::{distinct, printable, wrap};

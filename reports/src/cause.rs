@@ -7,12 +7,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_campaign::story::{Breach, Part, Story};
 use picklock_judge::history::{History, Record};
 use picklock_judge::invariants::{honest_validity, progress};
 use picklock_judge::outcome::Finding;
 use picklock_model::ids::{EventId, GrantId};
 use picklock_model::trace::{Event, Role, What};
-use picklock_scenarios::story::{Breach, Part, Story};
 
 use crate::exchanges::is_late;
 use crate::reentries::{self, Count};

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
+use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants;
 use picklock_model::time::nanos;
-use picklock_scenarios::summary::{Cell, Summary};
 
 use crate::format::{Format, ReportError};
 use crate::layout::printable;

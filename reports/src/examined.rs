@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use picklock_scenarios::check::Checked;
-use picklock_scenarios::doctor::{Cause, Code, Difference, Examined};
+use picklock_campaign::check::Checked;
+use picklock_campaign::doctor::{Cause, Code, Difference, Examined};
 
 use crate::layout::paragraph;
 use crate::paint::{Ink, Style};

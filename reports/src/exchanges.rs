@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use picklock_campaign::story::Story;
 use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Role, What};
-use picklock_scenarios::story::Story;
 
 /// Owner values and script digests are longer than this; so much of one is enough to tell it from another.
 const LONG: usize = 16;

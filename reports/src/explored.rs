@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use picklock_campaign::campaign::quoted;
+use picklock_campaign::explore::{Explored, Kind, PairWay, Pairs, Place, Shape, Way};
 use picklock_model::plan::{Access, Edge, Phase};
 use picklock_model::trace::Role;
-use picklock_scenarios::campaign::quoted;
-use picklock_scenarios::explore::{Explored, Kind, PairWay, Pairs, Place, Shape, Way};
 use serde_json::{Value, json};
 
 use crate::layout::{left, paragraph, right};

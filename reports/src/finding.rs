@@ -3,7 +3,7 @@
 //! Designs are counted by the worst that was found of each under any of the scenarios; of a single design the scenarios are
 //! named. Whether all that was expected is another question, and stands elsewhere.
 
-use picklock_scenarios::summary::Summary;
+use picklock_campaign::summary::Summary;
 
 use crate::layout::printable;
 use crate::mark::{Mark, worst};
@@ -113,7 +113,7 @@ fn named(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use picklock_scenarios::summary::{Cell, Violation};
+    use picklock_campaign::summary::{Cell, Violation};
 
     use super::*;
 

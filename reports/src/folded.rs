@@ -168,7 +168,7 @@ fn dim(lines: Vec<String>, style: &Style) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use picklock_scenarios::summary::{Cell, SCHEMA, Summary, Violation};
+    use picklock_campaign::summary::{Cell, SCHEMA, Summary, Violation};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! What a report format is.
 
-use picklock_scenarios::summary::Summary;
+use picklock_campaign::summary::Summary;
 
 use crate::paint::Style;
 

@@ -3,7 +3,7 @@
 //! The page for the job's summary is the Markdown, which the command line appends to the file that the workflow names. Source:
 //! "Workflow commands for GitHub Actions", docs.github.com.
 
-use picklock_scenarios::summary::{Cell, Summary};
+use picklock_campaign::summary::{Cell, Summary};
 
 use crate::format::{Format, ReportError};
 use crate::layout::printable;

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
+use picklock_campaign::summary::{
+    Cell, Confirmed, Exhausted, Expected, SCHEMA, SeenWith, Summary, Violation,
+};
 use picklock_judge::metrics::{Latencies, Metrics};
 use picklock_judge::outcome::Finding;
 use picklock_model::ids::GrantId;
 use picklock_model::seed::Seed;
 use picklock_model::time::nanos;
 use picklock_model::trace::{Event, Trace};
-use picklock_scenarios::summary::{
-    Cell, Confirmed, Exhausted, Expected, SCHEMA, SeenWith, Summary, Violation,
-};
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::Value;

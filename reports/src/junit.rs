@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use picklock_scenarios::story::Story;
-use picklock_scenarios::summary::{Cell, Expected, Summary};
+use picklock_campaign::story::Story;
+use picklock_campaign::summary::{Cell, Expected, Summary};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::format::{Format, ReportError};

@@ -4,7 +4,7 @@
 //! It stands in a small file of the run's folder, so that an index over a thousand runs costs a thousand small files. It says
 //! nothing of when and where: the same runs, the same bytes.
 
-use picklock_scenarios::summary::Summary;
+use picklock_campaign::summary::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::brief;

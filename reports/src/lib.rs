@@ -3,7 +3,7 @@
 //! A report never runs anything and never reads a clock, a terminal or an environment variable: the same results
 //! and the same [`Style`] give the same bytes. Whoever prints decides whether there is colour and how wide it is.
 //!
-//! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_scenarios::summary::Summary); [`compare::ALL`] lay the same results out as a comparison.
+//! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_campaign::summary::Summary); [`compare::ALL`] lay the same results out as a comparison.
 //! - [`brief::page`] shows them on one screen.
 //! - [`kept::Kept`] is the little that is to be known of a run in a store, [`html::index`] the page over all of them.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use picklock_reports::{Style, find};
-//! use picklock_scenarios::summary::{Cell, SCHEMA, Summary};
+//! use picklock_campaign::summary::{Cell, SCHEMA, Summary};
 //!
 //! let cell = Cell { design: "single".into(), scenario: "calm".into(), runs: 200, decided: 200, ..Cell::default() };
 //! let summary =

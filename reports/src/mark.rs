@@ -3,8 +3,8 @@
 //! One sign has one meaning, on the screen, in files, on pages and in pictures. What harmed the data stands before all else; then a
 //! lock that nobody could acquire in time, which is an outage; then any other violation.
 
+use picklock_campaign::summary::Cell;
 use picklock_judge::invariants::{effective_exclusion, no_lost_update, progress};
-use picklock_scenarios::summary::Cell;
 
 /// What a cell amounts to, what tells the most first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,7 +152,7 @@ pub(crate) fn was_found(cell: &Cell, invariant: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use picklock_scenarios::summary::Violation;
+    use picklock_campaign::summary::Violation;
 
     use super::*;
 

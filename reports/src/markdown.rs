@@ -1,8 +1,8 @@
 //! Results as Markdown, for a pull request or a page of documentation: the matrix, a table of the cells, the
 //! violations with the commands that replay them, and the command that makes every number again.
 
+use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants;
-use picklock_scenarios::summary::{Cell, Summary};
 
 use crate::format::{Format, ReportError};
 use crate::layout::printable;
@@ -227,7 +227,7 @@ fn fence(text: &str, least: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use picklock_scenarios::summary::{Expected, Violation};
+    use picklock_campaign::summary::{Expected, Violation};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The matrix of designs and scenarios: what the screen, the files, the page and the picture show, each in its way.
 
-use picklock_scenarios::summary::{Cell, Summary};
+use picklock_campaign::summary::{Cell, Summary};
 
 use crate::layout::distinct;
 use crate::mark::Mark;

@@ -2,7 +2,7 @@
 //! and colour say what was found; the bar in it is the share of runs in which the worst of it was.
 
 use maud::{Markup, html};
-use picklock_scenarios::summary::Summary;
+use picklock_campaign::summary::Summary;
 
 use crate::format::{Format, ReportError};
 use crate::layout::printable;

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_campaign::story::Story;
 use picklock_model::ids::EventId;
 use picklock_model::trace::{Event, What};
-use picklock_scenarios::story::Story;
 
 /// What was done to the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

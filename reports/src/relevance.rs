@@ -10,13 +10,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_campaign::story::Story;
 use picklock_judge::history::History;
 use picklock_judge::invariants::progress;
 use picklock_judge::outcome::Finding;
 use picklock_model::ids::{EventId, GrantId, HostId, Key};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Disconnect, Event, What};
-use picklock_scenarios::story::Story;
 
 use crate::exchanges::{Exchange, Outcome, is_late};
 use crate::reentries;

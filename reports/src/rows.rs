@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_campaign::story::Story;
 use picklock_model::ids::EventId;
-use picklock_scenarios::story::Story;
 
 use crate::exchanges::Exchange;
 use crate::lines::{Fold, interrupts};

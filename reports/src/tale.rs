@@ -6,13 +6,13 @@
 
 use std::collections::BTreeSet;
 
+use picklock_campaign::story::{Breach, Story};
 use picklock_judge::history::{Granted, History, Record, Section, Touch};
 use picklock_judge::invariants::between;
 use picklock_judge::outcome::Finding;
 use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Trace, What};
-use picklock_scenarios::story::{Breach, Story};
 
 use crate::numbers::plural;
 use crate::words::Names;

@@ -8,8 +8,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use picklock_scenarios::story::Story;
-use picklock_scenarios::summary::{Cell, Summary, Violation};
+use picklock_campaign::story::Story;
+use picklock_campaign::summary::{Cell, Summary, Violation};
 
 use crate::finding;
 use crate::format::{Format, ReportError};

@@ -9,11 +9,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_campaign::story::Story;
 use picklock_judge::history::History;
 use picklock_judge::invariants::progress;
 use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::trace::{Event, Role, Trace, What};
-use picklock_scenarios::story::Story;
 
 use crate::layout::{cut, left, paragraph, printable, right, staircase, width, wrap};
 use crate::numbers::plural;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use picklock_campaign::summary::{Cell, SeenWith, Summary, Violation};
 use picklock_judge::metrics::Metrics;
-use picklock_scenarios::summary::{Cell, SeenWith, Summary, Violation};
 
 use crate::numbers;
 use crate::paint::Ink;
@@ -239,7 +239,7 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
-    use picklock_scenarios::summary::{Confirmed, Exhausted, Expected};
+    use picklock_campaign::summary::{Confirmed, Exhausted, Expected};
 
     use super::*;
 

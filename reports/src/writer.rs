@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use picklock_campaign::story::Story;
 use picklock_model::ids::{EventId, HostId};
 use picklock_model::trace::{Event, What};
-use picklock_scenarios::story::Story;
 
 use crate::exchanges::{Exchange, is_late, shortened};
 use crate::layout::cut;

@@ -52,7 +52,7 @@ fn with_pages(look: impl Fn(&mut Browser, &Pages)) {
         report: file("report.html", &page),
         run: file(
             "run.html",
-            &html::run(&fixtures::paused_holder(), &picklock_scenarios::about::About::default()),
+            &html::run(&fixtures::paused_holder(), &picklock_campaign::about::About::default()),
         ),
         index: file("index.html", &index),
         under_way: file("under-way.html", &under_way),

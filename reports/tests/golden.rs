@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use picklock_campaign::story::Story;
+use picklock_campaign::summary::{Expected, Summary};
 use picklock_model::ids::{EventId, HostId, Key};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Halt, What};
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{Detail, explain, tell};
 use picklock_reports::{ALL, Style, brief, compare, find};
-use picklock_scenarios::story::Story;
-use picklock_scenarios::summary::{Expected, Summary};
 use picklock_sim::lock::Exclusion;
 use serde_json::Value;
 

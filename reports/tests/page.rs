@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
+use picklock_campaign::about::{About, AboutFault, AboutScenario};
+use picklock_campaign::story::Story;
+use picklock_campaign::summary::{Summary, Violation};
 use picklock_model::trace::What;
 use picklock_reports::{Style, compare, diagram, find, html};
-use picklock_scenarios::about::{About, AboutFault, AboutScenario};
-use picklock_scenarios::story::Story;
-use picklock_scenarios::summary::{Summary, Violation};
 
 #[allow(dead_code, reason = "shared with the other tests, which use more of it")]
 mod fixtures;

@@ -8,7 +8,7 @@ use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
 use picklock_sim::store::{Member, OwnLever, ServerSeat, StoreKind, StoreParams, Topology};
 
-pub(crate) struct MadeUp;
+pub struct MadeUp;
 
 const PARAMS: &[Param] = &[
     Param { name: "replicas", domain: Domain::Count(1, 8), default: "1", doc: "replicas" },
@@ -27,7 +27,7 @@ const PARAMS: &[Param] = &[
 ];
 
 /// The kinds of stores that the built-in scenarios speak of.
-pub(crate) const STORES: &[StoreParams] = &[StoreParams { kind: "made-up", params: PARAMS }];
+pub const STORES: &[StoreParams] = &[StoreParams { kind: "made-up", params: PARAMS }];
 
 impl StoreKind for MadeUp {
     fn name(&self) -> &'static str {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use picklock_campaign::campaign::Campaign;
 use picklock_reports::Format;
 use picklock_reports::compare::{ALL, Baseline, Comparison, Since, screen};
 use picklock_reports::kept::Results;
-use picklock_scenarios::campaign::Campaign;
 
 use super::args::REPORT;
 use super::exit::{Exit, Failure};

@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use picklock_campaign::check;
+use picklock_campaign::doctor::{self, Examined};
 use picklock_model::seed::Seed;
 use picklock_processes::{Instruction, Program};
 use picklock_reports::examined;
-use picklock_scenarios::check;
-use picklock_scenarios::doctor::{self, Examined};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use picklock_scenarios::campaign::{CampaignError, PartError};
-use picklock_scenarios::check::CheckError;
-use picklock_scenarios::tell::TellError;
+use picklock_campaign::campaign::{CampaignError, PartError};
+use picklock_campaign::check::CheckError;
+use picklock_campaign::tell::TellError;
 
 /// The exit codes. Of several that apply, the first in this order is given: 101, 2, 130, 1, 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

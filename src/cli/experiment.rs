@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use picklock::experiments::{self, Experiment, Outcome, page};
+use picklock_campaign::files::write_whole;
 use picklock_model::text::nearest;
-use picklock_scenarios::files::write_whole;
 
 use super::args::Look;
 use super::exit::{Exit, Failure};

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use picklock_campaign::campaign::quoted;
+use picklock_campaign::explore::strikes::{self, Strike};
+use picklock_campaign::explore::{self, Explored, Request};
+use picklock_campaign::{tell, trials};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
 use picklock_reports::{explored, timeline};
-use picklock_scenarios::campaign::quoted;
-use picklock_scenarios::explore::strikes::{self, Strike};
-use picklock_scenarios::explore::{self, Explored, Request};
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::{tell, trials};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;

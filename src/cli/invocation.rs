@@ -1,6 +1,6 @@
 //! The command line of this process, as reports and journals keep it.
 
-use picklock_scenarios::campaign::quoted;
+use picklock_campaign::campaign::quoted;
 
 /// Options that make no difference to the results, with whether a value follows them: where these go to, how they look, how
 /// many threads make them, and in how many parts.

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use picklock_campaign::campaign::{Campaign, Judged, Observer, RanOut};
 use picklock_reports::compare::{Made, Pairs};
-use picklock_scenarios::campaign::{Campaign, Judged, Observer, RanOut};
 
 /// Passes everything on, and pairs what is judged.
 pub(crate) struct Pairing<'a> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use picklock_scenarios::campaign::{Judged, Observer, RanOut};
+use picklock_campaign::campaign::{Judged, Observer, RanOut};
 
 use super::exit::Failure;
 use super::store::{Live, Progress};

@@ -5,6 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use picklock_campaign::about::About;
+use picklock_campaign::campaign::quoted;
+use picklock_campaign::check::{self, CheckError, Checked};
+use picklock_campaign::patience::Patience;
+use picklock_campaign::shrink::{self, Limit};
+use picklock_campaign::story::Story;
+use picklock_campaign::{tell, trials};
 use picklock_judge::invariants;
 use picklock_model::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_model::plan::Plan;
@@ -13,14 +20,7 @@ use picklock_model::text::nearest;
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{self, Detail};
 use picklock_reports::{Format, html, single};
-use picklock_scenarios::about::About;
-use picklock_scenarios::campaign::quoted;
-use picklock_scenarios::check::{self, CheckError, Checked};
-use picklock_scenarios::patience::Patience;
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::shrink::{self, Limit};
-use picklock_scenarios::story::Story;
-use picklock_scenarios::{tell, trials};
 use picklock_sim::design::{Design, Part};
 use picklock_sim::engine::Engine;
 

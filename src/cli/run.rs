@@ -10,18 +10,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use picklock_campaign::allow::Allowances;
+use picklock_campaign::campaign::journal::{FILE, Journal, Part};
+use picklock_campaign::campaign::shard::Shard;
+use picklock_campaign::campaign::{Campaign, RealServers, quoted};
+use picklock_campaign::expect::Expectations;
+use picklock_campaign::explore::exhausted::Figures;
+use picklock_campaign::summary::{Cell, Summary};
 use picklock_model::text::nearest;
 use picklock_processes::servers;
 use picklock_reports::kept::Results;
 use picklock_reports::{Format, Style, brief, markdown};
-use picklock_scenarios::allow::Allowances;
-use picklock_scenarios::campaign::journal::{FILE, Journal, Part};
-use picklock_scenarios::campaign::shard::Shard;
-use picklock_scenarios::campaign::{Campaign, RealServers, quoted};
-use picklock_scenarios::expect::Expectations;
-use picklock_scenarios::explore::exhausted::Figures;
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::summary::{Cell, Summary};
 use picklock_sim::design::Design;
 use xxhash_rust::xxh3::xxh3_64;
 

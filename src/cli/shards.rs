@@ -1,6 +1,6 @@
 //! Which shard of a campaign this process makes: as it is told, or as the environment of a parallel job says.
 
-use picklock_scenarios::campaign::shard::Shard;
+use picklock_campaign::campaign::shard::Shard;
 
 /// Where parallel jobs are told their number: the variable of the number, what the first job has there, the variable of how many
 /// there are, and whose they are.

@@ -4,15 +4,15 @@ use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use picklock_campaign::campaign::{Campaign, CampaignError, Silent};
+use picklock_campaign::check::{self, CheckError, Checked};
+use picklock_campaign::summary::Cell;
 use picklock_impls::families;
 use picklock_judge::outcome::Outcome;
 use picklock_model::plan::{Plan, PlanError};
 use picklock_model::seed::Seed;
-use picklock_scenarios::campaign::{Campaign, CampaignError, Silent};
-use picklock_scenarios::check::{self, CheckError, Checked};
 use picklock_scenarios::scenario::{Scenario, ScenarioError};
 use picklock_scenarios::suite;
-use picklock_scenarios::summary::Cell;
 use picklock_sim::design::{Design, SpellingError, spell};
 use picklock_sim::engine::Engine;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use picklock_campaign::check::Checked;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Role, What};
-use picklock_scenarios::check::Checked;
 
 use super::lab::{Lab, LabError};
 use super::{Experiment, Figures, Measured, Verdict};

@@ -1,8 +1,8 @@
 //! From what a test asks for to scenarios.
 
+use picklock_campaign::allow::Allowances;
+use picklock_campaign::explore::strikes::{self, Strike};
 use picklock_model::text::nearest;
-use picklock_scenarios::allow::Allowances;
-use picklock_scenarios::explore::strikes::{self, Strike};
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;

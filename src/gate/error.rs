@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use picklock_campaign::check::CheckError;
+use picklock_campaign::tell::TellError;
 use picklock_model::capsule::CapsuleError;
-use picklock_scenarios::check::CheckError;
 use picklock_scenarios::scenario::{Problem, ScenarioError};
-use picklock_scenarios::tell::TellError;
 use picklock_sim::run::Panicked;
 
 use super::panics::{self, Seen};

@@ -1,9 +1,9 @@
 //! The order in which a gate goes about it: what was kept, the scenarios, every single placement; then what is told of it.
 
-use picklock_scenarios::allow::Allowances;
+use picklock_campaign::allow::Allowances;
+use picklock_campaign::summary::Cell;
+use picklock_campaign::tally::Tally;
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::summary::Cell;
-use picklock_scenarios::tally::Tally;
 
 use super::budget::Budget;
 use super::heart::beating;

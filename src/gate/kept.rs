@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use picklock_scenarios::allow::Allowances;
+use picklock_campaign::allow::Allowances;
 
 use super::error::FileError;
 use super::{Gate, GateError, Verdict, replay};

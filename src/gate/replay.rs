@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use picklock_campaign::allow::Allowances;
+use picklock_campaign::check::{self, CheckError, Checked};
+use picklock_campaign::story::Story;
+use picklock_campaign::summary::{Cell, Violation};
+use picklock_campaign::tally::Tally;
+use picklock_campaign::{tell, trials};
 use picklock_model::capsule::{Capsule, CapsuleError, SIZE_MAX};
-use picklock_scenarios::allow::Allowances;
-use picklock_scenarios::check::{self, CheckError, Checked};
-use picklock_scenarios::story::Story;
-use picklock_scenarios::summary::{Cell, Violation};
-use picklock_scenarios::tally::Tally;
-use picklock_scenarios::{tell, trials};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 

@@ -4,12 +4,12 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use picklock_campaign::check::{self, Checked};
+use picklock_campaign::doctor::{self, Difference};
+use picklock_campaign::tally::Tally;
 use picklock_model::seed::Seed;
 use picklock_reports::{Style, examined};
-use picklock_scenarios::check::{self, Checked};
-use picklock_scenarios::doctor::{self, Difference};
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::tally::Tally;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use picklock_scenarios::campaign::{Campaign, CampaignError, Silent};
+use picklock_campaign::campaign::{Campaign, CampaignError, Silent};
+use picklock_campaign::summary::{Cell, Expected, Violation};
+use picklock_campaign::tally::Tally;
 use picklock_scenarios::scenario::Scenario;
-use picklock_scenarios::summary::{Cell, Expected, Violation};
-use picklock_scenarios::tally::Tally;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 

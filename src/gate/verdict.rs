@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use picklock_campaign::campaign::quoted;
+use picklock_campaign::summary::{Cell, SCHEMA, Summary, Violation};
 use picklock_judge::invariants;
 use picklock_model::text::nearest;
 use picklock_reports::timeline::{self, Detail};
 use picklock_reports::{Style, text};
-use picklock_scenarios::campaign::quoted;
-use picklock_scenarios::summary::{Cell, SCHEMA, Summary, Violation};
 
 use super::panics;
 

@@ -1,7 +1,7 @@
 //! Built-in designs under built-in scenarios, run in this process.
 
+use picklock_campaign::check::{self, Checked};
 use picklock_model::seed::Seed;
-use picklock_scenarios::check::{self, Checked};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;

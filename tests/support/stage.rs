@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use picklock_campaign::check::{self, Checked};
 use picklock_model::ids::Key;
 use picklock_model::plan::{
     Access, ClientPlan, Edge, Injection, Latency, Lever, Phase, Plan, Point, SectionPlan, Settings, Target,
@@ -13,7 +14,6 @@ use picklock_model::plan::{
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, What};
-use picklock_scenarios::check::{self, Checked};
 use picklock_sim::engine::Engine;
 
 use crate::cells::design;

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use picklock_campaign::check::{self, Checked};
+use picklock_campaign::story::Story;
 use picklock_judge::history::History;
 use picklock_model::ids::HostId;
 use picklock_model::plan::Plan;
 use picklock_model::trace::{Role, What};
-use picklock_scenarios::check::{self, Checked};
-use picklock_scenarios::story::Story;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 

@@ -1,6 +1,6 @@
 //! What is compared: the results of several designs, each alone and each two under the same seeds.
 
-use picklock_scenarios::summary::{Cell, Summary};
+use picklock_campaign::summary::{Cell, Summary};
 
 use super::pairs::Pairs;
 use super::since::Since;

@@ -1,6 +1,6 @@
 //! A comparison as data. The schema is described in `docs/guide/json.md`.
 
-use picklock_scenarios::summary::Cell;
+use picklock_campaign::summary::Cell;
 use serde::Serialize;
 
 use super::comparison::Comparison;

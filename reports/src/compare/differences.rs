@@ -1,7 +1,7 @@
 //! How much more often a design violates an invariant than the best one does, under the same seeds.
 
+use picklock_campaign::summary::Cell;
 use picklock_judge::invariants::Invariant;
-use picklock_scenarios::summary::Cell;
 
 use super::comparison::Comparison;
 use super::ranking::{Ranked, applies, ranking};

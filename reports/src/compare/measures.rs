@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::metrics::Metrics;
-use picklock_scenarios::summary::{Cell, Summary};
 
 use crate::layout::{left, paragraph, printable, right, spaces, width, wrap};
 use crate::paint::{Ink, Style};

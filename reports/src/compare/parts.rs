@@ -1,6 +1,6 @@
 //! What both pages of a comparison for people have in common, the whole one and that of one screen.
 
-use picklock_scenarios::summary::Summary;
+use picklock_campaign::summary::Summary;
 
 use super::comparison::Comparison;
 use super::differences::Against;

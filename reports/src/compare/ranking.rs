@@ -5,8 +5,8 @@
 //! where the resource refuses what comes late, nothing is lost by them. Rates are over the scenarios that all designs ran; what was
 //! found under others is named.
 
+use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants::{mutual_exclusion, token_order};
-use picklock_scenarios::summary::{Cell, Summary};
 
 use super::shared::{Shared, was_run};
 use crate::layout::distinct;
@@ -180,7 +180,7 @@ pub(crate) fn applies(cell: &Cell, invariant: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use picklock_scenarios::summary::{SCHEMA, Violation};
+    use picklock_campaign::summary::{SCHEMA, Violation};
 
     use super::*;
 

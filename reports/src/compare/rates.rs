@@ -1,8 +1,8 @@
 //! How often each design violated each invariant, in columns that are the same for every scenario: what was never violated is
 //! shown with its bound, because that is what decides.
 
+use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants::{self, Invariant};
-use picklock_scenarios::summary::{Cell, Summary};
 
 use super::measures;
 use super::ranking::applies;

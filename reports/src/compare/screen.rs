@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
+use picklock_campaign::summary::Cell;
 use picklock_judge::invariants::Invariant;
-use picklock_scenarios::summary::Cell;
 
 use super::comparison::Comparison;
 use super::parts::{head, places, scenario_head};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use picklock_scenarios::summary::{Cell, Summary};
+use picklock_campaign::summary::{Cell, Summary};
 
 use crate::layout::distinct;
 use crate::numbers::plural;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use picklock_campaign::summary::Summary;
 use picklock_judge::invariants;
-use picklock_scenarios::summary::Summary;
 use serde::{Deserialize, Serialize};
 
 use super::exact::{Count, fisher, holm};
@@ -45,7 +45,7 @@ impl Baseline {
     pub fn parse(text: &str) -> Result<Baseline, String> {
         let help = "it takes what `picklock compare --format json` has written";
         let baseline: Baseline = serde_json::from_str(text).map_err(|error| format!("{error}; {help}"))?;
-        if baseline.schema != picklock_scenarios::summary::SCHEMA {
+        if baseline.schema != picklock_campaign::summary::SCHEMA {
             return Err(format!("schema {} is not known; {help}", baseline.schema));
         }
         for cell in &baseline.cells {

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use picklock_campaign::story::Story;
 use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::trace::{Event, Role, What};
-use picklock_scenarios::story::Story;
 
 use super::short::{self, Kind};
 use crate::exchanges::{self, Exchange};

@@ -1,7 +1,7 @@
 //! What the names on a page mean: each design, each scenario with its lease and its faults, and who made the page.
 
 use maud::{Markup, html};
-use picklock_scenarios::about::{About, AboutFault, AboutScenario};
+use picklock_campaign::about::{About, AboutFault, AboutScenario};
 use picklock_sim::span::Span;
 
 use crate::layout::{distinct, printable};

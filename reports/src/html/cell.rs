@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
+use picklock_campaign::about::About;
+use picklock_campaign::story::Story;
+use picklock_campaign::summary::Cell;
 use picklock_judge::invariants;
-use picklock_scenarios::about::About;
-use picklock_scenarios::story::Story;
-use picklock_scenarios::summary::Cell;
 
 use super::about;
 use super::designs::{self, Standing};

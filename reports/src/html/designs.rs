@@ -2,8 +2,8 @@
 //! for how much of the time the lock was to be had, and what it cost.
 
 use maud::{Markup, html};
+use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::metrics::Metrics;
-use picklock_scenarios::summary::{Cell, Summary};
 
 use crate::compare::measures::{availability, messages_per_acquire};
 use crate::compare::ranking::{Protects, Ranked, ranking};

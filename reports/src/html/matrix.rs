@@ -4,7 +4,7 @@
 //! violation where it was not.
 
 use maud::{Markup, html};
-use picklock_scenarios::summary::{Cell, Summary};
+use picklock_campaign::summary::{Cell, Summary};
 
 use super::designs::Standing;
 use crate::html::frame::wide;

@@ -1,7 +1,7 @@
 //! What stands first: the ranking, the plot, the matrix, and below them all parts that they lead to.
 
 use maud::{Markup, html};
-use picklock_scenarios::summary::{Cell, Summary};
+use picklock_campaign::summary::{Cell, Summary};
 
 use super::designs::{self, Standing, standings};
 use super::{about, cell, frame, matrix, parts, plot};

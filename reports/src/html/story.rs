@@ -1,8 +1,8 @@
 //! One way of breaking: what happened, in words and as a diagram, what it hangs on, and the line that makes it again.
 
 use maud::{Markup, html};
-use picklock_scenarios::about::About;
-use picklock_scenarios::story::Story;
+use picklock_campaign::about::About;
+use picklock_campaign::story::Story;
 use picklock_sim::span::Span;
 
 use crate::diagram::{Course, Step, draw};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use picklock_campaign::story::Story;
 use picklock_judge::recorded::{Operation, of_run, to_edn};
-use picklock_scenarios::story::Story;
 
 use crate::format::{Format, ReportError};
 use crate::paint::Style;

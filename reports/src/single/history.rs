@@ -1,7 +1,7 @@
 //! A run as a history of its lock: JSON lines that `picklock judge` reads.
 
+use picklock_campaign::story::Story;
 use picklock_judge::recorded::{of_run, to_json};
-use picklock_scenarios::story::Story;
 
 use crate::format::{Format, ReportError};
 use crate::paint::Style;

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use picklock_campaign::story::Story;
 use picklock_model::ids::HostId;
-use picklock_scenarios::story::Story;
 
 use crate::exchanges::{self, Exchange, Outcome};
 use crate::format::{Format, ReportError};

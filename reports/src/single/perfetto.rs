@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use picklock_campaign::story::Story;
 use picklock_model::ids::{EventId, HostId};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, What};
-use picklock_scenarios::story::Story;
 use serde_json::{Value, json};
 
 use crate::format::{Format, ReportError};

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use picklock_campaign::story::Story;
 use picklock_model::ids::{EventId, HostId};
 use picklock_model::trace::{Event, What};
-use picklock_scenarios::story::Story;
 
 use crate::format::{Format, ReportError};
 use crate::layout::printable;

@@ -24,7 +24,7 @@ pub(super) const FAULT: Fault = Fault {
 
 /// Whether a call can be cancelled at such a point of a section: from the moment when it is made, before anything is sent, to the
 /// last of its steps. Reading a clock is no step of its own.
-pub(crate) fn can_cancel(phase: Phase, access: Access) -> bool {
+pub fn can_cancel(phase: Phase, access: Access) -> bool {
     matches!(phase, Phase::Acquire | Phase::Release) && access != Access::Clock
 }
 

@@ -8,42 +8,57 @@
 //! meaning ("the write to the resource in that section") is reached again on every engine and under every network,
 //! while an instant is not.
 
+mod cancel;
+mod client_crash;
+mod clock_drift;
+mod clock_step;
+mod delay;
 mod draw;
+mod error_reply;
+mod eviction;
+mod failover;
 mod fault;
+mod lost_notification;
+mod lost_reply;
+mod lost_request;
 mod needs;
+mod node_restart;
 mod params;
+mod partition;
+mod pause;
+mod replication_lag;
+mod stall;
+mod suspend;
 #[cfg(test)]
 pub(crate) mod tests;
 
-// The list begins: a file a line, in the order of the catalogue.
-mod pause;
-mod stall;
-mod suspend;
-mod client_crash;
-mod delay;
-mod lost_reply;
-mod partition;
-mod failover;
-mod replication_lag;
-mod node_restart;
-mod clock_step;
-mod clock_drift;
-mod lost_notification;
-mod error_reply;
-mod eviction;
-mod lost_request;
-mod cancel;
-// The list ends.
-
-pub(crate) use cancel::can_cancel;
+pub use cancel::can_cancel;
 pub use draw::{Draw, Setting};
 pub use fault::{Fault, FaultEntry};
 
-use crate::scenario::Problem;
+use crate::error::Problem;
 use picklock_sim::param::{Args, Param, Share};
 
 /// All faults, in the order of the catalogue.
-pub const ALL: &[&Fault] = include!(concat!(env!("OUT_DIR"), "/faults.rs"));
+pub const ALL: &[&Fault] = &[
+    &pause::FAULT,
+    &stall::FAULT,
+    &suspend::FAULT,
+    &client_crash::FAULT,
+    &delay::FAULT,
+    &lost_reply::FAULT,
+    &partition::FAULT,
+    &failover::FAULT,
+    &replication_lag::FAULT,
+    &node_restart::FAULT,
+    &clock_step::FAULT,
+    &clock_drift::FAULT,
+    &lost_notification::FAULT,
+    &error_reply::FAULT,
+    &eviction::FAULT,
+    &lost_request::FAULT,
+    &cancel::FAULT,
+];
 
 /// The fault of this name.
 ///

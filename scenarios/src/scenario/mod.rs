@@ -27,21 +27,18 @@
 //! ```
 
 mod by_itself;
-mod error;
 mod parts;
 mod plans;
 mod read;
 mod set;
 #[cfg(test)]
 mod tests;
-pub(crate) mod toml_view;
 pub mod world;
 
 pub use by_itself::decides_by_itself;
-pub(crate) use error::Spot;
-pub use error::{Place, Problem, ScenarioError};
 pub use parts::{Scenario, Settable};
-pub(crate) use read::text as read_text;
+pub use read::text as read_text;
 
+pub use crate::error::{Place, Problem, ScenarioError, Spot};
 pub use crate::faults::FaultEntry;
 pub use picklock_sim::{param, span};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use picklock_sim::param::{Args, Param, Value, ValueError};
 use picklock_sim::span::Span;
 
-use super::error::Problem;
 use super::world;
+use crate::error::Problem;
 use crate::faults::{self, FaultEntry};
 use crate::workloads::Workload;
 

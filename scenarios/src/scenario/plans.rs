@@ -68,7 +68,7 @@ impl Scenario {
     }
 
     /// The last section of a client in which one of them strikes; none if that may be any.
-    pub(crate) fn last_section(&self) -> Option<u32> {
+    pub fn last_section(&self) -> Option<u32> {
         let last = self.probing().map(|entry| (entry.fault.last_section)(&entry.args));
         last.collect::<Option<Vec<u32>>>()?.into_iter().max()
     }
@@ -84,7 +84,7 @@ impl Scenario {
     }
 
     /// Has clients that are done stay rivals while the faults of the plan last, for what the first of them strikes at.
-    pub(crate) fn add_rivals(&self, plan: &mut Plan) {
+    pub fn add_rivals(&self, plan: &mut Plan) {
         workloads::add_rivals(&self.load, plan);
     }
 

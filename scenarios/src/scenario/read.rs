@@ -9,11 +9,11 @@ use picklock_sim::param::{Args, clip};
 use picklock_sim::store::StoreParams;
 use toml::de::DeTable;
 
-use super::error::{Problem, ScenarioError, Spot};
 use super::parts::{Group, Misfit, Scenario};
-use super::toml_view::{Entry, MAX_BYTES, entries, table};
 use super::world;
+use crate::error::{Problem, ScenarioError, Spot};
 use crate::faults::{self, FaultEntry};
+use crate::toml_view::{Entry, MAX_BYTES, entries, table};
 use crate::workloads::{self, Workload};
 
 /// More faults than a scenario that anybody can follow has.
@@ -41,7 +41,7 @@ impl Scenario {
 }
 
 /// Reads a file of bounded size as text.
-pub(crate) fn text(path: &Path) -> Result<String, ScenarioError> {
+pub fn text(path: &Path) -> Result<String, ScenarioError> {
     let file = path.display().to_string();
     let failed = |source| ScenarioError::Read { file: file.clone(), source };
     let mut bytes = Vec::new();

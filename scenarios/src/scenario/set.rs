@@ -1,7 +1,7 @@
 //! Parameters of a scenario given from outside, as `--set` does.
 
-use super::error::{Problem, ScenarioError};
 use super::parts::{Group, Misfit, Scenario};
+use crate::error::{Problem, ScenarioError};
 
 impl Scenario {
     /// Changes parameters from outside: `name=value` wherever a parameter has that name, `group.name=value` in one

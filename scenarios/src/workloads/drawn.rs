@@ -75,7 +75,7 @@ pub(super) const PARAMS: &[Param] = &[
 
 /// Where there are faults: the sections with which clients that are done stay rivals. They ask for what the first fault
 /// strikes at, and work for a good part of a lease, so that few of them outlast a fault.
-pub(crate) fn add_rivals(args: &Args, plan: &mut Plan) {
+pub fn add_rivals(args: &Args, plan: &mut Plan) {
     let Some(key) = plan.injections.first().and_then(|first| struck(plan, first)) else { return };
     let (seed, ttl, count) = (plan.seed, plan.world.ttl, args.count("rivals"));
     for (client, done) in (1..).zip(&mut plan.clients) {

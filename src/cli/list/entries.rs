@@ -1,9 +1,9 @@
 //! What there is, as entries for people.
 
+use picklock_campaign::bugs::Bug;
 use picklock_impls::{bugs, families, guests, libraries};
 use picklock_judge::invariants;
 use picklock_reports::single;
-use picklock_scenarios::bugs::Bug;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::{faults, suite};
 use picklock_sim::design::Family;
@@ -154,7 +154,7 @@ fn scenario(scenario: &Scenario) -> Entry {
 
 /// The bugs of the collection, with the locks that have them.
 pub(super) fn collected() -> impl Iterator<Item = (&'static Family, Bug)> {
-    picklock_scenarios::bugs::builtin().into_iter().filter_map(|bug| {
+    picklock_campaign::bugs::builtin().into_iter().filter_map(|bug| {
         let family = bugs().iter().find(|family| family.name == bug.name)?;
         Some((*family, bug))
     })

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use picklock_scenarios::files::remedy;
+use picklock_campaign::files::remedy;
 
 use crate::cli::exit::Failure;
 

@@ -6,8 +6,8 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
+use picklock_campaign::campaign::journal::FILE as JOURNAL;
 use picklock_reports::html::{self, Row, STORE};
-use picklock_scenarios::campaign::journal::FILE as JOURNAL;
 
 use super::name::{Name, now_in_words};
 use super::{PAGE, is_alive, links, note, runs};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use picklock_campaign::campaign::Campaign;
+use picklock_campaign::campaign::journal::{FILE, Journal, JournalError, Part};
 use picklock_reports::kept::State;
-use picklock_scenarios::campaign::Campaign;
-use picklock_scenarios::campaign::journal::{FILE, Journal, JournalError, Part};
 
 use super::error::{StoreError, writing};
 use super::{Asked, Found, Run, is_alive, links, note, runs};

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use picklock_scenarios::campaign::journal;
+use picklock_campaign::campaign::journal;
 
 use super::error::{StoreError, reading, writing};
 use super::name::Name;

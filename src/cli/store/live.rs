@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use picklock_campaign::campaign::Judged;
+use picklock_campaign::files::write_whole;
 use picklock_reports::html::{Going, under_way};
 use picklock_reports::kept::Kept;
-use picklock_scenarios::campaign::Judged;
-use picklock_scenarios::files::write_whole;
 
 use super::name::now_in_words;
 

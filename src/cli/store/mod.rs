@@ -17,11 +17,11 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use picklock_campaign::campaign::journal::FILE as JOURNAL;
+use picklock_campaign::campaign::shard::Shard;
+use picklock_campaign::files::{UNFINISHED, write_whole};
 use picklock_reports::html;
 use picklock_reports::kept::{FILE as KEPT, Kept, Results, State};
-use picklock_scenarios::campaign::journal::FILE as JOURNAL;
-use picklock_scenarios::campaign::shard::Shard;
-use picklock_scenarios::files::{UNFINISHED, write_whole};
 
 mod error;
 mod index;

@@ -8,8 +8,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::strikes;
-use crate::scenario::{Problem, ScenarioError, Spot, read_text};
 use crate::summary::{Cell, Exhausted};
+use picklock_scenarios::scenario::{Problem, ScenarioError, Spot, read_text};
 
 /// The figures of explorations, as `explore --format figures` and `explore --format json` write them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

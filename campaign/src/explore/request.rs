@@ -7,7 +7,7 @@ use picklock_model::seed::Seed;
 use picklock_sim::design::Design;
 
 use super::strikes::Strike;
-use crate::scenario::Scenario;
+use picklock_scenarios::scenario::Scenario;
 
 /// What is to be explored.
 pub struct Request<'a> {

@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::expect::Expectations;
-use crate::scenario::toml_view::{entries, table};
-use crate::scenario::{Problem, ScenarioError, Spot, read_text};
 use crate::summary::{Cell, Expected};
 use picklock_judge::invariants;
+use picklock_scenarios::scenario::{Problem, ScenarioError, Spot, read_text};
+use picklock_scenarios::toml_view::{entries, table};
 
 /// What is violated in one run of ten is missed by so many less than once in 30,000 times: an allowance that they do not
 /// need is worth a word.

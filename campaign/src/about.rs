@@ -7,8 +7,8 @@ use picklock_sim::design::Design;
 use picklock_sim::param::Value;
 use picklock_sim::span::Span;
 
-use crate::faults::FaultEntry;
-use crate::scenario::Scenario;
+use picklock_scenarios::faults::FaultEntry;
+use picklock_scenarios::scenario::Scenario;
 
 /// What the names in a campaign's results mean.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +104,7 @@ fn length(from: Span, to: Span, lease: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::suite;
+    use picklock_scenarios::suite;
 
     use super::*;
 

@@ -13,7 +13,7 @@ mod scale;
 mod short;
 mod svg;
 
-use picklock_scenarios::story::Story;
+use picklock_campaign::story::Story;
 
 use crate::format::{Format, ReportError};
 use crate::paint::Style;
@@ -23,7 +23,7 @@ pub(crate) use self::course::{Course, Step};
 pub(crate) use self::svg::{draw, hatches};
 
 /// What the classes of a drawing look like; the page has it too.
-pub(crate) const STYLE: &str = concat!(include_str!("html/colours.css"), include_str!("diagram/diagram.css"));
+pub(crate) const STYLE: &str = concat!(include_str!("../html/colours.css"), include_str!("diagram.css"));
 
 /// A run as a drawing.
 pub const FORMAT: Format<Story> =

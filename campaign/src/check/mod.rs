@@ -13,12 +13,12 @@ use picklock_sim::engine::Engine;
 use picklock_sim::lock::Belief;
 use picklock_sim::run::{self, Run, Wire};
 
-use crate::scenario::Scenario;
 use picklock_judge::decided;
 use picklock_judge::history::History;
 use picklock_judge::invariants::{self, Invariant};
 use picklock_judge::metrics::{self, Metrics};
 use picklock_judge::outcome::{Finding, Outcome};
+use picklock_scenarios::scenario::Scenario;
 
 mod answers;
 mod probes;

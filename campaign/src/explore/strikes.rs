@@ -9,7 +9,7 @@ use picklock_model::trace::{HostInfo, Role};
 use picklock_sim::design::Design;
 use picklock_sim::resource;
 
-use crate::faults;
+use picklock_scenarios::faults;
 
 /// A kind of strike.
 pub struct Strike {

@@ -3,7 +3,7 @@
 use picklock_model::plan::Plan;
 use picklock_sim::run::{self, Panicked};
 
-use crate::workloads;
+use picklock_scenarios::workloads;
 
 /// Why a plan could not be checked.
 #[derive(Debug, thiserror::Error)]

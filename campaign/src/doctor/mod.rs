@@ -155,7 +155,7 @@ mod tests {
     use picklock_sim::lock::{Client, Grant, Lock, LockError};
 
     use super::*;
-    use crate::scenario::Scenario;
+    use picklock_scenarios::scenario::Scenario;
 
     /// Grants everything, after something that a lock must not do.
     struct Careless(Host, fn(&Host) -> Deed);
@@ -182,7 +182,8 @@ mod tests {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let design =
             Design::new("careless", move |seat| async move { Ok(Client::lock(Careless(seat.host, deed))) });
-        let scenario = Scenario::parse("calm.toml", "summary = 'calm'", crate::testing::STORES).unwrap();
+        let scenario =
+            Scenario::parse("calm.toml", "summary = 'calm'", picklock_scenarios::testing::STORES).unwrap();
         let plan = scenario.plan(&scenario.applies(&design).unwrap(), Seed(1), None);
         examine(Engine::Event, &design, &plan).unwrap()
     }

@@ -6,7 +6,7 @@ use picklock_sim::host::Host;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
 
 use super::*;
-use crate::suite;
+use picklock_scenarios::suite;
 
 struct Generous(Host);
 
@@ -31,8 +31,11 @@ fn idle_server() -> Design {
 
 #[test]
 fn a_campaign_adds_up_the_runs_that_its_seeds_give_one_by_one() {
-    let campaign =
-        Campaign::new(vec![generous(), idle_server()], suite::builtin(crate::testing::STORES), 40..45);
+    let campaign = Campaign::new(
+        vec![generous(), idle_server()],
+        suite::builtin(picklock_scenarios::testing::STORES),
+        40..45,
+    );
     let pairings = campaign.pairings();
     let together = campaign.make_runs(&pairings, &Nowhere, &AtomicBool::new(false), &Silent).unwrap();
     for (pairing, together) in pairings.iter().zip(&together) {
@@ -52,7 +55,7 @@ fn the_first_block_of_every_cell_comes_before_the_second_of_any() {
     for scenarios in [1, 3, 18] {
         let campaign = Campaign::new(
             vec![generous(), idle_server()],
-            suite::builtin(crate::testing::STORES).into_iter().take(scenarios).collect(),
+            suite::builtin(picklock_scenarios::testing::STORES).into_iter().take(scenarios).collect(),
             100..117,
         );
         let pairings = campaign.pairings();
@@ -76,7 +79,7 @@ fn the_first_block_of_every_cell_comes_before_the_second_of_any() {
 
 #[test]
 fn a_campaign_of_one_design_has_work_for_several_threads() {
-    let campaign = Campaign::new(vec![generous()], suite::builtin(crate::testing::STORES), 0..4);
+    let campaign = Campaign::new(vec![generous()], suite::builtin(picklock_scenarios::testing::STORES), 0..4);
     let blocks = Blocks::of(&campaign, &campaign.pairings());
     assert_eq!(std::iter::from_fn(|| blocks.take(|_, _| true)).count(), 4);
 }
@@ -93,14 +96,14 @@ fn a_campaign_without_designs_or_scenarios_or_seeds_has_no_blocks() {
             .map(|cell| cell.runs)
             .sum::<u64>()
     };
-    assert_eq!(run(Vec::new(), suite::builtin(crate::testing::STORES), 0..4), 0);
+    assert_eq!(run(Vec::new(), suite::builtin(picklock_scenarios::testing::STORES), 0..4), 0);
     assert_eq!(run(vec![generous()], Vec::new(), 0..4), 0);
-    assert_eq!(run(vec![generous()], suite::builtin(crate::testing::STORES), 4..4), 0);
+    assert_eq!(run(vec![generous()], suite::builtin(picklock_scenarios::testing::STORES), 4..4), 0);
 }
 
 /// The journal of a campaign of two designs, of several lines.
 fn kept(directory: &std::path::Path) -> (Campaign<'static>, std::path::PathBuf) {
-    let scenarios = suite::builtin(crate::testing::STORES).into_iter().take(2).collect();
+    let scenarios = suite::builtin(picklock_scenarios::testing::STORES).into_iter().take(2).collect();
     let campaign = Campaign::new(vec![generous(), idle_server()], scenarios, 0..300);
     let path = directory.join(journal::FILE);
     let kept = Journal::begin(&path, &campaign, vec!["run".to_owned()]).unwrap();

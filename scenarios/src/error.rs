@@ -164,7 +164,7 @@ pub enum Problem {
 
 impl Problem {
     /// An unknown name, with the one that was probably meant.
-    pub(crate) fn unknown(kind: &'static str, name: &str, known: &[&str]) -> Problem {
+    pub fn unknown(kind: &'static str, name: &str, known: &[&str]) -> Problem {
         Problem::Unknown {
             kind,
             name: picklock_sim::param::clip(name),
@@ -179,18 +179,22 @@ fn meant(nearest: &Option<String>) -> String {
 }
 
 /// A problem and the bytes of the text that it is about.
-pub(crate) struct Spot {
-    pub(crate) span: Range<usize>,
-    pub(crate) problem: Box<Problem>,
+pub struct Spot {
+    /// The bytes.
+    pub span: Range<usize>,
+    /// What is wrong there.
+    pub problem: Box<Problem>,
 }
 
 impl Spot {
-    pub(crate) fn new(span: Range<usize>, problem: Problem) -> Spot {
+    /// This problem at these bytes.
+    #[must_use]
+    pub fn new(span: Range<usize>, problem: Problem) -> Spot {
         Spot { span, problem: Box::new(problem) }
     }
 
     /// The problem as an error that names the place as people count it.
-    pub(crate) fn in_file(self, file: &str, text: &str) -> ScenarioError {
+    pub fn in_file(self, file: &str, text: &str) -> ScenarioError {
         ScenarioError::At { place: place(file, text, self.span.start), problem: self.problem }
     }
 }

@@ -11,7 +11,7 @@ use picklock_sim::lock::Belief;
 
 use crate::check::{self, Checked};
 use crate::story::{Elsewhere, Part, Trials, Without};
-use crate::workloads;
+use picklock_scenarios::workloads;
 
 /// Parts that are left out at most: a plan that was not reduced may have many.
 const PARTS: usize = 32;
@@ -95,7 +95,7 @@ mod tests {
     use picklock_sim::store::Topology;
 
     use super::*;
-    use crate::scenario::Scenario;
+    use picklock_scenarios::scenario::Scenario;
 
     struct Generous;
 
@@ -118,7 +118,8 @@ mod tests {
     fn each_part_is_left_out_and_only_designs_on_the_same_servers_are_compared() {
         let design = generous("generous", 1);
         let mut scenario =
-            Scenario::parse("made-up.toml", "summary = 'made up'", crate::testing::STORES).unwrap();
+            Scenario::parse("made-up.toml", "summary = 'made up'", picklock_scenarios::testing::STORES)
+                .unwrap();
         scenario.set("clients=2").unwrap();
         scenario.set("sections=1").unwrap();
         let run = check::seed(Engine::Event, &design, &scenario, Seed(7)).unwrap();

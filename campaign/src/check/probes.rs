@@ -150,7 +150,7 @@ mod tests {
     use picklock_sim::store::Topology;
 
     use super::*;
-    use crate::scenario::Scenario;
+    use picklock_scenarios::scenario::Scenario;
 
     struct Generous;
 
@@ -171,7 +171,8 @@ mod tests {
 
     fn calm(design: &Design, settings: &[&str]) -> Plan {
         let mut scenario =
-            Scenario::parse("made-up.toml", "summary = 'made up'", crate::testing::STORES).unwrap();
+            Scenario::parse("made-up.toml", "summary = 'made up'", picklock_scenarios::testing::STORES)
+                .unwrap();
         scenario.set_all(settings).unwrap();
         scenario.calm_plan(design, Seed(3))
     }

@@ -22,10 +22,10 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::scenario::toml_view::{Entry, entries, table};
-use crate::scenario::{Problem, ScenarioError, Spot, read_text};
 use crate::summary::Expected;
 use picklock_judge::invariants;
+use picklock_scenarios::scenario::{Problem, ScenarioError, Spot, read_text};
+use picklock_scenarios::toml_view::{Entry, entries, table};
 
 const BUILTIN: &str = include_str!("../expect.toml");
 

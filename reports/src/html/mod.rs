@@ -17,9 +17,9 @@ mod plot;
 mod store;
 mod story;
 
-use picklock_scenarios::about::About;
-use picklock_scenarios::story::Story;
-use picklock_scenarios::summary::Summary;
+use picklock_campaign::about::About;
+use picklock_campaign::story::Story;
+use picklock_campaign::summary::Summary;
 
 use crate::compare::comparison::Comparison;
 use crate::compare::differences;

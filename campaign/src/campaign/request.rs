@@ -12,7 +12,7 @@ use picklock_sim::engine::Engine;
 
 use super::shard::Shard;
 use crate::expect::Expectations;
-use crate::scenario::Scenario;
+use picklock_scenarios::scenario::Scenario;
 
 /// What is to be run.
 pub struct Campaign<'a> {

@@ -16,7 +16,7 @@ pub struct Bug {
     pub name: String,
     /// The spelling of the design that does the same without it.
     pub twin: String,
-    /// The scenario that finds it: of the suite, or one of [`suite::of_bugs`](crate::suite::of_bugs).
+    /// The scenario that finds it: of the suite, or one of [`suite::of_bugs`](picklock_scenarios::suite::of_bugs).
     pub scenario: String,
     /// The invariant that it violates.
     pub invariant: String,
@@ -64,13 +64,13 @@ mod tests {
     use super::*;
     use picklock_judge::invariants;
 
-    use crate::suite;
+    use picklock_scenarios::suite;
 
     #[test]
     fn every_bug_names_a_scenario_and_an_invariant_that_there_are() {
         for bug in builtin() {
             assert!(
-                suite::named(&bug.scenario, crate::testing::STORES).is_some(),
+                suite::named(&bug.scenario, picklock_scenarios::testing::STORES).is_some(),
                 "{}: {}",
                 bug.name,
                 bug.scenario

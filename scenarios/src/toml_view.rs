@@ -8,13 +8,13 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::error::{Problem, Spot};
+use crate::error::{Problem, Spot};
 
 /// No scenario or expectation file is larger.
-pub(crate) const MAX_BYTES: u64 = 1 << 20;
+pub const MAX_BYTES: u64 = 1 << 20;
 
 /// Parses a text of bounded size.
-pub(crate) fn table(text: &str) -> Result<Spanned<DeTable<'_>>, Spot> {
+pub fn table(text: &str) -> Result<Spanned<DeTable<'_>>, Spot> {
     if text.len() as u64 > MAX_BYTES {
         let problem = Problem::TooLarge { bytes: text.len() as u64, limit: MAX_BYTES };
         return Err(Spot::new(0..0, problem));
@@ -26,14 +26,17 @@ pub(crate) fn table(text: &str) -> Result<Spanned<DeTable<'_>>, Spot> {
 }
 
 /// One key and its value.
-pub(crate) struct Entry<'t, 'i> {
-    pub(crate) key: &'t str,
-    pub(crate) key_span: Range<usize>,
-    pub(crate) value: &'t Spanned<DeValue<'i>>,
+pub struct Entry<'t, 'i> {
+    /// The key.
+    pub key: &'t str,
+    /// The bytes of the key.
+    pub key_span: Range<usize>,
+    /// The value, with its bytes.
+    pub value: &'t Spanned<DeValue<'i>>,
 }
 
 /// The entries of a table in the order of the file.
-pub(crate) fn entries<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
+pub fn entries<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let entry = |(key, value): (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>)| Entry {
         key: key.get_ref(),
         key_span: key.span(),
@@ -46,13 +49,13 @@ pub(crate) fn entries<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
 
 impl<'t, 'i> Entry<'t, 'i> {
     /// The problem that the value has another type than `wanted`.
-    pub(crate) fn wrong_type(&self, wanted: impl Into<String>) -> Spot {
+    pub fn wrong_type(&self, wanted: impl Into<String>) -> Spot {
         let found = article(self.value.get_ref());
         Spot::new(self.value.span(), Problem::Type { key: self.key.to_owned(), found, wanted: wanted.into() })
     }
 
     /// The value as a text.
-    pub(crate) fn text(&self) -> Result<&'t str, Spot> {
+    pub fn text(&self) -> Result<&'t str, Spot> {
         match self.value.get_ref() {
             DeValue::String(text) => Ok(text),
             _ => Err(self.wrong_type("a text in quotes")),
@@ -60,7 +63,7 @@ impl<'t, 'i> Entry<'t, 'i> {
     }
 
     /// The value as a table.
-    pub(crate) fn table(&self) -> Result<&'t DeTable<'i>, Spot> {
+    pub fn table(&self) -> Result<&'t DeTable<'i>, Spot> {
         match self.value.get_ref() {
             DeValue::Table(table) => Ok(table),
             _ => Err(self.wrong_type(format!("it as a table, `[{}]`", self.key))),
@@ -68,7 +71,7 @@ impl<'t, 'i> Entry<'t, 'i> {
     }
 
     /// The value as a list of tables, each with its place.
-    pub(crate) fn tables(&self) -> Result<Vec<(Range<usize>, &'t DeTable<'i>)>, Spot> {
+    pub fn tables(&self) -> Result<Vec<(Range<usize>, &'t DeTable<'i>)>, Spot> {
         let wrong = || self.wrong_type(format!("each as a table, `[[{}]]`", self.key));
         let DeValue::Array(items) = self.value.get_ref() else { return Err(wrong()) };
         items
@@ -81,7 +84,7 @@ impl<'t, 'i> Entry<'t, 'i> {
     }
 
     /// The value as a list of texts, each with its place.
-    pub(crate) fn texts(&self) -> Result<Vec<(Range<usize>, &'t str)>, Spot> {
+    pub fn texts(&self) -> Result<Vec<(Range<usize>, &'t str)>, Spot> {
         let wrong = || self.wrong_type("a list of texts, `[\"...\"]`");
         let DeValue::Array(items) = self.value.get_ref() else { return Err(wrong()) };
         items
@@ -94,7 +97,7 @@ impl<'t, 'i> Entry<'t, 'i> {
     }
 
     /// The value in the text form of parameters: `["1s", "2s"]` becomes `1s..2s`.
-    pub(crate) fn parameter(&self, wanted: impl Fn() -> String) -> Result<String, Spot> {
+    pub fn parameter(&self, wanted: impl Fn() -> String) -> Result<String, Spot> {
         let scalar = |value: &Spanned<DeValue<'i>>| match value.get_ref() {
             DeValue::String(text) => Some(text.to_string()),
             DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().replace('_', "")),

@@ -9,7 +9,7 @@ mod mermaid;
 mod perfetto;
 mod shiviz;
 
-use picklock_scenarios::story::Story;
+use picklock_campaign::story::Story;
 
 use crate::diagram;
 use crate::format::Format;
