@@ -15,11 +15,11 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("model", &[]),
     ("judge", &["picklock-model"]),
     ("sim", &["picklock-model"]),
-    ("servers/etcd", &["picklock-model", "picklock-sim"]),
-    ("servers/queue", &["picklock-model", "picklock-sim"]),
-    ("servers/postgres", &["picklock-model", "picklock-sim"]),
-    ("servers/redis", &["picklock-model", "picklock-sim"]),
-    ("servers/zookeeper", &["picklock-model", "picklock-sim"]),
+    ("stores/etcd", &["picklock-model", "picklock-sim"]),
+    ("stores/queue", &["picklock-model", "picklock-sim"]),
+    ("stores/postgres", &["picklock-model", "picklock-sim"]),
+    ("stores/redis", &["picklock-model", "picklock-sim"]),
+    ("stores/zookeeper", &["picklock-model", "picklock-sim"]),
     (
         "impls",
         &[
@@ -126,13 +126,13 @@ fn no_file_is_missing_from_its_list() {
 fn no_folders_of_the_redis_crate_use_each_other_in_a_ring() {
     let room = |file: &String| file.split(['/', '.']).next().unwrap().to_owned();
     let mut arrows = Arrows::new();
-    for (from, to) in Sources::of("servers/redis").arrows() {
+    for (from, to) in Sources::of("stores/redis").arrows() {
         arrows.entry(room(&from)).or_default().extend(to.iter().map(room));
     }
     // The root of the crate starts a server, and so uses all; what others use of it is told by the first test.
     arrows.iter_mut().for_each(|(from, to)| _ = to.remove(from));
     let rings = rings(&arrows);
-    assert!(rings.is_empty(), "servers/redis: {rings:#?}");
+    assert!(rings.is_empty(), "stores/redis: {rings:#?}");
 }
 
 #[test]

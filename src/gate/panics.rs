@@ -183,7 +183,8 @@ fn is_own(place: &str) -> bool {
 fn own_place(frames: &str) -> Option<String> {
     let here = std::env::current_dir().unwrap_or_default();
     let house = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let ours = ["src", "sim", "servers", "impls", "scenarios"].map(|room| house.join(room));
+    let ours = ["src", "model", "sim", "judge", "stores", "impls", "scenarios", "campaign"]
+        .map(|room| house.join(room));
     let own = |line: &str| {
         let place = line.trim_start().strip_prefix("at ./")?;
         let is_ours = ours.iter().any(|room| here.join(place).starts_with(room));
