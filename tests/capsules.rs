@@ -13,6 +13,7 @@ use picklock_campaign::check;
 use picklock_campaign::check::Checked;
 use picklock_model::capsule::{Capsule, FORMAT};
 use picklock_sim::design::Design;
+use picklock_sim::engine::Engine;
 
 /// Violations of invariants that are judged as they were then. That answers must be true is asked since; and an owner that may
 /// acquire more than once and takes up its own record is no foreigner any more: its count is wrong instead.
@@ -59,7 +60,7 @@ fn replayed(file: &Path) -> (Capsule, Design, Checked) {
     let mut design = picklock_impls::design(&capsule.design).unwrap();
     design.topology.replicated |= capsule.replicated;
     design.admits(&capsule.plan).unwrap();
-    let engine = capsule.engine.parse().unwrap();
+    let engine: Engine = capsule.engine.parse().unwrap();
     let run = check::check(engine, &design, capsule.plan.clone()).unwrap();
     (capsule, design, run)
 }

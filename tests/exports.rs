@@ -25,7 +25,7 @@ fn stories() -> Vec<Story> {
         let scenario = known.into_iter().find(|one| one.name() == scenario).unwrap();
         let design = scenario.applies(&picklock_impls::design(spelling).unwrap()).unwrap();
         let plan = check::draw(&design, &scenario, Seed(seed)).unwrap();
-        let run = check::check_keeping(Engine::Event, &design, plan).unwrap();
+        let run = check::check(check::Options::from(Engine::Event).with_wire(), &design, plan).unwrap();
         tell::story(&design, scenario.name(), &run, format!("picklock replay {spelling} {seed}"))
     };
     vec![

@@ -96,7 +96,9 @@ fn stories_name_the_earlier_grant_first_and_only_who_was_there() {
     for cell in cells() {
         let Some((seed, run)) = violating(&cell) else { continue };
         let name = format!("{} under {}, seed {seed}", cell.name, cell.scenario.name());
-        let kept = check::check_keeping(Engine::Event, &cell.design, run.plan.clone()).unwrap();
+        let kept =
+            check::check(check::Options::from(Engine::Event).with_wire(), &cell.design, run.plan.clone())
+                .unwrap();
         assert_eq!(kept.trace.digest, run.trace.digest, "{name}: what is kept of a run changes nothing");
         let story = telling::story(&cell.design, cell.scenario.name(), &kept, String::new());
         let page = tell(&story, &Style { colour: false, width: 200 }, Detail::Relevant);
@@ -147,7 +149,7 @@ fn stories_name_the_earlier_grant_first_and_only_who_was_there() {
 fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String, Vec<String>) {
     let name = format!("{} under {}, seed {seed}, reduced to {invariant}", cell.name, cell.scenario.name());
     let plan = shrink::shrink(Engine::Event, &cell.design, &whole.plan, invariant);
-    let run = check::check_keeping(Engine::Event, &cell.design, plan).unwrap();
+    let run = check::check(check::Options::from(Engine::Event).with_wire(), &cell.design, plan).unwrap();
     let others: Vec<_> = picklock_impls::families().iter().map(|family| family.design()).collect();
     let mut story = telling::story(&cell.design, cell.scenario.name(), &run, String::new());
     story.lead_with(telling::leading(whole, invariant));

@@ -93,6 +93,18 @@ fn no_commands_use_each_other_in_a_ring() {
     assert!(rings.is_empty(), "{rings:#?}");
 }
 
+#[test]
+fn no_lock_and_no_store_drives_its_host() {
+    for krate in ["impls", "stores/postgres", "stores/queue", "stores/redis"] {
+        for (file, text) in Sources::of(krate).texts {
+            assert!(
+                !text.contains("HostDriver"),
+                "{krate}/src/{file} does what only the driver of a program may do"
+            );
+        }
+    }
+}
+
 /// Folders in which each file declares one item of the list in its `mod.rs`, with the type of the items.
 const LISTS: [(&str, &str); 6] = [
     ("impls/src/bugs", "Family"),

@@ -241,7 +241,8 @@ fn tell_group(
         } else {
             (plan.clone(), line, false)
         };
-        let run = check::check_keeping(campaign.engine, design, small).map_err(failed)?;
+        let run =
+            check::check(check::Options::from(campaign.engine).with_wire(), design, small).map_err(failed)?;
         let (shown, others): (Vec<String>, Vec<String>) =
             rest.into_iter().partition(|invariant| run.violates(invariant) || *invariant == worst);
         let confirmed = campaign

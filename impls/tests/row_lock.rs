@@ -27,7 +27,7 @@ const fn ms(ms: u64) -> Duration {
 fn workload() -> Workload {
     Arc::new(|seat| {
         Box::pin(async move {
-            let witness = seat.host.witness();
+            let witness = seat.witness.clone();
             let mut resource = seat.resource;
             let done = witness.last_section();
             for section in seat.plan.sections.iter().filter(|section| section.ordinal > done) {

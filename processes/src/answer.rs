@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use picklock_model::ids::Token;
 use picklock_model::time::WallTime;
+use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::Deadline;
 
@@ -52,7 +53,9 @@ impl Until {
     /// The deadline that it means on the clocks of this host, said now.
     pub(crate) fn on(self, host: &Host) -> Deadline {
         match self {
-            Until::In(span) => Deadline::Monotonic(host.reading().0 + Duration::from_millis(span)),
+            Until::In(span) => {
+                Deadline::Monotonic(HostDriver::of(&host).clocks().0 + Duration::from_millis(span))
+            }
             Until::At(at) => Deadline::Wall(WallTime(at.saturating_mul(1_000_000))),
         }
     }

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::pin::Pin;
 
 use picklock_programs::{ConnectError, Ending, Group, SocketId};
+use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::stream::{ReadHalf, Stream, WriteHalf};
 use picklock_sim::task::Task;
@@ -55,7 +56,7 @@ impl Connections {
     pub(crate) fn new(host: &Host, news: UnboundedSender<News>) -> Connections {
         Connections {
             host: host.clone(),
-            names: host.names(),
+            names: HostDriver::of(&host).host_names(),
             sockets: BTreeMap::new(),
             doors: BTreeMap::new(),
             within: Within::default(),

@@ -6,6 +6,7 @@ use picklock_model::plan::Access;
 use picklock_model::time::Monotonic;
 use picklock_model::trace::What;
 use picklock_programs::{Broken, Clock, Group, Pool, Setup, Status, Step, What as Does};
+use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
@@ -74,7 +75,7 @@ pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bo
     driver.run().await;
     let words = last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let status = words.status.map(|status| status.to_string()).unwrap_or_default();
-    host.give_up(format!("the server of {} {status}{}", host.name(), words.complaints()));
+    HostDriver::of(&host).abort_run(format!("the server of {} {status}{}", host.name(), words.complaints()));
 }
 
 /// Runs a worker as the process of this host until it ends, or is to be stopped.
@@ -123,7 +124,7 @@ impl Driver {
         // Programs that were started before are copied: the steps are the same, and a start takes a tenth.
         let group = match STARTED.with(|pool| pool.start(setup)) {
             Ok(group) => group,
-            Err(error) => host.give_up(format!("failed to {error}")),
+            Err(error) => HostDriver::of(&host).abort_run(format!("failed to {error}")),
         };
         let (more, news) = mpsc::unbounded_channel();
         let driver = Driver {
@@ -145,7 +146,7 @@ impl Driver {
             while let Ok(news) = self.news.try_recv() {
                 self.bring(news);
             }
-            let (monotonic, wall) = self.host.reading();
+            let (monotonic, wall) = HostDriver::of(&self.host).clocks();
             let clock = Clock { monotonic_ns: monotonic.as_nanos(), wall_ns: wall.as_nanos() };
             match self.group.step(clock) {
                 Ok(Step::Exited(status)) => {
@@ -168,13 +169,13 @@ impl Driver {
         if let (Audience::Watch(watch), Status::Code(0)) = (&mut self.audience, status)
             && let Err(why) = watch.ended()
         {
-            self.host.give_up(why);
+            HostDriver::of(&self.host).abort_run(why);
         }
     }
 
     fn fail(&self, broken: &Broken) -> ! {
         let complaints = self.last_words().complaints();
-        self.host.give_up(format!("failed to {broken}{complaints}"))
+        HostDriver::of(&self.host).abort_run(format!("failed to {broken}{complaints}"))
     }
 
     fn bring(&mut self, news: News) {
@@ -195,7 +196,7 @@ impl Driver {
 
     async fn take(&mut self, step: Step) {
         match step {
-            Step::Point(call) => self.host.pass(access(call.what)).await,
+            Step::Point(call) => HostDriver::of(&self.host).pass(access(call.what)).await,
             Step::Connect { socket, to } => self.connections.connect(&mut self.group, socket, to),
             Step::Listen { socket, port } => self.connections.listen(socket, port),
             Step::Sent { socket, bytes } => self.connections.send(&mut self.group, socket, &bytes).await,
@@ -235,7 +236,7 @@ impl Driver {
                 Ok(over) => self.over = over,
                 Err(why) => {
                     let complaints = self.last_words().complaints();
-                    self.host.give_up(format!("{why}{complaints}"));
+                    HostDriver::of(&self.host).abort_run(format!("{why}{complaints}"));
                 }
             },
             Audience::Asker(tell) => {
@@ -277,7 +278,7 @@ impl Driver {
                      (flush it)"
                 }
             };
-            self.host.give_up(format!(
+            HostDriver::of(&self.host).abort_run(format!(
                 "the program waits for nothing and has no connection, and {must}{complaints}"
             ));
         }

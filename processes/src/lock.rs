@@ -6,6 +6,7 @@ use std::time::Duration;
 use picklock_model::ids::Key;
 use picklock_programs::Setup;
 use picklock_sim::design::Seat;
+use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError, Retry};
 use tokio::sync::Mutex;
@@ -60,7 +61,7 @@ impl ProgramLock {
             if talk.has_ended() {
                 self.ended(&talk, &line);
             }
-            self.host.give_up(format!(
+            HostDriver::of(&self.host).abort_run(format!(
                 "the program printed `{unasked}` before it was told `{line}`: it must print one line for each that it is told; what an \
                  error says has to stand in one"
             ));
@@ -71,8 +72,9 @@ impl ProgramLock {
         let answer = self.next(&mut talk, &line).await;
         question.read(&answer).unwrap_or_else(|| {
             let expected = question.expected();
-            self.host
-                .give_up(format!("the program answered `{line}` with `{answer}`; it must answer {expected}"))
+            HostDriver::of(&self.host).abort_run(format!(
+                "the program answered `{line}` with `{answer}`; it must answer {expected}"
+            ))
         })
     }
 
@@ -89,7 +91,8 @@ impl ProgramLock {
         let words = talk.last_words();
         let status = words.status.map(|status| status.to_string()).unwrap_or("was stopped".to_owned());
         let complaints = words.complaints();
-        self.host.give_up(format!("the program {status} before it answered `{line}`{complaints}"));
+        HostDriver::of(&self.host)
+            .abort_run(format!("the program {status} before it answered `{line}`{complaints}"));
     }
 
     async fn granted(&self, key: &Key, given: Granted) -> Grant {
@@ -112,9 +115,9 @@ impl Lock for ProgramLock {
     }
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        let give_up = host.reading().0 + wait;
+        let give_up = HostDriver::of(&host).clocks().0 + wait;
         loop {
-            let left = give_up.since(host.reading().0);
+            let left = give_up.since(HostDriver::of(&host).clocks().0);
             host.begin_attempt();
             let outcome =
                 match self.ask(Question::Acquire, format!("acquire {key} {}", left.as_millis())).await {
@@ -124,7 +127,7 @@ impl Lock for ProgramLock {
                 };
             let Retry { min, max } = self.retry();
             let pause = host.rng().span(min, max);
-            if host.reading().0 + pause >= give_up {
+            if HostDriver::of(&host).clocks().0 + pause >= give_up {
                 return outcome;
             }
             host.sleep(pause).await;

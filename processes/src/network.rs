@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use picklock_model::time::EPOCH_NS;
 use picklock_programs::{Clock, ConnectError, Setup};
+use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 
 /// Where the first host is.
@@ -26,7 +27,7 @@ pub(crate) fn place(address: Ipv4Addr) -> Option<usize> {
 
 /// A program of this host, among the others of its world.
 pub(crate) fn setup(words: &[String], host: &Host) -> Setup {
-    let (name, names) = (host.name(), host.names());
+    let (name, names) = (host.name(), HostDriver::of(&host).host_names());
     let here = names.iter().position(|other| *other == name).unwrap_or_default();
     let mut setup = Setup::new(words, name, address(here), host.rng().below(u64::MAX));
     setup.clock = START_UP;

@@ -12,6 +12,7 @@ use picklock_model::plan::{Setting, Settings};
 use picklock_model::trace::Role;
 use picklock_programs::Syncs;
 use picklock_sim::design::Design;
+use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
@@ -143,7 +144,8 @@ fn kept(host: &Host) -> Files {
     let builder = builder.prefix("picklock-");
     let directory = match builder.tempdir_in(Path::new(MEMORY)).or_else(|_| builder.tempdir()) {
         Ok(directory) => directory,
-        Err(error) => host.give_up(format!("failed to make a directory for the server of {name}: {error}")),
+        Err(error) => HostDriver::of(&host)
+            .abort_run(format!("failed to make a directory for the server of {name}: {error}")),
     };
     let kept = Kept { directory, syncs: Syncs::default() };
     let files = known(&kept);
@@ -174,7 +176,8 @@ impl StoreKind for Real {
 
     fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
         let Some(server) = self.kind.real_server(&seat.member, &seat.members, &seat.settings) else {
-            seat.host.give_up(format!("picklock starts no real server of {} here", self.kind.name()));
+            HostDriver::of(&seat.host)
+                .abort_run(format!("picklock starts no real server of {} here", self.kind.name()));
         };
         let mut setup = network::setup(&server.command, &seat.host);
         let persists = || match seat.settings.get("persistence") {
@@ -188,7 +191,8 @@ impl StoreKind for Real {
             let Files { path, syncs, lost_power } = kept(&seat.host);
             if lost_power && let Err(error) = syncs.lose_power(&path) {
                 let name = seat.host.name();
-                seat.host.give_up(format!("failed to take from {name} what it had not synced: {error}"));
+                HostDriver::of(&seat.host)
+                    .abort_run(format!("failed to take from {name} what it had not synced: {error}"));
             }
             (setup.home, setup.syncs) = (Some(path), Some(syncs));
         }

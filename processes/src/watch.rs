@@ -71,10 +71,9 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Its first section begins.
-    pub(crate) fn new(host: &Host, rounds: Vec<u32>, fenced: bool) -> Watch {
+    pub(crate) fn new(host: &Host, witness: Witness, rounds: Vec<u32>, fenced: bool) -> Watch {
         let mut rounds = VecDeque::from(rounds);
         let section = rounds.pop_front().unwrap_or_default();
-        let witness = host.witness();
         // What it sends before its first report is already in the service of that.
         witness.phase(section, Phase::Idle);
         let (host, stand) = (host.clone(), Stand::Free(None));

@@ -3,8 +3,10 @@
 use std::sync::PoisonError;
 
 use picklock_programs::{Setup, Status};
+use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
+use picklock_sim::witness::Witness;
 use picklock_sim::worker::Worker;
 
 use crate::driver;
@@ -19,17 +21,17 @@ pub(crate) struct WorkerProgram {
 }
 
 impl Worker for WorkerProgram {
-    fn work(&self, rounds: Vec<u32>) -> BoxFuture<'_, ()> {
+    fn work(&self, rounds: Vec<u32>, witness: Witness) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if rounds.is_empty() {
                 return;
             }
-            let watch = Watch::new(&self.host, rounds, self.fenced);
+            let watch = Watch::new(&self.host, witness, rounds, self.fenced);
             let last_words = driver::watch(&self.host, &self.setup, watch).await;
             let words = last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
             match words.status {
                 None | Some(Status::Code(0)) => {}
-                Some(status) => self.host.give_up(format!(
+                Some(status) => HostDriver::of(&self.host).abort_run(format!(
                     "the worker {status}: it must get over what its library tells it, and end with 0 or not at all{}",
                     words.complaints()
                 )),

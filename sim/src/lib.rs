@@ -42,8 +42,8 @@
 //! // What a client does with its lock: here one section that writes the guarded resource.
 //! let workload: Workload = Arc::new(|seat: ClientSeat| {
 //!     Box::pin(async move {
-//!         let ClientSeat { host, client, mut resource, plan, wait, .. } = seat;
-//!         let (Client::Lock(lock), witness, section) = (client, host.witness(), &plan.sections[0]) else { return };
+//!         let ClientSeat { host, client, witness, mut resource, plan, wait, .. } = seat;
+//!         let (Client::Lock(lock), section) = (client, &plan.sections[0]) else { return };
 //!         witness.waiting(section.ordinal, &section.key);
 //!         let Ok(Some(grant)) = lock.acquire(&host, &section.key, wait).await else { return };
 //!         witness.acquired(&grant);
@@ -110,10 +110,10 @@
 //! # Where things are
 //!
 //! - *The contract*: [`lock`] (what a client of a design can do), [`worker`] (one that does all by itself), [`design`] and [`family`] (name, parameters, spelling),
-//!   [`data`] (what sections do to what is guarded), [`store`] (what a kind of store brings) with [`param`] and [`span`],
+//!   [`data`] (what sections do to what is guarded), [`store`] (what a kind of store brings) with [`param`] and [`span`], [`witness`] (what a workload reports of its sections),
 //!   [`host`] (what a process may touch) with [`stream`], [`sleep`], [`task`] and [`disk`].
 //! - *What goes in and comes out*, as data: the crate `picklock_model`.
-//! - *The controls*: [`resource`] is what locks guard, [`witness`] measures beliefs, [`oracle`] is a perfect lock.
+//! - *The controls*: [`resource`] is what locks guard, [`oracle`] is a perfect lock.
 //! - *A world to talk to*: [`live`] runs the servers of a world in real time and opens doors to them.
 //! - *The machine*: [`run`](mod@run) and the two [`engine`]s; the world itself is private.
 
@@ -126,7 +126,7 @@ pub mod run;
 mod world;
 
 pub use base::{own_thread, waiter};
-pub use contract::{data, design, family, lock, param, span, store, worker};
-pub use controls::{oracle, resource, witness};
-pub use host::{disk, sleep, stream, task};
+pub use contract::{data, design, family, lock, param, span, store, witness, worker};
+pub use controls::{oracle, resource};
+pub use host::{disk, driver, sleep, stream, task};
 pub use run::live;

@@ -67,7 +67,7 @@ fn asking(engine: Engine, request: &'static [u8; 5]) -> Trace {
             let mut stream = seat.host.connect("node-1", PORT).await.unwrap();
             stream.write_all(request).await.unwrap();
             stream.read_exact(&mut [0; 2]).await.unwrap();
-            seat.host.witness().finished();
+            seat.witness.finished();
         })
     });
     run(engine, &design, &plan, &workload).unwrap().trace

@@ -50,7 +50,7 @@ impl Lock for Oracle {
 fn workload() -> Workload {
     Arc::new(|seat| {
         Box::pin(async move {
-            let witness = seat.host.witness();
+            let witness = seat.witness.clone();
             let mut resource = seat.resource;
             let Client::Lock(lock) = seat.client else { return };
             for section in &seat.plan.sections {

@@ -15,7 +15,7 @@ use picklock_model::trace::{Role, What};
 use picklock_sim::design::{Design, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::run::{Workload, run, run_keeping};
+use picklock_sim::run::{Options, Workload, run};
 use picklock_sim::store::{OwnLever, ServerSeat, StoreKind};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -86,7 +86,7 @@ fn echoing() -> Design {
 }
 
 fn workload() -> Workload {
-    Arc::new(|seat| Box::pin(async move { seat.host.witness().finished() }))
+    Arc::new(|seat| Box::pin(async move { seat.witness.finished() }))
 }
 
 fn plan(lever: &str) -> Plan {
@@ -118,7 +118,7 @@ fn plan(lever: &str) -> Plan {
 #[test]
 fn what_segments_say_is_kept_on_demand_and_the_run_is_the_same() {
     for engine in [Engine::Event, Engine::TURMOIL] {
-        let kept = run_keeping(engine, &echoing(), &plan("again"), &workload()).unwrap();
+        let kept = run(Options::from(engine).with_wire(), &echoing(), &plan("again"), &workload()).unwrap();
         let said: Vec<&str> = kept.wire.values().map(String::as_str).collect();
         assert_eq!(said, ["> hello", "< hello", "< hello", "< hello"], "{engine:?}");
         for event in &kept.trace.events {
@@ -128,7 +128,7 @@ fn what_segments_say_is_kept_on_demand_and_the_run_is_the_same() {
         let plain = run(engine, &echoing(), &plan("again"), &workload()).unwrap();
         assert!(plain.wire.is_empty());
         assert_eq!(plain.trace.digest, kept.trace.digest, "{engine:?}");
-        let again = run_keeping(engine, &echoing(), &plan("again"), &workload()).unwrap();
+        let again = run(Options::from(engine).with_wire(), &echoing(), &plan("again"), &workload()).unwrap();
         assert_eq!(again.wire, kept.wire, "{engine:?}");
     }
 }
@@ -178,9 +178,9 @@ fn a_silent_server_that_dies_is_taken_to_have_kept_something_while_somebody_hold
         plan.injections[0].lever = Lever::Crash { power_loss: false, restart_after: None };
         let workload: Workload = Arc::new(move |seat| {
             Box::pin(async move {
-                seat.host.witness().phase(1, phase);
+                seat.witness.phase(1, phase);
                 seat.host.sleep(Duration::from_secs(2)).await;
-                seat.host.witness().finished();
+                seat.witness.finished();
             })
         });
         let run = run(Engine::Event, &design, &plan, &workload).unwrap();

@@ -76,7 +76,7 @@ fn play(engine: Engine) -> Trace {
     };
     let workload: Workload = Arc::new(|seat| {
         Box::pin(async move {
-            let witness = seat.host.witness();
+            let witness = seat.witness.clone();
             let mut stream = seat.host.connect("node-1", PORT).await.unwrap();
             // The second section does not wait for the answer that the first was owed, nor the third for any. Its
             // request is cut in two.

@@ -14,7 +14,6 @@ use picklock_campaign::story::Story;
 use picklock_campaign::{tell, trials};
 use picklock_judge::invariants;
 use picklock_model::capsule::{Capsule, CapsuleError, SIZE_MAX};
-use picklock_model::plan::Plan;
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
 use picklock_reports::json::{Run, run_json};
@@ -143,7 +142,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     })?;
     let engine = args.engine.unwrap_or_default();
     let plan = check::draw(&design, &scenario, Seed(seed)).map_err(Failure::from)?;
-    let run = judged(args)(engine, &design, plan).map_err(Failure::from)?;
+    let run = check::check(options(args, engine), &design, plan).map_err(Failure::from)?;
     let mut line = format!("picklock replay {name} {asked} {seed}");
     if engine != Engine::Event {
         line.push_str(&format!(" --engine {engine}"));
@@ -167,8 +166,9 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
 }
 
 /// How a plan is run: what is told says what its segments said.
-fn judged(args: &ReplayArgs) -> fn(Engine, &Design, Plan) -> Result<Checked, CheckError> {
-    if args.format == "json" { check::check } else { check::check_keeping }
+fn options(args: &ReplayArgs, engine: Engine) -> check::Options {
+    let options = check::Options::from(engine);
+    if args.format == "json" { options } else { options.with_wire() }
 }
 
 /// The same run, reduced, if that was asked, to what one of its violations needs: the one asked for, or the most serious
@@ -214,7 +214,8 @@ fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failur
             args.shrink_budget,
         ));
     }
-    replayed.run = judged(args)(engine, &replayed.design, reduced.plan).map_err(Failure::from)?;
+    replayed.run =
+        check::check(options(args, engine), &replayed.design, reduced.plan).map_err(Failure::from)?;
     Ok(replayed)
 }
 
@@ -236,10 +237,11 @@ fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     design.admits(&capsule.plan).map_err(|error| input(&CapsuleError::Plan(error)))?;
     let kept: Engine = capsule.engine.parse().map_err(|error: String| input(&error))?;
     let engine = args.engine.unwrap_or(kept);
-    let run = judged(args)(engine, &design, capsule.plan.clone()).map_err(|error| match error {
-        CheckError::Workload(_) => input(&error),
-        CheckError::Panicked(_) => Failure::from(error),
-    })?;
+    let run =
+        check::check(options(args, engine), &design, capsule.plan.clone()).map_err(|error| match error {
+            CheckError::Workload(_) => input(&error),
+            CheckError::Panicked(_) => Failure::from(error),
+        })?;
     let mut notes = vec![compare(&capsule, &run, engine == kept)];
     let other_run = engine == kept && capsule.is_its_digest(run.trace.digest) == Some(false);
     notes.extend(changes(&capsule.parts, &design.parts, other_run));

@@ -9,7 +9,7 @@ use picklock_campaign::explore::strikes::{self, Strike};
 use picklock_campaign::explore::{self, Explored, Kind, Place, Request};
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Expected, Violation};
-use picklock_campaign::{files, shrink, tell, trials};
+use picklock_campaign::{check, files, shrink, tell, trials};
 use picklock_model::capsule::Capsule;
 use picklock_model::seed::Seed;
 use picklock_scenarios::scenario::Scenario;
@@ -185,7 +185,7 @@ fn told(gate: &Gate, placed: &Placed, place: &Place, invariant: &str) -> Result<
     };
     let design = &placed.design;
     let small = shrink::shrink(Engine::Event, design, &whole.plan, invariant);
-    let run = picklock_campaign::check::check_keeping(Engine::Event, design, small).map_err(failed)?;
+    let run = check::check(check::Options::from(Engine::Event).with_wire(), design, small).map_err(failed)?;
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let file: String = gate.design.name.chars().map(plain).collect();
     let file = out(gate).join("capsules").join(format!("{file}.{name}.{invariant}.json"));

@@ -67,11 +67,12 @@ fn again(design: &Design, file: &Path) -> Result<Again, GateError> {
     design.topology.replicated |= capsule.replicated;
     design.admits(&capsule.plan).map_err(|error| bad(FileError::Capsule(error.into())))?;
     let run = || {
-        panics::watched(|| check::check_keeping(engine, &design, capsule.plan.clone())).map_err(|error| {
-            match error {
-                CheckError::Workload(_) => bad(FileError::Unknown(error.to_string())),
-                error @ CheckError::Panicked(_) => GateError::of(error, &design.name, &capsule.scenario),
-            }
+        panics::watched(|| {
+            check::check(check::Options::from(engine).with_wire(), &design, capsule.plan.clone())
+        })
+        .map_err(|error| match error {
+            CheckError::Workload(_) => bad(FileError::Unknown(error.to_string())),
+            error @ CheckError::Panicked(_) => GateError::of(error, &design.name, &capsule.scenario),
         })
     };
     let run = runs::same(engine, &design, &capsule.scenario, [run()?, run()?])?;

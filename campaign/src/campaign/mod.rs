@@ -19,7 +19,7 @@ use self::over::{Over, Pace};
 use self::parallel::in_parallel;
 use self::request::Pairing;
 use crate::about::About;
-use crate::check::{self, Probes};
+use crate::check::Probes;
 use crate::doctor;
 use crate::summary::{Cell, SCHEMA, Summary};
 use crate::tally::Tally;
@@ -206,8 +206,7 @@ impl Campaign<'_> {
                 scenario: pairing.scenario.name().into(),
                 source,
             };
-            let checked = check::seed_sharing(self.engine, design, pairing.scenario, Seed(seed), &mut probes)
-                .map_err(failed)?;
+            let checked = probes.check(self.engine, design, pairing.scenario, Seed(seed)).map_err(failed)?;
             if seed.is_multiple_of(DOUBLED)
                 && let Some(departure) = doctor::made_again(self.engine, design, &checked).map_err(failed)?
             {

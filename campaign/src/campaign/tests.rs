@@ -5,6 +5,8 @@ use picklock_sim::design::{Design, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
 
+use crate::check;
+
 use super::*;
 use picklock_scenarios::suite;
 

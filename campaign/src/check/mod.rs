@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use picklock_model::plan::{Injection, Plan, Point};
-use picklock_model::probe::Seeing;
+use picklock_model::plan::{Injection, Plan};
+use picklock_model::probe::Probe;
 use picklock_model::seed::Seed;
 use picklock_model::trace::Trace;
 use picklock_sim::design::Design;
@@ -27,6 +27,7 @@ mod program;
 pub use self::probes::Probes;
 pub use self::program::CheckError;
 use self::program::workload;
+pub use picklock_sim::run::Options;
 
 /// A run and what the invariants say of it.
 pub struct Checked {
@@ -44,37 +45,19 @@ pub struct Checked {
     pub idle: Option<&'static str>,
     /// Measures of the run.
     pub metrics: Metrics,
-    /// What segments said, if that was kept: see [`check_keeping`].
+    /// What segments said, if that was kept.
     pub wire: Wire,
+    /// The protocol points that were passed, if they were noted.
+    pub probe: Option<Probe>,
 }
 
-/// Draws the plan of a seed and checks it. The design is as [`Scenario::applies`] returned it.
+/// Draws the plan of a seed and checks it. The design is as [`Scenario::applies`](picklock_scenarios::scenario::Scenario::applies)
+/// returned it. See [`Probes`] for one seed under several scenarios.
 ///
 /// # Errors
 /// When the design's code panics.
 pub fn seed(engine: Engine, design: &Design, scenario: &Scenario, seed: Seed) -> Result<Checked, CheckError> {
-    seed_sharing(engine, design, scenario, seed, &mut Probes::default())
-}
-
-/// As [`seed`], with the same result, for one seed under several scenarios: calm runs that are the same for several of
-/// them are made once.
-///
-/// # Errors
-/// When the design's code panics.
-pub fn seed_sharing<'a>(
-    engine: Engine,
-    design: &'a Design,
-    scenario: &Scenario,
-    seed: Seed,
-    probes: &mut Probes<'a>,
-) -> Result<Checked, CheckError> {
-    let plan = draw_sharing(design, scenario, seed, probes)?;
-    // What other scenarios are probed by may be this very run.
-    if engine == Engine::Event && scenario.faults().is_empty() {
-        let trace = probes.make(design, plan.clone())?;
-        return fit(engine, design, judge(plan, trace));
-    }
-    check(engine, design, plan)
+    Probes::default().check(engine, design, scenario, seed)
 }
 
 /// Draws the plan of a seed: if the scenario's faults strike at protocol points, from a calm run of the same seed.
@@ -82,55 +65,23 @@ pub fn seed_sharing<'a>(
 /// # Errors
 /// When the design's code panics in the calm run.
 pub fn draw(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Plan, CheckError> {
-    draw_sharing(design, scenario, seed, &mut Probes::default())
+    Probes::default().draw(design, scenario, seed)
 }
 
-fn draw_sharing<'a>(
-    design: &'a Design,
-    scenario: &Scenario,
-    seed: Seed,
-    probes: &mut Probes<'a>,
-) -> Result<Plan, CheckError> {
-    let probe = match scenario.needs_probe() {
-        true => Some(probes.of(design, scenario.calm_plan(design, seed), scenario.last_section())?),
-        false => None,
-    };
-    Ok(scenario.plan(design, seed, probe))
-}
-
-/// Runs a plan and judges the trace.
+/// Runs a plan and judges the trace; an [`Engine`] alone will do for the options, which change nothing of the result.
 ///
 /// # Errors
 /// When the plan names an unknown workload or the design's code panics.
-pub fn check(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
-    let Run { trace, .. } = run::run(engine, design, &plan, &workload(&plan)?)?;
-    fit(engine, design, judge(plan, trace))
+pub fn check(options: impl Into<Options>, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
+    let options = options.into();
+    let Run { trace, wire, probe } = run::run(options, design, &plan, &workload(&plan)?)?;
+    answered(options.engine, design, Checked { wire, probe, ..judge(plan, trace) })
 }
 
 /// The same run, of a program that can be tested.
-fn fit(engine: Engine, design: &Design, run: Checked) -> Result<Checked, CheckError> {
+fn answered(engine: Engine, design: &Design, run: Checked) -> Result<Checked, CheckError> {
     answers::given(engine, design, &run.plan, &run.trace, || run.violations().next().is_some())?;
     Ok(run)
-}
-
-/// As [`check`], with the same result, for a run that is to be told in full: what its segments said is kept.
-///
-/// # Errors
-/// As [`check`].
-pub fn check_keeping(engine: Engine, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
-    let Run { trace, wire, .. } = run::run_keeping(engine, design, &plan, &workload(&plan)?)?;
-    fit(engine, design, Checked { wire, ..judge(plan, trace) })
-}
-
-/// As [`check`], with the same result, and with the protocol points that are passed.
-///
-/// # Errors
-/// As [`check`].
-pub fn points(design: &Design, plan: &Plan, seeing: Seeing) -> Result<(Checked, Vec<Point>), CheckError> {
-    let run = run::probe(design, plan, &workload(plan)?, seeing)?;
-    let probe = run.probe.unwrap_or_default();
-    let points = probe.passed().iter().map(|passed| probe.point(passed)).collect();
-    Ok((fit(Engine::Event, design, judge(plan.clone(), run.trace))?, points))
 }
 
 /// What the invariants and the measures say of a run.
@@ -147,7 +98,7 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
         history.ends_in_the_dark().then_some("more was broken to the end than the design claims to survive")
     });
     let decided = if plan.injections.is_empty() { contested } else { !decisive.is_empty() };
-    Checked { plan, outcomes, bit, decided, idle, metrics, trace, wire: Wire::new() }
+    Checked { plan, outcomes, bit, decided, idle, metrics, trace, wire: Wire::new(), probe: None }
 }
 
 /// Whether a run of the plan violates an invariant; nothing else is asked of it.

@@ -9,12 +9,16 @@ use std::sync::Arc;
 
 use picklock_model::plan::Plan;
 use picklock_model::probe::{Probe, Seeing};
+use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Role, Trace};
+use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
-use picklock_sim::run;
+use picklock_sim::engine::Engine;
+use picklock_sim::run::{self, Options};
 
 use super::program::{CheckError, workload};
+use super::{Checked, answered, check, judge};
 
 /// The probes made so far. Those of one seed are of no use to another: a new collection for each keeps it small.
 #[derive(Default)]
@@ -31,6 +35,39 @@ struct Made<'a> {
 }
 
 impl<'a> Probes<'a> {
+    /// Draws the plan of a seed and checks it: as [`seed`](super::seed), with the same result. Calm runs that are the same for
+    /// several scenarios are made once.
+    ///
+    /// # Errors
+    /// When the design's code panics.
+    pub fn check(
+        &mut self,
+        engine: Engine,
+        design: &'a Design,
+        scenario: &Scenario,
+        seed: Seed,
+    ) -> Result<Checked, CheckError> {
+        let plan = self.draw(design, scenario, seed)?;
+        // What other scenarios are probed by may be this very run.
+        if engine == Engine::Event && scenario.faults().is_empty() {
+            let trace = self.make(design, plan.clone())?;
+            return answered(engine, design, judge(plan, trace));
+        }
+        check(engine, design, plan)
+    }
+
+    /// As [`draw`](super::draw), with the same result.
+    ///
+    /// # Errors
+    /// When the design's code panics in the calm run.
+    pub fn draw(&mut self, design: &'a Design, scenario: &Scenario, seed: Seed) -> Result<Plan, CheckError> {
+        let probe = match scenario.needs_probe() {
+            true => Some(self.of(design, scenario.calm_plan(design, seed), scenario.last_section())?),
+            false => None,
+        };
+        Ok(scenario.plan(design, seed, probe))
+    }
+
     /// What a calm plan passes through, up to this section of each client or to the end, from a run that was made before if
     /// there is one like it.
     ///
@@ -45,7 +82,8 @@ impl<'a> Probes<'a> {
         let at = match self.made.iter().position(|made| made.serves(design, &calm, last_section)) {
             Some(at) => at,
             None => {
-                let probe = run::scout(design, &calm, &workload(&calm)?, last_section)?;
+                let run = run::run(Options::for_points(last_section), design, &calm, &workload(&calm)?)?;
+                let probe = run.probe.unwrap_or_default();
                 self.made.push(Made { design, calm, last_section, probe });
                 self.made.len() - 1
             }
@@ -59,11 +97,12 @@ impl<'a> Probes<'a> {
     /// # Errors
     /// As [`Probes::of`].
     pub fn make(&mut self, design: &'a Design, calm: Plan) -> Result<Trace, CheckError> {
-        let run = run::probe(design, &calm, &workload(&calm)?, Seeing::Sections)?;
+        let options = Options::default().noting(Seeing::Sections);
+        let run = run::run(options, design, &calm, &workload(&calm)?)?;
         let probe = run.probe.expect("a run that is made for its probe has one");
         // Where watchers would have rested, the two could differ in what falls into one instant.
         let is_whole = !design.lets_watchers_rest();
-        let members = design.members(&calm.world);
+        let members = design.members(&design.settings(&calm.world));
         if is_whole || members.iter().all(|member| member.role != Role::Watcher) {
             self.made.push(Made { design, calm, last_section: None, probe });
         }
@@ -145,12 +184,10 @@ fn run_alike(one: &Design, other: &Design) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use picklock_model::seed::Seed;
     use picklock_sim::lock::{Client, Grant, LockError};
     use picklock_sim::store::Topology;
 
     use super::*;
-    use picklock_scenarios::scenario::Scenario;
 
     struct Generous;
 

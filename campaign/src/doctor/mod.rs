@@ -82,7 +82,7 @@ pub fn examine(engine: Engine, design: &Design, plan: &Plan) -> Result<Examined,
 /// # Errors
 /// When the design's code panics.
 pub fn twice(engine: Engine, design: &Design, plan: &Plan) -> Result<[Checked; 2], CheckError> {
-    let run = || check::check_keeping(engine, design, plan.clone());
+    let run = || check::check(check::Options::from(engine).with_wire(), design, plan.clone());
     Ok([run()?, run()?])
 }
 

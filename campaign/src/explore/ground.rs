@@ -10,7 +10,7 @@ use picklock_sim::engine::Engine;
 
 use super::request::Request;
 use super::strikes::Stage;
-use crate::check::{self, CheckError};
+use crate::check::{self, CheckError, Options};
 use picklock_judge::outcome::Outcome;
 
 /// One placement: its kind, and its number among those of its kind, by which it is asked for again.
@@ -47,7 +47,11 @@ impl<'a> Ground<'a> {
     pub(super) fn new(request: &'a Request<'a>, seed: Seed) -> Result<Ground<'a>, CheckError> {
         let mut base = request.scenario.calm_plan(request.design, seed);
         base.injections.extend(request.held.and_then(|held| hold(request.design, &base, held)));
-        let (run, points) = check::points(request.design, &base, Seeing::Everything)?;
+        let options = Options::default().noting(Seeing::Everything);
+        let run = check::check(options, request.design, base.clone())?;
+        let probe = run.probe.as_ref();
+        let points: Vec<Point> =
+            probe.iter().flat_map(|probe| probe.passed().iter().map(|passed| probe.point(passed))).collect();
         let stage = Stage::new(request.design, &base, request.lasts, &run.trace.hosts);
         let placements = placements(request, seed, &stage, &points);
         Ok(Ground { request, base, calm: run.violated(), stage, placements })
@@ -93,7 +97,7 @@ fn placements(request: &Request<'_>, seed: Seed, stage: &Stage, points: &[Point]
 
 /// Lets client-1 hold on so many stores only: it is cut off from the others for a lease, from the start.
 fn hold(design: &Design, base: &Plan, held: u32) -> Option<Injection> {
-    let members = design.members(&base.world);
+    let members = design.members(&design.settings(&base.world));
     let stores = members.iter().filter(|member| member.role == Role::Store);
     let others: Vec<String> = stores.skip(held as usize).map(|member| member.name.clone()).collect();
     let lever = Lever::Cut { to: Target::Hosts(others.clone()), both: true, lasts: base.world.ttl };

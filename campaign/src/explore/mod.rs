@@ -171,7 +171,8 @@ pub fn again(
             None => return Ok(Err((strike.name, count))),
         }
     }
-    check::check_keeping(Engine::Event, request.design, ground.with(injections)).map(Ok)
+    check::check(check::Options::from(Engine::Event).with_wire(), request.design, ground.with(injections))
+        .map(Ok)
 }
 
 /// What was judged in some of the runs and violated in none, in the order of the invariants.

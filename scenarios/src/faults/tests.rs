@@ -25,7 +25,7 @@ pub(crate) fn design(stores: u32, replicated: bool) -> Design {
 /// What a calm run of a plan might pass: every phase of every section, with accesses of each kind.
 pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
     let mut points = Vec::new();
-    let servers = design.members(&plan.world);
+    let servers = design.members(&design.settings(&plan.world));
     for ClientPlan { name, sections, .. } in &plan.clients {
         for section in sections {
             let mut pass = |phase, access, peer: &str, nth| {

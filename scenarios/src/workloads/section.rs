@@ -76,12 +76,12 @@ async fn client(seat: ClientSeat, kind: Kind) {
 
 /// Lets a worker have the rounds that are left, one for each of the plan's sections.
 async fn by_itself(worker: &dyn picklock_sim::worker::Worker, seat: &ClientSeat) {
-    let (witness, sections) = (seat.host.witness(), &seat.plan.sections);
+    let (witness, sections) = (&seat.witness, &seat.plan.sections);
     let done = witness.last_section();
     let left = || sections.iter().filter(|section| section.ordinal > done);
     if let Some(first) = left().next() {
         seat.host.sleep(first.think).await;
-        worker.work(left().map(|section| section.ordinal).collect()).await;
+        worker.work(left().map(|section| section.ordinal).collect(), witness.clone()).await;
     }
     witness.stand_by();
     witness.finished();
@@ -99,7 +99,7 @@ struct Worker<'s> {
 impl<'s> Worker<'s> {
     fn new(seat: &'s ClientSeat, kind: Kind) -> Worker<'s> {
         let (host, resource) = (&seat.host, seat.resource.another());
-        Worker { seat, host, witness: host.witness(), resource, kind }
+        Worker { seat, host, witness: seat.witness.clone(), resource, kind }
     }
 
     async fn all_of(mut self, task: u32) {

@@ -138,11 +138,11 @@ impl Design {
         required
     }
 
-    /// The hosts of its stores in a plan.
+    /// The hosts of its stores, which run with these [settings](Design::settings).
     #[must_use]
-    pub fn members(&self, world: &WorldSpec) -> Vec<Member> {
+    pub fn members(&self, settings: &Settings) -> Vec<Member> {
         let Some(kind) = &self.kind else { return Vec::new() };
-        kind.members(self.topology, &self.settings(world))
+        kind.members(self.topology, settings)
     }
 
     /// Whether its clients do the same in a run without faults while watchers only answer them: not those that wait for
@@ -152,12 +152,11 @@ impl Design {
         !self.needs_replicas && self.parts.is_empty()
     }
 
-    /// Where its clients find its stores in a plan.
+    /// Where its clients find its stores, which have these [members](Design::members).
     #[must_use]
-    pub fn addresses(&self, world: &WorldSpec) -> Vec<StoreAddress> {
+    pub fn addresses(&self, members: &[Member]) -> Vec<StoreAddress> {
         let Some(kind) = &self.kind else { return Vec::new() };
-        let members = self.members(world);
-        (1..=self.topology.stores).map(|store| kind.address(store, self.topology, &members)).collect()
+        (1..=self.topology.stores).map(|store| kind.address(store, self.topology, members)).collect()
     }
 
     /// Checks what a plan says of the stores, which may come from a hostile file.

@@ -6,10 +6,10 @@ use std::future::Future;
 use std::time::Duration;
 
 use super::data::{Applied, Operation, ResourceError};
-use super::worker::Worker;
 use crate::host::Host;
 use picklock_model::ids::{Key, Token};
 
+pub use super::client::Client;
 pub use crate::base::deadline::Deadline;
 pub use crate::base::future::BoxFuture;
 pub use picklock_model::trace::{Belief, Exclusion};
@@ -375,32 +375,5 @@ impl<D: Direct> ErasedDirect for D {
         work: Duration,
     ) -> BoxFuture<'a, Result<bool, LockError>> {
         Box::pin(Direct::sell(self, key, amount, work))
-    }
-}
-
-/// A client of a design: most hold a lock around a section, some need none or do all of it by themselves.
-pub enum Client {
-    /// Acquire, run the section, release.
-    Lock(Box<dyn ErasedLock>),
-    /// Change the resource directly.
-    Direct(Box<dyn ErasedDirect>),
-    /// Do everything by itself, and say when it holds the lock.
-    Worker(Box<dyn Worker>),
-}
-
-impl Client {
-    /// A client that locks.
-    pub fn lock(lock: impl Lock) -> Client {
-        Client::Lock(Box::new(lock))
-    }
-
-    /// A client that does without.
-    pub fn direct(direct: impl Direct) -> Client {
-        Client::Direct(Box::new(direct))
-    }
-
-    /// A client that does everything by itself.
-    pub fn worker(worker: impl Worker + 'static) -> Client {
-        Client::Worker(Box::new(worker))
     }
 }

@@ -1,5 +1,6 @@
 //! The contract between what is tested and what tests it: a lock, and the design around it.
 
+mod client;
 pub mod data;
 pub mod design;
 pub mod family;
@@ -7,4 +8,5 @@ pub mod lock;
 pub mod param;
 pub mod span;
 pub mod store;
+pub mod witness;
 pub mod worker;

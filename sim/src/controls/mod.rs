@@ -1,5 +1,4 @@
-//! What a run has beside the lock: the resource that it guards, a perfect lock to compare with, and whoever watches.
+//! What a run has beside the lock: the resource that it guards, and a perfect lock to compare with.
 
 pub mod oracle;
 pub mod resource;
-pub mod witness;

@@ -3,11 +3,11 @@
 mod bell;
 mod connect;
 pub mod disk;
+pub mod driver;
 #[expect(clippy::module_inception, reason = "a host is what all the others here belong to")]
 mod host;
 pub(crate) mod levers;
 mod origins;
-pub(crate) mod outside;
 mod rng;
 pub mod sleep;
 pub(crate) mod sockets;

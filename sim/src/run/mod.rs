@@ -1,10 +1,16 @@
 //! One run, or one world that is served: everything below put together.
 
+mod bound;
+mod hosts;
 pub mod live;
 mod one;
+mod options;
+mod seat;
 #[cfg(test)]
 mod tests;
 
-pub use one::{ClientSeat, Panicked, Run, Workload, probe, run, run_keeping, scout};
+pub use one::{Panicked, Run, run};
+pub use options::Options;
+pub use seat::{ClientSeat, Workload};
 
 pub use crate::world::Wire;

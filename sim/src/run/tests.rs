@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use super::{Workload, run, scout};
+use super::{Options, Workload, run};
 use crate::contract::design::Design;
 use crate::contract::lock::{Client, Grant, Lock, LockError};
 use crate::engine::Engine;
@@ -53,7 +53,7 @@ fn sleeping(span: Duration) -> (Workload, Arc<Mutex<Vec<Weak<World>>>>) {
     let workload: Workload = Arc::new(move |seat| {
         worlds.lock().expect("nobody panics here").push(Arc::downgrade(&seat.host.world));
         Box::pin(async move {
-            let witness = seat.host.witness();
+            let witness = seat.witness;
             seat.host.sleep(span).await;
             witness.finished();
         })
@@ -80,6 +80,6 @@ fn a_world_goes_with_its_run_whether_or_not_the_fresh_client_was_let_in() {
         assert_eq!(left(&seen), 0, "after a run on {engine:?} whose client sleeps for {span:?}");
     }
     let (workload, seen) = sleeping(short);
-    scout(&design, &plan(), &workload, None).expect("nothing panics");
+    run(Options::for_points(None), &design, &plan(), &workload).expect("nothing panics");
     assert_eq!(left(&seen), 0, "after a run for its points alone");
 }

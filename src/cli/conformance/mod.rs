@@ -107,7 +107,7 @@ fn compare(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Option<Al
     if real.admits(&plan).is_err() {
         return Ok(None);
     }
-    let one = check::check_keeping(Engine::Event, &simulated, plan.clone())?;
-    let other = check::check_keeping(Engine::Event, &real, plan)?;
+    let one = check::check(check::Options::from(Engine::Event).with_wire(), &simulated, plan.clone())?;
+    let other = check::check(check::Options::from(Engine::Event).with_wire(), &real, plan)?;
     Ok(Some(alike::compare(&one, &other)))
 }

@@ -67,7 +67,8 @@ impl StoreKind for Etcd {
     }
 
     fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        seat.host.give_up("there is no simulated etcd; its members run as real processes only".to_owned())
+        picklock_sim::driver::HostDriver::of(&seat.host)
+            .abort_run("there is no simulated etcd; its members run as real processes only".to_owned())
     }
 
     /// Until a leader is elected, which may take a second vote, or until a lone member is up again. A new leader gives all

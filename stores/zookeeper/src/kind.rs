@@ -60,8 +60,8 @@ impl StoreKind for ZooKeeper {
     }
 
     fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        seat.host
-            .give_up("there is no simulated ZooKeeper; its members run as real processes only".to_owned())
+        picklock_sim::driver::HostDriver::of(&seat.host)
+            .abort_run("there is no simulated ZooKeeper; its members run as real processes only".to_owned())
     }
 
     /// Until a silent leader is given up and another one is elected, or until a lone member is up again. A new leader gives all

@@ -101,7 +101,7 @@ fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> (R
         Box::pin(async move {
             script(seat.host.clone()).await;
             done.lock().unwrap()[nth] = true;
-            seat.host.witness().finished();
+            seat.witness.finished();
         })
     });
     let run = run(engine, &design, &plan, &workload).unwrap();

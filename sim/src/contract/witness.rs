@@ -10,23 +10,15 @@ use picklock_model::ids::Key;
 use picklock_model::plan::Phase;
 use picklock_model::trace::What;
 
-impl Host {
-    /// What a workload tells the simulator about the section that it runs on this client.
-    #[must_use]
-    pub fn witness(&self) -> Witness {
-        Witness::new(self.clone())
-    }
-}
-
-/// The witness of one client.
+/// The witness of one client: only the run hands it out, with the client's seat.
 #[derive(Clone, Debug)]
 pub struct Witness {
     host: Host,
 }
 
 impl Witness {
-    pub(crate) fn new(host: Host) -> Witness {
-        Witness { host }
+    pub(crate) fn of(host: &Host) -> Witness {
+        Witness { host: host.clone() }
     }
 
     /// The section asks for the lock now.

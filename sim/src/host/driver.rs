@@ -1,0 +1,64 @@
+//! The driver of a host: for a program that was not written against [`Host`] and runs as the process of one. Its driver passes
+//! the protocol points that the program comes to, and reads the clocks for it. A lock under test does neither.
+
+use std::future::poll_fn;
+use std::panic::resume_unwind;
+use std::task::Poll;
+
+use super::host::Host;
+use crate::world::Admission;
+use picklock_model::plan::Access;
+use picklock_model::time::{Monotonic, WallTime};
+
+/// What drives the process of one host from outside.
+#[derive(Clone, Debug)]
+pub struct HostDriver {
+    host: Host,
+}
+
+impl HostDriver {
+    /// The driver of this host.
+    #[must_use]
+    pub fn of(host: &Host) -> HostDriver {
+        HostDriver { host: host.clone() }
+    }
+
+    /// Comes to a protocol point and goes on when it is passed: a pause that strikes here is waited for.
+    pub async fn pass(&self, access: Access) {
+        self.host.world.state().before(self.host.id, access, None);
+        self.gate().await;
+        self.host.world.state().after(self.host.id, access, None);
+        self.gate().await;
+    }
+
+    async fn gate(&self) {
+        poll_fn(|cx| match self.host.world.state().gate(self.host.id, cx.waker()) {
+            Admission::Wait => Poll::Pending,
+            Admission::Run => Poll::Ready(()),
+        })
+        .await;
+    }
+
+    /// What its clocks show, without a protocol point.
+    #[must_use]
+    pub fn clocks(&self) -> (Monotonic, WallTime) {
+        let mut state = self.host.world.state();
+        let now = state.local_now(self.host.id);
+        (state.monotonic(self.host.id), state.process(self.host.id).clock.wall(now))
+    }
+
+    /// The names of all hosts of its world, in their order, itself included.
+    #[must_use]
+    pub fn host_names(&self) -> Vec<String> {
+        self.host.world.hosts().iter().map(|host| host.name.clone()).collect()
+    }
+
+    /// Ends the run: what runs here cannot be tested, for this reason, which is no verdict on it.
+    pub fn abort_run(&self, why: String) -> ! {
+        resume_unwind(Box::new(Untestable(why)))
+    }
+}
+
+/// Why code under test could not be tested.
+#[derive(Debug)]
+pub(crate) struct Untestable(pub(crate) String);

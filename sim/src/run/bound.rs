@@ -1,0 +1,75 @@
+//! How soon a waiter must get the lock, and what a design claims to survive: what the invariant progress holds a run to.
+
+use std::time::Duration;
+
+use picklock_model::plan::{Plan, Settings};
+use picklock_model::trace::{Belief, Condition, Conditions};
+
+use crate::contract::design::Design;
+
+/// The bounds of one run.
+#[derive(Clone, Copy)]
+pub(super) struct Bound {
+    /// By then somebody who waits must have the lock, once nothing is broken.
+    pub(super) progress: Duration,
+    /// What stores that do not answer add to it.
+    pub(super) detour: Duration,
+    /// What the design claims to survive.
+    pub(super) survives: Conditions,
+}
+
+impl Bound {
+    /// The bounds of a plan for stores that run with these settings.
+    pub(super) fn of(design: &Design, plan: &Plan, settings: &Settings) -> Bound {
+        Bound {
+            progress: progress(design, plan, settings),
+            detour: detour(design, plan),
+            survives: survives(design),
+        }
+    }
+
+    /// For how long the fresh client at the end asks for each key: longer than the bound, so that one that is not met shows.
+    pub(super) fn asking(self) -> Duration {
+        let bound = self.progress + self.detour;
+        bound + bound / 5
+    }
+}
+
+/// `TTL + retry + failover + delay` of the invariant progress: the leases that must run out, the time that the stores may take to
+/// recover (until they are whole again, if the design needs a replica), and a second for connecting, retrying and the slowest
+/// messages. Without a lock a turn is a change that was made, and work comes before it: twice, because what was under way
+/// when somebody else made a change is done again.
+fn progress(design: &Design, plan: &Plan, settings: &Settings) -> Duration {
+    let recovery = design
+        .kind
+        .as_ref()
+        .map_or(Duration::ZERO, |kind| kind.recovery_time(design.topology, settings, design.needs_replicas));
+    let work = if design.belief == Belief::None { 2 * longest_work(plan) } else { Duration::ZERO };
+    plan.world.ttl * design.leases_to_recover + recovery + work + Duration::from_secs(1)
+}
+
+/// What the design claims to survive, and that it gets on after a failover where it needs no replica for that: see
+/// [`progress`].
+fn survives(design: &Design) -> Conditions {
+    match design.topology.replicated && !design.needs_replicas {
+        true => design.survives.and(Condition::PrimaryDown),
+        false => design.survives,
+    }
+}
+
+/// What stores that do not answer add to it, for a design on several: a request to each of them and its release take a
+/// twentieth of the lease, which is what is small against it in Redlock's own words, and four attempts may be needed until no
+/// two waiters take votes from each other. A client that waits for longer does not do what it claims.
+fn detour(design: &Design, plan: &Plan) -> Duration {
+    let few = design.topology.minority();
+    let request = (plan.world.ttl / 20).max(Duration::from_millis(10));
+    if design.survives.has(Condition::MinorityDown) { few * ATTEMPTS * 2 * request } else { Duration::ZERO }
+}
+
+/// See [`detour`].
+const ATTEMPTS: u32 = 4;
+
+fn longest_work(plan: &Plan) -> Duration {
+    let sections = plan.clients.iter().flat_map(|client| &client.sections);
+    sections.map(|section| section.work).max().unwrap_or_default()
+}

@@ -1,0 +1,160 @@
+//! The hosts of a run with their programs: the resource, the servers, the clients.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use picklock_model::ids::{HostId, Key};
+use picklock_model::plan::{ClientPlan, Plan, SectionPlan, Settings};
+use picklock_model::trace::{HostInfo, Role};
+
+use super::bound::Bound;
+use super::seat::{ClientSeat, Workload};
+use crate::base::future::BoxFuture;
+use crate::contract::design::{Design, Seat, StoreAddress};
+use crate::contract::store::{Member, ServerSeat, StoreKind};
+use crate::contract::witness::Witness;
+use crate::controls::resource::{self, Resource};
+use crate::engine::boot::Boot;
+use crate::host::Host;
+
+/// All that is known of a run before it begins, computed once.
+pub(super) struct Hosts {
+    pub(super) infos: Vec<HostInfo>,
+    pub(super) programs: Vec<Boot>,
+    pub(super) bound: Bound,
+    /// The fresh client at the end, and for how long it may stay.
+    pub(super) latecomer: Option<(HostId, Duration)>,
+}
+
+impl Hosts {
+    /// The hosts of a plan. Where `watchers_rest`, watchers answer clients and do nothing else.
+    pub(super) fn of(design: &Design, plan: &Plan, workload: &Workload, watchers_rest: bool) -> Hosts {
+        let settings = design.settings(&plan.world);
+        let members = design.members(&settings);
+        let addresses = design.addresses(&members);
+        let bound = Bound::of(design, plan, &settings);
+        let mut hosts = Hosts { infos: Vec::new(), programs: Vec::new(), bound, latecomer: None };
+        let stock = plan.world.stock;
+        let program: Boot = Arc::new(move |host| Box::pin(resource::serve(host, stock)));
+        hosts.add(HostInfo::new(resource::HOST, Role::Resource), program);
+        for (kind, member) in
+            design.kind.iter().flat_map(|kind| members.iter().map(move |member| (kind, member)))
+        {
+            let of_its_store = members.iter().filter(|other| other.store == member.store).cloned().collect();
+            let (name, role) = (member.name.clone(), member.role);
+            let silent = role != Role::Watcher && !kind.tells_records();
+            let may_rest = watchers_rest && role == Role::Watcher;
+            let program = server_program(kind, member, of_its_store, &settings, may_rest);
+            hosts.add(HostInfo { name, role, store: member.store, silent }, program);
+        }
+        let enter = entrance(design, plan, workload, &addresses, plan.world.wait);
+        for client in &plan.clients {
+            let (enter, client) = (Arc::clone(&enter), client.clone());
+            let info = HostInfo::new(&client.name, Role::Client);
+            hosts.add(info, Arc::new(move |host| enter(host, client.clone())));
+        }
+        if plan.world.latecomer {
+            let enter = entrance(design, plan, workload, &addresses, bound.asking());
+            let span = keys(plan).len().min(KEYS_AT_THE_END) as u32 * (bound.asking() + 4 * plan.world.ttl);
+            hosts.latecomer = Some((HostId(hosts.infos.len() as u16), span));
+            hosts.add(HostInfo::new(LATECOMER, Role::Client), latecomer_program(plan, enter));
+        }
+        hosts
+    }
+
+    fn add(&mut self, info: HostInfo, program: Boot) {
+        self.infos.push(info);
+        self.programs.push(program);
+    }
+}
+
+fn server_program(
+    kind: &Arc<dyn StoreKind>,
+    member: &Member,
+    members: Vec<Member>,
+    settings: &Settings,
+    may_rest: bool,
+) -> Boot {
+    let (kind, member, settings) = (Arc::clone(kind), member.clone(), settings.clone());
+    Arc::new(move |host| {
+        let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
+        kind.serve(ServerSeat { host, member, members, settings, may_rest })
+    })
+}
+
+/// The name of the fresh client that asks for every key at the end.
+const LATECOMER: &str = "latecomer";
+
+/// It asks for so many keys at most, those first of which it is not known that they are free.
+const KEYS_AT_THE_END: usize = 16;
+
+/// The keys that the plan's sections ask for.
+fn keys(plan: &Plan) -> Vec<Key> {
+    let sections = plan.clients.iter().flat_map(|client| &client.sections);
+    let mut keys: Vec<Key> = sections.map(|section| section.key.clone()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+fn latecomer_program(plan: &Plan, enter: Entrance) -> Boot {
+    let all = keys(plan);
+    // Where all only read, nobody need be able to write.
+    let shared = plan.clients.iter().flat_map(|client| &client.sections).all(|section| section.shared);
+    Arc::new(move |host| {
+        let (enter, all) = (Arc::clone(&enter), all.clone());
+        Box::pin(async move {
+            let mut keys = host.let_in().await;
+            keys.extend(all.into_iter().filter(|key| !keys.contains(key)).collect::<Vec<_>>());
+            keys.truncate(KEYS_AT_THE_END);
+            let section = |(at, key)| {
+                let section = SectionPlan::new(at as u32 + 1, key, Duration::ZERO, Duration::ZERO);
+                SectionPlan { shared, ..section }
+            };
+            let sections = keys.into_iter().enumerate().map(section).collect();
+            enter(host, ClientPlan::new(LATECOMER, sections)).await;
+        })
+    })
+}
+
+/// Connects a client and has it carry its sections out.
+type Entrance = Arc<dyn Fn(Host, ClientPlan) -> BoxFuture<'static, ()> + Send + Sync>;
+
+fn entrance(
+    design: &Design,
+    plan: &Plan,
+    workload: &Workload,
+    stores: &[StoreAddress],
+    wait: Duration,
+) -> Entrance {
+    let (connect, workload) = (Arc::clone(&design.client), Arc::clone(workload));
+    let (ttl, stores, belief) = (plan.world.ttl, stores.to_vec(), design.belief);
+    let (fences_reads, habits, own_data) = (design.fences_reads, plan.world.habits, design.own_data);
+    Arc::new(move |host, plan| {
+        let (connect, workload) = (Arc::clone(&connect), Arc::clone(&workload));
+        let seat = Seat { host: host.clone(), ttl, stores: stores.clone() };
+        Box::pin(async move {
+            let client = loop {
+                match connect(seat.clone()).await {
+                    Ok(client) => break client,
+                    Err(_) => host.sleep(ttl / 10).await,
+                }
+            };
+            let resource = Resource::new(host.clone(), 2 * ttl);
+            let witness = Witness::of(&host);
+            workload(ClientSeat {
+                host,
+                client,
+                witness,
+                resource,
+                plan,
+                wait,
+                belief,
+                fences_reads,
+                habits,
+                own_data,
+            })
+            .await;
+        })
+    })
+}

@@ -1,0 +1,60 @@
+//! How a run is made, and what is kept of it besides what happens.
+
+use picklock_model::probe::Seeing;
+
+use crate::engine::Engine;
+
+/// The options of a run. None changes what happens in it, but that one [for its points](Options::for_points) ends early.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The engine that drives it.
+    pub engine: Engine,
+    /// The protocol points that are noted.
+    pub seeing: Seeing,
+    /// Whether it is kept what the segments to stores and from them say.
+    pub wire: bool,
+    /// Made for its points alone, if so.
+    pub(super) shortened: Option<Shortened>,
+}
+
+/// A run as far as faults could strike: the fresh client at the end does not come, nothing is recorded, and watchers rest
+/// where the design lets them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shortened {
+    /// The run is over when all clients are past this section, if one is named.
+    pub(super) last_section: Option<u32>,
+}
+
+impl Options {
+    /// The same, and what segments say is kept.
+    #[must_use]
+    pub fn with_wire(mut self) -> Options {
+        self.wire = true;
+        self
+    }
+
+    /// The same, and these protocol points are noted.
+    #[must_use]
+    pub fn noting(mut self, seeing: Seeing) -> Options {
+        self.seeing = seeing;
+        self
+    }
+
+    /// A run for the protocol points that clients pass, as far as faults could strike: if none strikes after `last_section` of a
+    /// client, it is over when all are past it.
+    #[must_use]
+    pub fn for_points(last_section: Option<u32>) -> Options {
+        Options {
+            engine: Engine::Event,
+            seeing: Seeing::Sections,
+            wire: false,
+            shortened: Some(Shortened { last_section }),
+        }
+    }
+}
+
+impl From<Engine> for Options {
+    fn from(engine: Engine) -> Options {
+        Options { engine, ..Options::default() }
+    }
+}

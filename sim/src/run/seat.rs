@@ -1,0 +1,40 @@
+//! What a workload is, and what it is given for each client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use picklock_model::plan::{ClientPlan, Habits};
+use picklock_model::trace::Belief;
+
+use crate::base::future::BoxFuture;
+use crate::contract::lock::Client;
+use crate::contract::witness::Witness;
+use crate::controls::resource::Resource;
+use crate::host::Host;
+
+/// What a client does with its lock; the same for every design.
+pub type Workload = Arc<dyn Fn(ClientSeat) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// What a workload's client is started with.
+pub struct ClientSeat {
+    /// Its host.
+    pub host: Host,
+    /// The design's client.
+    pub client: Client,
+    /// What the workload reports of its sections.
+    pub witness: Witness,
+    /// A client of the guarded resource.
+    pub resource: Resource,
+    /// What it is to do.
+    pub plan: ClientPlan,
+    /// How long a section waits for the lock, on the client's clock.
+    pub wait: Duration,
+    /// Whether it looks at the deadlines that come with its grants.
+    pub belief: Belief,
+    /// Whether its reads carry the fencing token too.
+    pub fences_reads: bool,
+    /// What it does with what its lock tells it.
+    pub habits: Habits,
+    /// True if the guarded data lie in the design's own store: its lock changes them, and the resource is not used.
+    pub own_data: bool,
+}
