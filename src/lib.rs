@@ -76,6 +76,7 @@ pub use picklock_model as model;
 pub use picklock_reports as reports;
 pub use picklock_scenarios as scenarios;
 pub use picklock_sim as sim;
+pub use picklock_stores as stores;
 
 pub use gate::{Gate, GateError, Seeds, Verdict, gate, replay};
 pub use impls::{Connection, on_redis, on_redis_with};
@@ -92,5 +93,5 @@ pub use sim::design::{Condition, Design, Seat, StoreAddress, Topology};
 pub use sim::engine::Engine;
 pub use sim::host::{Elapsed, Host};
 pub use sim::lock::{Belief, Client, Deadline, Direct, Exclusion, Grant, Lock, LockError, Retry};
-pub use sim::store::{Member, ServerSeat, StoreKind};
+pub use sim::store::{Member, ServerSeat, SimulatedStore, StoreSpec};
 pub use sim::task::Task;

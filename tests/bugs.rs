@@ -19,7 +19,7 @@ use cells::{Cell, design};
 const SEEDS: u64 = 60;
 
 fn cell(spelling: &str, scenario: &str) -> Cell {
-    Cell::of(&design(spelling), suite::named(scenario, &picklock_impls::stores()).unwrap()).unwrap()
+    Cell::of(&design(spelling), suite::named(scenario, &picklock_stores::params()).unwrap()).unwrap()
 }
 
 /// The first seed that shows a violation.

@@ -194,7 +194,7 @@ mod list {
             let entries = all[kind].as_array().unwrap().iter();
             entries.map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
         };
-        let suite = picklock::scenarios::suite::builtin(&picklock_impls::stores());
+        let suite = picklock::scenarios::suite::builtin(&picklock_stores::params());
         assert_eq!(names("scenarios"), Vec::from_iter(suite.iter().map(|scenario| scenario.name())));
         let designs = names("designs");
         for design in DESIGNS {

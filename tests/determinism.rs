@@ -30,13 +30,13 @@ fn designs() -> Vec<Design> {
 /// The built-in scenario of a name.
 fn scenario(name: &str) -> Scenario {
     let found =
-        suite::builtin(&picklock_impls::stores()).into_iter().find(|scenario| scenario.name() == name);
+        suite::builtin(&picklock_stores::params()).into_iter().find(|scenario| scenario.name() == name);
     found.expect("the test names a built-in scenario")
 }
 
 /// Every built-in design under every built-in scenario that says something of it.
 fn all() -> Vec<Cell> {
-    let scenarios = suite::builtin(&picklock_impls::stores());
+    let scenarios = suite::builtin(&picklock_stores::params());
     let mut cells = Vec::new();
     for design in designs() {
         cells.extend(scenarios.iter().filter_map(|scenario| Cell::of(&design, scenario.clone())));
@@ -164,7 +164,7 @@ fn another_process_makes_the_same_run() {
 /// Every design once, under a scenario that says something of it, on the slow engine: not the same for all.
 fn on_turmoil() -> impl Iterator<Item = Cell> {
     designs().into_iter().enumerate().map(|(at, design)| {
-        let mut cells: Vec<Cell> = suite::builtin(&picklock_impls::stores())
+        let mut cells: Vec<Cell> = suite::builtin(&picklock_stores::params())
             .into_iter()
             .filter_map(|scenario| Cell::of(&design, scenario))
             .collect();

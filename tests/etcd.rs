@@ -26,7 +26,7 @@ const ADAPTER: &str = concat!("python3 ", env!("CARGO_MANIFEST_DIR"), "/examples
 
 /// Whether etcd can be run here, with a client in Python.
 fn can_run() -> bool {
-    let etcd = servers::installed_etcd().is_some();
+    let etcd = servers::version("etcd").is_some();
     if !etcd {
         println!("skipped: etcd is not installed");
     }

@@ -16,7 +16,7 @@ use picklock::scenarios::suite;
 use picklock::sim::design::{Design, spell};
 
 fn calm(settings: &[&str]) -> Scenario {
-    let mut scenario = suite::named("calm", &picklock_impls::stores()).unwrap();
+    let mut scenario = suite::named("calm", &picklock_stores::params()).unwrap();
     scenario.set_all(settings).unwrap();
     scenario
 }

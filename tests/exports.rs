@@ -21,7 +21,7 @@ use binary::{directory, end, picklock, run_in};
 /// Runs with a pause, a crash, a failover and without a lock, told with what was said.
 fn stories() -> Vec<Story> {
     let of = |spelling: &str, scenario: &str, seed: u64| {
-        let known = suite::builtin(&picklock_impls::stores());
+        let known = suite::builtin(&picklock_stores::params());
         let scenario = known.into_iter().find(|one| one.name() == scenario).unwrap();
         let design = scenario.applies(&picklock_impls::design(spelling).unwrap()).unwrap();
         let plan = check::draw(&design, &scenario, Seed(seed)).unwrap();

@@ -16,7 +16,7 @@ use picklock::sim::engine::Engine;
 
 /// So many runs of a design under a scenario of the suite, with settings.
 fn runs(design: &str, scenario: &str, settings: &[&str], seeds: u64) -> Vec<Checked> {
-    let scenario = suite::named(scenario, &picklock_impls::stores()).unwrap();
+    let scenario = suite::named(scenario, &picklock_stores::params()).unwrap();
     of(design, scenario, settings, seeds)
 }
 
@@ -59,7 +59,7 @@ fn two_tasks_under_one_owner_are_both_let_in_and_two_owners_are_not() {
 fn a_pause_that_must_fall_into_a_partition_does() {
     let text = "summary = 'tied'\n[[fault]]\nkind = 'partition'\nfor = '1 x ttl'\n\
                 [[fault]]\nkind = 'pause'\nfor = '0.2 x ttl'\nduring = 'partition'";
-    let scenario = Scenario::parse("tied.toml", text, &picklock_impls::stores()).unwrap();
+    let scenario = Scenario::parse("tied.toml", text, &picklock_stores::params()).unwrap();
     for run in of("single", scenario, &[], 60) {
         let at = |wanted: &dyn Fn(&What) -> bool| {
             run.trace.events.iter().find(|event| wanted(&event.what)).map(|event| event.at)
@@ -120,7 +120,7 @@ fn fencing_the_writes_alone_is_not_enough() {
 fn lost_requests_and_errors_leave_what_has_no_lease() {
     let under = |kind: &str| {
         let text = format!("summary = 'one fault'\n[[fault]]\nkind = '{kind}'");
-        Scenario::parse("one.toml", &text, &picklock_impls::stores()).unwrap()
+        Scenario::parse("one.toml", &text, &picklock_stores::params()).unwrap()
     };
     for kind in ["lost-request", "error-reply", "cancel"] {
         assert!(violating(&of("setnx", under(kind), &[], 40), "progress") > 0, "{kind}");
@@ -162,7 +162,7 @@ fn waiting_for_one_of_two_replicas_is_not_enough_and_waiting_for_both_is() {
 fn a_timer_that_stops_at_the_first_error_loses_the_lock() {
     let text = "summary = 'a renewal fails'\n[contend]\nwork = '1.5 x ttl..2 x ttl'\n\
                 [[fault]]\nkind = 'error-reply'\nphase = 'work'\ntimes = 1";
-    let scenario = || Scenario::parse("renewals.toml", text, &picklock_impls::stores()).unwrap();
+    let scenario = || Scenario::parse("renewals.toml", text, &picklock_stores::params()).unwrap();
     assert_eq!(violating(&of("watchdog", scenario(), &[], 40), "mutual-exclusion"), 0);
     assert!(violating(&of("watchdog{renewal=stopping}", scenario(), &[], 40), "mutual-exclusion") > 0);
 }
@@ -219,7 +219,7 @@ mod majority;
 /// were, and those that violate progress.
 fn under_the_suite(design: &Design, seeds: Range<u64>) -> (u64, Vec<String>) {
     let (mut made, mut blocked) = (0, Vec::new());
-    for scenario in suite::builtin(&picklock_impls::stores()) {
+    for scenario in suite::builtin(&picklock_stores::params()) {
         let Ok(design) = scenario.applies(design) else { continue };
         for seed in seeds.clone() {
             let run = check::seed(Engine::Event, &design, &scenario, Seed(seed)).unwrap();

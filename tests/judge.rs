@@ -73,7 +73,7 @@ fn what_a_run_exports_is_judged_as_the_run_was() {
     let (mut cells, mut broken) = (0, 0);
     for spelling in designs {
         let Ok(of_name) = picklock_impls::design(spelling) else { continue };
-        for scenario in suite::builtin(&picklock_impls::stores()) {
+        for scenario in suite::builtin(&picklock_stores::params()) {
             let Some(cell) = Cell::of(&of_name, scenario) else { continue };
             for seed in 0..3 {
                 let run = cell.run(Engine::Event, seed);
@@ -92,7 +92,7 @@ fn what_a_run_exports_is_judged_as_the_run_was() {
 #[test]
 fn a_run_exports_the_same_bytes_twice() {
     let scenario =
-        suite::builtin(&picklock_impls::stores()).into_iter().find(|it| it.name() == "pause").unwrap();
+        suite::builtin(&picklock_stores::params()).into_iter().find(|it| it.name() == "pause").unwrap();
     let cell = Cell::of(&design("single-fenced"), scenario).unwrap();
     for format in single::ALL {
         let [one, other] = [0, 1].map(|_| exported(&cell, &cell.run(Engine::Event, 4), format.name));

@@ -451,7 +451,7 @@ mod bites {
 
     #[test]
     fn a_run_is_the_calm_run_until_its_first_lever_is_pulled() {
-        for scenario in suite::builtin(&picklock_impls::stores()) {
+        for scenario in suite::builtin(&picklock_stores::params()) {
             for spelling in ["single", "redlock{nodes=3}", "single-fenced{store=replicated}", "watchdog"] {
                 let Some(cell) = Cell::of(&design(spelling), scenario.clone()) else { continue };
                 let faulty = cell.run(Engine::Event, 11);
@@ -481,11 +481,11 @@ mod bites {
         let designs = ["single", "redlock"].map(design).into();
         let campaign = Campaign {
             jobs: NonZero::new(2).unwrap(),
-            ..Campaign::new(designs, suite::builtin(&picklock_impls::stores()), 0..60)
+            ..Campaign::new(designs, suite::builtin(&picklock_stores::params()), 0..60)
         };
         let summary = campaign.run(&AtomicBool::new(false), &Silent).unwrap();
         for cell in summary.cells.iter().filter(|cell| cell.skipped.is_none()) {
-            let scenario = suite::builtin(&picklock_impls::stores())
+            let scenario = suite::builtin(&picklock_stores::params())
                 .into_iter()
                 .find(|scenario| scenario.name() == cell.scenario)
                 .unwrap();

@@ -21,7 +21,7 @@ fn design(name: &str) -> Design {
 }
 
 fn scenario(name: &str, settings: &[String]) -> Scenario {
-    let mut scenario = suite::builtin(&picklock_impls::stores())
+    let mut scenario = suite::builtin(&picklock_stores::params())
         .into_iter()
         .find(|scenario| scenario.name() == name)
         .unwrap();
@@ -42,7 +42,7 @@ fn campaign(designs: Vec<Design>, scenarios: Vec<Scenario>, seeds: u64, expect: 
 fn every_cell_of_the_matrix_is_as_expected() {
     let designs = picklock::impls::families().iter().map(|family| family.design()).collect();
     let expectations = Expectations::builtin();
-    let summary = campaign(designs, suite::builtin(&picklock_impls::stores()), 30, &expectations);
+    let summary = campaign(designs, suite::builtin(&picklock_stores::params()), 30, &expectations);
     for cell in summary.cells {
         let name = format!("{} under {}", cell.design, cell.scenario);
         assert_ne!(cell.met, Some(false), "{name}: {:?}", cell.unmet_because);
@@ -74,7 +74,7 @@ const UNDECIDED: [(&str, &str, &str); 6] = [
 #[test]
 fn the_expectations_name_only_cells_that_exist() {
     let names = |design: &str| picklock::impls::families().iter().any(|family| family.name == design);
-    let scenarios = suite::builtin(&picklock_impls::stores());
+    let scenarios = suite::builtin(&picklock_stores::params());
     for (design, scenario) in Expectations::builtin().names() {
         assert!(names(design), "{design}");
         assert!(scenarios.iter().any(|other| other.name() == scenario), "{scenario}");

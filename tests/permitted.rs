@@ -20,7 +20,7 @@ mod cells;
 use cells::{Cell, design};
 
 fn cell(of: &str, under: &str) -> Cell {
-    let scenario = suite::builtin(&picklock_impls::stores()).into_iter().find(|it| it.name() == under);
+    let scenario = suite::builtin(&picklock_stores::params()).into_iter().find(|it| it.name() == under);
     let scenario = scenario.unwrap_or_else(|| panic!("there is no scenario `{under}`"));
     Cell::of(&design(of), scenario).unwrap_or_else(|| panic!("`{under}` says nothing of `{of}`"))
 }

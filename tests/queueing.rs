@@ -18,7 +18,8 @@ use stage::*;
 
 /// How often waiters were passed by in a hundred calm runs.
 fn bypasses(spelling: &str) -> u64 {
-    let cell = Cell::of(&design(spelling), suite::named("calm", &picklock_impls::stores()).unwrap()).unwrap();
+    let cell =
+        Cell::of(&design(spelling), suite::named("calm", &picklock_stores::params()).unwrap()).unwrap();
     (0..100).map(|seed| cell.run(Engine::Event, seed).metrics.bypasses).sum()
 }
 

@@ -17,7 +17,7 @@ const BROKEN: &str = "row-lock{read=plain}";
 
 fn scenario(name: &str, settings: &[&str]) -> Scenario {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("scenarios/suite/{name}.toml"));
-    let mut scenario = Scenario::load(&file, &picklock_impls::stores()).unwrap();
+    let mut scenario = Scenario::load(&file, &picklock_stores::params()).unwrap();
     scenario.set_all(settings).unwrap();
     scenario
 }

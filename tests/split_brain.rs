@@ -34,7 +34,7 @@ fn experiment(name: &str) -> String {
 }
 
 fn cell(spelling: &str, name: &str, settings: &[&str]) -> Cell {
-    let mut scenario = Scenario::load(Path::new(&experiment(name)), &picklock_impls::stores()).unwrap();
+    let mut scenario = Scenario::load(Path::new(&experiment(name)), &picklock_stores::params()).unwrap();
     scenario.set_all(settings).unwrap();
     Cell::of(&design(spelling), scenario).unwrap()
 }

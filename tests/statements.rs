@@ -121,7 +121,7 @@ mod timer_renew {
     /// How many of 100 runs without any fault end with a breach of ownership: sections longer than the lease, several
     /// waiters, and a network in which a message may overtake one that was sent much earlier on another connection.
     fn foreign(spelling: &str) -> usize {
-        let mut scenario = suite::named("long-work", &picklock_impls::stores()).unwrap();
+        let mut scenario = suite::named("long-work", &picklock_stores::params()).unwrap();
         let settings = ["clients=6", "latency=200us..60ms", "horizon=14 x ttl", "wait=14 x ttl"];
         scenario.set_all(&settings).unwrap();
         let cell = Cell::of(&design(spelling), scenario).unwrap();
@@ -167,7 +167,7 @@ mod redlock {
 
     #[test]
     fn renewal_lets_work_outlast_the_lease_for_who_relies_on_it_and_not_for_an_honest_holder() {
-        let mut scenario = suite::named("long-work", &picklock_impls::stores()).unwrap();
+        let mut scenario = suite::named("long-work", &picklock_stores::params()).unwrap();
         scenario.set_all(&["clients=3", "horizon=8 x ttl"]).unwrap();
         let runs = |spelling: &str| -> Vec<Checked> {
             let cell = Cell::of(&design(spelling), scenario.clone()).unwrap();
@@ -252,7 +252,7 @@ mod optimistic {
     use super::*;
 
     fn runs(scenario: &str, settings: &[&str]) -> Vec<Checked> {
-        let mut scenario = suite::named(scenario, &picklock_impls::stores()).unwrap();
+        let mut scenario = suite::named(scenario, &picklock_stores::params()).unwrap();
         scenario.set_all(settings).unwrap();
         let cell = Cell::of(&design("optimistic"), scenario).unwrap();
         (0..60).map(|seed| cell.run(Engine::Event, seed)).collect()

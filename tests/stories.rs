@@ -41,7 +41,7 @@ fn cells() -> Vec<Cell> {
         let expected = expectations.cell(&cell.name, cell.scenario.name());
         expected.is_some_and(|expected| !expected.violated.is_empty() || !expected.may.is_empty())
     };
-    let stores = picklock_impls::stores();
+    let stores = picklock_stores::params();
     let scenarios = suite::builtin(&stores);
     let of_design = |name: &str| {
         let design = design(name);

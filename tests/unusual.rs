@@ -77,7 +77,7 @@ fn drawn(number: u64) -> Drawn {
             file += &entry;
         }
     }
-    let mut scenario = Scenario::parse("drawn.toml", &file, &picklock_impls::stores()).unwrap();
+    let mut scenario = Scenario::parse("drawn.toml", &file, &picklock_stores::params()).unwrap();
     let mut settings = Vec::new();
     let mut add = |scenario: &mut Scenario, setting: String| {
         if scenario.set(&setting).is_ok() {

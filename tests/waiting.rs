@@ -75,7 +75,7 @@ fn whoever_polls_does_not_depend_on_being_told() {
 fn no_lost_notification_blocks_for_longer_than_a_lease() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/experiments/lost-notification.toml");
     let cell =
-        Cell::of(&design(BY_CHANNEL), Scenario::load(&file, &picklock_impls::stores()).unwrap()).unwrap();
+        Cell::of(&design(BY_CHANNEL), Scenario::load(&file, &picklock_stores::params()).unwrap()).unwrap();
     let (mut stalled, mut longest) = (0, Duration::ZERO);
     for seed in 0..200 {
         let run = cell.run(Engine::Event, seed);

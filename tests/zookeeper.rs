@@ -40,7 +40,7 @@ fn python() -> PathBuf {
 
 /// Whether ZooKeeper can be run here, with kazoo.
 fn can_run() -> bool {
-    if servers::installed_zookeeper().is_none() {
+    if servers::version("zookeeper").is_none() {
         println!("skipped: ZooKeeper or Java is not installed");
         return false;
     }

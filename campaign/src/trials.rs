@@ -74,7 +74,7 @@ fn elsewhere(engine: Engine, design: &Design, run: &Checked, others: &[Design]) 
 /// The other design on servers such as the first one has; `None` if it stands on others, or cannot do what the plan asks
 /// for.
 fn standing_alike(design: &Design, other: &Design, plan: &Plan) -> Option<Design> {
-    let kind = |of: &Design| of.kind.as_ref().map(|kind| kind.name());
+    let kind = |of: &Design| of.store.as_ref().map(|store| store.spec.name());
     let replicated = design.topology.replicated;
     let fits = other.name != design.name
         && kind(other) == kind(design)

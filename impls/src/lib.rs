@@ -69,9 +69,9 @@ pub mod libraries;
 pub mod locks;
 pub mod own;
 pub mod postgres;
+mod queue_server;
 
 use picklock_sim::design::{Design, Family, SpellingError, spell};
-use picklock_sim::store::StoreParams;
 
 pub use connection::Connection;
 pub use own::{on_redis, on_redis_with};
@@ -86,17 +86,6 @@ pub fn families() -> &'static [&'static Family] {
 #[must_use]
 pub fn bugs() -> &'static [&'static Family] {
     bugs::ALL
-}
-
-/// The kinds of stores that designs stand on, as scenarios may speak of them.
-#[must_use]
-pub fn stores() -> Vec<StoreParams> {
-    vec![
-        StoreParams::of(&picklock_redis::Redis::default()),
-        StoreParams::of(&picklock_postgres::Postgres),
-        StoreParams { kind: "etcd", params: picklock_etcd::PARAMS },
-        StoreParams { kind: "zookeeper", params: picklock_zookeeper::PARAMS },
-    ]
 }
 
 /// Designs on stores that are not of the suite yet: spelled like all others, and run where they are named.

@@ -35,6 +35,6 @@ pub enum ProgramError {
         /// The value given.
         value: String,
         /// What it must be.
-        must: &'static str,
+        must: String,
     },
 }

@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use picklock_model::time::nanos;
-use picklock_model::trace::Role;
 use picklock_programs::{Instruction, Looks, Setup, instructions};
-use picklock_redis::{Redis, sentinel};
 use picklock_sim::design::{Condition, Conditions, Design, Part, Seat, Topology};
 use picklock_sim::lock::{Belief, Client};
-use picklock_sim::store::{StoreAddress, StoreKind as _};
+use picklock_sim::store::{Store, StoreAddress};
+use picklock_stores::KINDS;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::ensemble::Ensemble;
@@ -145,9 +145,10 @@ impl Program {
         if self.worker && self.renews {
             return Err(ProgramError::Renews);
         }
-        let (program, parts) = (self.clone(), parts(&words));
+        let (topology, store) = self.stores();
+        let (program, parts, spec) = (self.clone(), parts(&words), Arc::clone(&store.spec));
         let client = move |seat: Seat| {
-            let setup = program.setup(&words, &seat);
+            let setup = program.setup(&words, &seat, spec.environment(&seat.stores));
             let (worker, fenced) = (program.worker, program.fenced);
             let checkpoint = program.renews.then_some(seat.ttl / 3);
             async move {
@@ -157,20 +158,25 @@ impl Program {
                 })
             }
         };
-        let design = Design::new(&self.to_string(), client).believing(self.belief).made_of(parts);
-        let mut design = match self.ensemble {
-            Some(ensemble) => ensemble.under(design),
-            None => {
-                let topology = Topology { stores: self.stores, replicated: self.sentinel };
-                // A client that was given an address asks no Sentinel for another.
-                design.on_stores(topology, Redis { alone: !self.sentinel, ..Redis::default() })
-            }
-        };
+        let design = Design::new(&self.to_string(), client).on_store(topology, store);
+        let mut design = design.believing(self.belief).made_of(parts);
         design.claim = format!("an unmodified program: {}", self.command).into();
         design.fenced = self.fenced;
         design.by_itself = self.worker;
         design.survives = self.survives;
         Ok(design)
+    }
+
+    /// Its stores, and how many.
+    fn stores(&self) -> (Topology, Store) {
+        match self.ensemble {
+            Some(ensemble) => ensemble.store(),
+            None => {
+                let first = KINDS[0].stores.expect("the first kind of store is simulated");
+                // A client that was given an address asks nobody for another.
+                (Topology { stores: self.stores, replicated: self.sentinel }, first(!self.sentinel))
+            }
+        }
     }
 
     /// The instructions by which it may see the machine, in the code that it loads.
@@ -181,22 +187,20 @@ impl Program {
             return Vec::new();
         }
         let mut setup = Setup::new(words, "client-1", std::net::Ipv4Addr::new(10, 0, 0, 1), 0);
-        let usual = [("PICKLOCK_TTL_MS", "1000"), ("PICKLOCK_STORES", "redis://node-1:6379")];
-        setup.env = usual.map(|(name, value)| (name.into(), value.into())).to_vec();
+        let mut usual = vec![("PICKLOCK_TTL_MS", "1000".to_owned())];
+        usual.extend(self.stores().1.spec.environment(&[StoreAddress::Host("node-1".to_owned())]));
+        setup.env = usual.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         instructions::of(&setup)
     }
 
-    fn setup(&self, words: &[String], seat: &Seat) -> Setup {
+    fn setup(&self, words: &[String], seat: &Seat, environment: Vec<(&'static str, String)>) -> Setup {
         let mut setup = network::setup(words, &seat.host);
         setup.looks = if self.told { Looks::Told } else { Looks::Page };
         let ttl = (nanos(seat.ttl) / 1_000_000).to_string();
         let mut env =
             vec![("PICKLOCK_TTL_MS", ttl), ("PYTHONHASHSEED", "0".into()), ("PYTHONUNBUFFERED", "1".into())];
         env.push(("PYTHONDONTWRITEBYTECODE", "1".into()));
-        env.extend(match self.ensemble {
-            Some(ensemble) => vec![("PICKLOCK_STORES", ensemble.endpoints(&seat.stores))],
-            None => stores(&seat.stores),
-        });
+        env.extend(environment);
         setup.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         setup
     }
@@ -210,28 +214,6 @@ fn parts(words: &[String]) -> Vec<Part> {
         Some(Part { file: path.display().to_string(), digest: format!("{:032x}", xxh3_128(&bytes)) })
     };
     words.iter().enumerate().filter_map(found).collect()
-}
-
-/// Where its stores are: by name, or whom to ask.
-fn stores(stores: &[StoreAddress]) -> Vec<(&'static str, String)> {
-    let redis = Redis::default();
-    let mut urls = Vec::new();
-    let mut sentinels = Vec::new();
-    for store in stores {
-        match store {
-            StoreAddress::Host(name) => urls.push(redis.url(name, redis.port(Role::Store))),
-            StoreAddress::Ask(names) => {
-                let port = redis.port(Role::Watcher);
-                sentinels.extend(names.iter().map(|name| format!("{name}:{port}")));
-            }
-        }
-    }
-    let mut env = vec![("PICKLOCK_STORES", urls.join(","))];
-    if !sentinels.is_empty() {
-        env.push(("PICKLOCK_SENTINELS", sentinels.join(",")));
-        env.push(("PICKLOCK_PRIMARY", sentinel::PRIMARY_NAME.to_owned()));
-    }
-    env
 }
 
 impl From<Program> for Design {
@@ -248,7 +230,7 @@ mod tests {
 
     #[test]
     fn only_a_program_that_is_told_of_sentinels_has_replicas() {
-        let replicates = |program: Program| program.design().unwrap().kind.unwrap().replicates();
+        let replicates = |program: Program| program.design().unwrap().store.unwrap().spec.replicates();
         assert!(!replicates(Program::new("x")));
         assert!(replicates(Program::new("x").with_sentinels()));
     }

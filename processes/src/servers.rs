@@ -2,21 +2,18 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_model::plan::{Setting, Settings};
-use picklock_model::trace::Role;
+use picklock_model::plan::Settings;
 use picklock_programs::Syncs;
 use picklock_sim::design::Design;
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::param::Param;
-use picklock_sim::store::{Member, ServerSeat, StoreAddress, StoreKind, Topology, complete};
+use picklock_sim::store::{Keeps, Server, ServerSeat, Store, StoreSpec, complete};
+use picklock_stores::KINDS;
 use tempfile::TempDir;
 
 use crate::{driver, network};
@@ -32,70 +29,43 @@ pub const SUFFIX: &str = "@real";
 /// # Errors
 /// When the kind knows no real server for what the design needs; a fragment. The design is spelled with a [`SUFFIX`] then.
 pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
-    let Some(kind) = design.kind.take() else { return Err("it has no stores".to_owned()) };
-    if !kind.tells_records() {
+    let Some(store) = design.store.take() else { return Err("it has no stores".to_owned()) };
+    if store.is_real() {
         return Err("its servers are real ones already".to_owned());
     }
-    let settings = complete(kind.params(), &Settings::default(), LEASE);
-    let members = kind.members(design.topology, &settings);
-    if members.iter().any(|member| kind.real_server(member, &members, &settings).is_none()) {
-        return Err(format!("picklock does not start real servers of {} in this way", kind.name()));
+    let spec = store.spec;
+    let settings = complete(spec.params(), &Settings::default(), LEASE);
+    let members = spec.members(design.topology, &settings);
+    if members.iter().any(|member| spec.real_server(member, &members, &settings).is_none()) {
+        return Err(format!("picklock does not start real servers of {} in this way", spec.name()));
     }
     design.name = format!("{}{SUFFIX}", design.name).into();
-    design.kind = Some(Arc::new(Real { kind }));
+    design.store = Some(real(spec));
     Ok(design)
 }
 
-/// Which real Redis there is for confirming what simulated ones show: `redis-server 7.0.15`. The variable
-/// `PICKLOCK_REDIS_SERVER` set to nothing says that none is to be used. `None` also where the machine runs no programs.
+/// Which real server there is for confirming what simulated ones show: `redis-server 7.0.15`. `None` also where the machine runs
+/// no programs.
 #[must_use]
 pub fn installed() -> Option<String> {
-    if env::var_os("PICKLOCK_REDIS_SERVER").is_some_and(|path| path.is_empty()) {
-        return None;
-    }
-    let output = Command::new("redis-server").arg("--version").output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let version = text.split_whitespace().find_map(|word| word.strip_prefix("v="))?;
+    let twin = KINDS.iter().find(|kind| kind.stores.is_some() && kind.real.is_some())?;
+    let version = version(twin.name)?;
     let lacks =
         picklock_programs::ready::findings().iter().any(|finding| finding.is_needed && !finding.is_there);
-    (!lacks).then(|| format!("redis-server {version}"))
+    (!lacks).then_some(version)
 }
 
-/// A kind of store that has no simulated servers.
-pub(crate) fn real(kind: impl StoreKind) -> impl StoreKind {
-    Real { kind: Arc::new(kind) }
-}
-
-/// Which etcd there is: `etcd 3.4.23`.
+/// Which real server of this kind there is, whoever could run it: `etcd 3.4.23`.
 #[must_use]
-pub fn installed_etcd() -> Option<String> {
-    let output = Command::new("etcd").arg("--version").output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let version = text.lines().find_map(|line| line.strip_prefix("etcd Version: "))?;
-    Some(format!("etcd {}", version.trim()))
+pub fn version(kind: &str) -> Option<String> {
+    let kind = KINDS.iter().find(|known| known.name == kind)?;
+    (kind.real.as_ref()?.version)()
 }
 
-/// Which ZooKeeper there is: `zookeeper 3.8.0`. `None` also where Java is missing.
-#[must_use]
-pub fn installed_zookeeper() -> Option<String> {
-    let java = Command::new("java").arg("-version").output().is_ok_and(|output| output.status.success());
-    let there = picklock_zookeeper::CLASS_PATH.split(':').all(|jar| Path::new(jar).is_file());
-    if !java || !there {
-        return None;
-    }
-    // The version stands in the name of a link beside the archive.
-    let beside = Path::new(picklock_zookeeper::CLASS_PATH.rsplit(':').next()?).parent()?;
-    let names = std::fs::read_dir(beside).ok()?.flatten().map(|entry| entry.file_name());
-    let version = names.into_iter().find_map(|name| {
-        let version = name.to_str()?.strip_prefix("zookeeper-")?.strip_suffix(".jar")?;
-        version.starts_with(|first: char| first.is_ascii_digit()).then(|| version.to_owned())
-    });
-    Some(version.map_or_else(|| "zookeeper".to_owned(), |version| format!("zookeeper {version}")))
-}
-
-/// The real servers of a kind of store. They keep no records that a verdict could rest on: what is judged by them is open.
-struct Real {
-    kind: Arc<dyn StoreKind>,
+/// Stores of this kind, served by its real servers.
+pub(crate) fn real(spec: Arc<dyn StoreSpec>) -> Store {
+    let served = Arc::clone(&spec);
+    Store { spec, server: Server::Real(Arc::new(move |seat| serve(&*served, seat))) }
 }
 
 /// What a member of a run left behind.
@@ -153,41 +123,18 @@ fn kept(host: &Host) -> Files {
     files
 }
 
-impl StoreKind for Real {
-    fn name(&self) -> &'static str {
-        self.kind.name()
-    }
-
-    fn params(&self) -> &'static [Param] {
-        self.kind.params()
-    }
-
-    fn replicates(&self) -> bool {
-        self.kind.replicates()
-    }
-
-    fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
-        self.kind.members(topology, settings)
-    }
-
-    fn address(&self, store: u32, topology: Topology, members: &[Member]) -> StoreAddress {
-        self.kind.address(store, topology, members)
-    }
-
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        let Some(server) = self.kind.real_server(&seat.member, &seat.members, &seat.settings) else {
-            HostDriver::of(&seat.host)
-                .abort_run(format!("picklock starts no real server of {} here", self.kind.name()));
-        };
-        let mut setup = network::setup(&server.command, &seat.host);
-        let persists = || match seat.settings.get("persistence") {
-            Some(Setting::Word(word)) => seat.member.role != Role::Watcher && word != "none",
-            _ => false,
-        };
-        if server.keeps {
-            // What an ensemble has acknowledged is synced, in files that are changed within: no loss of power takes it.
-            setup.home = Some(kept(&seat.host).path);
-        } else if persists() {
+/// Runs the real server of one member.
+fn serve(spec: &dyn StoreSpec, seat: ServerSeat) -> BoxFuture<'static, ()> {
+    let Some(server) = spec.real_server(&seat.member, &seat.members, &seat.settings) else {
+        HostDriver::of(&seat.host)
+            .abort_run(format!("picklock starts no real server of {} here", spec.name()));
+    };
+    let mut setup = network::setup(&server.command, &seat.host);
+    match server.keeps {
+        Keeps::Nothing => {}
+        // What an ensemble has acknowledged is synced, in files that are changed within: no loss of power takes it.
+        Keeps::All => setup.home = Some(kept(&seat.host).path),
+        Keeps::Synced => {
             let Files { path, syncs, lost_power } = kept(&seat.host);
             if lost_power && let Err(error) = syncs.lose_power(&path) {
                 let name = seat.host.name();
@@ -196,34 +143,6 @@ impl StoreKind for Real {
             }
             (setup.home, setup.syncs) = (Some(path), Some(syncs));
         }
-        Box::pin(driver::serve(seat.host, setup, server.leads))
     }
-
-    fn tells_records(&self) -> bool {
-        false
-    }
-
-    fn keep_everything(&self, settings: &mut Settings) {
-        self.kind.keep_everything(settings);
-    }
-
-    fn recovery_time(&self, topology: Topology, settings: &Settings, whole: bool) -> Duration {
-        self.kind.recovery_time(topology, settings, whole)
-    }
-
-    fn smallest_lease(&self) -> Duration {
-        self.kind.smallest_lease()
-    }
-
-    fn port(&self, role: Role) -> u16 {
-        self.kind.port(role)
-    }
-
-    fn url(&self, host: &str, port: u16) -> String {
-        self.kind.url(host, port)
-    }
-
-    fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        self.kind.decode(role, request, bytes)
-    }
+    Box::pin(driver::serve(seat.host, setup, server.leads))
 }

@@ -28,7 +28,8 @@ impl Program {
     /// # Errors
     /// When there is none of this name, or it cannot have this value.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ProgramError> {
-        let wrong = |name, must| ProgramError::Value { name, value: value.to_owned(), must };
+        let wrong =
+            |name, must: &str| ProgramError::Value { name, value: value.to_owned(), must: must.into() };
         let yes = |name| match value {
             "yes" => Ok(true),
             "no" => Ok(false),
@@ -48,14 +49,16 @@ impl Program {
                     self.set("stores", stores)?;
                     (self.sentinel, self.ensemble) = (false, None);
                 }
-                (name @ ("etcd" | "zookeeper"), members) => {
+                (name, members) if Ensemble::kinds().any(|kind| kind.name == name) => {
+                    let must = || format!("{} with N from 1 to 7", Ensemble::forms());
                     let ensemble = Ensemble::read(name, members);
-                    let ensemble = ensemble.ok_or_else(|| wrong("topology", Ensemble::MUST))?;
+                    let ensemble = ensemble.ok_or_else(|| wrong("topology", &must()))?;
                     (self.stores, self.sentinel, self.ensemble) = (1, false, Some(ensemble));
                 }
                 _ => {
-                    let must = "`single`, `sentinel`, `replicated`, `redlock:N`, `etcd:N` or `zookeeper:N`";
-                    return Err(wrong("topology", must));
+                    let must =
+                        format!("`single`, `sentinel`, `replicated`, `redlock:N`, {}", Ensemble::forms());
+                    return Err(wrong("topology", &must));
                 }
             },
             "belief" => {

@@ -6,7 +6,7 @@ use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
-use picklock_sim::store::{Member, OwnLever, ServerSeat, StoreKind, StoreParams, Topology};
+use picklock_sim::store::{Member, OwnLever, ServerSeat, SimulatedStore, StoreParams, StoreSpec, Topology};
 
 pub struct MadeUp;
 
@@ -29,7 +29,7 @@ const PARAMS: &[Param] = &[
 /// The kinds of stores that the built-in scenarios speak of.
 pub const STORES: &[StoreParams] = &[StoreParams { kind: "made-up", params: PARAMS }];
 
-impl StoreKind for MadeUp {
+impl StoreSpec for MadeUp {
     fn name(&self) -> &'static str {
         "made-up"
     }
@@ -58,15 +58,17 @@ impl StoreKind for MadeUp {
             .collect()
     }
 
-    fn serve(&self, _: ServerSeat) -> BoxFuture<'static, ()> {
-        Box::pin(async {})
-    }
-
     fn port(&self, _: Role) -> u16 {
         1
     }
 
     fn levers(&self) -> &'static [OwnLever] {
         &[OwnLever { name: "error-reply", doc: "made up" }, OwnLever { name: "evict", doc: "made up" }]
+    }
+}
+
+impl SimulatedStore for MadeUp {
+    fn serve(&self, _: ServerSeat) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
     }
 }

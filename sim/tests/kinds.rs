@@ -16,7 +16,7 @@ use picklock_sim::design::{Design, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
 use picklock_sim::run::{Options, Workload, run};
-use picklock_sim::store::{OwnLever, ServerSeat, StoreKind};
+use picklock_sim::store::{OwnLever, Server, ServerSeat, SimulatedStore, Store, StoreSpec};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const PORT: u16 = 7;
@@ -24,7 +24,7 @@ const PORT: u16 = 7;
 /// Answers what it is sent; twice while its lever is pulled.
 struct Echo;
 
-impl StoreKind for Echo {
+impl StoreSpec for Echo {
     fn name(&self) -> &'static str {
         "echo"
     }
@@ -33,6 +33,18 @@ impl StoreKind for Echo {
         PORT
     }
 
+    fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
+        assert_eq!(role, Role::Store);
+        let text = std::str::from_utf8(bytes).ok()?;
+        Some(format!("{} {text}", if request { ">" } else { "<" }))
+    }
+
+    fn levers(&self) -> &'static [OwnLever] {
+        &[OwnLever { name: "again", doc: "what was said is said again" }]
+    }
+}
+
+impl SimulatedStore for Echo {
     fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let listener = seat.host.bind(PORT).await.unwrap();
@@ -47,16 +59,6 @@ impl StoreKind for Echo {
                 stream.write_all(&heard).await.unwrap();
             }
         })
-    }
-
-    fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        assert_eq!(role, Role::Store);
-        let text = std::str::from_utf8(bytes).ok()?;
-        Some(format!("{} {text}", if request { ">" } else { "<" }))
-    }
-
-    fn levers(&self) -> &'static [OwnLever] {
-        &[OwnLever { name: "again", doc: "what was said is said again" }]
     }
 }
 
@@ -139,19 +141,17 @@ fn a_lever_that_the_kind_does_not_have_is_refused() {
     let refused = |design: &Design| design.admits(&plan("twice")).unwrap_err().to_string();
     assert_eq!(refused(&echoing()), "`lever.own.name` is twice, and must be a lever of echo: again");
     let mut storeless = echoing();
-    storeless.kind = None;
+    storeless.store = None;
     assert!(refused(&storeless).contains("has no stores"));
     let own = Design::new("own", |_| async { Ok(Client::lock(NoLock)) });
     let own = own.on(Topology::independent(1), |_| async {});
     assert!(refused(&own).contains("own-server has no levers"));
 }
 
-/// Serves nobody, and says nothing of what it keeps, or says that it keeps nothing.
-struct Mute {
-    tells: bool,
-}
+/// Serves nobody, and says nothing of what it keeps.
+struct Mute;
 
-impl StoreKind for Mute {
+impl StoreSpec for Mute {
     fn name(&self) -> &'static str {
         "mute"
     }
@@ -159,13 +159,11 @@ impl StoreKind for Mute {
     fn port(&self, _: Role) -> u16 {
         PORT
     }
+}
 
+impl SimulatedStore for Mute {
     fn serve(&self, _: ServerSeat) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
-    }
-
-    fn tells_records(&self) -> bool {
-        self.tells
     }
 }
 
@@ -173,7 +171,11 @@ impl StoreKind for Mute {
 fn a_silent_server_that_dies_is_taken_to_have_kept_something_while_somebody_holds() {
     let struck = |tells: bool, phase: Phase| {
         let client = |_| async { Ok(Client::lock(NoLock)) };
-        let design = Design::new("mute", client).on_stores(Topology::independent(1), Mute { tells });
+        let (simulated, alike) = (Store::simulated(Mute), Store::simulated(Mute));
+        // A real server cannot say what it keeps, a simulated one says that it keeps nothing.
+        let Server::Simulated(serve) = alike.server else { unreachable!() };
+        let store = if tells { simulated } else { Store { server: Server::Real(serve), ..simulated } };
+        let design = Design::new("mute", client).on_store(Topology::independent(1), store);
         let mut plan = plan("again");
         plan.injections[0].lever = Lever::Crash { power_loss: false, restart_after: None };
         let workload: Workload = Arc::new(move |seat| {

@@ -102,21 +102,21 @@ pub(crate) fn chosen(
 /// The scenarios of a directory, or the built-in ones.
 pub(crate) fn suite(directory: Option<&Path>) -> Result<Vec<Scenario>, Failure> {
     match directory {
-        None => Ok(suite::builtin(&picklock_impls::stores())),
-        Some(directory) => suite::load_dir(directory, &picklock_impls::stores()).map_err(Failure::input),
+        None => Ok(suite::builtin(&picklock_stores::params())),
+        Some(directory) => suite::load_dir(directory, &picklock_stores::params()).map_err(Failure::input),
     }
 }
 
 /// A scenario by name, of a suite or of those that come with picklock, or one in a file of its own.
 pub(crate) fn named(suite: &[Scenario], name: &str) -> Result<Scenario, Failure> {
     if is_file(name) {
-        return Scenario::load(Path::new(name), &picklock_impls::stores()).map_err(Failure::input);
+        return Scenario::load(Path::new(name), &picklock_stores::params()).map_err(Failure::input);
     }
     let found = suite.iter().find(|scenario| scenario.name() == name).cloned();
-    found.or_else(|| suite::named(name, &picklock_impls::stores())).ok_or_else(|| {
-        let others: Vec<Scenario> = suite::of_bugs(&picklock_impls::stores())
+    found.or_else(|| suite::named(name, &picklock_stores::params())).ok_or_else(|| {
+        let others: Vec<Scenario> = suite::of_bugs(&picklock_stores::params())
             .into_iter()
-            .chain(suite::of_experiments(&picklock_impls::stores()))
+            .chain(suite::of_experiments(&picklock_stores::params()))
             .collect();
         let near = nearest(name, suite.iter().chain(&others).map(Scenario::name));
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
@@ -135,9 +135,9 @@ pub(crate) fn is_file(name: &str) -> bool {
 pub(crate) fn overruled(designs: &[Design], settings: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for design in designs {
-        let Some(kind) = &design.kind else { continue };
+        let Some(store) = &design.store else { continue };
         for (name, required) in design.required().iter() {
-            let name = format!("{}.{name}", kind.name());
+            let name = format!("{}.{name}", store.spec.name());
             let given = settings.iter().rev().filter_map(|setting| setting.split_once('='));
             let given =
                 given.map(|(name, value)| (name.trim(), value.trim())).find(|(given, _)| *given == name);

@@ -3,6 +3,8 @@
 use picklock_processes::ready::{self, Finding};
 use picklock_processes::servers;
 use picklock_reports::layout::{left, paragraph};
+use picklock_sim::store::{Installed, StoreKind};
+use picklock_stores::KINDS;
 
 use super::exit::{Exit, Failure};
 use super::screen;
@@ -17,18 +19,21 @@ pub(crate) fn examine() -> Result<Exit, Failure> {
         0 => "Programs can be run here.\n".to_owned(),
         _ => "Programs cannot be run here; everything else of picklock can.\n".to_owned(),
     };
-    let servers = [
-        ("redis-server", servers::installed(), "--servers real"),
-        ("etcd", servers::installed_etcd(), "--topology etcd:N"),
-        ("zookeeper (and java)", servers::installed_zookeeper(), "--topology zookeeper:N"),
-    ];
-    let servers: Vec<String> = servers.into_iter().map(|server| tell_server(server, columns)).collect();
+    let servers: Vec<String> =
+        KINDS.iter().filter_map(|kind| Some(tell_server(kind, kind.real.as_ref()?, columns))).collect();
     screen::print(&format!("{}{}\n{verdict}", page.concat(), servers.concat()))?;
     Ok(if lacking == 0 { Exit::Expected } else { Exit::Violation })
 }
 
 /// A real server: its name, what is installed of it, and what asks for it.
-fn tell_server((name, installed, option): (&str, Option<String>, &str), columns: usize) -> String {
+fn tell_server(kind: &StoreKind, real: &Installed, columns: usize) -> String {
+    let (name, (installed, option)) = (
+        real.program,
+        match kind.stores {
+            Some(_) => (servers::installed(), "--servers real".to_owned()),
+            None => (servers::version(kind.name), format!("--topology {}:N", kind.name)),
+        },
+    );
     let (word, seen) = match &installed {
         Some(version) => ("yes", version.as_str()),
         None => ("no", "not found"),

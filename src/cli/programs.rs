@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::Args;
 use picklock_processes::{Program, is_shell_script};
 use picklock_sim::design::Design;
+use picklock_stores::KINDS;
 
 use super::choose;
 use super::exit::Failure;
@@ -20,8 +21,7 @@ pub(crate) struct Programs {
     /// On how many independent Redis stores the programs run
     #[arg(long, value_name = "N", conflicts_with = "topology")]
     stores: Option<u32>,
-    /// single, sentinel (a primary, replicas and three Sentinels), redlock:N, or etcd:N and zookeeper:N (N real members)
-    #[arg(long, value_name = "TOPOLOGY")]
+    #[arg(long, value_name = "TOPOLOGY", help = topologies())]
     topology: Option<String>,
     /// What the worker makes of `until_ms`: naive (nothing), honest (it stops in time) or trusting
     #[arg(long, value_name = "BELIEF")]
@@ -45,6 +45,16 @@ pub(crate) struct Programs {
     /// Let faults strike at each look at the clock and each send, too; slower, and what `explore` does anyway
     #[arg(long)]
     looks: bool,
+}
+
+/// The help of `--topology`.
+fn topologies() -> String {
+    let ensembles =
+        KINDS.iter().filter(|kind| kind.ensemble.is_some()).map(|kind| format!("{}:N", kind.name));
+    let ensembles = ensembles.collect::<Vec<_>>().join(" and ");
+    format!(
+        "single, sentinel (a primary, replicas and three Sentinels), redlock:N, or {ensembles} (N real members)"
+    )
 }
 
 impl Programs {

@@ -116,7 +116,7 @@ fn design(spelling: &str) -> Result<Design, LabError> {
 }
 
 fn load(name: &'static str, settings: &[&str]) -> Result<Scenario, LabError> {
-    let mut scenario = suite::named(name, &picklock_impls::stores()).ok_or(LabError::Scenario(name))?;
+    let mut scenario = suite::named(name, &picklock_stores::params()).ok_or(LabError::Scenario(name))?;
     scenario.set_all(settings)?;
     Ok(scenario)
 }

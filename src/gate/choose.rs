@@ -78,8 +78,8 @@ pub(super) fn allowances(gate: &Gate, scenarios: &[Scenario]) -> Result<Option<A
 
 /// The kinds of stores that scenarios may speak of: those that come with picklock, and the design's own.
 fn stores(design: &Design) -> Vec<StoreParams> {
-    let mut stores = picklock_impls::stores();
-    let own = design.kind.as_ref().map(|kind| StoreParams::of(&**kind));
+    let mut stores = picklock_stores::params();
+    let own = design.store.as_ref().map(|store| StoreParams::of(&*store.spec));
     stores.extend(own.filter(|own| stores.iter().all(|known| known.kind != own.kind)));
     stores
 }

@@ -155,11 +155,11 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         survives,
         needs_replicas,
         parts: _,
-        kind,
+        store,
         client,
     } = other;
-    let same_server = match (&one.kind, kind) {
-        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+    let same_server = match (&one.store, store) {
+        (Some(one), Some(other)) => one.is(other),
         (None, None) => true,
         _ => false,
     };

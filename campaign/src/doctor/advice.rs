@@ -60,8 +60,8 @@ impl Code {
             let command = design.name.split_once(':').map_or("", |(_, command)| command);
             return Code::Program(Language::of(command));
         }
-        match &design.kind {
-            Some(kind) if !kind.tells_records() => Code::Program(Language::Compiled),
+        match &design.store {
+            Some(store) if store.is_real() => Code::Program(Language::Compiled),
             _ => Code::Host,
         }
     }

@@ -166,7 +166,7 @@ impl Stage {
     /// The stage of a plan with these hosts; strikes that last do so for this long.
     #[must_use]
     pub fn new(design: &Design, plan: &Plan, lasts: Duration, hosts: &[HostInfo]) -> Stage {
-        let mut levers = design.kind.iter().flat_map(|kind| kind.levers());
+        let mut levers = design.store.iter().flat_map(|store| store.levers());
         let answers_with_errors = levers.any(|lever| lever.name == "error-reply");
         let roles = hosts.iter().map(|host| (host.name.clone(), host.role)).collect();
         Stage {

@@ -15,7 +15,7 @@ use picklock::model::ids::Key;
 use picklock::sim::lock::BoxFuture;
 use picklock::sim::param::{Domain, HOUR, Param};
 use picklock::model::plan::Settings;
-use picklock::sim::store::{Member, ServerSeat, StoreKind, Topology};
+use picklock::sim::store::{Member, ServerSeat, SimulatedStore, StoreSpec, Topology};
 use picklock::sim::stream::Stream;
 use picklock::model::time::Monotonic;
 use picklock::model::trace::{Role, What};
@@ -34,7 +34,7 @@ const PARAMS: &[Param] = &[Param {
     doc: "how long a server that was started anew grants nothing",
 }];
 
-impl StoreKind for LeaseServer {
+impl StoreSpec for LeaseServer {
     fn name(&self) -> &'static str {
         "lease-server"
     }
@@ -51,13 +51,6 @@ impl StoreKind for LeaseServer {
             .collect()
     }
 
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        match seat.member.role {
-            Role::Watcher => Box::pin(sequence(seat.host)),
-            _ => Box::pin(grant(seat)),
-        }
-    }
-
     fn recovery_time(&self, _: Topology, settings: &Settings, _: bool) -> Duration {
         settings.span("grace")
     }
@@ -72,6 +65,15 @@ impl StoreKind for LeaseServer {
 
     fn decode(&self, _: Role, _: bool, bytes: &[u8]) -> Option<String> {
         std::str::from_utf8(bytes).ok().map(|line| line.trim_end().to_owned())
+    }
+}
+
+impl SimulatedStore for LeaseServer {
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        match seat.member.role {
+            Role::Watcher => Box::pin(sequence(seat.host)),
+            _ => Box::pin(grant(seat)),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use picklock_sim::design::{Design, Family, StoreAddress, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Direct, LockError};
 
-use picklock_queue as queue;
+use crate::queue_server as queue;
 
 /// The design with one consumer.
 pub(super) static FAMILY: Family = Family {

@@ -26,10 +26,10 @@ impl Scenario {
     pub fn applies(&self, design: &Design) -> Result<Design, String> {
         (self.workload.applies)(design)?;
         self.fits_workers(design)?;
-        if let Some(kind) = &design.kind
-            && self.ttl() < kind.smallest_lease()
+        if let Some(store) = &design.store
+            && self.ttl() < store.spec.smallest_lease()
         {
-            let shortest = Span::Fixed(kind.smallest_lease());
+            let shortest = Span::Fixed(store.spec.smallest_lease());
             return Err(format!(
                 "its lease is shorter than {shortest}, the shortest that the design's store grants"
             ));
@@ -37,7 +37,7 @@ impl Scenario {
         let mut design = design.clone();
         if self.world.word("store") == "replicated" {
             match design.topology.stores {
-                _ if design.alone || !design.kind.as_ref().is_none_or(|kind| kind.replicates()) => {
+                _ if design.alone || !design.store.as_ref().is_none_or(|store| store.spec.replicates()) => {
                     return Err("it replicates the store, and the design's has no replicas".into());
                 }
                 0 => return Err("it needs a store, and the design has none".into()),
@@ -104,7 +104,7 @@ impl Scenario {
     /// What it says of the design's kind of store.
     fn settings(&self, design: &Design) -> Settings {
         let mut settings = Settings::default();
-        let kind = design.kind.as_ref().map(|kind| kind.name());
+        let kind = design.store.as_ref().map(|store| store.spec.name());
         for (_, args) in self.stores.iter().filter(|(name, _)| kind == Some(*name)) {
             for (param, value) in args.iter() {
                 setting(value, self.ttl()).into_iter().for_each(|value| settings.put(param.name, value));
@@ -197,7 +197,7 @@ impl FaultEntry {
             );
         }
         if let Some(lever) = faults::own_lever(self.fault)
-            && !design.kind.as_ref().is_some_and(|kind| kind.levers().iter().any(|own| own.name == lever))
+            && !design.store.as_ref().is_some_and(|store| store.levers().iter().any(|own| own.name == lever))
         {
             return Err("it is a fault of stores of another kind".into());
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::lock::{Belief, BoxFuture, Client, Exclusion, LockError};
-use super::store::{OwnServer, StoreKind, admits, complete, has_levers};
+use super::store::{OwnServer, SimulatedStore, Store, admits, complete, has_levers};
 use crate::host::Host;
 use picklock_model::plan::{Plan, PlanError, Settings, WorldSpec};
 
@@ -59,8 +59,8 @@ pub struct Design {
     pub needs_replicas: bool,
     /// The files that it is made of, if it is not all in this program: a run of others is another run.
     pub parts: Arc<[Part]>,
-    /// The kind of its stores; `None` for a design without servers.
-    pub kind: Option<Arc<dyn StoreKind>>,
+    /// Its stores; `None` for a design without servers.
+    pub store: Option<Store>,
     /// Makes one of its clients.
     pub client: MakeClient,
 }
@@ -93,16 +93,22 @@ impl Design {
             survives: Conditions::NONE,
             needs_replicas: false,
             parts: Arc::new([]),
-            kind: None,
+            store: None,
             client: Arc::new(move |seat| Box::pin(client(seat))),
         }
     }
 
     /// The same design on so many stores of this kind.
     #[must_use]
-    pub fn on_stores(mut self, topology: Topology, kind: impl StoreKind) -> Design {
+    pub fn on_stores(self, topology: Topology, kind: impl SimulatedStore) -> Design {
+        self.on_store(topology, Store::simulated(kind))
+    }
+
+    /// The same design on so many of these stores, whoever serves them.
+    #[must_use]
+    pub fn on_store(mut self, topology: Topology, store: Store) -> Design {
         self.topology = topology;
-        self.kind = Some(Arc::new(kind));
+        self.store = Some(store);
         self
     }
 
@@ -121,8 +127,8 @@ impl Design {
     /// without stores.
     #[must_use]
     pub fn settings(&self, world: &WorldSpec) -> Settings {
-        let Some(kind) = &self.kind else { return Settings::default() };
-        let mut settings = complete(kind.params(), &world.store, world.ttl);
+        let Some(store) = &self.store else { return Settings::default() };
+        let mut settings = complete(store.spec.params(), &world.store, world.ttl);
         self.required().iter().for_each(|(name, value)| settings.put(name, value.clone()));
         settings
     }
@@ -132,8 +138,8 @@ impl Design {
     #[must_use]
     pub fn required(&self) -> Settings {
         let mut required = Settings::default();
-        if let Some(kind) = self.kind.as_ref().filter(|_| self.persistent) {
-            kind.keep_everything(&mut required);
+        if let Some(store) = self.store.as_ref().filter(|_| self.persistent) {
+            store.spec.keep_everything(&mut required);
         }
         required
     }
@@ -141,8 +147,8 @@ impl Design {
     /// The hosts of its stores, which run with these [settings](Design::settings).
     #[must_use]
     pub fn members(&self, settings: &Settings) -> Vec<Member> {
-        let Some(kind) = &self.kind else { return Vec::new() };
-        kind.members(self.topology, settings)
+        let Some(store) = &self.store else { return Vec::new() };
+        store.spec.members(self.topology, settings)
     }
 
     /// Whether its clients do the same in a run without faults while watchers only answer them: not those that wait for
@@ -155,8 +161,8 @@ impl Design {
     /// Where its clients find its stores, which have these [members](Design::members).
     #[must_use]
     pub fn addresses(&self, members: &[Member]) -> Vec<StoreAddress> {
-        let Some(kind) = &self.kind else { return Vec::new() };
-        (1..=self.topology.stores).map(|store| kind.address(store, self.topology, members)).collect()
+        let Some(store) = &self.store else { return Vec::new() };
+        (1..=self.topology.stores).map(|nth| store.spec.address(nth, self.topology, members)).collect()
     }
 
     /// Checks what a plan says of the stores, which may come from a hostile file.
@@ -164,8 +170,9 @@ impl Design {
     /// # Errors
     /// When it gives a parameter a value that the kind of store does not take, or pulls a lever that it does not have.
     pub fn admits(&self, plan: &Plan) -> Result<(), PlanError> {
-        has_levers(self.kind.as_deref(), &plan.injections)?;
-        self.kind.as_ref().map_or(Ok(()), |kind| admits(kind.params(), &plan.world))
+        let store = self.store.as_ref();
+        has_levers(store.map(|store| (store.spec.name(), store.levers())), &plan.injections)?;
+        store.map_or(Ok(()), |store| admits(store.spec.params(), &plan.world))
     }
 
     /// The same design with another belief.

@@ -40,10 +40,9 @@ impl Bound {
 /// messages. Without a lock a turn is a change that was made, and work comes before it: twice, because what was under way
 /// when somebody else made a change is done again.
 fn progress(design: &Design, plan: &Plan, settings: &Settings) -> Duration {
-    let recovery = design
-        .kind
-        .as_ref()
-        .map_or(Duration::ZERO, |kind| kind.recovery_time(design.topology, settings, design.needs_replicas));
+    let recovery = design.store.as_ref().map_or(Duration::ZERO, |store| {
+        store.spec.recovery_time(design.topology, settings, design.needs_replicas)
+    });
     let work = if design.belief == Belief::None { 2 * longest_work(plan) } else { Duration::ZERO };
     plan.world.ttl * design.leases_to_recover + recovery + work + Duration::from_secs(1)
 }

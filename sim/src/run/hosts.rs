@@ -11,7 +11,7 @@ use super::bound::Bound;
 use super::seat::{ClientSeat, Workload};
 use crate::base::future::BoxFuture;
 use crate::contract::design::{Design, Seat, StoreAddress};
-use crate::contract::store::{Member, ServerSeat, StoreKind};
+use crate::contract::store::{Member, ServerSeat, Store};
 use crate::contract::witness::Witness;
 use crate::controls::resource::{self, Resource};
 use crate::engine::boot::Boot;
@@ -37,14 +37,14 @@ impl Hosts {
         let stock = plan.world.stock;
         let program: Boot = Arc::new(move |host| Box::pin(resource::serve(host, stock)));
         hosts.add(HostInfo::new(resource::HOST, Role::Resource), program);
-        for (kind, member) in
-            design.kind.iter().flat_map(|kind| members.iter().map(move |member| (kind, member)))
+        for (store, member) in
+            design.store.iter().flat_map(|store| members.iter().map(move |member| (store, member)))
         {
             let of_its_store = members.iter().filter(|other| other.store == member.store).cloned().collect();
             let (name, role) = (member.name.clone(), member.role);
-            let silent = role != Role::Watcher && !kind.tells_records();
+            let silent = role != Role::Watcher && store.is_real();
             let may_rest = watchers_rest && role == Role::Watcher;
-            let program = server_program(kind, member, of_its_store, &settings, may_rest);
+            let program = server_program(store, member, of_its_store, &settings, may_rest);
             hosts.add(HostInfo { name, role, store: member.store, silent }, program);
         }
         let enter = entrance(design, plan, workload, &addresses, plan.world.wait);
@@ -69,16 +69,16 @@ impl Hosts {
 }
 
 fn server_program(
-    kind: &Arc<dyn StoreKind>,
+    store: &Store,
     member: &Member,
     members: Vec<Member>,
     settings: &Settings,
     may_rest: bool,
 ) -> Boot {
-    let (kind, member, settings) = (Arc::clone(kind), member.clone(), settings.clone());
+    let (store, member, settings) = (store.clone(), member.clone(), settings.clone());
     Arc::new(move |host| {
         let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
-        kind.serve(ServerSeat { host, member, members, settings, may_rest })
+        store.serve(ServerSeat { host, member, members, settings, may_rest })
     })
 }
 

@@ -12,8 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::contract::lock::BoxFuture;
-use crate::contract::store::{Member, ServerSeat};
+use crate::contract::store::{Member, Serve, ServerSeat};
 use crate::engine::boot::Boot;
 use crate::engine::pace::{self, Door, Pace};
 pub use crate::world::Act;
@@ -24,9 +23,6 @@ use picklock_model::trace::{Event, HostInfo, Role};
 
 /// The name of the host in whose name real clients speak.
 pub const CLIENTS: &str = "clients";
-
-/// Starts a member and serves until its host stops.
-pub type StartServer = Arc<dyn Fn(ServerSeat) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A member of a store and its door.
 pub struct Served {
@@ -66,7 +62,7 @@ pub type Listener = Box<dyn FnMut(&Event, &[HostInfo]) + Send>;
 /// When a door cannot be opened.
 pub fn serve(
     plan: &Plan,
-    start: &StartServer,
+    start: &Serve,
     settings: &Settings,
     servers: Vec<Served>,
     mut listener: Listener,

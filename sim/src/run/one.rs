@@ -11,7 +11,7 @@ use super::hosts::Hosts;
 use super::options::Options;
 use super::seat::Workload;
 use crate::contract::design::Design;
-use crate::contract::store::StoreKind;
+use crate::contract::store::Store;
 use crate::engine::{self, Engine};
 use crate::host::driver::Untestable;
 use crate::world::{Keeper, Wire, World};
@@ -53,7 +53,7 @@ pub fn run(
     let options = options.into();
     let watchers_rest = options.shortened.is_some() && design.lets_watchers_rest();
     let Hosts { infos, programs, bound, latecomer } = Hosts::of(design, plan, workload, watchers_rest);
-    let keeper = design.kind.as_ref().filter(|_| options.wire).map(keeper_of);
+    let keeper = design.store.as_ref().filter(|_| options.wire).map(keeper_of);
     let world = Arc::new(World::new(plan, infos.clone(), options.seeing, keeper));
     if let Some((host, span)) = latecomer {
         world.state().expect_latecomer(host, span, bound.survives);
@@ -114,10 +114,10 @@ fn heedless(belief: Belief) -> Belief {
 }
 
 /// Keeps what goes to members of this kind and comes from them. What the resource is told is in the trace anyway.
-fn keeper_of(kind: &Arc<dyn StoreKind>) -> Keeper {
-    let kind = Arc::clone(kind);
+fn keeper_of(store: &Store) -> Keeper {
+    let spec = Arc::clone(&store.spec);
     Keeper::new(Arc::new(move |role, request, bytes| match role {
-        Role::Store | Role::Replica | Role::Watcher => kind.decode(role, request, bytes),
+        Role::Store | Role::Replica | Role::Watcher => spec.decode(role, request, bytes),
         Role::Client | Role::Resource => None,
     }))
 }

@@ -30,7 +30,7 @@ pub(super) fn as_json(listing: Listing) -> Value {
                         "invariant": bug.invariant, "replay": bug.replay() })
             })
             .collect(),
-        Listing::Scenarios => suite::builtin(&picklock_impls::stores())
+        Listing::Scenarios => suite::builtin(&picklock_stores::params())
             .iter()
             .map(|scenario| {
                 let settable = scenario.settable();

@@ -27,7 +27,7 @@ pub(super) fn entries(listing: Listing) -> Vec<Entry> {
             families().iter().map(|family| design(family)).chain(outside).collect()
         }
         Listing::Bugs => collected().map(|(family, bug)| of_bug(family, &bug)).collect(),
-        Listing::Scenarios => suite::builtin(&picklock_impls::stores()).iter().map(scenario).collect(),
+        Listing::Scenarios => suite::builtin(&picklock_stores::params()).iter().map(scenario).collect(),
         Listing::Faults => faults::ALL
             .iter()
             .map(|fault| Entry {
@@ -98,7 +98,7 @@ pub(super) fn unlisted(listing: Listing) -> Vec<Entry> {
     if listing != Listing::Scenarios {
         return Vec::new();
     }
-    let stores = picklock_impls::stores();
+    let stores = picklock_stores::params();
     suite::of_bugs(&stores).iter().chain(&suite::of_experiments(&stores)).map(scenario).collect()
 }
 

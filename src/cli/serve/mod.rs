@@ -17,7 +17,8 @@ use picklock_model::seed::Seed;
 use picklock_model::trace::{Event, HostInfo, What};
 use picklock_redis::version::Version;
 use picklock_redis::{Own, serve_own};
-use picklock_sim::live::{self, Act, ServeError, StartServer};
+use picklock_sim::live::{self, Act, ServeError};
+use picklock_sim::store::Serve;
 use picklock_sim::store::complete;
 use tokio::sync::{Notify, mpsc};
 
@@ -123,7 +124,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     };
     // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
     let last = (args.topology == Topology::Single).then(|| Arc::clone(&stop));
-    let start: StartServer = Arc::new(move |seat| {
+    let start: Serve = Arc::new(move |seat| {
         let (last, own, acts, host) = (last.clone(), own.clone(), acts.clone(), seat.member.name.clone());
         Box::pin(async move {
             serve_own(seat, own).await;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use picklock_model::trace::Role;
 use picklock_redis::Redis;
 use picklock_sim::live::Served;
-use picklock_sim::store::{Member, StoreKind as _};
+use picklock_sim::store::{Member, StoreSpec as _};
 
 /// Which servers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

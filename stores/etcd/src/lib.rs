@@ -11,12 +11,12 @@
 //! A restart finds the directory as the process left it, also after a loss of power: etcd syncs what it acknowledges, so
 //! that nothing is missing that would be missed.
 
-mod command;
 mod gateway;
-mod kind;
 mod log;
+mod real;
+mod spec;
 
-pub use kind::{Etcd, PARAMS};
+pub use spec::{Etcd, KIND, PARAMS};
 
 /// Where clients ask.
 pub const CLIENT_PORT: u16 = 2379;

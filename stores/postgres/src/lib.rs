@@ -19,13 +19,13 @@ mod error;
 mod execute;
 mod guarded;
 mod journal;
-mod kind;
 mod machine;
 mod plan;
 mod query;
 mod serve;
 mod session;
 mod settings;
+mod spec;
 mod sql;
 #[cfg(test)]
 mod tests;
@@ -34,9 +34,9 @@ mod wire;
 
 pub use guarded::Guarded;
 pub use journal::Record;
-pub use kind::Postgres;
 pub use machine::{Delivery, Effects, Machine, Now, SessionId};
 pub use serve::serve;
+pub use spec::{KIND, Postgres};
 
 /// The port of a server.
 pub const PORT: u16 = 5432;

@@ -49,7 +49,6 @@ mod execution;
 mod following;
 mod glob;
 mod journal;
-mod kind;
 mod lua;
 mod mailbox;
 mod rdb;
@@ -58,13 +57,14 @@ mod replication;
 mod seat;
 mod serve;
 mod snapshot;
+mod spec;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod wire;
 
-pub use kind::{PARAMS, Redis};
 pub use node::PORT;
+pub use spec::{KIND, PARAMS, Redis};
 
 use picklock_sim::design::ServerSeat;
 pub use seat::Own;

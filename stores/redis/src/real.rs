@@ -1,8 +1,11 @@
 //! The command that starts a real Redis server as a member of a store, in a world where hosts find each other by name.
 
+use std::env;
+use std::process::Command;
+
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
-use picklock_sim::store::Member;
+use picklock_sim::store::{Installed, Keeps, Member, RealServer};
 
 use crate::{PORT, sentinel};
 
@@ -29,8 +32,29 @@ fn keeping(persistence: &str) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
+/// Which real Redis there is: `redis-server 7.0.15`. The variable `PICKLOCK_REDIS_SERVER` set to nothing says that none is to be
+/// used.
+pub(crate) const INSTALLED: Installed = Installed { program: "redis-server", version };
+
+fn version() -> Option<String> {
+    if env::var_os("PICKLOCK_REDIS_SERVER").is_some_and(|path| path.is_empty()) {
+        return None;
+    }
+    let output = Command::new("redis-server").arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let version = text.split_whitespace().find_map(|word| word.strip_prefix("v="))?;
+    Some(format!("redis-server {version}"))
+}
+
+/// How a member runs. Sentinels keep nothing that a restart needs.
+pub(crate) fn server(member: &Member, members: &[Member], settings: &Settings) -> RealServer {
+    let persists = member.role != Role::Watcher && settings.word("persistence") != "none";
+    let keeps = if persists { Keeps::Synced } else { Keeps::Nothing };
+    RealServer { keeps, ..RealServer::new(command(member, members, settings)) }
+}
+
 /// The command.
-pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
+fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
     let primary =
         members.iter().find(|other| other.role == Role::Store).map_or("", |primary| primary.name.as_str());
     let words = |script: &str, rest: Vec<String>| {

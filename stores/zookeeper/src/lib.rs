@@ -11,12 +11,12 @@
 //!
 //! A restart finds the directory as the process left it, also after a loss of power: ZooKeeper syncs what it acknowledges.
 
-mod command;
-mod kind;
 mod log;
+mod real;
+mod spec;
 mod wire;
 
-pub use kind::{PARAMS, ZooKeeper};
+pub use spec::{KIND, PARAMS, ZooKeeper};
 
 /// Where clients ask.
 pub const CLIENT_PORT: u16 = 2181;
@@ -28,4 +28,4 @@ const PEER_PORT: u16 = 2888;
 const ELECTION_PORT: u16 = 3888;
 
 /// Where Debian's package has the server and a logger that writes to standard output.
-pub const CLASS_PATH: &str = "/usr/share/java/slf4j-simple.jar:/usr/share/java/zookeeper.jar";
+const CLASS_PATH: &str = "/usr/share/java/slf4j-simple.jar:/usr/share/java/zookeeper.jar";

@@ -28,17 +28,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A change to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub(crate) struct Request {
     /// The register.
-    pub key: Key,
+    pub(crate) key: Key,
     /// What to add to it.
-    pub delta: i64,
+    pub(crate) delta: i64,
     /// How long the consumer works between reading and writing.
-    pub work: Duration,
+    pub(crate) work: Duration,
 }
 
 /// Serves the queue until its host stops.
-pub async fn serve(seat: ServerSeat) {
+pub(crate) async fn serve(seat: ServerSeat) {
     let host = seat.host;
     let Ok(listener) = host.bind(PORT).await else { return };
     // A fair lock is a queue: whoever asks first is served first, and one at a time.
@@ -75,7 +75,7 @@ async fn make(host: &Host, resource: &mut Resource, request: &Request) -> Option
 ///
 /// # Errors
 /// When the connection cannot be made or breaks first; whether the change was made is then not known.
-pub async fn ask(host: &Host, server: &str, request: &Request) -> io::Result<()> {
+pub(crate) async fn ask(host: &Host, server: &str, request: &Request) -> io::Result<()> {
     let mut stream = host.connect(server, PORT).await?;
     stream.write_all(&request.encode()).await?;
     let mut answer = [0];

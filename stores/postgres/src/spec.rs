@@ -4,7 +4,7 @@
 
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::store::{ServerSeat, StoreKind};
+use picklock_sim::store::{ServerSeat, SimulatedStore, Store, StoreKind, StoreSpec};
 
 use crate::{PORT, serve, wire};
 
@@ -12,13 +12,18 @@ use crate::{PORT, serve, wire};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Postgres;
 
-impl StoreKind for Postgres {
+/// PostgreSQL in the list of all kinds.
+pub const KIND: StoreKind = StoreKind {
+    name: "postgres",
+    params: &[],
+    stores: Some(|_| Store::simulated(Postgres)),
+    ensemble: None,
+    real: None,
+};
+
+impl StoreSpec for Postgres {
     fn name(&self) -> &'static str {
         "postgres"
-    }
-
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        Box::pin(serve(seat))
     }
 
     fn port(&self, _: Role) -> u16 {
@@ -31,5 +36,11 @@ impl StoreKind for Postgres {
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
         if request { wire::tell_request(bytes) } else { wire::tell_replies(bytes) }
+    }
+}
+
+impl SimulatedStore for Postgres {
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        Box::pin(serve(seat))
     }
 }

@@ -1,15 +1,15 @@
 //! ZooKeeper as a kind of store: one store, whose members agree among themselves on who leads.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
-use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, Param};
-use picklock_sim::store::{Member, RealServer, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::store::{Keeps, Member, RealServer, StoreAddress, StoreKind, StoreSpec, Topology};
 
-use crate::command::SYNC_LIMIT;
-use crate::{CLIENT_PORT, command, log, wire};
+use crate::real::SYNC_LIMIT;
+use crate::{CLIENT_PORT, log, real, wire};
 
 /// A ZooKeeper of so many members, real processes all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,16 @@ pub const PARAMS: &[Param] = &[Param {
           that are silent for five are given up (tickTime)",
 }];
 
-impl StoreKind for ZooKeeper {
+/// ZooKeeper in the list of all kinds.
+pub const KIND: StoreKind = StoreKind {
+    name: "zookeeper",
+    params: PARAMS,
+    stores: None,
+    ensemble: Some(|members| Arc::new(ZooKeeper { members })),
+    real: Some(real::INSTALLED),
+};
+
+impl StoreSpec for ZooKeeper {
     fn name(&self) -> &'static str {
         "zookeeper"
     }
@@ -59,11 +68,6 @@ impl StoreKind for ZooKeeper {
         StoreAddress::Ask(members.iter().map(|member| member.name.clone()).collect())
     }
 
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        picklock_sim::driver::HostDriver::of(&seat.host)
-            .abort_run("there is no simulated ZooKeeper; its members run as real processes only".to_owned())
-    }
-
     /// Until a silent leader is given up and another one is elected, or until a lone member is up again. A new leader gives all
     /// sessions their full time once more, and ends them a tick later.
     fn recovery_time(&self, _: Topology, settings: &Settings, _: bool) -> Duration {
@@ -84,11 +88,11 @@ impl StoreKind for ZooKeeper {
     }
 
     fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
-        Some(RealServer { command: command::of(member, members, settings), keeps: true, leads: log::leads })
-    }
-
-    fn tells_records(&self) -> bool {
-        false
+        Some(RealServer {
+            command: real::command(member, members, settings),
+            keeps: Keeps::All,
+            leads: log::leads,
+        })
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {

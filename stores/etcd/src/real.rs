@@ -1,9 +1,10 @@
 //! The command that starts a member, in a world where hosts find each other by name.
 
+use std::process::Command;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
-use picklock_sim::store::Member;
+use picklock_sim::store::{Installed, Member};
 
 use crate::{CLIENT_PORT, PEER_PORT};
 
@@ -22,11 +23,21 @@ const HEARTBEATS_LEAST: u32 = 5;
 /// The longest election timeout that etcd takes.
 const ELECTION_MOST: Duration = Duration::from_secs(50);
 
+/// Which etcd there is: `etcd 3.4.23`.
+pub(crate) const INSTALLED: Installed = Installed { program: "etcd", version };
+
+fn version() -> Option<String> {
+    let output = Command::new("etcd").arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let version = text.lines().find_map(|line| line.strip_prefix("etcd Version: "))?;
+    Some(format!("etcd {}", version.trim()))
+}
+
 /// The command of a member of these.
 ///
 /// Only the first one counts the time before its start as waited for a leader, and so is elected first; all others do as
 /// etcd does with `--initial-election-tick-advance=false`.
-pub(crate) fn of(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
+pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
     let name = &member.name;
     let cluster: Vec<String> =
         members.iter().map(|Member { name, .. }| format!("{name}=http://{name}:{PEER_PORT}")).collect();
@@ -55,7 +66,7 @@ pub(crate) fn of(member: &Member, members: &[Member], settings: &Settings) -> Ve
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::store::{StoreKind as _, Topology, complete};
+    use picklock_sim::store::{StoreSpec as _, Topology, complete};
 
     use super::*;
     use crate::{Etcd, PARAMS};
@@ -64,7 +75,7 @@ mod tests {
     fn each_member_is_told_of_all_and_only_the_first_wants_to_lead_at_once() {
         let settings = complete(PARAMS, &Settings::default(), Duration::from_secs(2));
         let members = Etcd { members: 3 }.members(Topology { stores: 1, replicated: true }, &settings);
-        let line = |at: usize| of(&members[at], &members, &settings).join(" ");
+        let line = |at: usize| command(&members[at], &members, &settings).join(" ");
         let all = "--initial-cluster=node-1=http://node-1:2380,node-2=http://node-2:2380,node-3=http://node-3:2380 ";
         assert!((0..3).all(|at| line(at).contains(all)), "{}", line(0));
         assert!(line(1).contains("--name=node-2 ") && line(1).contains("--election-timeout=1000 "));

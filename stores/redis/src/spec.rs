@@ -6,7 +6,10 @@ use picklock_model::plan::{Setting, Settings};
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
-use picklock_sim::store::{Member, OwnLever, RealServer, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::store::{
+    Member, OwnLever, RealServer, STORES, ServerSeat, SimulatedStore, Store, StoreAddress, StoreKind,
+    StoreSpec, Topology,
+};
 
 use crate::version::Version;
 use crate::{PORT, real, sentinel, serve, serve_as, wire};
@@ -19,6 +22,15 @@ pub struct Redis {
     /// Stores are never replicated: their clients know a server, and nobody whom they could ask for another one.
     pub alone: bool,
 }
+
+/// Redis in the list of all kinds.
+pub const KIND: StoreKind = StoreKind {
+    name: "redis",
+    params: PARAMS,
+    stores: Some(|alone| Store::simulated(Redis { alone, ..Redis::default() })),
+    ensemble: None,
+    real: Some(real::INSTALLED),
+};
 
 /// How many Sentinels watch a replicated store: the least number that outlives the loss of one.
 const SENTINELS: u32 = 3;
@@ -69,7 +81,7 @@ fn sentinel(store: u32, nth: u32) -> String {
     format!("sentinel-{store}-{nth}")
 }
 
-impl StoreKind for Redis {
+impl StoreSpec for Redis {
     fn name(&self) -> &'static str {
         "redis"
     }
@@ -104,10 +116,6 @@ impl StoreKind for Redis {
         }
     }
 
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        Box::pin(serve_as(seat, self.version))
-    }
-
     fn keep_everything(&self, settings: &mut Settings) {
         settings.put("persistence", Setting::Word("always".to_owned()));
     }
@@ -128,8 +136,28 @@ impl StoreKind for Redis {
         format!("redis://{host}:{port}")
     }
 
+    /// Where its stores are, or the Sentinels who know it.
+    fn environment(&self, stores: &[StoreAddress]) -> Vec<(&'static str, String)> {
+        let (mut urls, mut sentinels) = (Vec::new(), Vec::new());
+        for store in stores {
+            match store {
+                StoreAddress::Host(name) => urls.push(self.url(name, self.port(Role::Store))),
+                StoreAddress::Ask(names) => {
+                    let port = self.port(Role::Watcher);
+                    sentinels.extend(names.iter().map(|name| format!("{name}:{port}")));
+                }
+            }
+        }
+        let mut environment = vec![(STORES, urls.join(","))];
+        if !sentinels.is_empty() {
+            environment.push(("PICKLOCK_SENTINELS", sentinels.join(",")));
+            environment.push(("PICKLOCK_PRIMARY", sentinel::PRIMARY_NAME.to_owned()));
+        }
+        environment
+    }
+
     fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
-        Some(RealServer::new(real::command(member, members, settings)))
+        Some(real::server(member, members, settings))
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
@@ -138,5 +166,11 @@ impl StoreKind for Redis {
 
     fn levers(&self) -> &'static [OwnLever] {
         serve::LEVERS
+    }
+}
+
+impl SimulatedStore for Redis {
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        Box::pin(serve_as(seat, self.version))
     }
 }

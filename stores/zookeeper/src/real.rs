@@ -1,7 +1,10 @@
 //! The command that starts a member, in a world where hosts find each other by name.
 
+use std::path::Path;
+use std::process::Command;
+
 use picklock_model::plan::Settings;
-use picklock_sim::store::Member;
+use picklock_sim::store::{Installed, Member};
 
 use crate::{CLASS_PATH, CLIENT_PORT, ELECTION_PORT, PEER_PORT};
 
@@ -30,8 +33,27 @@ const JAVA: [&str; 11] = [
 /// The program of a member.
 const MAIN: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
+/// Which ZooKeeper there is: `zookeeper 3.8.0`. None also where Java is missing.
+pub(crate) const INSTALLED: Installed = Installed { program: "zookeeper (and java)", version };
+
+fn version() -> Option<String> {
+    let java = Command::new("java").arg("-version").output().is_ok_and(|output| output.status.success());
+    let there = CLASS_PATH.split(':').all(|jar| Path::new(jar).is_file());
+    if !java || !there {
+        return None;
+    }
+    // The version stands in the name of a link beside the archive.
+    let beside = Path::new(CLASS_PATH.rsplit(':').next()?).parent()?;
+    let names = std::fs::read_dir(beside).ok()?.flatten().map(|entry| entry.file_name());
+    let version = names.into_iter().find_map(|name| {
+        let version = name.to_str()?.strip_prefix("zookeeper-")?.strip_suffix(".jar")?;
+        version.starts_with(|first: char| first.is_ascii_digit()).then(|| version.to_owned())
+    });
+    Some(version.map_or_else(|| "zookeeper".to_owned(), |version| format!("zookeeper {version}")))
+}
+
 /// The command of a member of these.
-pub(crate) fn of(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
+pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
     // The first has the highest number, and so is elected where all have the same data.
     let numbered = || members.iter().rev().zip(1..);
     let number = numbered().find_map(|(other, number)| (other == member).then_some(number)).unwrap_or(1);
@@ -54,7 +76,7 @@ pub(crate) fn of(member: &Member, members: &[Member], settings: &Settings) -> Ve
 mod tests {
     use std::time::Duration;
 
-    use picklock_sim::store::{StoreKind as _, Topology, complete};
+    use picklock_sim::store::{StoreSpec as _, Topology, complete};
 
     use super::*;
     use crate::{PARAMS, ZooKeeper};
@@ -66,7 +88,7 @@ mod tests {
             let replicated = count > 1;
             let kind = ZooKeeper { members: count };
             let members = kind.members(Topology { stores: 1, replicated }, &settings);
-            of(&members[at], &members, &settings)
+            command(&members[at], &members, &settings)
         };
         let all = "server.1=node-3:2888:3888\nserver.2=node-2:2888:3888\nserver.3=node-1:2888:3888\n";
         assert!((0..3).all(|at| line(3, at)[4].ends_with(all)), "{:?}", line(3, 0));

@@ -1,14 +1,14 @@
 //! etcd as a kind of store: one store, whose members agree among themselves on who leads.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
-use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, Param};
-use picklock_sim::store::{Member, RealServer, ServerSeat, StoreAddress, StoreKind, Topology};
+use picklock_sim::store::{Keeps, Member, RealServer, StoreAddress, StoreKind, StoreSpec, Topology};
 
-use crate::{CLIENT_PORT, command, gateway, log};
+use crate::{CLIENT_PORT, gateway, log, real};
 
 /// An etcd of so many members, real processes all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,16 @@ pub const PARAMS: &[Param] = &[
     },
 ];
 
-impl StoreKind for Etcd {
+/// etcd in the list of all kinds.
+pub const KIND: StoreKind = StoreKind {
+    name: "etcd",
+    params: PARAMS,
+    stores: None,
+    ensemble: Some(|members| Arc::new(Etcd { members })),
+    real: Some(real::INSTALLED),
+};
+
+impl StoreSpec for Etcd {
     fn name(&self) -> &'static str {
         "etcd"
     }
@@ -66,11 +75,6 @@ impl StoreKind for Etcd {
         StoreAddress::Ask(members.iter().map(|member| member.name.clone()).collect())
     }
 
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        picklock_sim::driver::HostDriver::of(&seat.host)
-            .abort_run("there is no simulated etcd; its members run as real processes only".to_owned())
-    }
-
     /// Until a leader is elected, which may take a second vote, or until a lone member is up again. A new leader gives all
     /// leases their full time once more, and the time of an election on top of it.
     fn recovery_time(&self, _: Topology, settings: &Settings, _: bool) -> Duration {
@@ -91,11 +95,11 @@ impl StoreKind for Etcd {
     }
 
     fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
-        Some(RealServer { command: command::of(member, members, settings), keeps: true, leads: log::leads })
-    }
-
-    fn tells_records(&self) -> bool {
-        false
+        Some(RealServer {
+            command: real::command(member, members, settings),
+            keeps: Keeps::All,
+            leads: log::leads,
+        })
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {

@@ -1,0 +1,48 @@
+//! Kinds of stores by name: what can be asked of one before there is a design on it.
+
+use std::sync::Arc;
+
+use super::server::Store;
+use super::spec::StoreSpec;
+use crate::contract::param::Param;
+
+/// A kind of store, as the list of all kinds has it.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreKind {
+    /// Its name.
+    pub name: &'static str,
+    /// What a scenario may set of it.
+    pub params: &'static [Param],
+    /// Its simulated stores, each on its own. If clients ask nobody for another server, they have no replicas.
+    pub stores: Option<fn(alone: bool) -> Store>,
+    /// One store of so many members that agree among themselves on who leads.
+    pub ensemble: Option<fn(members: u32) -> Arc<dyn StoreSpec>>,
+    /// Its real server.
+    pub real: Option<Installed>,
+}
+
+/// What there is of a real server on this machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Installed {
+    /// What has to be installed.
+    pub program: &'static str,
+    /// Name and version of what is installed.
+    pub version: fn() -> Option<String>,
+}
+
+/// A kind of store that a scenario may speak of: its name and its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreParams {
+    /// The kind's name.
+    pub kind: &'static str,
+    /// What it declares.
+    pub params: &'static [Param],
+}
+
+impl StoreParams {
+    /// What a kind declares.
+    #[must_use]
+    pub fn of(spec: &dyn StoreSpec) -> StoreParams {
+        StoreParams { kind: spec.name(), params: spec.params() }
+    }
+}

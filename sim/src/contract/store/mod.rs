@@ -1,0 +1,18 @@
+//! The contract of a kind of store: everything that picklock knows of one, declared in one place.
+//!
+//! What is known of it is a [`StoreSpec`]; who serves it is a [`Server`]. The smallest kind is a function that serves
+//! ([`Design::on`](super::design::Design::on)).
+
+mod kind;
+mod member;
+mod server;
+mod settings;
+mod spec;
+
+pub use kind::{Installed, StoreKind, StoreParams};
+pub use member::{Member, StoreAddress, Topology};
+pub(crate) use server::OwnServer;
+pub use server::{Serve, Server, ServerSeat, SimulatedStore, Store};
+pub(crate) use settings::{admits, has_levers};
+pub use settings::{complete, setting};
+pub use spec::{Keeps, OwnLever, RealServer, STORES, StoreSpec};

@@ -1,0 +1,133 @@
+//! Who serves a store: simulated servers, which are written against a host, or real ones.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use super::member::Member;
+use super::spec::{OwnLever, StoreSpec};
+use crate::contract::lock::BoxFuture;
+use crate::host::Host;
+use picklock_model::plan::Settings;
+use picklock_model::trace::Role;
+
+/// A kind of store with a simulated server.
+pub trait SimulatedStore: StoreSpec {
+    /// Runs the program of one member until its host stops; called again when the host restarts. What the member keeps
+    /// over a restart is on its host's disk.
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()>;
+}
+
+/// Starts a member and serves until its host stops.
+pub type Serve = Arc<dyn Fn(ServerSeat) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// The stores that a design stands on: what is known of them, and who serves them.
+#[derive(Clone)]
+pub struct Store {
+    /// What is known of them.
+    pub spec: Arc<dyn StoreSpec>,
+    /// Who serves them.
+    pub server: Server,
+}
+
+/// Who serves a store.
+#[derive(Clone)]
+pub enum Server {
+    /// Simulated servers.
+    Simulated(Serve),
+    /// The real ones, as unmodified processes: their members say nothing of the records of locks that they keep, and have no levers
+    /// of their own. What is judged by records stays open then, and a member that dies while somebody holds is taken to have kept
+    /// something.
+    Real(Serve),
+}
+
+impl Store {
+    /// A store with its simulated server.
+    pub fn simulated(kind: impl SimulatedStore) -> Store {
+        let kind = Arc::new(kind);
+        let spec = Arc::clone(&kind);
+        Store { spec, server: Server::Simulated(Arc::new(move |seat| kind.serve(seat))) }
+    }
+
+    /// Runs the program of one member.
+    pub(crate) fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        match &self.server {
+            Server::Simulated(serve) | Server::Real(serve) => serve(seat),
+        }
+    }
+
+    /// True if real servers serve it.
+    #[must_use]
+    pub fn is_real(&self) -> bool {
+        matches!(self.server, Server::Real(_))
+    }
+
+    /// The levers that its members have and others have not.
+    #[must_use]
+    pub fn levers(&self) -> &'static [OwnLever] {
+        if self.is_real() { &[] } else { self.spec.levers() }
+    }
+
+    /// Whether both are the very same object.
+    #[must_use]
+    pub fn is(&self, other: &Store) -> bool {
+        Arc::ptr_eq(&self.spec, &other.spec) && self.is_real() == other.is_real()
+    }
+}
+
+/// What a member's program is started with.
+#[derive(Clone, Debug)]
+pub struct ServerSeat {
+    /// Its host.
+    pub host: Host,
+    /// Which member it is.
+    pub member: Member,
+    /// All members of its store, itself included, in the order of the kind.
+    pub members: Vec<Member>,
+    /// The parameters of its kind; each has a value.
+    pub settings: Settings,
+    /// True in a run without faults that nobody looks at but for what clients pass through
+    /// ([`Design::lets_watchers_rest`](super::design::Design::lets_watchers_rest)): a watcher need not watch there, and only
+    /// has to answer.
+    pub may_rest: bool,
+}
+
+impl ServerSeat {
+    /// The members of its store that have this role.
+    pub fn of_role(&self, role: Role) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(move |member| member.role == role)
+    }
+}
+
+/// Servers of a design's own.
+pub(crate) struct OwnServer<F>(F);
+
+impl<F> OwnServer<F> {
+    pub(crate) fn new(serve: F) -> OwnServer<F> {
+        OwnServer(serve)
+    }
+}
+
+impl<F, Fut> StoreSpec for OwnServer<F>
+where
+    F: Fn(ServerSeat) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = ()> + Send + 'static,
+{
+    fn name(&self) -> &'static str {
+        "own-server"
+    }
+
+    /// It listens where it pleases.
+    fn port(&self, _: Role) -> u16 {
+        0
+    }
+}
+
+impl<F, Fut> SimulatedStore for OwnServer<F>
+where
+    F: Fn(ServerSeat) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = ()> + Send + 'static,
+{
+    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+        Box::pin(self.0(seat))
+    }
+}

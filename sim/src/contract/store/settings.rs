@@ -1,0 +1,71 @@
+//! The parameters of stores in a plan: completed, and checked when they come from a file.
+
+use std::time::Duration;
+
+use super::spec::OwnLever;
+use crate::contract::param::{Args, Param, Value};
+use picklock_model::plan::{Injection, Lever, PlanError, Setting, Settings, WorldSpec};
+
+/// The settings with a value for every declared parameter: the one given, or the default.
+#[must_use]
+pub fn complete(params: &'static [Param], given: &Settings, ttl: Duration) -> Settings {
+    let mut settings = Settings::default();
+    for (param, value) in Args::defaults(params).iter() {
+        let value = given.get(param.name).cloned().or_else(|| setting(value, ttl));
+        value.into_iter().for_each(|value| settings.put(param.name, value));
+    }
+    settings
+}
+
+/// A parameter's value in a plan. A kind of store declares single values only, no ranges and shares.
+#[must_use]
+pub fn setting(value: Value, ttl: Duration) -> Option<Setting> {
+    match value {
+        Value::Spans(span, _) => Some(Setting::Span(span.resolve(ttl))),
+        Value::Counts(count, _) => Some(Setting::Count(count)),
+        Value::Word(word) => Some(Setting::Word(word.to_owned())),
+        Value::Share(_) => None,
+    }
+}
+
+/// Checks that every lever of a kind's own is one that this kind has; without a kind there are none.
+pub(crate) fn has_levers(
+    kind: Option<(&str, &[OwnLever])>,
+    injections: &[Injection],
+) -> Result<(), PlanError> {
+    let levers = kind.map_or(&[][..], |(_, levers)| levers);
+    for injection in injections {
+        let Lever::Own { name, .. } = &injection.lever else { continue };
+        if !levers.iter().any(|lever| lever.name == name) {
+            let names: Vec<&str> = levers.iter().map(|lever| lever.name).collect();
+            let must = match (kind, names.is_empty()) {
+                (None, _) => "left out: the design has no stores".to_owned(),
+                (Some((kind, _)), true) => format!("left out: {kind} has no levers of its own"),
+                (Some((kind, _)), false) => format!("a lever of {kind}: {}", names.join(", ")),
+            };
+            let value = name.chars().take(40).collect();
+            return Err(PlanError { field: "lever.own.name".into(), value, must: must.into() });
+        }
+    }
+    Ok(())
+}
+
+/// Checks the values given to declared parameters against their domains.
+pub(crate) fn admits(params: &'static [Param], world: &WorldSpec) -> Result<(), PlanError> {
+    for (name, given) in world.store.iter() {
+        let Some(param) = params.iter().find(|param| param.name == name) else { continue };
+        let text = given.to_string();
+        let mut args = Args::defaults(params);
+        let parsed = param.domain.parse(&text).ok();
+        let fits = parsed.filter(|value| setting(*value, world.ttl).as_ref() == Some(given));
+        let bounded = fits.is_some_and(|value| {
+            args.put(param.name, value);
+            !args.check(world.ttl).is_err_and(|(wrong, _)| wrong == param.name)
+        });
+        if !bounded {
+            let must = param.domain.to_string();
+            return Err(PlanError { field: format!("store.{name}").into(), value: text, must: must.into() });
+        }
+    }
+    Ok(())
+}

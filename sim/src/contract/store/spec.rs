@@ -1,0 +1,140 @@
+//! What is known of a kind of store, apart from who serves it: which hosts it has and what each is for, which parameters a
+//! scenario may set, how a client finds it, how long its failover may take, how its protocol reads, and how the real server is
+//! started and found. The world knows none of this: it runs the programs of hosts.
+
+use std::time::Duration;
+
+use super::member::{Member, StoreAddress, Topology};
+use crate::contract::param::Param;
+use picklock_model::plan::Settings;
+use picklock_model::trace::Role;
+
+/// The variable that tells a program where its stores are.
+pub const STORES: &str = "PICKLOCK_STORES";
+
+/// What is known of a kind of store, whoever serves it.
+pub trait StoreSpec: Send + Sync + 'static {
+    /// Its name, such as it stands in a scenario file: `[name]` holds its parameters.
+    fn name(&self) -> &'static str;
+
+    /// Its own parameters, which a scenario sets by name.
+    fn params(&self) -> &'static [Param] {
+        &[]
+    }
+
+    /// True if a store of it can consist of several members that keep the same data.
+    fn replicates(&self) -> bool {
+        false
+    }
+
+    /// The hosts of so many stores, in the order in which they are started.
+    fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
+        let _ = settings;
+        (1..=topology.stores).map(|store| Member::new(format!("node-{store}"), store, Role::Store)).collect()
+    }
+
+    /// Where clients find a store, counted from 1.
+    fn address(&self, store: u32, topology: Topology, members: &[Member]) -> StoreAddress {
+        let _ = topology;
+        let first = members.iter().find(|member| member.store == store && member.role == Role::Store);
+        StoreAddress::Host(first.map(|member| member.name.clone()).unwrap_or_default())
+    }
+
+    /// Changes the settings so that every acknowledged write survives a restart, for designs that claim no more than
+    /// that.
+    fn keep_everything(&self, settings: &mut Settings) {
+        let _ = settings;
+    }
+
+    /// How long the lock may be out of everybody's reach after a fault beside the leases that must run out: until another
+    /// member stands in for one that took writes, until a server that was started anew answers. With `whole`, until the
+    /// lost member is back at its place as well, for designs that need an acknowledgement of it.
+    fn recovery_time(&self, topology: Topology, settings: &Settings, whole: bool) -> Duration {
+        let _ = (topology, settings, whole);
+        Duration::ZERO
+    }
+
+    /// The shortest lease that it grants: a scenario with a shorter one says nothing of it.
+    fn smallest_lease(&self) -> Duration {
+        Duration::from_millis(1)
+    }
+
+    /// The port that a member listens on.
+    fn port(&self, role: Role) -> u16;
+
+    /// The address of a member as a client outside is given it: a URL, with the scheme that its clients read.
+    fn url(&self, host: &str, port: u16) -> String {
+        format!("tcp://{host}:{port}")
+    }
+
+    /// Where its stores are, as a program is told in its environment: a variable and its value each.
+    fn environment(&self, stores: &[StoreAddress]) -> Vec<(&'static str, String)> {
+        let names = stores.iter().flat_map(|store| match store {
+            StoreAddress::Host(name) => std::slice::from_ref(name),
+            StoreAddress::Ask(names) => names,
+        });
+        let urls: Vec<String> = names.map(|name| self.url(name, self.port(Role::Store))).collect();
+        vec![(STORES, urls.join(","))]
+    }
+
+    /// How the real server is run as this one of its store's members. `None` if there is none, or it cannot keep these
+    /// settings.
+    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
+        let _ = (member, members, settings);
+        None
+    }
+
+    /// What a segment to a member says (`request`), or one from it, in the words of its protocol, as a story tells it.
+    /// `None` if it cannot be read alone.
+    fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
+        let _ = (role, request, bytes);
+        None
+    }
+
+    /// Levers that only this kind has, such as a reply that is an error. A member is told of one by
+    /// [`Host::next_lever`](crate::host::Host::next_lever).
+    fn levers(&self) -> &'static [OwnLever] {
+        &[]
+    }
+}
+
+/// A lever of a kind of store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnLever {
+    /// Its name in a plan.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub doc: &'static str,
+}
+
+/// How the real server of a member is run, as an unmodified process.
+#[derive(Clone, Debug)]
+pub struct RealServer {
+    /// Program and arguments. It runs in a network of its own, takes connections from every host of it, finds the others by
+    /// their names, and has an empty home directory.
+    pub command: Vec<String>,
+    /// What a restart finds in the home directory.
+    pub keeps: Keeps,
+    /// What a line of its log says of who leads: that this member does from now on, or does so no more. `None` if it says nothing
+    /// of that.
+    pub leads: fn(&str) -> Option<bool>,
+}
+
+impl RealServer {
+    /// One that starts from nothing each time, and whose log tells nothing.
+    #[must_use]
+    pub fn new(command: Vec<String>) -> RealServer {
+        RealServer { command, keeps: Keeps::Nothing, leads: |_| None }
+    }
+}
+
+/// What a real server that is started anew finds in its home directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// Nothing.
+    Nothing,
+    /// What it left; and what it synced, after a loss of power.
+    Synced,
+    /// What it left, also after a loss of power: a server that syncs what it acknowledges misses nothing that it would miss.
+    All,
+}
