@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Lever, Plan, When};
+use picklock_model::plan::{Plan, When};
 use picklock_model::seed::Seed;
 use picklock_model::time::nanos;
 use picklock_sim::design::Design;
@@ -264,21 +264,7 @@ fn durations<'a>(plan: &'a mut Plan) -> Vec<Span<'a>> {
         if let When::Point { after, .. } | When::With { after, .. } = &mut injection.when {
             found.push(Span::Other(after));
         }
-        match &mut injection.lever {
-            Lever::Pause { lasts } | Lever::Suspend { lasts } | Lever::Stall { lasts } => {
-                found.push(Span::Other(lasts));
-            }
-            Lever::Cut { lasts, .. } => found.push(Span::Other(lasts)),
-            Lever::Delay { by, .. } => found.push(Span::Other(by)),
-            Lever::Crash { restart_after, .. } => found.extend(restart_after.as_mut().map(Span::Other)),
-            Lever::StepClock { .. }
-            | Lever::SetDrift { .. }
-            | Lever::DropConnections { .. }
-            | Lever::Own { .. }
-            | Lever::LoseRequest { .. }
-            | Lever::Cancel
-            | Lever::LoseReply { .. } => {}
-        }
+        found.extend(injection.lever.span_mut().map(Span::Other));
     }
     for client in &mut plan.clients {
         for section in &mut client.sections {

@@ -15,7 +15,7 @@
 use std::collections::BTreeSet;
 use std::mem::discriminant;
 
-use picklock_model::plan::{Injection, Lever, Plan};
+use picklock_model::plan::{Effect, Injection, Lever, Plan};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Belief;
 use picklock_model::trace::{Event, Role, Strike, What};
@@ -48,7 +48,7 @@ pub fn whole(plan: &Plan, struck: &[&Injection]) -> BTreeSet<String> {
 }
 
 fn decides(history: &History<'_>, strike: &Strike, lever: &Lever) -> bool {
-    let lasts = matches!(lever, Lever::SetDrift { .. });
+    let lasts = lever.effect() == Effect::Rate;
     let hits = |section: &Section<'_>| {
         is_at_stake(history, section, strike.at)
             || (stops_process(lever) && waits_behind_a_holder(history, section, strike.at))
@@ -67,14 +67,7 @@ fn decides(history: &History<'_>, strike: &Strike, lever: &Lever) -> bool {
 
 /// True for what strikes a process or its clock, and not a single message.
 fn stops_process(lever: &Lever) -> bool {
-    !matches!(
-        lever,
-        Lever::Cut { .. }
-            | Lever::Delay { .. }
-            | Lever::LoseRequest { .. }
-            | Lever::LoseReply { .. }
-            | Lever::Own { .. }
-    )
+    !matches!(lever.effect(), Effect::Messages | Effect::Store)
 }
 
 /// True if at this time the section held, or was in the attempt that it was granted, or in one that left a record behind.

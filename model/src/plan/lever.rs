@@ -127,6 +127,65 @@ pub enum Lever {
     },
 }
 
+/// What a physical act works on, for whoever has to tell acts apart without knowing each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The target stands still, whole or in part, and goes on by itself.
+    Halt,
+    /// The target's process dies.
+    Death,
+    /// Messages on the way between two hosts.
+    Messages,
+    /// What the target's kind of store knows.
+    Store,
+    /// The target's process or its connections, at this instant.
+    Process,
+    /// The rate of the target's clocks, from now on.
+    Rate,
+}
+
+impl Lever {
+    /// What it works on.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        match self {
+            Lever::Pause { .. } | Lever::Suspend { .. } | Lever::Stall { .. } => Effect::Halt,
+            Lever::Crash { .. } => Effect::Death,
+            Lever::Cut { .. } | Lever::Delay { .. } | Lever::LoseRequest { .. } | Lever::LoseReply { .. } => {
+                Effect::Messages
+            }
+            Lever::Own { .. } => Effect::Store,
+            Lever::StepClock { .. } | Lever::DropConnections { .. } | Lever::Cancel => Effect::Process,
+            Lever::SetDrift { .. } => Effect::Rate,
+        }
+    }
+
+    /// How long one target or one message is affected, if it has an end.
+    #[must_use]
+    pub fn span(&self) -> Option<Duration> {
+        self.clone().span_mut().copied()
+    }
+
+    /// As [`span`](Lever::span), to be changed.
+    pub fn span_mut(&mut self) -> Option<&mut Duration> {
+        match self {
+            Lever::Pause { lasts }
+            | Lever::Suspend { lasts }
+            | Lever::Stall { lasts }
+            | Lever::Cut { lasts, .. }
+            | Lever::Delay { by: lasts, .. } => Some(lasts),
+            Lever::Crash { restart_after, .. } => restart_after.as_mut(),
+            Lever::StepClock { .. }
+            | Lever::SetDrift { .. }
+            | Lever::DropConnections { .. }
+            | Lever::Own { .. }
+            | Lever::LoseRequest { .. }
+            | Lever::Cancel
+            | Lever::LoseReply { .. } => None,
+        }
+    }
+}
+
 mod optional_ns {
     use std::time::Duration;
 

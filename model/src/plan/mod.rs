@@ -14,7 +14,7 @@ mod world;
 
 pub use bounds::PlanError;
 pub use client::{ClientPlan, SectionPlan};
-pub use lever::{Lever, Target, UNTIL_HEALED};
+pub use lever::{Effect, Lever, Target, UNTIL_HEALED};
 pub use plan::{Injection, Plan};
 pub use point::{Access, Edge, Phase, Point, When};
 pub use settings::{Setting, Settings};

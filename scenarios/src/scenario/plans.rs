@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Injection, Lever, Plan, Settings, Target, When, WorldSpec};
+use picklock_model::plan::{Injection, Plan, Settings, Target, When, WorldSpec};
 use picklock_model::probe::Probe;
 use picklock_model::seed::{Seed, scale};
 use picklock_model::time::nanos;
@@ -154,7 +154,7 @@ fn tied_to(
     draw: u64,
 ) -> Vec<Injection> {
     let Some(at) = all.iter().position(|other| other.fault == fault) else { return Vec::new() };
-    let lasts = nanos(lasts(&all[at].lever));
+    let lasts = nanos(all[at].lever.span().unwrap_or_default());
     let after = Duration::from_nanos(if follows {
         lasts + scale(draw, lasts / 10 + 1)
     } else {
@@ -174,19 +174,6 @@ fn tied_to(
         injection
     };
     strike.into_iter().map(tie).collect()
-}
-
-/// How long a lever works.
-fn lasts(lever: &Lever) -> Duration {
-    match lever {
-        Lever::Pause { lasts }
-        | Lever::Suspend { lasts }
-        | Lever::Stall { lasts }
-        | Lever::Cut { lasts, .. } => *lasts,
-        Lever::Delay { by, .. } => *by,
-        Lever::Crash { restart_after, .. } => restart_after.unwrap_or_default(),
-        _ => Duration::ZERO,
-    }
 }
 
 impl FaultEntry {

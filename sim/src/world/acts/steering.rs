@@ -4,7 +4,7 @@ use crate::world::agenda::Due;
 use crate::world::process::Life;
 use crate::world::state::State;
 use picklock_model::ids::HostId;
-use picklock_model::plan::{Injection, Lever, Target, When};
+use picklock_model::plan::{Effect, Injection, Target, When};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::What;
 
@@ -67,10 +67,10 @@ impl State {
         rest.sort_unstable();
         rest.dedup();
         for injection in rest {
-            match self.injections[injection as usize].lever {
-                Lever::Crash { .. } => self.unhealed.push(injection),
-                Lever::Pause { .. } | Lever::Suspend { .. } | Lever::Stall { .. } => {}
-                _ => {
+            match self.injections[injection as usize].lever.effect() {
+                Effect::Death => self.unhealed.push(injection),
+                Effect::Halt => {}
+                Effect::Messages | Effect::Store | Effect::Process | Effect::Rate => {
                     self.healed_early.insert(injection);
                     self.heal(injection);
                 }
