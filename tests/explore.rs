@@ -6,11 +6,11 @@ use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use picklock::campaign::explore::strikes::{self, Strike};
 use picklock::campaign::explore::{self, Explored, Request};
 use picklock::model::plan::{Access, Edge, Phase};
 use picklock::model::seed::Seed;
 use picklock::model::trace::Role;
+use picklock::scenarios::faults::{self, Placed};
 use picklock::scenarios::scenario::Scenario;
 use picklock::scenarios::suite;
 use picklock::sim::design::{Design, spell};
@@ -26,7 +26,7 @@ fn design(name: &str, scenario: &Scenario) -> Design {
 }
 
 fn request<'a>(design: &'a Design, scenario: &'a Scenario, kinds: &[&str]) -> Request<'a> {
-    let strikes: Vec<&'static Strike> = kinds.iter().map(|kind| strikes::named(kind).unwrap()).collect();
+    let strikes: Vec<&'static Placed> = kinds.iter().map(|kind| faults::placed_as(kind).unwrap()).collect();
     Request {
         design,
         scenario,
@@ -92,7 +92,7 @@ fn a_placement_is_run_again_by_its_number_with_the_same_digest() {
     let scenario = calm(&[]);
     let design = design("single", &scenario);
     let request = request(&design, &scenario, &["pause"]);
-    let pause = strikes::named("pause").unwrap();
+    let pause = faults::placed_as("pause").unwrap();
     let again = |number| explore::again(&request, Seed(0), &[(pause, number)]).unwrap();
     assert_eq!(again(100).unwrap().trace.digest, again(100).unwrap().trace.digest);
     assert_ne!(again(100).unwrap().trace.digest, again(0).unwrap().trace.digest);

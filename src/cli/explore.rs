@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use clap::Args;
 use picklock_campaign::campaign::quoted;
-use picklock_campaign::explore::strikes::{self, Strike};
 use picklock_campaign::explore::{self, Explored, Request};
 use picklock_campaign::{tell, trials};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
 use picklock_reports::{explored, timeline};
+use picklock_scenarios::faults::{self, Placed};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -159,7 +159,7 @@ fn request<'a>(
     args: &ExploreArgs,
     design: &'a Design,
     scenario: &'a Scenario,
-    strikes: Vec<&'static Strike>,
+    strikes: Vec<&'static Placed>,
 ) -> Result<Request<'a>, Failure> {
     let stores = design.topology.stores;
     if let Some(held) = args.held.filter(|held| *held > stores) {
@@ -180,16 +180,16 @@ fn request<'a>(
 }
 
 /// The kinds of strikes asked for; all if none is named.
-fn strikes_of(names: &[String]) -> Result<Vec<&'static Strike>, Failure> {
+fn strikes_of(names: &[String]) -> Result<Vec<&'static Placed>, Failure> {
     if names.is_empty() {
-        return Ok(strikes::ALL.iter().collect());
+        return Ok(faults::placed().collect());
     }
     names.iter().map(|name| strike(name)).collect()
 }
 
-fn strike(name: &str) -> Result<&'static Strike, Failure> {
-    strikes::named(name).ok_or_else(|| {
-        let names = || strikes::ALL.iter().map(|strike| strike.name);
+fn strike(name: &str) -> Result<&'static Placed, Failure> {
+    faults::placed_as(name).ok_or_else(|| {
+        let names = || faults::placed().map(|strike| strike.name);
         let near = nearest(name, names());
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         let names: Vec<&str> = names().collect();
@@ -207,7 +207,7 @@ fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
         })?;
         places.push((strike(name)?, number));
     }
-    let mut kinds: Vec<&'static Strike> = Vec::new();
+    let mut kinds: Vec<&'static Placed> = Vec::new();
     for (strike, _) in &places {
         if kinds.iter().all(|kind| kind.name != strike.name) {
             kinds.push(strike);

@@ -1,8 +1,8 @@
 //! From what a test asks for to scenarios.
 
 use picklock_campaign::allow::Allowances;
-use picklock_campaign::explore::strikes::{self, Strike};
 use picklock_model::text::nearest;
+use picklock_scenarios::faults::{self, Placed};
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
@@ -36,10 +36,10 @@ pub(super) fn calm(gate: &Gate) -> Result<Scenario, GateError> {
 }
 
 /// The kinds of strikes that are to be explored; `None` if nothing is.
-pub(super) fn strikes(gate: &Gate) -> Result<Option<Vec<&'static Strike>>, GateError> {
+pub(super) fn strikes(gate: &Gate) -> Result<Option<Vec<&'static Placed>>, GateError> {
     let strike = |name: &String| {
-        let names = || strikes::ALL.iter().map(|strike| strike.name);
-        strikes::named(name).ok_or_else(|| GateError::NoStrike {
+        let names = || faults::placed().map(|strike| strike.name);
+        faults::placed_as(name).ok_or_else(|| GateError::NoStrike {
             name: name.clone(),
             nearest: nearest(name, names()).map(str::to_owned),
             known: names().map(str::to_owned).collect(),
@@ -47,7 +47,7 @@ pub(super) fn strikes(gate: &Gate) -> Result<Option<Vec<&'static Strike>>, GateE
     };
     match gate.strikes.as_deref() {
         None => Ok(None),
-        Some([]) => Ok(Some(strikes::ALL.iter().collect())),
+        Some([]) => Ok(Some(faults::placed().collect())),
         Some(named) => named.iter().map(strike).collect::<Result<_, _>>().map(Some),
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn allowances(gate: &Gate, scenarios: &[Scenario]) -> Result<Option<A
     }
     let suite = suite::builtin(&stores(&gate.design));
     let mut known: Vec<&str> = scenarios.iter().chain(&suite).map(Scenario::name).collect();
-    known.extend(gate.strikes.iter().flat_map(|_| strikes::ALL).map(|strike| strike.name));
+    known.extend(gate.strikes.iter().flat_map(|_| faults::placed()).map(|strike| strike.name));
     known.sort_unstable();
     known.dedup();
     let mut allowances = Allowances::default();

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use picklock_campaign::allow::Allowances;
-use picklock_campaign::explore::strikes::{self, Strike};
 use picklock_campaign::explore::{self, Explored, Kind, Place, Request};
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Expected, Violation};
 use picklock_campaign::{check, files, shrink, tell, trials};
 use picklock_model::capsule::Capsule;
 use picklock_model::seed::Seed;
+use picklock_scenarios::faults::{self, Placed};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -24,19 +24,15 @@ use super::{Gate, GateError, Verdict, choose};
 /// What the cells are called: this, and the kind of strike.
 const PREFIX: &str = "explore-";
 
-/// The scenarios of faults that strikes place one by one, where their names differ.
-const SAME: [(&str, &str); 3] =
-    [("crash", "client-crash"), ("restart", "node-restart"), ("cut", "client-partition")];
-
 /// What an exploration needs, and what it found.
-pub(super) struct Placed {
+pub(super) struct Exploration {
     design: Design,
     scenario: Scenario,
-    strikes: Vec<&'static Strike>,
+    strikes: Vec<&'static Placed>,
     found: Explored,
 }
 
-impl Placed {
+impl Exploration {
     fn request<'a>(&'a self, gate: &Gate) -> Request<'a> {
         request(gate, &self.design, &self.scenario, &self.strikes)
     }
@@ -46,7 +42,7 @@ fn request<'a>(
     gate: &Gate,
     design: &'a Design,
     scenario: &'a Scenario,
-    kinds: &[&'static Strike],
+    kinds: &[&'static Placed],
 ) -> Request<'a> {
     Request {
         design,
@@ -63,7 +59,7 @@ fn request<'a>(
 /// The scenario whose allowances apply to a cell or to a kept run.
 pub(super) fn scenario_of(cell: &str) -> &str {
     let Some(strike) = cell.strip_prefix(PREFIX) else { return cell };
-    SAME.iter().find(|(name, _)| *name == strike).map_or(strike, |(_, scenario)| *scenario)
+    faults::placed_as(strike).map_or(strike, |placed| placed.scenario)
 }
 
 /// What may be violated in a cell of this name: what its scenario is allowed, and its strike by its own name.
@@ -80,10 +76,10 @@ pub(super) fn allowed(allowances: &Allowances, cell: &str) -> Expected {
 /// Makes a run for each placement.
 pub(super) fn all(
     gate: &Gate,
-    strikes: &[&'static Strike],
+    strikes: &[&'static Placed],
     heart: &Heart,
     share: Share,
-) -> Result<Placed, GateError> {
+) -> Result<Exploration, GateError> {
     heart.at("single placements");
     let scenario = choose::calm(gate)?;
     let design = scenario
@@ -98,13 +94,13 @@ pub(super) fn all(
     };
     let found = explore::explore(&request(gate, &design, &scenario, strikes), &stop, &progress)
         .map_err(|error| GateError::of(error, &design.name, "calm, explored"))?;
-    Ok(Placed { design, scenario, strikes: strikes.to_vec(), found })
+    Ok(Exploration { design, scenario, strikes: strikes.to_vec(), found })
 }
 
 /// Adds what was found to the verdict, and tells what is not allowed.
 pub(super) fn tell(
     gate: &Gate,
-    placed: &Placed,
+    placed: &Exploration,
     allowances: Option<&Allowances>,
     verdict: &mut Verdict,
 ) -> Result<(), GateError> {
@@ -127,7 +123,7 @@ pub(super) fn tell(
 }
 
 /// What is violated when nothing strikes.
-fn without_a_strike(gate: &Gate, placed: &Placed, allowances: Option<&Allowances>) -> Cell {
+fn without_a_strike(gate: &Gate, placed: &Exploration, allowances: Option<&Allowances>) -> Cell {
     let seed = gate.range().start;
     let replay = format!(".scenarios([\"calm\"]).seeds({seed}..{})", seed.saturating_add(1));
     let violation = Violation { runs: 1, first_seed: seed, replay, ..Violation::default() };
@@ -138,7 +134,7 @@ fn without_a_strike(gate: &Gate, placed: &Placed, allowances: Option<&Allowances
 
 fn of_kind(
     gate: &Gate,
-    placed: &Placed,
+    placed: &Exploration,
     kind: &Kind,
     allowances: Option<&Allowances>,
 ) -> Result<Cell, GateError> {
@@ -175,11 +171,11 @@ fn of_kind(
 }
 
 /// The run of one placement, reduced, confirmed and kept.
-fn told(gate: &Gate, placed: &Placed, place: &Place, invariant: &str) -> Result<Violation, GateError> {
+fn told(gate: &Gate, placed: &Exploration, place: &Place, invariant: &str) -> Result<Violation, GateError> {
     let name = format!("{PREFIX}{}", place.strike);
     let failed = |error| GateError::of(error, &gate.design.name, &name);
-    let strike = strikes::named(place.strike).map(|strike| (strike, place.number));
-    let places: Vec<(&'static Strike, usize)> = strike.into_iter().collect();
+    let strike = faults::placed_as(place.strike).map(|strike| (strike, place.number));
+    let places: Vec<(&'static Placed, usize)> = strike.into_iter().collect();
     let Ok(whole) = explore::again(&placed.request(gate), place.seed, &places).map_err(failed)? else {
         return Ok(Violation::default());
     };

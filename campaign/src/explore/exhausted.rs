@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::strikes;
 use crate::summary::{Cell, Exhausted};
+use picklock_scenarios::faults;
 use picklock_scenarios::scenario::{Problem, ScenarioError, Spot, read_text};
 
 /// The figures of explorations, as `explore --format figures` and `explore --format json` write them.
@@ -59,7 +59,7 @@ impl Figures {
     pub fn put_beside(&self, cell: &mut Cell) {
         let Some(page) = self.explored.iter().find(|page| page.design == cell.design) else { return };
         let of = |fault: &String| {
-            let strike = strikes::like(fault)?;
+            let strike = faults::find(fault).ok()?.placed.as_ref()?;
             let tried =
                 page.faults.iter().find(|tried| tried.fault == strike.name && tried.placements > 0)?;
             Some(Exhausted {

@@ -9,9 +9,9 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
 use super::request::Request;
-use super::strikes::Stage;
 use crate::check::{self, CheckError, Options};
 use picklock_judge::outcome::Outcome;
+use picklock_scenarios::faults::Stage;
 
 /// One placement: its kind, and its number among those of its kind, by which it is asked for again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,6 @@ pub mod exhausted;
 mod ground;
 mod pairs;
 mod request;
-pub mod strikes;
 mod ways;
 
 use std::num::NonZero;
@@ -25,12 +24,12 @@ pub use self::ground::Place;
 use self::ground::{Ground, Verdict};
 pub use self::pairs::{PairWay, Pairs};
 pub use self::request::Request;
-use self::strikes::Strike;
 pub use self::ways::{Shape, Way};
 use crate::campaign::over::Over;
 use crate::campaign::parallel::in_parallel;
 use crate::check::{self, CheckError, Checked};
 use picklock_judge::invariants;
+use picklock_scenarios::faults::Placed;
 
 /// What was found for one kind of strike.
 #[derive(Clone, Debug)]
@@ -159,7 +158,7 @@ pub fn explore(
 pub fn again(
     request: &Request<'_>,
     seed: Seed,
-    places: &[(&'static Strike, usize)],
+    places: &[(&'static Placed, usize)],
 ) -> Result<Result<Checked, (&'static str, usize)>, CheckError> {
     let ground = Ground::new(request, seed)?;
     let mut injections = Vec::new();
@@ -187,7 +186,7 @@ fn holds(verdicts: &[Option<Verdict>], calm: &[String]) -> Vec<String> {
     holds.map(str::to_owned).collect()
 }
 
-fn kind_of(strike: &Strike, all: &[(&Ground<'_>, &Place, &Injection)], verdicts: &[Option<Verdict>]) -> Kind {
+fn kind_of(strike: &Placed, all: &[(&Ground<'_>, &Place, &Injection)], verdicts: &[Option<Verdict>]) -> Kind {
     let of_kind = all.iter().zip(verdicts).filter(|((_, place, _), _)| place.strike == strike.name);
     let made: Vec<&Verdict> = of_kind.clone().filter_map(|(_, verdict)| verdict.as_ref()).collect();
     Kind {

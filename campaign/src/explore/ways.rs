@@ -6,7 +6,7 @@ use picklock_model::plan::{Access, Edge, Injection, Lever, Phase, When};
 use picklock_model::trace::Role;
 
 use super::ground::Place;
-use super::strikes::Stage;
+use picklock_scenarios::faults::Stage;
 
 /// The shape of one strike, without its ordinals: a pause of a client in its write phase, before it writes to the resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

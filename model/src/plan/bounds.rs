@@ -85,6 +85,8 @@ impl Injection {
             | Lever::LoseRequest { .. }
             | Lever::Cancel
             | Lever::LoseReply { .. } => Ok(()),
+            #[cfg(feature = "made-up-act")]
+            Lever::MadeUp => Ok(()),
         }
     }
 }

@@ -125,6 +125,10 @@ pub enum Lever {
         /// The replier.
         from: Target,
     },
+    /// For the test of what a new act takes: it does nothing. Nothing but this file, the bounds and the
+    /// simulator knows it.
+    #[cfg(feature = "made-up-act")]
+    MadeUp,
 }
 
 /// What a physical act works on, for whoever has to tell acts apart without knowing each.
@@ -157,6 +161,29 @@ impl Lever {
             Lever::Own { .. } => Effect::Store,
             Lever::StepClock { .. } | Lever::DropConnections { .. } | Lever::Cancel => Effect::Process,
             Lever::SetDrift { .. } => Effect::Rate,
+            #[cfg(feature = "made-up-act")]
+            Lever::MadeUp => Effect::Process,
+        }
+    }
+
+    /// For how long it is in force, to be changed; none if it is done at once.
+    pub fn lasts_mut(&mut self) -> Option<&mut Duration> {
+        match self {
+            Lever::Pause { lasts }
+            | Lever::Suspend { lasts }
+            | Lever::Stall { lasts }
+            | Lever::Cut { lasts, .. }
+            | Lever::Delay { lasts, .. } => Some(lasts),
+            Lever::Crash { .. }
+            | Lever::StepClock { .. }
+            | Lever::SetDrift { .. }
+            | Lever::DropConnections { .. }
+            | Lever::Own { .. }
+            | Lever::LoseRequest { .. }
+            | Lever::Cancel
+            | Lever::LoseReply { .. } => None,
+            #[cfg(feature = "made-up-act")]
+            Lever::MadeUp => None,
         }
     }
 
@@ -182,6 +209,8 @@ impl Lever {
             | Lever::LoseRequest { .. }
             | Lever::Cancel
             | Lever::LoseReply { .. } => None,
+            #[cfg(feature = "made-up-act")]
+            Lever::MadeUp => None,
         }
     }
 }

@@ -10,6 +10,7 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::placed::{Placed, Where, clients, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "cancel",
@@ -20,11 +21,22 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
+    placed: Some(Placed {
+        name: "cancel",
+        doc: "a caller is cancelled within its acquire or its release",
+        scenario: "cancel",
+        at: Where::Process(clients),
+        act: |_, point| {
+            let can = can_cancel(point.phase, point.access);
+            can.then(|| (here(point), Lever::Cancel)).into_iter().collect()
+        },
+    }),
+    served: &[],
 };
 
 /// Whether a call can be cancelled at such a point of a section: from the moment when it is made, before anything is sent, to the
 /// last of its steps. Reading a clock is no step of its own.
-pub fn can_cancel(phase: Phase, access: Access) -> bool {
+fn can_cancel(phase: Phase, access: Access) -> bool {
     matches!(phase, Phase::Acquire | Phase::Release) && access != Access::Clock
 }
 

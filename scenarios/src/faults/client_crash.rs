@@ -4,11 +4,14 @@
 //! lock was left in a state that they can go on from.
 
 use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::trace::Role;
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, POWER_LOSS, SECTION, TIMES, any_section};
+use super::placed::{Placed, Where, here, no_resource};
+use super::served::Served;
 
 pub(super) const FAULT: Fault = Fault {
     name: "client-crash",
@@ -19,6 +22,27 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
+    placed: Some(Placed {
+        name: "crash",
+        doc: "a client or a server dies for good; not the only server, without which there is no lock",
+        scenario: "client-crash",
+        at: Where::Process(no_resource),
+        act: |stage, point| {
+            let lone = stage.lone_store && stage.role(&point.host) == Role::Store;
+            let dies = || (here(point), Lever::Crash { power_loss: false, restart_after: None });
+            (!lone).then(dies).into_iter().collect()
+        },
+    }),
+    served: &[
+        Served {
+            form: "kill HOST at TIME [restart TIME]",
+            read: |words| Ok((words.server()?, Lever::Crash { power_loss: false, restart_after: None })),
+        },
+        Served {
+            form: "power-loss HOST at TIME [restart TIME]",
+            read: |words| Ok((words.server()?, Lever::Crash { power_loss: true, restart_after: None })),
+        },
+    ],
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

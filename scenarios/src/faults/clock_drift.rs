@@ -3,6 +3,7 @@
 //! The default bound of 200 parts per million covers the quartz oscillators of real machines, uncalibrated; a lock
 //! that allows for drift at all survives it. Temperature and ageing, which change the rate over time, are left out.
 
+use picklock_model::clock::DRIFT_PPM_MAX;
 use picklock_model::plan::{Injection, Lever, Target, When};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Role;
@@ -12,6 +13,7 @@ use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::needs_stores;
 use super::params::{TIMES_AT_MOST_ONCE, any_section};
+use super::served::Served;
 use picklock_sim::param::{Args, Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -55,6 +57,20 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies,
     schedule,
+    placed: None,
+    served: &[Served {
+        form: "drift HOST by PPM at TIME",
+        read: |words| {
+            let host = words.host()?;
+            words.word("by")?;
+            let ppm = words.next("parts per million")?;
+            let number = ppm.parse().ok().filter(|ppm: &i64| ppm.abs() <= DRIFT_PPM_MAX);
+            let number = number.ok_or_else(|| {
+                format!("`{ppm}` is not a drift: whole parts per million, at most {DRIFT_PPM_MAX} either way")
+            })?;
+            Ok((host, Lever::SetDrift { ppm: number }))
+        },
+    }],
 };
 
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {

@@ -26,6 +26,8 @@ use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::{enough, needs_replicas, needs_stores};
 use super::params::{TIMES_AT_MOST_ONCE, any_section};
+use super::placed::{Placed, Where, here, no_resource};
+use super::served::{Served, time};
 use picklock_sim::param::{Args, Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -81,6 +83,27 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies,
     schedule,
+    placed: Some(Placed {
+        name: "clock-step",
+        doc: "the wall clock of a client or a server jumps, forwards or backwards",
+        scenario: "clock-step",
+        at: Where::Before(no_resource),
+        act: |stage, point| {
+            let by = i64::try_from(nanos(stage.lasts)).unwrap_or(i64::MAX);
+            [by, -by].map(|by_ns| (here(point), Lever::StepClock { by_ns })).to_vec()
+        },
+    }),
+    served: &[Served {
+        form: "step HOST by TIME|-TIME at TIME",
+        read: |words| {
+            let host = words.host()?;
+            words.word("by")?;
+            let by = words.next("how far to step")?;
+            let (sign, size) = by.strip_prefix('-').map_or((1, by), |size| (-1, size));
+            let size = i64::try_from(time(size)?.as_nanos()).map_err(|_| format!("`{by}` is too far"))?;
+            Ok((host, Lever::StepClock { by_ns: sign * size }))
+        },
+    }],
 };
 
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {

@@ -2,12 +2,16 @@
 //!
 //! Messages behind it on the same connection wait for it, as TCP keeps their order; other links are not touched.
 
+use std::time::Duration;
+
 use picklock_model::plan::{Injection, Lever, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
 use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::placed::{Placed, Where, here};
+use super::served::Served;
 use picklock_sim::param::{Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -41,6 +45,26 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_permitted_links,
     schedule,
+    placed: Some(Placed {
+        name: "delay",
+        doc: "a message is late, and what follows it on its connection",
+        scenario: "delay",
+        at: Where::Message,
+        act: |stage, point| {
+            let (to, by) = (Target::host(&*point.peer), stage.lasts);
+            vec![(here(point), Lever::Delay { to, by, lasts: stage.ttl, messages: Some(1) })]
+        },
+    }),
+    served: &[Served {
+        form: "delay HOST to HOST by TIME at TIME for TIME",
+        read: |words| {
+            let from = words.host()?;
+            words.word("to")?;
+            let to = words.other_than(&from)?;
+            let by = words.after("by")?.ok_or("it needs `by TIME`")?;
+            Ok((from, Lever::Delay { to, by, lasts: Duration::ZERO, messages: None }))
+        },
+    }],
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

@@ -9,7 +9,9 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_stores;
 use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::placed::{Placed, Where};
 use picklock_sim::param::{Domain, Param};
+use picklock_sim::resource;
 
 /// The lever that a kind of store must have.
 pub(super) const LEVER: &str = "error-reply";
@@ -38,6 +40,18 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_stores,
     schedule,
+    placed: Some(Placed {
+        name: "error-reply",
+        doc: "a store refuses a request with an error",
+        scenario: "error-reply",
+        at: Where::Request,
+        act: |stage, point| {
+            let store = stage.has(LEVER) && *point.peer != *resource::HOST;
+            let lever = || Lever::Own { name: LEVER.to_owned(), count: 1 };
+            store.then(|| (Target::host(&*point.peer), lever())).into_iter().collect()
+        },
+    }),
+    served: &[],
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

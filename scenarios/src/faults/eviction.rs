@@ -28,6 +28,8 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_stores,
     schedule,
+    placed: None,
+    served: &[],
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

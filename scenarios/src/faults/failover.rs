@@ -52,6 +52,8 @@ pub(super) const FAULT: Fault = Fault {
     last_section,
     applies: needs_replicas,
     schedule,
+    placed: None,
+    served: &[],
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

@@ -4,6 +4,8 @@ use picklock_model::plan::Injection;
 use picklock_sim::store::Topology;
 
 use super::draw::Draw;
+use super::placed::Placed;
+use super::served::Served;
 use picklock_sim::param::{Args, Param};
 
 /// A fault.
@@ -26,6 +28,10 @@ pub struct Fault {
     pub applies: fn(&Args, Topology) -> Result<(), String>,
     /// Draws one strike; empty if the run has no place for it.
     pub schedule: fn(&mut Draw<'_>) -> Vec<Injection>,
+    /// How it is put at one point; none if it takes more than a point.
+    pub placed: Option<Placed>,
+    /// How a served world is asked for it.
+    pub served: &'static [Served],
 }
 
 /// One `[[fault]]` of a scenario.

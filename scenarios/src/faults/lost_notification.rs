@@ -21,6 +21,8 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_stores,
     schedule,
+    placed: None,
+    served: &[],
 };
 
 /// Long enough for a client to have subscribed, and short enough for most to wait still.

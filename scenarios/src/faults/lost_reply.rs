@@ -9,6 +9,8 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
 use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::placed::{Placed, Where, here};
+use super::served::Served;
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-reply",
@@ -19,6 +21,21 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_permitted_links,
     schedule,
+    placed: Some(Placed {
+        name: "lost-reply",
+        doc: "a request is executed, and its connection dies before the reply",
+        scenario: "lost-reply",
+        at: Where::Request,
+        act: |_, point| vec![(here(point), Lever::LoseReply { from: Target::host(&*point.peer) })],
+    }),
+    served: &[Served {
+        form: "lose-reply HOST to HOST at TIME",
+        read: |words| {
+            let from = words.host()?;
+            words.word("to")?;
+            Ok((words.other_than(&from)?, Lever::LoseReply { from }))
+        },
+    }],
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

@@ -8,6 +8,7 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
 use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::placed::{Placed, Where, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-request",
@@ -18,6 +19,14 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_permitted_links,
     schedule,
+    placed: Some(Placed {
+        name: "lost-request",
+        doc: "a request is lost with its connection, and not executed",
+        scenario: "lost-request",
+        at: Where::Request,
+        act: |_, point| vec![(here(point), Lever::LoseRequest { to: Target::host(&*point.peer) })],
+    }),
+    served: &[],
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

@@ -21,20 +21,25 @@ mod fault;
 mod lost_notification;
 mod lost_reply;
 mod lost_request;
+#[cfg(test)]
+mod made_up;
 mod needs;
 mod node_restart;
 mod params;
 mod partition;
 mod pause;
+mod placed;
 mod replication_lag;
+mod served;
 mod stall;
 mod suspend;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use cancel::can_cancel;
 pub use draw::{Draw, Setting};
 pub use fault::{Fault, FaultEntry};
+pub use placed::{Placed, Stage, Where};
+pub use served::{FaultError, Served, Words, forms, parse, parse_now};
 
 use crate::error::Problem;
 use picklock_sim::param::{Args, Param, Share};
@@ -58,6 +63,8 @@ pub const ALL: &[&Fault] = &[
     &eviction::FAULT,
     &lost_request::FAULT,
     &cancel::FAULT,
+    #[cfg(test)]
+    &made_up::FAULT,
 ];
 
 /// The fault of this name.
@@ -70,6 +77,17 @@ pub fn find(name: &str) -> Result<&'static Fault, Problem> {
         .find(|fault| fault.name == name)
         .copied()
         .ok_or_else(|| Problem::unknown("fault", name, &names))
+}
+
+/// Every fault that can be put at one point.
+pub fn placed() -> impl Iterator<Item = &'static Placed> {
+    ALL.iter().filter_map(|fault| fault.placed.as_ref())
+}
+
+/// The placed fault of this name.
+#[must_use]
+pub fn placed_as(name: &str) -> Option<&'static Placed> {
+    placed().find(|placed| placed.name == name)
 }
 
 /// The lever that a kind of store must have for this fault.

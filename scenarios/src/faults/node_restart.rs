@@ -14,6 +14,7 @@ use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::{enough, needs_stores};
 use super::params::{AFTER, POWER_LOSS, TIMES, any_section};
+use super::placed::{Placed, Where, here, servers};
 use picklock_sim::param::{Args, Domain, Param};
 
 /// Stores that restart together do so within this span, as those of one rack do.
@@ -57,6 +58,17 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies,
     schedule,
+    placed: Some(Placed {
+        name: "restart",
+        doc: "a server loses its power and is started anew after a twentieth of a lease",
+        scenario: "node-restart",
+        at: Where::Process(servers),
+        act: |stage, point| {
+            let restart_after = Some(stage.ttl / 20);
+            vec![(here(point), Lever::Crash { power_loss: true, restart_after })]
+        },
+    }),
+    served: &[],
 };
 
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {

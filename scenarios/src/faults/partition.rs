@@ -3,6 +3,8 @@
 //! Segments wait for its end as TCP's do; one that outlasts the TCP timeout breaks its connections. Partitions among
 //! the servers themselves belong to the failover fault.
 
+use std::time::Duration;
+
 use picklock_model::plan::{Injection, Lever, Phase, Target, When};
 use picklock_sim::store::Topology;
 
@@ -10,6 +12,8 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::{needs_permitted_links, needs_stores};
 use super::params::{FOR, LINKS, TIMES, any_section};
+use super::placed::{Placed, Where, here};
+use super::served::{Served, Words};
 use picklock_sim::param::{Args, Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -43,6 +47,28 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies,
     schedule,
+    placed: Some(Placed {
+        name: "cut",
+        doc: "one link is cut in both directions",
+        scenario: "client-partition",
+        at: Where::Link,
+        act: |stage, point| {
+            let to = Target::host(&*point.peer);
+            vec![(here(point), Lever::Cut { to, both: true, lasts: stage.lasts })]
+        },
+    }),
+    served: &[
+        Served { form: "cut HOST [to|from|and] HOST at TIME for TIME", read: cut },
+        Served {
+            form: "drop HOST and HOST at TIME",
+            read: |words| {
+                let one = words.host()?;
+                words.word("and")?;
+                let to = words.other_than(&one)?;
+                Ok((one, Lever::DropConnections { to }))
+            },
+        },
+    ],
 };
 
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {
@@ -107,5 +133,19 @@ fn servers(draw: &mut Draw<'_>) -> Vec<String> {
             draw.some(draw.stores(), count)
         }
         _ => draw.any_part(draw.permitted_peers()),
+    }
+}
+
+/// Two hosts alone are cut off from each other.
+fn cut(words: &mut Words<'_>) -> Result<(Target, Lever), String> {
+    let one = words.host()?;
+    let way = if words.names_a_host() { "and" } else { words.next("`to`, `from` or `and`")? }.to_owned();
+    let other = words.other_than(&one)?;
+    let lasts = Duration::ZERO;
+    match way.as_str() {
+        "to" => Ok((one, Lever::Cut { to: other, both: false, lasts })),
+        "from" => Ok((other, Lever::Cut { to: one, both: false, lasts })),
+        "and" => Ok((one, Lever::Cut { to: other, both: true, lasts })),
+        _ => Err(format!("`{way}` should be `to`, `from` or `and`")),
     }
 }

@@ -5,12 +5,16 @@
 //! check guards is what breaks most locks (M. Kleppmann, "How to do distributed locking", 2016). Pauses of servers
 //! are left out: to a client they look like a delay.
 
+use std::time::Duration;
+
 use picklock_model::plan::{Injection, Lever, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::placed::{Placed, Where, anybody, here};
+use super::served::Served;
 
 pub(super) const FAULT: Fault = Fault {
     name: "pause",
@@ -21,6 +25,17 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
+    placed: Some(Placed {
+        name: "pause",
+        doc: "a process stops, of a client, a server or the resource; its clocks go on",
+        scenario: "pause",
+        at: Where::Process(anybody),
+        act: |stage, point| vec![(here(point), Lever::Pause { lasts: stage.lasts })],
+    }),
+    served: &[Served {
+        form: "pause HOST at TIME for TIME",
+        read: |words| Ok((words.host()?, Lever::Pause { lasts: Duration::ZERO })),
+    }],
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

@@ -47,6 +47,8 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_replicas,
     schedule,
+    placed: None,
+    served: &[],
 };
 
 /// A first copy takes a dozen messages one after another; after so many of the slowest it is there.

@@ -9,6 +9,7 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, SECTION, TIMES, any_section};
+use super::placed::{Placed, Where, clients, here};
 
 /// How often, in a hundred, the stall comes while the section works.
 const WORK_PERCENT: u64 = 60;
@@ -22,6 +23,14 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
+    placed: Some(Placed {
+        name: "stall",
+        doc: "a critical section stops; its client's background tasks go on",
+        scenario: "stall",
+        at: Where::Process(clients),
+        act: |stage, point| vec![(here(point), Lever::Stall { lasts: stage.lasts })],
+    }),
+    served: &[],
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

@@ -4,12 +4,16 @@
 //! Deadlines on the monotonic clock move by the suspension, so that even a holder who checks them honestly can rely
 //! on a lease that has run out.
 
+use std::time::Duration;
+
 use picklock_model::plan::{Injection, Lever, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::placed::{Placed, Where, anybody, here};
+use super::served::Served;
 
 pub(super) const FAULT: Fault = Fault {
     name: "suspend",
@@ -20,6 +24,17 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
+    placed: Some(Placed {
+        name: "suspend",
+        doc: "a process stops and its monotonic clock with it",
+        scenario: "suspend",
+        at: Where::Process(anybody),
+        act: |stage, point| vec![(here(point), Lever::Suspend { lasts: stage.lasts })],
+    }),
+    served: &[Served {
+        form: "suspend HOST at TIME for TIME",
+        read: |words| Ok((words.host()?, Lever::Suspend { lasts: Duration::ZERO })),
+    }],
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

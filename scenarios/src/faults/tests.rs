@@ -7,12 +7,13 @@ use picklock_model::plan::{Access, ClientPlan, Edge, Injection, Lever, Phase, Pl
 use picklock_model::probe::Probe;
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
+use picklock_model::trace::{HostInfo, Role};
 use picklock_sim::design::Design;
 use picklock_sim::lock::LockError;
 use picklock_sim::resource::HOST as RESOURCE;
 use picklock_sim::store::Topology;
 
-use super::ALL;
+use super::{ALL, Stage, parse, placed_as};
 use crate::scenario::Scenario;
 use crate::testing::{MadeUp, STORES};
 use picklock_sim::param::Args;
@@ -268,4 +269,25 @@ fn a_call_is_cancelled_before_it_sends_anything_too() {
     assert!(struck.contains(&(Access::Enter, Edge::Before)), "{struck:?}");
     assert!(struck.contains(&(Access::Write, Edge::Before)), "{struck:?}");
     assert!(struck.contains(&(Access::Read, Edge::After)), "{struck:?}");
+}
+
+#[test]
+fn a_fault_in_the_list_is_drawn_placed_at_points_and_asked_for_in_a_line() {
+    let scenario = scenario("[[fault]]\nkind = 'made-up'\nfor = '2s'");
+    let design = design(1, false);
+    let plan = plan(&scenario, &design, 1);
+    let levers: Vec<&Lever> = plan.injections.iter().map(|injection| &injection.lever).collect();
+    assert_eq!(
+        levers,
+        [&Lever::StepClock { by_ns: 1_000_000 }, &Lever::Pause { lasts: Duration::from_secs(2) }]
+    );
+    let placed = placed_as("made-up").unwrap();
+    let client = HostInfo::new("client-1", Role::Client);
+    let stage = Stage::new(&design, &plan, Duration::from_secs(3), &[client]);
+    let When::Point { point, .. } = &plan.injections[0].when else { panic!("it is drawn from points") };
+    let injections = placed.placements(&stage, std::slice::from_ref(point));
+    assert_eq!(injections.len(), 2);
+    assert_eq!(injections[1].lever, Lever::Pause { lasts: Duration::from_secs(3) });
+    let asked = parse("made-up node-1 at 1s for 2s", &["node-1"]).unwrap();
+    assert_eq!(asked[0].lever, Lever::Pause { lasts: Duration::from_secs(2) });
 }

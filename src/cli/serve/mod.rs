@@ -17,6 +17,7 @@ use picklock_model::seed::Seed;
 use picklock_model::trace::{Event, HostInfo, What};
 use picklock_redis::version::Version;
 use picklock_redis::{Own, serve_own};
+use picklock_scenarios::faults;
 use picklock_sim::live::{self, Act, ServeError};
 use picklock_sim::store::Serve;
 use picklock_sim::store::complete;
@@ -105,7 +106,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         servers.iter().map(|server| server.member.name.as_str()).chain([live::CLIENTS]).collect();
     let mut plan = plan(args);
     for fault in &args.fault {
-        plan.injections.extend(fault::parse(fault, &names).map_err(Failure::input)?);
+        plan.injections.extend(faults::parse(fault, &names).map_err(Failure::input)?);
     }
     let doors: Vec<SocketAddr> = ports.iter().map(|port| SocketAddr::new(args.bind, *port)).collect();
     let welcome = welcome(&servers, &doors);

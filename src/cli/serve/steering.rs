@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 
-use super::fault;
+use picklock_scenarios::faults::{self, Served};
 
 /// What a line may be besides a fault, and what it does.
 const WORDS: [(&str, &str); 5] = [
@@ -66,13 +66,13 @@ impl Steering {
             }
             [word, ..] => {
                 let own = || WORDS.iter().filter_map(|(form, _)| form.split(' ').next());
-                let known = fault::FORMS.iter().filter_map(|form| form.split(' ').next());
-                if !known.clone().any(|kind| kind == word) {
-                    let hint = nearest(word, known.chain(own()));
+                let known = || faults::forms().map(Served::name);
+                if !known().any(|kind| kind == word) {
+                    let hint = nearest(word, known().chain(own()));
                     let hint = hint.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
                     return Err(format!("`{word}` is not understood{hint}; `help` lists what is"));
                 }
-                Act::Pull(fault::parse_now(&words, &self.hosts)?)
+                Act::Pull(faults::parse_now(&words, &self.hosts)?)
             }
         };
         // A world that is gone is steered no more.
@@ -168,7 +168,7 @@ async fn pass_over(lines: &mut (impl tokio::io::AsyncBufRead + Unpin)) -> std::i
 /// What can be said.
 fn help() -> String {
     let mut text = String::new();
-    for form in fault::FORMS {
+    for Served { form, .. } in faults::forms() {
         text.push_str(form);
         text.push('\n');
     }
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(told(" \n"), (Ok(None), None));
         assert_eq!(told("hosts").0, Ok(Some("node-1\nreplica-1\nclients".to_owned())));
         let help = told("help").0.expect("help is there").expect("it says something");
-        for form in fault::FORMS {
+        for Served { form, .. } in faults::forms() {
             assert!(help.contains(form), "{form}");
         }
     }

@@ -99,6 +99,8 @@ impl State {
             }
             Lever::Own { name, count } => self.pull_own(host, name, *count, injection),
             Lever::Cancel => self.cancel(host, injection),
+            #[cfg(feature = "made-up-act")]
+            Lever::MadeUp => self.strike_host(injection, host),
             Lever::LoseRequest { to } => {
                 for other in self.resolve(to) {
                     self.network.lose_next(host, other, injection);
@@ -224,6 +226,8 @@ impl State {
                 format!("drop the connections between {who} and {}", names(&self.resolve(to)))
             }
             Lever::Own { name, count } => format!("{name} at {who}, {count} time(s)"),
+            #[cfg(feature = "made-up-act")]
+            Lever::MadeUp => format!("make something up at {who}"),
             Lever::Cancel => format!("cancel the call of its lock that {who} is in"),
             Lever::LoseRequest { to } => {
                 format!("lose the next request from {who} to {}", names(&self.resolve(to)))

@@ -1,0 +1,46 @@
+//! For the test of what a new fault takes: a client's clock jumps, and then its process stops.
+
+use std::time::Duration;
+
+use picklock_model::plan::{Injection, Lever, Target};
+
+use super::draw::{Draw, at};
+use super::fault::Fault;
+use super::needs::always;
+use super::params::{FOR, TIMES, any_section};
+use super::placed::{Placed, Where, clients, here};
+use super::served::Served;
+
+const STEP: Lever = Lever::StepClock { by_ns: 1_000_000 };
+
+pub(super) const FAULT: Fault = Fault {
+    name: "made-up",
+    number: "F0",
+    doc: "a client's clock jumps, and then its process stops",
+    params: &[TIMES, FOR],
+    from_probe: true,
+    last_section: any_section,
+    applies: always,
+    schedule,
+    placed: Some(Placed {
+        name: "made-up",
+        doc: "a client's clock jumps, and then its process stops",
+        scenario: "made-up",
+        at: Where::Before(clients),
+        act: |stage, point| vec![(here(point), STEP), (here(point), Lever::Pause { lasts: stage.lasts })],
+    }),
+    served: &[Served {
+        form: "made-up HOST at TIME for TIME",
+        read: |words| Ok((words.host()?, Lever::Pause { lasts: Duration::ZERO })),
+    }],
+};
+
+fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let lasts = draw.span("for");
+    let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
+    let client = Target::host(&*point.host);
+    vec![
+        draw.inject(at(point.clone()), client.clone(), STEP),
+        draw.inject(at(point), client, Lever::Pause { lasts }),
+    ]
+}

@@ -1,0 +1,136 @@
+//! How a fault is put at one protocol point: what explorations try everywhere, one strike at a time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use picklock_model::plan::{Access, Edge, Injection, Lever, Plan, Point, Target, When};
+use picklock_model::trace::{HostInfo, Role};
+use picklock_sim::design::Design;
+
+/// A fault at one point.
+#[derive(Debug)]
+pub struct Placed {
+    /// Its name there, as `explore --fault` spells it: it may strike hosts that the fault of scenarios does not.
+    pub name: &'static str,
+    /// What happens, in one phrase.
+    pub doc: &'static str,
+    /// The scenario of the suite that draws the fault: what it may violate, the placements may as well.
+    pub scenario: &'static str,
+    /// The points at which it makes sense.
+    pub at: Where,
+    /// What is done there; nothing if it makes no sense after all.
+    pub act: fn(&Stage, &Point) -> Vec<(Target, Lever)>,
+}
+
+/// The points at which a fault makes sense.
+#[derive(Debug)]
+pub enum Where {
+    /// Wherever a process of these is, before and after each access.
+    Process(fn(Role) -> bool),
+    /// As a process of these comes to an access: a little later is the next.
+    Before(fn(Role) -> bool),
+    /// As a client sends something.
+    Request,
+    /// As a message is sent, by whomever.
+    Message,
+    /// As a process sends or receives something.
+    Link,
+}
+
+/// What placements of one design and plan have in common.
+pub struct Stage {
+    roles: BTreeMap<String, Role>,
+    /// A lease.
+    pub ttl: Duration,
+    /// How long faults last that do.
+    pub lasts: Duration,
+    /// The levers of the stores' own kind.
+    own_levers: Vec<&'static str>,
+    /// Whether there is one server only.
+    pub lone_store: bool,
+}
+
+impl Stage {
+    /// The stage of a plan with these hosts; strikes that last do so for this long.
+    #[must_use]
+    pub fn new(design: &Design, plan: &Plan, lasts: Duration, hosts: &[HostInfo]) -> Stage {
+        let levers = design.store.iter().flat_map(|store| store.levers());
+        let roles = hosts.iter().map(|host| (host.name.clone(), host.role)).collect();
+        Stage {
+            roles,
+            ttl: plan.world.ttl,
+            lasts,
+            own_levers: levers.map(|lever| lever.name).collect(),
+            lone_store: hosts.iter().filter(|host| servers(host.role)).count() == 1,
+        }
+    }
+
+    /// What a host is for.
+    #[must_use]
+    pub fn role(&self, host: &str) -> Role {
+        self.roles.get(host).copied().unwrap_or(Role::Client)
+    }
+
+    /// Whether the stores have this lever of their own.
+    #[must_use]
+    pub fn has(&self, lever: &str) -> bool {
+        self.own_levers.contains(&lever)
+    }
+}
+
+impl Placed {
+    /// All placements of this kind among points that were passed, in the order of passing.
+    #[must_use]
+    pub fn placements(&self, stage: &Stage, points: &[Point]) -> Vec<Injection> {
+        let mut placements = Vec::new();
+        for passed in points {
+            for edge in self.at.edges(stage, passed) {
+                let point = Point { edge: *edge, ..passed.clone() };
+                for (target, lever) in (self.act)(stage, &point) {
+                    let when = When::Point { point: point.clone(), after: Duration::ZERO };
+                    placements.push(Injection { fault: self.name.to_owned(), when, target, lever });
+                }
+            }
+        }
+        placements
+    }
+}
+
+impl Where {
+    fn edges(&self, stage: &Stage, point: &Point) -> &'static [Edge] {
+        let role = stage.role(&point.host);
+        let (fits, edges): (bool, &[Edge]) = match self {
+            Where::Process(whose) => (whose(role), &[Edge::Before, Edge::After]),
+            Where::Before(whose) => (whose(role), &[Edge::Before]),
+            Where::Request => (role == Role::Client && point.access == Access::Write, &[Edge::Before]),
+            Where::Message => (point.access == Access::Write, &[Edge::Before]),
+            Where::Link => (!point.peer.is_empty(), &[Edge::Before]),
+        };
+        if fits { edges } else { &[] }
+    }
+}
+
+/// The host at the point.
+pub(super) fn here(point: &Point) -> Target {
+    Target::host(&*point.host)
+}
+
+/// Every process.
+pub(super) fn anybody(_: Role) -> bool {
+    true
+}
+
+/// Clients.
+pub(super) fn clients(role: Role) -> bool {
+    role == Role::Client
+}
+
+/// Members of stores.
+pub(super) fn servers(role: Role) -> bool {
+    matches!(role, Role::Store | Role::Replica | Role::Watcher)
+}
+
+/// Every process but the resource.
+pub(super) fn no_resource(role: Role) -> bool {
+    role != Role::Resource
+}

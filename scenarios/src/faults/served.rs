@@ -1,0 +1,275 @@
+//! How a served world is asked for a fault, in one line: `pause node-1 at 5s for 2s`.
+//!
+//! Each form is one act, done at an instant counted from the start, or again and again with `every`. A world that is steered
+//! while it runs takes the same lines; there, times count from when a line is read, and what has no time happens at once and lasts
+//! until all is healed.
+
+use std::time::Duration;
+
+use picklock_model::plan::{Injection, Lever, Target, UNTIL_HEALED, When};
+use picklock_model::text::nearest;
+use picklock_model::time::TrueTime;
+use picklock_sim::live::CLIENTS;
+use picklock_sim::span::Span;
+
+use super::ALL;
+
+/// One form.
+#[derive(Debug)]
+pub struct Served {
+    /// The form, for messages and help; its first word is the name.
+    pub form: &'static str,
+    /// Reads what is done to whom; what `at`, `for` and `restart` say comes after it.
+    pub read: fn(&mut Words<'_>) -> Result<(Target, Lever), String>,
+}
+
+impl Served {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.form.split(' ').next().unwrap_or_default()
+    }
+}
+
+/// Every form of every fault.
+pub fn forms() -> impl Iterator<Item = &'static Served> {
+    ALL.iter().flat_map(|fault| fault.served)
+}
+
+fn all_forms() -> String {
+    forms().map(|served| served.form).collect::<Vec<_>>().join("; ")
+}
+
+/// How often `every` repeats at most.
+const REPEATS_MAX: u32 = 1_000;
+
+/// Why a fault was not understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--fault `{text}`: {why}")]
+pub struct FaultError {
+    text: String,
+    why: String,
+}
+
+/// The injections that a text asks for, in a world with these hosts.
+///
+/// # Errors
+/// When the text has none of the [forms].
+pub fn parse(text: &str, hosts: &[&str]) -> Result<Vec<Injection>, FaultError> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut reader = Words { words: &words, hosts, at_once: false };
+    reader.fault().map_err(|why| FaultError { text: text.chars().take(120).collect(), why })
+}
+
+/// The injections that these words ask for, at once and until all is healed unless they say otherwise.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_now<S: AsRef<str>>(words: &[&str], hosts: &[S]) -> Result<Vec<Injection>, String> {
+    let hosts: Vec<&str> = hosts.iter().map(AsRef::as_ref).collect();
+    Words { words, hosts: &hosts, at_once: true }.fault()
+}
+
+/// What is left of a line.
+pub struct Words<'a> {
+    words: &'a [&'a str],
+    hosts: &'a [&'a str],
+    /// True if what says nothing about times happens at once, and lasts until it is healed.
+    at_once: bool,
+}
+
+impl Words<'_> {
+    fn fault(&mut self) -> Result<Vec<Injection>, String> {
+        let kind = self.next("a fault")?.to_owned();
+        let Some(served) = forms().find(|served| served.name() == kind) else {
+            let hint =
+                nearest(&kind, forms().map(Served::name)).map(|near| format!(" (did you mean `{near}`?)"));
+            return Err(format!(
+                "there is no fault `{kind}`{}; the forms are: {}",
+                hint.unwrap_or_default(),
+                all_forms()
+            ));
+        };
+        let (target, lever) = (served.read)(self)?;
+        let at = match self.after("at")? {
+            None if self.at_once => Duration::ZERO,
+            at => at.ok_or("it needs `at TIME`, counted from the start")?,
+        };
+        let lever = self.rest(lever)?;
+        let every = self.after("every")?;
+        if let Some(word) = self.words.first() {
+            return Err(format!("`{word}` is not understood here; the forms are: {}", all_forms()));
+        }
+        let repeats = if every.is_some() { REPEATS_MAX } else { 1 };
+        let every = every.unwrap_or_default();
+        if repeats > 1 && every.is_zero() {
+            return Err("`every` needs a time above 0".to_owned());
+        }
+        let instants = (0..repeats).map(|nth| TrueTime(0) + at + every * nth);
+        Ok(instants
+            .map(|at_ns| Injection {
+                fault: kind.clone(),
+                when: When::At { at_ns },
+                target: target.clone(),
+                lever: lever.clone(),
+            })
+            .collect())
+    }
+
+    /// Fills in how long it lasts, or when the process is started anew.
+    fn rest(&mut self, mut lever: Lever) -> Result<Lever, String> {
+        if let Some(lasts) = lever.lasts_mut() {
+            *lasts = match self.after("for")? {
+                None if self.at_once => UNTIL_HEALED,
+                lasts => lasts.ok_or("it needs `for TIME`")?,
+            };
+        }
+        if let Lever::Crash { restart_after, .. } = &mut lever {
+            *restart_after = self.after("restart")?;
+        }
+        Ok(lever)
+    }
+
+    /// The next word, which is what is named.
+    pub(super) fn next(&mut self, what: &str) -> Result<&str, String> {
+        let (word, rest) =
+            self.words.split_first().ok_or_else(|| format!("it ends where {what} is needed"))?;
+        self.words = rest;
+        Ok(word)
+    }
+
+    /// This word comes next.
+    pub(super) fn word(&mut self, word: &str) -> Result<(), String> {
+        let found = self.next(&format!("`{word}`"))?;
+        if found == word { Ok(()) } else { Err(format!("`{found}` should be `{word}`")) }
+    }
+
+    /// The host that comes next.
+    pub(super) fn host(&mut self) -> Result<Target, String> {
+        let hosts = self.hosts;
+        let name = self.next("a host")?;
+        if hosts.contains(&name) {
+            return Ok(Target::host(name));
+        }
+        let hint = nearest(name, hosts.iter().copied()).map(|near| format!(" (did you mean `{near}`?)"));
+        Err(format!("there is no host `{name}`{}; there are {}", hint.unwrap_or_default(), hosts.join(", ")))
+    }
+
+    /// A host with a server: the clients are programs outside the world, which cannot be killed from within.
+    pub(super) fn server(&mut self) -> Result<Target, String> {
+        if self.words.first() == Some(&CLIENTS) {
+            return Err(format!(
+                "the {CLIENTS} are outside and cannot be killed: kill a server, or cut them off"
+            ));
+        }
+        self.host()
+    }
+
+    /// The host at the other end of a connection.
+    pub(super) fn other_than(&mut self, one: &Target) -> Result<Target, String> {
+        let other = self.host()?;
+        if other == *one {
+            return Err(
+                "it needs two hosts: what one says to itself does not go through the network".to_owned()
+            );
+        }
+        Ok(other)
+    }
+
+    /// The time behind a word, if the word comes next.
+    pub(super) fn after(&mut self, word: &str) -> Result<Option<Duration>, String> {
+        if self.words.first() != Some(&word) {
+            return Ok(None);
+        }
+        self.next(word)?;
+        time(self.next(&format!("a time after `{word}`"))?).map(Some)
+    }
+}
+
+/// A time without a lease to count in.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    match text.parse::<Span>() {
+        Ok(Span::Fixed(time)) => Ok(time),
+        Ok(Span::Leases { .. }) => Err("there is no lease here: write a time like `5s`".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Whether the next word is one of the hosts.
+impl Words<'_> {
+    pub(super) fn names_a_host(&self) -> bool {
+        self.words.first().is_some_and(|word| self.hosts.contains(word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTS: &[&str] = &["node-1", "node-2", "clients"];
+
+    fn one(text: &str) -> Injection {
+        let mut injections = parse(text, HOSTS).expect("the text is well formed");
+        assert_eq!(injections.len(), 1);
+        injections.remove(0)
+    }
+
+    fn seconds(count: u64) -> Duration {
+        Duration::from_secs(count)
+    }
+
+    #[test]
+    fn every_form_is_understood() {
+        assert_eq!(one("pause node-1 at 5s for 2s").lever, Lever::Pause { lasts: seconds(2) });
+        assert_eq!(one("pause node-1 at 5s for 2s").when, When::At { at_ns: TrueTime(0) + seconds(5) });
+        let killed = Lever::Crash { power_loss: false, restart_after: Some(seconds(3)) };
+        assert_eq!(one("kill node-2 at 1s restart 3s").lever, killed);
+        let cut = one("cut node-1 from clients at 1s for 2s");
+        assert_eq!(cut.target, Target::host("clients"));
+        assert_eq!(cut.lever, Lever::Cut { to: Target::host("node-1"), both: false, lasts: seconds(2) });
+        assert_eq!(one("cut node-1 node-2 at 1s for 2s"), one("cut node-1 and node-2 at 1s for 2s"));
+        assert_eq!(one("step node-1 by -2s at 1s").lever, Lever::StepClock { by_ns: -2_000_000_000 });
+        assert_eq!(one("drift node-1 by -200 at 1s").lever, Lever::SetDrift { ppm: -200 });
+        assert_eq!(one("lose-reply node-1 to clients at 1s").target, Target::host("clients"));
+        one("delay node-1 to node-2 by 50ms at 1s for 2s");
+        one("drop node-1 and clients at 1s");
+        one("suspend node-1 at 1s for 1s");
+        one("power-loss node-1 at 1s");
+    }
+
+    #[test]
+    fn a_fault_can_strike_again_and_again() {
+        let pauses = parse("pause node-1 at 1s for 2s every 10s", HOSTS).expect("the text is well formed");
+        assert_eq!(pauses[2].when, When::At { at_ns: TrueTime(0) + seconds(21) });
+    }
+
+    #[test]
+    fn what_is_asked_for_now_needs_no_times() {
+        let now = |text: &str| {
+            let words: Vec<&str> = text.split(' ').collect();
+            parse_now(&words, HOSTS).expect("the text is well formed").remove(0)
+        };
+        assert_eq!(now("kill node-1").when, When::At { at_ns: TrueTime(0) });
+        assert_eq!(now("pause node-1").lever, Lever::Pause { lasts: UNTIL_HEALED });
+        assert_eq!(now("pause node-1 for 2s").lever, Lever::Pause { lasts: seconds(2) });
+        assert_eq!(now("pause node-1 at 3s").when, When::At { at_ns: TrueTime(0) + seconds(3) });
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let why = |text: &str| parse(text, HOSTS).expect_err("the text is wrong").to_string();
+        assert!(why("puse node-1 at 5s for 2s").contains("did you mean `pause`"));
+        assert!(why("pause node-3 at 5s for 2s").contains("there are node-1, node-2, clients"));
+        assert!(why("pause node-1 for 2s").contains("`at TIME`"));
+        assert!(why("pause node-1 at 5s").contains("`for TIME`"));
+        assert!(why("pause node-1 at 5 for 2s").contains("no unit"));
+        assert!(why("pause node-1 at 5s for 2s twice").contains("`twice`"));
+        assert!(why("").contains("it ends"));
+        assert!(why("drift node-1 by 999999 at 1s").contains("parts per million"));
+        assert!(why("pause node-1 at 1s for 1s every 0s").contains("above 0"));
+        assert!(why("kill clients at 1s").contains("cannot be killed"));
+        assert!(why("power-loss clients at 1s restart 1s").contains("cannot be killed"));
+        assert!(why("cut node-1 and node-1 at 1s for 1s").contains("two hosts"));
+        assert!(why("drop node-2 and node-2 at 1s").contains("two hosts"));
+    }
+}
