@@ -12,11 +12,7 @@ use std::{
 
 use rustix::io::Errno;
 
-use super::{
-    group::{Answer, Group},
-    newborn::fork,
-    notify::Notice,
-};
+use super::{call::Answer, group::Group, newborn::fork, notify::Notice};
 use crate::Step;
 
 /// Which namespaces a program has, beside those that it cannot be without.

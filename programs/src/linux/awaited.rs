@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::{event::PollFlags, io::Errno};
 
-use super::{group::Group, waiting::is_ready};
+use super::{group::Group, polling::is_ready};
 
 /// Files and signals, any of which ends a wait.
 #[derive(Default)]

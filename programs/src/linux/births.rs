@@ -8,10 +8,12 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
+    call::{Answer, Cause, Held, Late},
     clock_page::Image,
-    group::{Answer, Group},
+    group::Group,
     notify::Notice,
-    table::{Cause, Held, Late, Process, State, Thread, status_field},
+    process::{Process, status_field},
+    table::{State, Thread},
 };
 use crate::Step;
 

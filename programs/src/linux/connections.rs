@@ -22,11 +22,13 @@ use rustix::{
     },
 };
 
-use super::{options::Options, output::PARTS, waiting::is_ready};
+use super::{options::Options, polling::is_ready};
 use crate::{Ending, SocketId, Step};
 
 /// Buffers of a connection; the kernel grants less to others than root.
 pub(crate) const BUFFER: usize = 4 << 20;
+/// How many parts are taken at once from a file.
+pub(crate) const PARTS: usize = 64;
 /// The first port that sockets are given by themselves.
 const FIRST_PORT: u16 = 40_000;
 

@@ -12,10 +12,7 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::{
-    group::{Answer, Group},
-    notify::Notice,
-};
+use super::{call::Answer, group::Group, notify::Notice};
 
 /// One socket.
 pub(crate) struct Datagram {

@@ -12,11 +12,12 @@ use rustix::{
 };
 
 use super::{
-    group::{Answer, Group},
+    call::{Answer, Cause, Held, Late},
+    group::Group,
     notify::Notice,
     paths::Found,
-    table::{Cause, Held, Late, State},
-    waiting::is_ready,
+    polling::is_ready,
+    table::State,
 };
 
 /// A FIFO that is about to be opened.

@@ -9,12 +9,7 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::{
-    answers::Answered,
-    group::{Answer, Group},
-    notify::Notice,
-    paths::Found,
-};
+use super::{answers::Answered, call::Answer, group::Group, notify::Notice, paths::Found};
 use crate::Step;
 
 /// Bytes of randomness that one call is given at most.

@@ -6,9 +6,10 @@
 use rustix::io::Errno;
 
 use super::{
-    group::{Answer, Group},
+    call::{Answer, Cause, Deadline, FutexWait, Held, Late},
+    group::Group,
     notify::Notice,
-    table::{Cause, Deadline, FutexWait, Held, Late, State},
+    table::State,
 };
 
 impl Group {

@@ -16,6 +16,7 @@ use syscalls::Sysno;
 
 use super::{
     apart::Apart,
+    call::{Answer, Cause, Held, Late},
     clock_page::ClockPage,
     connections::Sockets,
     datagrams::Datagram,
@@ -25,10 +26,11 @@ use super::{
     output::Output,
     paths::View,
     plan::Role,
+    process::Process,
     signals::Sent,
     spawn::{self, Started},
     stamps::Stamps,
-    table::{Cause, Held, Late, Process, State, Thread},
+    table::{State, Thread},
     template::Life,
     time::Timers,
 };
@@ -52,18 +54,6 @@ const START_UP_SPINS: u32 = 60_000;
 pub(crate) const LITTLE_NS: u64 = 50_000;
 /// The most that it becomes.
 const MOST_LITTLE_NS: u64 = 1_000_000;
-
-/// How a call is answered.
-pub(crate) enum Answer {
-    Value(i64),
-    /// The kernel does the call.
-    Go,
-    Hold(Held),
-    /// Answered already.
-    Done,
-    /// The driver is told first; the call is looked at again.
-    Tell(What),
-}
 
 /// The processes of one host, in virtual time.
 pub struct Group {

@@ -6,10 +6,7 @@ use std::net::Ipv4Addr;
 
 use rustix::io::Errno;
 
-use super::{
-    group::{Answer, Group},
-    notify::Notice,
-};
+use super::{call::Answer, group::Group, notify::Notice};
 
 /// Commands of `ioctl` about interfaces are between these two, the second not included.
 pub(crate) const COMMANDS: (u32, u32) = (0x8910, 0x8a00);

@@ -14,10 +14,10 @@ use rustix::{
 };
 
 use super::{
-    group::{Answer, Group},
+    call::{Answer, Cause, Held, Late},
+    group::Group,
     notify::Notice,
     paths::Found,
-    table::{Cause, Held, Late},
 };
 use crate::{Files, Step};
 

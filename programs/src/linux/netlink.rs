@@ -13,7 +13,8 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
-    group::{Answer, Group},
+    call::Answer,
+    group::Group,
     interfaces::{Interface, PREFIX, interfaces},
     notify::Notice,
 };

@@ -10,8 +10,9 @@ use rustix::{io::Errno, net::sockopt};
 use syscalls::Sysno;
 
 use super::{
+    call::Answer,
     connections::{Socket, Stage},
-    group::{Answer, Group},
+    group::Group,
     notify::Notice,
 };
 

@@ -4,11 +4,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::{event::PollFlags, net::SendFlags};
 
-use super::{group::Group, table::State, waiting::which_are_ready};
+use super::{connections::PARTS, group::Group, polling::which_are_ready, table::State};
 use crate::{Broken, Step};
-
-/// How many parts are taken at once from a file.
-pub(crate) const PARTS: usize = 64;
 
 /// One of the two outputs.
 pub(crate) struct Output {

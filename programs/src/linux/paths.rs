@@ -21,7 +21,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::{group::Group, plan::HOME};
+use super::{group::Group, plan::HOME, process::status_field};
 use crate::Files;
 
 /// How many symbolic links the kernel follows.
@@ -337,5 +337,5 @@ impl Group {
 /// The number of a thread in its own namespace.
 fn own_number(tid: u32) -> u32 {
     let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
-    super::table::status_field(&status, "NSpid").unwrap_or(tid)
+    status_field(&status, "NSpid").unwrap_or(tid)
 }

@@ -17,11 +17,11 @@ use syscalls::Sysno;
 
 use super::{
     awaited::Awaited,
-    group::{Answer, Group},
+    call::{Answer, Cause, Held, Late},
+    group::Group,
     notify::Notice,
     output::Output,
-    table::{Cause, Held, Late},
-    waiting::is_ready,
+    polling::is_ready,
 };
 
 /// What a pipe takes as a whole or not at all; with room for anything it has room for this.

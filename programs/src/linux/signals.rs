@@ -8,9 +8,11 @@ use rustix::io::Errno;
 use syscalls::Sysno;
 
 use super::{
-    group::{Answer, Group},
+    call::{Answer, Cause, Held, Late},
+    group::Group,
     notify::{Notice, Restart},
-    table::{Cause, Held, Late, Process, State, Thread, status_field},
+    process::{Process, status_field},
+    table::{State, Thread},
 };
 use crate::Step;
 

@@ -16,11 +16,11 @@ use syscalls::Sysno;
 
 use super::{
     awaited::Awaited,
+    call::{Answer, Cause, Held, Late},
     connections::{BUFFER, Socket, Stage, fill},
-    group::{Answer, Group},
+    group::Group,
     notify::Notice,
-    table::{Cause, Held, Late},
-    waiting::is_ready,
+    polling::is_ready,
 };
 use crate::{ConnectError, Ending, SocketId, Step};
 

@@ -21,11 +21,7 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::{
-    group::{Answer, Group},
-    notify::Notice,
-    paths::Found,
-};
+use super::{call::Answer, group::Group, notify::Notice, paths::Found};
 
 /// Files that are looked at when the clock moves on.
 const MOST_WATCHED: usize = 100;

@@ -10,7 +10,8 @@ use syscalls::Sysno;
 use super::{
     group::{Group, LITTLE_NS, stream},
     notify::Notice,
-    table::{State, may_wait},
+    polling::may_wait,
+    table::State,
 };
 use crate::Broken;
 

@@ -5,10 +5,7 @@ use linux_raw_sys::{general::rusage, system::sysinfo};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::{
-    group::{Answer, Group},
-    notify::Notice,
-};
+use super::{call::Answer, group::Group, notify::Notice};
 
 impl Group {
     /// `getrusage`, `times` and `sysinfo`.

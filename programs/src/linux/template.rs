@@ -13,9 +13,10 @@ use super::{
     group::Group,
     notify::Listener,
     plan::{HOME, Role},
+    process::{Process, status_field},
     spawn::{self, Child, Ends},
     steward::Steward,
-    table::{Process, State, Thread, status_field},
+    table::{State, Thread},
     tracing::Parked,
 };
 use crate::{Files, Setup, Status};

@@ -9,9 +9,11 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
-    group::{Answer, Group},
+    call::{Answer, Cause, Deadline, Held, Late},
+    group::Group,
     notify::Notice,
-    table::{Cause, Deadline, Held, Late},
+    polling::is_ready,
+    table::State,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -77,7 +79,7 @@ impl Group {
     /// The next time at which something happens by itself.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         let waits = self.threads.iter().filter_map(|thread| match &thread.state {
-            super::table::State::Held(_, held) => held.until,
+            State::Held(_, held) => held.until,
             _ => None,
         });
         let timers = self.timers.files.iter().filter_map(|timer| timer.next);
@@ -245,7 +247,7 @@ impl Group {
         let timer = &mut self.timers.files[found];
         (timer.next, timer.interval) = (next, new_interval);
         // Forgets what rang before: the count is taken out, if there is any.
-        let ready = super::waiting::is_ready(&[(timer.file.as_fd(), rustix::event::PollFlags::IN)]);
+        let ready = is_ready(&[(timer.file.as_fd(), rustix::event::PollFlags::IN)]);
         if ready {
             let _ = rustix::io::read(&timer.file, &mut [0; 8]);
         }

@@ -22,11 +22,12 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
-    group::{Answer, Group},
+    call::{Answer, Cause, Held, Late},
+    group::Group,
     notify::Notice,
     paths::Found,
     plan::HOME,
-    table::{Cause, Held, Late, status_field},
+    process::status_field,
 };
 use crate::Step;
 

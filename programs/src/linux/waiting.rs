@@ -3,39 +3,23 @@
 //! Nobody sleeps in the kernel: a call that would is held, and the supervisor asks for the readiness of the same files.
 //! When one is ready the kernel does the call, which returns at once.
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
-    io::Errno,
-    net::sockopt,
-};
+use rustix::{event::PollFlags, io::Errno, net::sockopt};
 use syscalls::Sysno;
 
 use super::{
     awaited::Awaited,
-    group::{Answer, Group},
+    call::{Answer, Cause, Deadline, Held, Late},
+    group::Group,
     memory::Memory,
     notify::Notice,
-    table::{Cause, Deadline, Held, Late, State, may_wait},
+    polling::may_wait,
+    table::State,
 };
 use crate::What;
 
 const MILLISECOND: u64 = 1_000_000;
-
-/// Whether one of the files is ready for what is asked.
-pub(crate) fn is_ready(files: &[(BorrowedFd<'_>, PollFlags)]) -> bool {
-    which_are_ready(files).contains(&true)
-}
-
-/// Which of the files are ready for what is asked.
-pub(crate) fn which_are_ready(files: &[(BorrowedFd<'_>, PollFlags)]) -> Vec<bool> {
-    let mut asked: Vec<_> =
-        files.iter().map(|&(file, events)| PollFd::from_borrowed_fd(file, events)).collect();
-    let any = !asked.is_empty()
-        && poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0);
-    asked.iter().map(|file| any && !file.revents().is_empty()).collect()
-}
 
 impl Group {
     pub(crate) fn memory_of(&self, thread: usize) -> Memory {
