@@ -129,8 +129,9 @@ impl Group {
                 Answered::Absent
             };
         };
-        let own = self.processes.iter().rposition(|process| process.alive && process.own_pid == number);
-        let outer = || self.processes.iter().rposition(|process| process.alive && process.pid == number);
+        let own = self.table.processes.iter().rposition(|process| process.alive && process.own_pid == number);
+        let outer =
+            || self.table.processes.iter().rposition(|process| process.alive && process.pid == number);
         let Some(process) = own.or_else(outer) else {
             // The init, or nobody's.
             return if file.is_empty() { Answered::Real } else { Answered::Absent };
@@ -140,8 +141,9 @@ impl Group {
             Some((task, file)) => (task.parse().unwrap_or(number), file),
             None => (number, file),
         };
-        let own = self.processes[process].own_pid;
-        let parent = self.processes[process].parent.map_or(1, |parent| self.processes[parent].own_pid);
+        let own = self.table.processes[process].own_pid;
+        let parent =
+            self.table.processes[process].parent.map_or(1, |parent| self.table.processes[parent].own_pid);
         match file {
             "stat" => Answered::Text(format!(
                 "{number} (program) R {parent} {own} {own} 0 -1 4194304 100 0 0 0 1 1 0 0 20 0 1 0 100 60000000 3000 \
@@ -184,7 +186,7 @@ impl Group {
     }
 
     fn draw_uuid(&mut self, thread: usize) -> String {
-        let random = &mut self.processes[self.threads[thread].process].random;
+        let random = self.table.random_of(thread);
         let (high, low) = (random.next_u64(), random.next_u64());
         format!(
             "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}\n",

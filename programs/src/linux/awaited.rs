@@ -42,8 +42,8 @@ impl Group {
         events: PollFlags,
         awaited: &mut Awaited,
     ) -> Result<(), Errno> {
-        let file = self.file_of(thread, fd)?;
-        if !self.has_signal_files || !self.adds_signals(thread, fd, events, awaited, DEPTH) {
+        let file = self.table.file_of(thread, fd)?;
+        if !self.table.has_signal_files || !self.adds_signals(thread, fd, events, awaited, DEPTH) {
             awaited.files.push((file, events));
         }
         Ok(())
@@ -58,7 +58,7 @@ impl Group {
         awaited: &mut Awaited,
         depth: u32,
     ) -> bool {
-        let tid = self.threads[thread].tid;
+        let tid = self.table.threads[thread].tid;
         let link = std::fs::read_link(format!("/proc/{tid}/fd/{fd}")).unwrap_or_default();
         let info = || std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).unwrap_or_default();
         match link.to_str() {
@@ -78,7 +78,7 @@ impl Group {
                 for &(fd, events) in &items {
                     if self.adds_signals(thread, fd, events, &mut parts, depth - 1) {
                         has_signals = true;
-                    } else if let Ok(file) = self.file_of(thread, fd) {
+                    } else if let Ok(file) = self.table.file_of(thread, fd) {
                         parts.files.push((file, events));
                     }
                 }

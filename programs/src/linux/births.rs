@@ -30,51 +30,41 @@ impl Group {
     /// A thread made its first call.
     pub(crate) fn born(&mut self, tid: u32) -> std::io::Result<usize> {
         let status = std::fs::read_to_string(format!("/proc/{tid}/status"));
-        self.unborn = self.unborn.saturating_sub(1);
+        self.table.unborn = self.table.unborn.saturating_sub(1);
         self.work += BIRTH;
         let status = status?;
         let field = |name: &str| {
             status_field(&status, name).ok_or_else(|| std::io::Error::other("a process without status"))
         };
         let pid = field("Tgid")?;
-        let known = self.processes.iter().position(|process| process.alive && process.pid == pid);
+        let known = self.table.processes.iter().position(|process| process.alive && process.pid == pid);
         let process = match known {
             Some(process) => process,
             None => {
                 let parent_pid = field("PPid")?;
-                let parent =
-                    self.processes.iter().position(|process| process.alive && process.pid == parent_pid);
-                let image = parent.map_or(Image::default(), |parent| self.processes[parent].image);
-                self.processes.push(Process {
-                    pid,
-                    own_pid: field("NSpid")?,
-                    handle: Process::open(pid)?,
-                    parent,
-                    alive: true,
-                    unreaped: false,
-                    // The first one is about to become the program.
-                    fresh: parent.is_none(),
-                    image,
-                    random: self.randomness(self.processes.len()),
-                    used_ns: 0,
-                    signalled: false,
-                });
-                self.lend(self.processes.len() - 1);
-                self.processes.len() - 1
+                let parent = self
+                    .table
+                    .processes
+                    .iter()
+                    .position(|process| process.alive && process.pid == parent_pid);
+                let image = parent.map_or(Image::default(), |parent| self.table.processes[parent].image);
+                // The first one is about to become the program.
+                let fresh = parent.is_none();
+                self.table.add_process(pid, field("NSpid")?, parent, fresh, image)?
             }
         };
-        self.threads.push(Thread::new(tid, process, State::Running));
-        Ok(self.threads.len() - 1)
+        self.table.threads.push(Thread::new(tid, process, State::Running));
+        Ok(self.table.threads.len() - 1)
     }
 
     /// Whether there are threads or processes that have not called yet.
     pub(crate) fn has_strangers(&self) -> bool {
-        if self.processes.is_empty() {
+        if self.table.processes.is_empty() {
             // The first one: should it die before it calls, its end is heard.
             return true;
         }
-        let is_known = |id: u32| self.threads.iter().any(|thread| thread.tid == id);
-        self.processes.iter().filter(|process| process.alive).any(|process| {
+        let is_known = |id: u32| self.table.threads.iter().any(|thread| thread.tid == id);
+        self.table.processes.iter().filter(|process| process.alive).any(|process| {
             let tasks = std::fs::read_dir(format!("/proc/{}/task", process.pid));
             tasks.into_iter().flatten().flatten().any(|task| {
                 let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
@@ -89,7 +79,7 @@ impl Group {
     pub(crate) fn birth(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let flags = match notice.call() {
             Sysno::clone => notice.arg(0),
-            Sysno::clone3 => self.memory_of(thread).u64(notice.arg(0))?,
+            Sysno::clone3 => self.table.memory_of(thread).u64(notice.arg(0))?,
             Sysno::vfork => (libc::CLONE_VFORK | libc::CLONE_VM) as u64,
             _ => 0,
         };
@@ -110,66 +100,41 @@ impl Group {
             self.events.push_back(Step::Refused("a namespace of its own".to_owned()));
             return Err(Errno::PERM);
         }
-        let living = self.threads.iter().filter(|thread| !matches!(thread.state, State::Dead)).count();
+        let living = self.table.threads.iter().filter(|thread| !matches!(thread.state, State::Dead)).count();
         if living >= self.limits.threads {
             self.events.push_back(Step::Refused(format!("more than {} threads", self.limits.threads)));
             return Err(Errno::AGAIN);
         }
-        self.unborn += 1;
+        self.table.unborn += 1;
         if flags & libc::CLONE_VFORK as u64 == 0 {
             return Ok(Answer::Go);
         }
         self.listener.go(notice);
-        self.threads[thread].state = State::Lends(None);
+        self.table.threads[thread].state = State::Lends(None);
         Ok(Answer::Done)
     }
 
     /// A process becomes another program, if the kernel finds one.
     pub(crate) fn exec(&mut self, thread: usize) -> Result<Answer, Errno> {
-        let process = self.threads[thread].process;
-        self.processes[process].fresh = true;
+        let process = self.table.threads[thread].process;
+        self.table.processes[process].fresh = true;
         Ok(Answer::Go)
     }
 
-    /// A process made its first call: it is the one that its parent made by `vfork`, if the parent lends its memory.
-    fn lend(&mut self, process: usize) {
-        let parent = self.processes[process].parent;
-        for thread in self.threads.iter_mut().filter(|thread| Some(thread.process) == parent) {
-            if let State::Lends(borrower @ None) = &mut thread.state {
-                *borrower = Some(process);
-            }
-        }
-    }
-
-    /// A process runs a program of its own, or ended: whoever lent it its memory goes on.
-    pub(crate) fn unlent(&mut self, process: usize) {
-        for thread in &mut self.threads {
-            if matches!(thread.state, State::Lends(Some(borrower)) if borrower == process) {
-                thread.state = State::Running;
-            }
-        }
-        // Its other threads ended when it became another program.
-        let pid = self.processes[process].pid;
-        for thread in self.threads.iter_mut().filter(|thread| thread.process == process && thread.tid != pid)
-        {
-            thread.state = State::Dead;
-        }
-    }
-
     pub(crate) fn exit_thread(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let (tid, process) = (self.threads[thread].tid, self.threads[thread].process);
-        let others = (self.threads.iter().enumerate()).any(|(other, entry)| {
+        let (tid, process) = (self.table.threads[thread].tid, self.table.threads[thread].process);
+        let others = (self.table.threads.iter().enumerate()).any(|(other, entry)| {
             other != thread && entry.process == process && !matches!(entry.state, State::Dead)
         });
         if !others {
             return self.exit_process(thread, notice);
         }
-        let pid = self.processes[process].pid;
+        let pid = self.table.processes[process].pid;
         // A handle of the thread alone, which kernels before 6.9 do not make; `O_EXCL` asks for it.
         let own = PidfdFlags::from_bits_retain(libc::O_EXCL as u32);
         let handle = Pid::from_raw(tid as i32).ok_or(Errno::SRCH).and_then(|tid| pidfd_open(tid, own));
         self.listener.go(notice);
-        self.threads[thread].state = State::Dead;
+        self.table.threads[thread].state = State::Dead;
         if let (Ok(handle), true) = (&handle, tid != pid) {
             let _ = poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&PATIENCE));
         }
@@ -187,9 +152,9 @@ impl Group {
     }
 
     pub(crate) fn exit_process(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let process = self.threads[thread].process;
+        let process = self.table.threads[thread].process;
         self.listener.go(notice);
-        let mut handle = [PollFd::new(&self.processes[process].handle, PollFlags::IN)];
+        let mut handle = [PollFd::new(&self.table.processes[process].handle, PollFlags::IN)];
         let _ = poll(&mut handle, Some(&PATIENCE));
         self.buried(process);
         Ok(Answer::Done)
@@ -198,17 +163,17 @@ impl Group {
     /// A process ended, by itself or by a signal.
     pub(crate) fn buried(&mut self, process: usize) {
         told_of_its_end();
-        for thread in self.threads.iter_mut().filter(|thread| thread.process == process) {
+        for thread in self.table.threads.iter_mut().filter(|thread| thread.process == process) {
             thread.state = State::Dead;
         }
         if process == 0 {
             return self.end();
         }
-        self.unlent(process);
-        self.processes[process].alive = false;
-        self.processes[process].unreaped = true;
-        self.heard += 1;
-        if let Some(parent) = self.processes[process].parent {
+        self.table.unlent(process);
+        self.table.processes[process].alive = false;
+        self.table.processes[process].unreaped = true;
+        self.table.heard += 1;
+        if let Some(parent) = self.table.processes[process].parent {
             self.interrupt(parent, libc::SIGCHLD);
         }
         self.orphaned(process);
@@ -216,21 +181,14 @@ impl Group {
 
     /// The number of the parent as the program knows it; the first one's is the init's.
     pub(crate) fn parent(&self, thread: usize) -> Answer {
-        let parent = self.processes[self.threads[thread].process].parent;
-        let parent = parent.map(|parent| &self.processes[parent]).filter(|parent| parent.alive);
+        let parent = self.table.processes[self.table.threads[thread].process].parent;
+        let parent = parent.map(|parent| &self.table.processes[parent]).filter(|parent| parent.alive);
         Answer::Value(parent.map_or(1, |parent| parent.own_pid.into()))
-    }
-
-    pub(crate) fn has_dead_child(&self, process: usize, which: Option<u32>) -> bool {
-        let is_child =
-            |child: &&Process| child.parent == Some(process) && which.is_none_or(|pid| pid == child.own_pid);
-        let mut children = self.processes.iter().filter(is_child);
-        children.any(|child| child.unreaped)
     }
 
     /// `wait4` and `waitid`.
     pub(crate) fn await_child(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let process = self.threads[thread].process;
+        let process = self.table.threads[thread].process;
         let (which, options) = match notice.call() {
             Sysno::wait4 => (u32::try_from(notice.int(0)).ok().filter(|&pid| pid > 0), notice.int(2)),
             _ if notice.int(0) == libc::P_PID as i32 => (Some(notice.int(1) as u32), notice.int(3)),
@@ -240,7 +198,7 @@ impl Group {
         let is_child = |child: &&mut Process| {
             child.parent == Some(process) && which.is_none_or(|pid| pid == child.own_pid)
         };
-        let mut children: Vec<_> = self.processes.iter_mut().filter(is_child).collect();
+        let mut children: Vec<_> = self.table.processes.iter_mut().filter(is_child).collect();
         let has_living = children.iter().any(|child| child.alive);
         if let Some(dead) = children.iter_mut().find(|child| child.unreaped) {
             dead.unreaped = options & libc::WNOWAIT != 0 && notice.call() == Sysno::waitid;

@@ -42,7 +42,7 @@ impl Group {
         if self.datagrams.is_empty() {
             return None;
         }
-        let file = self.file_of(thread, notice.int(0)).ok()?;
+        let file = self.table.file_of(thread, notice.int(0)).ok()?;
         let inode = rustix::fs::fstat(&file).ok()?.st_ino;
         self.datagrams.iter().position(|socket| socket.inode == inode)
     }

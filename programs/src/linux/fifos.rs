@@ -63,7 +63,7 @@ impl Group {
         let mode = flags & OFlags::RWMODE;
         let waits = !flags.contains(OFlags::NONBLOCK) && (mode == OFlags::RDONLY || mode == OFlags::WRONLY);
         let kept = flags & (OFlags::RWMODE | OFlags::CLOEXEC | OFlags::APPEND);
-        let opening = Opening { found, writes: mode == OFlags::WRONLY, flags: kept, since: self.heard };
+        let opening = Opening { found, writes: mode == OFlags::WRONLY, flags: kept, since: self.table.heard };
         waits.then(|| Box::new(opening))
     }
 
@@ -72,7 +72,7 @@ impl Group {
         if opening.has_partner()? {
             return Ok(Answer::Go);
         }
-        let counterpart = self.threads.iter_mut().find(|thread| {
+        let counterpart = self.table.threads.iter_mut().find(|thread| {
             matches!(&thread.state, State::Held(_, held)
                 if matches!(&held.cause, Cause::Fifo(other) if opening.is_other_end(other)))
         });

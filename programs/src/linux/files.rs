@@ -22,12 +22,12 @@ impl Group {
         let (dir, path_at, flags) = match notice.call() {
             Sysno::open => (libc::AT_FDCWD, 0, notice.int(1)),
             Sysno::openat => (notice.int(0), 1, notice.int(2)),
-            _ => (notice.int(0), 1, self.memory_of(thread).u32(notice.arg(2))? as i32),
+            _ => (notice.int(0), 1, self.table.memory_of(thread).u32(notice.arg(2))? as i32),
         };
         if flags & libc::O_PATH != 0 {
             return Ok(Answer::Go);
         }
-        let path = self.memory_of(thread).text(notice.arg(path_at))?;
+        let path = self.table.memory_of(thread).text(notice.arg(path_at))?;
         let name = match self.find(thread, dir, &path, flags & libc::O_NOFOLLOW == 0) {
             Ok(found) if found.is_random() => return self.give_random_file(thread, notice, flags),
             Ok(found) => {
@@ -88,7 +88,7 @@ impl Group {
     /// A file in place of `/dev/urandom`. Its reads are answered; it holds something for those who read at a position.
     fn give_random_file(&mut self, thread: usize, notice: &Notice, flags: i32) -> Result<Answer, Errno> {
         let mut bytes = vec![0; HELD_RANDOM];
-        self.processes[self.threads[thread].process].random.fill_bytes(&mut bytes);
+        self.table.random_of(thread).fill_bytes(&mut bytes);
         let file = memory_file(&bytes)?;
         self.random_files.push(rustix::fs::fstat(&file)?.st_ino);
         self.give_file(notice, flags, &file)
@@ -119,8 +119,8 @@ impl Group {
 
     fn give_random(&mut self, thread: usize, address: u64, length: u64) -> Result<Answer, Errno> {
         let mut bytes = vec![0; MOST_RANDOM.min(length as usize)];
-        self.processes[self.threads[thread].process].random.fill_bytes(&mut bytes);
-        self.memory_of(thread).write(address, &bytes)?;
+        self.table.random_of(thread).fill_bytes(&mut bytes);
+        self.table.memory_of(thread).write(address, &bytes)?;
         Ok(Answer::Value(bytes.len() as i64))
     }
 
@@ -128,7 +128,7 @@ impl Group {
     pub(crate) fn read_random(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         if notice.call() == Sysno::readv {
             // The first part alone: readers come back for the rest.
-            let memory = self.memory_of(thread);
+            let memory = self.table.memory_of(thread);
             let (address, length) = (memory.u64(notice.arg(1))?, memory.u64(notice.arg(1) + 8)?);
             return self.give_random(thread, address, length);
         }

@@ -14,8 +14,8 @@ use super::{
 
 impl Group {
     pub(crate) fn futex(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
-        let process = self.threads[thread].process;
+        let memory = self.table.memory_of(thread);
+        let process = self.table.threads[thread].process;
         let (address, op, value) = (notice.arg(0), notice.int(1), notice.arg(2) as u32);
         let private = op & libc::FUTEX_PRIVATE_FLAG != 0;
         let key = Key { process, private };
@@ -69,7 +69,7 @@ impl Group {
     }
 
     fn futex_wait(&mut self, thread: usize) -> Option<&mut FutexWait> {
-        match &mut self.threads[thread].state {
+        match &mut self.table.threads[thread].state {
             State::Held(_, Held { cause: Cause::Futex(wait), .. }) => Some(wait),
             _ => None,
         }
@@ -78,7 +78,7 @@ impl Group {
     /// The threads that sleep at an address, first come first.
     fn sleepers(&self, key: Key, address: u64, bits: u32) -> Vec<usize> {
         let mut sleepers: Vec<(u64, usize)> = Vec::new();
-        for (thread, entry) in self.threads.iter().enumerate() {
+        for (thread, entry) in self.table.threads.iter().enumerate() {
             let State::Held(_, Held { cause: Cause::Futex(wait), .. }) = &entry.state else { continue };
             // Shared memory is mapped at the same address in forked processes.
             let same = entry.process == key.process || !(key.private || wait.private);
@@ -104,9 +104,9 @@ impl Group {
 
     /// Wakes those whose value the kernel has changed: a thread ended, and its id was cleared for those who join it.
     pub(crate) fn wake_changed(&mut self, process: usize) {
-        let memory = self.processes[process].memory();
-        for thread in 0..self.threads.len() {
-            if self.threads[thread].process != process {
+        let memory = self.table.processes[process].memory();
+        for thread in 0..self.table.threads.len() {
+            if self.table.threads[thread].process != process {
                 continue;
             }
             if let Some(wait) = self.futex_wait(thread)

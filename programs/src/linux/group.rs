@@ -10,7 +10,7 @@ use std::{
 };
 
 use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
+use rand_core::Rng;
 use rustix::io::Errno;
 use syscalls::Sysno;
 
@@ -26,11 +26,11 @@ use super::{
     output::Output,
     paths::View,
     plan::Role,
-    process::Process,
+    randomness::stream,
     signals::Sent,
     spawn::{self, Started},
     stamps::Stamps,
-    table::{State, Thread},
+    table::{State, Table, Thread},
     template::Life,
     time::Timers,
 };
@@ -70,16 +70,9 @@ pub struct Group {
     pub(crate) looks: Looks,
     pub(crate) limits: Limits,
     pub(crate) setup: Setup,
-    pub(crate) processes: Vec<Process>,
-    pub(crate) threads: Vec<Thread>,
-    /// Threads and processes that were made and have not called yet.
-    pub(crate) unborn: u32,
-    /// Calls and ends that were heard.
-    pub(crate) heard: u64,
+    pub(crate) table: Table,
     /// Signals that were sent, and whose takers were not seen to.
     pub(crate) sent: Vec<Sent>,
-    /// A signalfd was made.
-    pub(crate) has_signal_files: bool,
     pub(crate) netlinks: Vec<Netlink>,
     pub(crate) datagrams: Vec<Datagram>,
     pub(crate) sockets: Sockets,
@@ -119,19 +112,12 @@ pub struct Group {
 
 impl std::fmt::Debug for Group {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let alive = self.processes.iter().filter(|process| process.alive).count();
+        let alive = self.table.processes.iter().filter(|process| process.alive).count();
         f.debug_struct("Group")
             .field("command", &self.setup.command)
             .field("processes", &alive)
             .finish_non_exhaustive()
     }
-}
-
-/// A stream of randomness of its own for each use.
-pub(crate) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(number);
-    random
 }
 
 /// Whether the supervisor does a call itself when a file is ready.
@@ -192,12 +178,8 @@ impl Group {
             looks: setup.looks,
             limits: setup.limits,
             setup: setup.clone(),
-            processes: Vec::new(),
-            threads: Vec::new(),
-            unborn: 1,
-            heard: 0,
+            table: Table::new(setup),
             sent: Vec::new(),
-            has_signal_files: false,
             netlinks: Vec::new(),
             datagrams: Vec::new(),
             sockets: Sockets::default(),
@@ -314,17 +296,18 @@ impl Group {
 
     /// Whether a thread runs, or is about to.
     pub(crate) fn is_running(&self) -> bool {
-        !self.over && (self.unborn > 0 || self.threads.iter().any(Thread::is_running))
+        !self.over && self.table.is_running()
     }
 
     /// The thread to go on: the one that did as long as it makes calls, else one by lot.
     fn choose(&mut self) -> Option<usize> {
         let called = |thread: &Thread| matches!(thread.state, State::Called(_));
-        if self.streak < STREAK && self.threads.get(self.current).is_some_and(called) {
+        if self.streak < STREAK && self.table.threads.get(self.current).is_some_and(called) {
             self.streak += 1;
             return Some(self.current);
         }
-        let mut able: Vec<usize> = (0..self.threads.len()).filter(|&thread| self.is_able(thread)).collect();
+        let mut able: Vec<usize> =
+            (0..self.table.threads.len()).filter(|&thread| self.is_able(thread)).collect();
         if self.streak >= STREAK && able.len() > 1 {
             able.retain(|&thread| thread != self.current);
         }
@@ -338,7 +321,7 @@ impl Group {
 
     /// Answers the call of a thread, or ends its wait.
     pub(crate) fn serve(&mut self, thread: usize) -> Result<(), Broken> {
-        match std::mem::replace(&mut self.threads[thread].state, State::Running) {
+        match std::mem::replace(&mut self.table.threads[thread].state, State::Running) {
             State::Called(notice) => {
                 if let Some(what) = self.point(thread, &notice) {
                     self.tell(thread, notice, what);
@@ -353,7 +336,7 @@ impl Group {
                 self.release(thread, notice, held, late)
             }
             other => {
-                self.threads[thread].state = other;
+                self.table.threads[thread].state = other;
                 Ok(())
             }
         }
@@ -361,18 +344,18 @@ impl Group {
 
     /// Tells the driver what a thread is about to do.
     fn tell(&mut self, thread: usize, notice: Notice, what: What) {
-        self.threads[thread].state = State::Called(notice);
-        self.threads[thread].announced = true;
+        self.table.threads[thread].state = State::Called(notice);
+        self.table.threads[thread].announced = true;
         self.work += if what == What::Connect { CONNECTION } else { TOLD };
         self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
     }
 
     fn answer(&mut self, thread: usize, notice: Notice) -> Result<(), Broken> {
-        self.threads[thread].blocks = None;
+        self.table.threads[thread].blocks = None;
         let outcome = self.handle(thread, &notice);
-        self.threads[thread].announced = false;
+        self.table.threads[thread].announced = false;
         if !matches!(outcome, Ok(Answer::Hold(_) | Answer::Tell(_))) {
-            self.threads[thread].written = 0;
+            self.table.threads[thread].written = 0;
         }
         match outcome {
             Ok(Answer::Value(value)) => self.listener.answer(&notice, value),
@@ -384,7 +367,7 @@ impl Group {
                 if !matches!(held.cause, Cause::Time) {
                     self.little_ns = LITTLE_NS;
                 }
-                self.threads[thread].state = State::Held(notice, held);
+                self.table.threads[thread].state = State::Held(notice, held);
             }
             Err(errno) => self.listener.fail(&notice, errno),
         }
@@ -410,7 +393,7 @@ impl Group {
             Late::Fail(errno) => self.listener.fail(&notice, errno),
             Late::Again => return self.answer(thread, notice),
             Late::Empty { bytes, sets } => {
-                let memory = self.processes[self.threads[thread].process].memory();
+                let memory = self.table.memory_of(thread);
                 for set in sets.into_iter().filter(|&set| set != 0) {
                     let _ = memory.write(set, &vec![0; bytes]);
                 }
@@ -422,7 +405,7 @@ impl Group {
 
     /// At which calls the driver is told first.
     fn point(&self, thread: usize, notice: &Notice) -> Option<What> {
-        if self.threads[thread].announced || self.starts_up {
+        if self.table.threads[thread].announced || self.starts_up {
             return None;
         }
         let told = self.looks == Looks::Told;
@@ -469,7 +452,7 @@ impl Group {
             Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => self.lease(),
             Sysno::fcntl => self.lock_range(thread, notice),
             Sysno::signalfd | Sysno::signalfd4 => {
-                self.has_signal_files = true;
+                self.table.has_signal_files = true;
                 Ok(Answer::Go)
             }
             Sysno::getppid => Ok(self.parent(thread)),

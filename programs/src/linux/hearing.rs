@@ -32,12 +32,17 @@ impl Group {
     pub(crate) fn listen(&mut self) -> Result<(), Broken> {
         self.has_run = true;
         let broken = |what| move |errno: Errno| Broken::Kernel { what, source: errno.into() };
-        let mut running: Vec<usize> =
-            self.threads.iter().filter(|thread| thread.is_running()).map(|thread| thread.process).collect();
+        let mut running: Vec<usize> = self
+            .table
+            .threads
+            .iter()
+            .filter(|thread| thread.is_running())
+            .map(|thread| thread.process)
+            .collect();
         running.dedup();
         let mut watched = vec![PollFd::new(&self.listener, PollFlags::IN)];
         watched.extend(
-            running.iter().map(|&process| PollFd::new(&self.processes[process].handle, PollFlags::IN)),
+            running.iter().map(|&process| PollFd::new(&self.table.processes[process].handle, PollFlags::IN)),
         );
         let slice = Timespec { tv_sec: 0, tv_nsec: SLICE_MS * 1_000_000 };
         let count = match poll(&mut watched, Some(&slice)) {
@@ -70,6 +75,7 @@ impl Group {
     /// Notes a call.
     fn called(&mut self, notice: Notice) -> Result<(), Broken> {
         let known = self
+            .table
             .threads
             .iter()
             .position(|thread| thread.tid == notice.thread() && !matches!(thread.state, State::Dead));
@@ -83,13 +89,13 @@ impl Group {
         };
         self.calls += 1;
         self.work += 1;
-        self.heard += 1;
+        self.table.heard += 1;
         self.meet();
-        let process = self.threads[thread].process;
-        if self.processes[process].fresh {
+        let process = self.table.threads[thread].process;
+        if self.table.processes[process].fresh {
             self.renew(process, &notice)?;
         }
-        self.threads[thread].state = State::Called(notice);
+        self.table.threads[thread].state = State::Called(notice);
         Ok(())
     }
 
@@ -98,21 +104,21 @@ impl Group {
         if matches!(notice.call(), Sysno::execve | Sysno::execveat) {
             return Ok(());
         }
-        self.processes[process].fresh = false;
+        self.table.processes[process].fresh = false;
         let mut random = [0; 16];
-        self.processes[process].random.fill_bytes(&mut random);
-        let memory = self.processes[process].memory();
+        self.table.processes[process].random.fill_bytes(&mut random);
+        let memory = self.table.processes[process].memory();
         let image = match clock_page::overwrite(memory, self.looks, random) {
             Ok(image) => image,
             // Gone already, killed from within.
-            Err(_) if self.processes[process].ended() => Image::default(),
+            Err(_) if self.table.processes[process].ended() => Image::default(),
             Err(source) => return Err(Broken::Kernel { what: "write to the program's code", source }),
         };
         if image.known {
             return Ok(());
         }
-        self.processes[process].image = image;
-        self.unlent(process);
+        self.table.processes[process].image = image;
+        self.table.unlent(process);
         if image.flag.is_some()
             && let Some(page) = &self.page
         {
@@ -135,10 +141,10 @@ impl Group {
             return Err(Broken::TooMuchSent(self.limits.output));
         }
         for &process in running {
-            let used = self.processes[process].processor_ns();
-            let before = self.processes[process].used_ns;
+            let used = self.table.processes[process].processor_ns();
+            let before = self.table.processes[process].used_ns;
             if before == 0 || self.silent_slices == 1 {
-                self.processes[process].used_ns = used;
+                self.table.processes[process].used_ns = used;
             } else if used.saturating_sub(before) / 1_000_000 > self.limits.silence_ms {
                 return Err(Broken::Silent(self.limits.silence_ms));
             }
@@ -148,8 +154,8 @@ impl Group {
             // Who is not there yet has all the time that a loaded machine takes for it.
             if self.silent_slices > 4 && !self.has_strangers() {
                 // The kernel refused to make it.
-                self.unborn = 0;
-                for thread in &mut self.threads {
+                self.table.unborn = 0;
+                for thread in &mut self.table.threads {
                     if matches!(thread.state, State::Lends(None)) {
                         thread.state = State::Running;
                     }
@@ -159,9 +165,9 @@ impl Group {
             return if silent_ms > patience_ms { Err(Broken::Stuck(BEFORE.to_owned())) } else { Ok(()) };
         }
         let asleep =
-            self.threads.iter().filter(|thread| thread.is_running()).all(|thread| sleeps(thread.tid));
+            self.table.threads.iter().filter(|thread| thread.is_running()).all(|thread| sleeps(thread.tid));
         if asleep && silent_ms > self.limits.stuck_ms {
-            let sleeper = self.threads.iter().find(|thread| thread.is_running());
+            let sleeper = self.table.threads.iter().find(|thread| thread.is_running());
             let call = sleeper.and_then(|thread| {
                 let text = std::fs::read_to_string(format!("/proc/{}/syscall", thread.tid)).ok()?;
                 Sysno::new(text.split_whitespace().next()?.parse().ok()?)

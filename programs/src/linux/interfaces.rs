@@ -93,8 +93,8 @@ fn named(name: &str) -> [u8; VALUE] {
 impl Group {
     /// `ioctl` about interfaces.
     pub(crate) fn ask_interface(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        self.file_of(thread, notice.int(0))?;
-        let memory = self.memory_of(thread);
+        self.table.file_of(thread, notice.int(0))?;
+        let memory = self.table.memory_of(thread);
         let (command, at) = (notice.arg(1) & 0xffff_ffff, notice.arg(2));
         let all = interfaces(self.setup.address);
         if command == libc::SIOCGIFCONF {

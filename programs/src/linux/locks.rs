@@ -24,12 +24,12 @@ use crate::{Files, Step};
 impl Group {
     /// A call that is tried again after the next one that is heard.
     pub(crate) fn again(&self) -> Answer {
-        Answer::Hold(Held { until: None, cause: Cause::Again(self.heard), late: Late::Again })
+        Answer::Hold(Held { until: None, cause: Cause::Again(self.table.heard), late: Late::Again })
     }
 
     /// `flock`.
     pub(crate) fn flock(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+        let file = self.table.file_of(thread, notice.int(0))?;
         if notice.int(1) & libc::LOCK_UN == 0 {
             self.refuse_file_of_machine(&file)?;
         }
@@ -74,8 +74,8 @@ impl Group {
 
     /// `fcntl` that takes a lock on a part of a file, waits for one, or looks for those of others.
     pub(crate) fn lock_range(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
-        let bytes = self.memory_of(thread).read(notice.arg(2), size_of::<libc::flock>())?;
+        let file = self.table.file_of(thread, notice.int(0))?;
+        let bytes = self.table.memory_of(thread).read(notice.arg(2), size_of::<libc::flock>())?;
         // SAFETY: the structure is plain numbers, and there are as many bytes.
         let lock: libc::flock = unsafe { bytes.as_ptr().cast::<libc::flock>().read_unaligned() };
         if i32::from(lock.l_type) == libc::F_UNLCK {
@@ -95,7 +95,7 @@ impl Group {
                 errno => Err(Errno::from_raw_os_error(errno.unwrap_or(libc::EINVAL))),
             };
         }
-        let pid = self.processes[self.threads[thread].process].pid;
+        let pid = self.table.process_of(thread).pid;
         let is_free = range(&file, &lock).is_none_or(|(start, end)| is_free(&file, &lock, pid, start, end));
         if is_free { Ok(Answer::Go) } else { Ok(self.again()) }
     }

@@ -32,6 +32,7 @@ mod plan;
 mod polling;
 mod pool;
 mod process;
+mod randomness;
 mod readiness;
 mod signals;
 mod sockets;

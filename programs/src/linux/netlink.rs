@@ -174,7 +174,7 @@ impl Group {
         if !may_be || self.netlinks.is_empty() {
             return None;
         }
-        let file = self.file_of(thread, notice.int(0)).ok()?;
+        let file = self.table.file_of(thread, notice.int(0)).ok()?;
         let inode = rustix::fs::fstat(&file).ok()?.st_ino;
         let at = self.netlinks.iter().position(|socket| socket.inode == inode)?;
         let level = notice.int(1);
@@ -184,7 +184,8 @@ impl Group {
             Sysno::getsockname | Sysno::getpeername => self.name_netlink(thread, notice),
             Sysno::sendto | Sysno::sendmsg => self.ask(thread, notice, at),
             Sysno::write => {
-                let bytes = self.memory_of(thread).read(notice.arg(1), MOST.min(notice.arg(2) as usize));
+                let bytes =
+                    self.table.memory_of(thread).read(notice.arg(1), MOST.min(notice.arg(2) as usize));
                 bytes.and_then(|bytes| self.answer_request(thread, at, &bytes))
             }
             Sysno::recvfrom | Sysno::recvmsg => self.hear_answer(thread, notice, &file),
@@ -193,12 +194,12 @@ impl Group {
     }
 
     fn own_pid(&self, thread: usize) -> u32 {
-        self.processes[self.threads[thread].process].own_pid
+        self.table.process_of(thread).own_pid
     }
 
     fn name_netlink(&self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let port = if notice.call() == Sysno::getsockname { self.own_pid(thread) } else { 0 };
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let room = (memory.u32(notice.arg(2))? as usize).min(ADDRESS);
         memory.write(notice.arg(1), &name(port)[..room])?;
         memory.write(notice.arg(2), &(ADDRESS as u32).to_ne_bytes())?;
@@ -207,7 +208,7 @@ impl Group {
 
     /// `sendto` and `sendmsg`.
     fn ask(&mut self, thread: usize, notice: &Notice, at: usize) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         if notice.call() == Sysno::sendto {
             let bytes = memory.read(notice.arg(1), MOST.min(notice.arg(2) as usize))?;
             return self.answer_request(thread, at, &bytes);
@@ -243,7 +244,7 @@ impl Group {
 
     /// Addresses and lengths of the parts of a `msghdr`.
     fn parts_of(&self, thread: usize, at: u64) -> Result<Vec<(u64, usize)>, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let list = memory.u64(at + std::mem::offset_of!(libc::msghdr, msg_iov) as u64)?;
         let count = memory.u64(at + std::mem::offset_of!(libc::msghdr, msg_iovlen) as u64)?.min(64);
         (0..count)
@@ -253,7 +254,7 @@ impl Group {
 
     /// `recvfrom` and `recvmsg`: what was answered, from the kernel.
     fn hear_answer(&mut self, thread: usize, notice: &Notice, file: &OwnedFd) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let is_message = notice.call() == Sysno::recvmsg;
         let (parts, flags) = if is_message {
             (self.parts_of(thread, notice.arg(1))?, notice.int(2))

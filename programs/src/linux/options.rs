@@ -114,9 +114,9 @@ fn info(socket: &Socket) -> Vec<u8> {
 impl Group {
     /// `setsockopt` and `getsockopt`.
     pub(crate) fn options(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+        let file = self.table.file_of(thread, notice.int(0))?;
         let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let (level, name) = (notice.int(1), notice.int(2));
         if is_refused(level, name) {
             return Err(Errno::NOPROTOOPT);

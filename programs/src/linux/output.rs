@@ -95,7 +95,7 @@ impl Group {
     /// The program ended: what is left of its output is told, then how it ended.
     pub(crate) fn end(&mut self) {
         self.over = true;
-        for thread in &mut self.threads {
+        for thread in &mut self.table.threads {
             thread.state = State::Dead;
         }
         self.life.status();

@@ -273,7 +273,7 @@ impl Group {
     /// The program's view of the file systems. All its processes have the same.
     pub(crate) fn view(&mut self) -> Result<&View, Errno> {
         if self.view.is_none() {
-            let process = self.processes.iter().find(|process| process.alive).ok_or(Errno::SRCH)?;
+            let process = self.table.processes.iter().find(|process| process.alive).ok_or(Errno::SRCH)?;
             self.view = Some(View::new(process.pid, self.setup.files)?);
         }
         self.view.as_ref().ok_or(Errno::SRCH)
@@ -287,8 +287,8 @@ impl Group {
         path: &[u8],
         follow: bool,
     ) -> Result<Found, Errno> {
-        let entry = &self.threads[thread];
-        let (tid, process) = (entry.tid, &self.processes[entry.process]);
+        let entry = &self.table.threads[thread];
+        let (tid, process) = (entry.tid, &self.table.processes[entry.process]);
         let dir = match dir {
             _ if path.first() == Some(&b'/') => None,
             libc::AT_FDCWD => {
@@ -311,14 +311,14 @@ impl Group {
 
     /// The text of a path without detours, for what is not there: links on the way are not seen.
     pub(crate) fn spelled(&self, thread: usize, dir: i32, path: &[u8]) -> Option<Vec<u8>> {
-        let entry = &self.threads[thread];
+        let entry = &self.table.threads[thread];
         let base = match dir {
             _ if path.first() == Some(&b'/') => Vec::new(),
             libc::AT_FDCWD => {
                 std::fs::read_link(format!("/proc/{}/cwd", entry.tid)).ok()?.into_os_string().into_vec()
             }
             fd => {
-                let link = format!("/proc/{}/fd/{fd}", self.processes[entry.process].pid);
+                let link = format!("/proc/{}/fd/{fd}", self.table.processes[entry.process].pid);
                 std::fs::read_link(link).ok()?.into_os_string().into_vec()
             }
         };

@@ -36,7 +36,7 @@ const NOWHERE: u64 = u64::MAX;
 impl Group {
     /// `write` and `writev`. All but those to a pipe are the kernel's.
     pub(crate) fn write(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let Ok(file) = self.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
+        let Ok(file) = self.table.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
         let stat = rustix::fs::fstat(&file)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::Fifo
             || rustix::fs::fcntl_getfl(&file)?.contains(OFlags::NONBLOCK)
@@ -65,16 +65,16 @@ impl Group {
         inode: u64,
         parts: &[(u64, usize)],
     ) -> Result<Option<Answer>, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         loop {
-            let written = self.threads[thread].written;
+            let written = self.table.threads[thread].written;
             let (address, left) = rest(parts, written);
             if left == 0 {
                 return Ok(Some(Answer::Value(written as i64)));
             }
             let bytes = memory.read(address, left.min(PART))?;
             match rustix::io::pwritev2(file, &[IoSlice::new(&bytes)], NOWHERE, ReadWriteFlags::NOWAIT) {
-                Ok(more) => self.threads[thread].written += more,
+                Ok(more) => self.table.threads[thread].written += more,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) if self.makes_room(inode) => {}
                 Err(Errno::AGAIN) => return Ok(None),
@@ -94,7 +94,7 @@ impl Group {
         if count > MOST_PARTS {
             return Err(Errno::INVAL);
         }
-        let bytes = self.memory_of(thread).read(notice.arg(1), count as usize * 16)?;
+        let bytes = self.table.memory_of(thread).read(notice.arg(1), count as usize * 16)?;
         let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
         Ok(bytes.chunks_exact(16).map(|part| (word(&part[..8]), word(&part[8..]) as usize)).collect())
     }

@@ -105,7 +105,8 @@ impl Group {
         };
         let is_target =
             |process: &Process| process.alive && (target <= 0 || process.own_pid == target as u32);
-        let targets = (0..self.processes.len()).filter(|&process| is_target(&self.processes[process]));
+        let targets =
+            (0..self.table.processes.len()).filter(|&process| is_target(&self.table.processes[process]));
         // It is there when the thread has come to its next call, or is gone.
         self.sent.extend(targets.filter(|_| number != 0).map(|process| Sent {
             process,
@@ -117,7 +118,7 @@ impl Group {
 
     /// The process that a pidfd is for; any if that is unknown.
     fn target_of_handle(&self, thread: usize, fd: i32) -> i32 {
-        let tid = self.threads[thread].tid;
+        let tid = self.table.threads[thread].tid;
         let info = std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).unwrap_or_default();
         status_field(&info, "NSpid").map_or(0, |pid| pid as i32)
     }
@@ -126,12 +127,12 @@ impl Group {
     pub(crate) fn deliver_signals(&mut self) {
         let sent = std::mem::take(&mut self.sent);
         for Sent { process, thread, number } in &sent {
-            if self.processes[*process].alive {
+            if self.table.processes[*process].alive {
                 self.interrupt_one(*process, *thread, *number);
             }
         }
         for Sent { process, .. } in sent {
-            if self.processes[process].alive {
+            if self.table.processes[process].alive {
                 self.look_after(process);
             }
         }
@@ -139,11 +140,11 @@ impl Group {
 
     /// Sends a signal of the supervisor's own.
     pub(crate) fn send_signal(&mut self, process: usize, number: i32) {
-        if !self.processes[process].alive {
+        if !self.table.processes[process].alive {
             return;
         }
         // SAFETY: a number of a process whose handle is held, and a signal; no pointers.
-        unsafe { libc::kill(self.processes[process].pid as i32, number) };
+        unsafe { libc::kill(self.table.processes[process].pid as i32, number) };
         self.interrupt(process, number);
         self.look_after(process);
     }
@@ -154,9 +155,9 @@ impl Group {
     }
 
     fn interrupt_one(&mut self, process: usize, wanted: Option<u32>, number: i32) {
-        self.processes[process].signalled = true;
-        for thread in 0..self.threads.len() {
-            let entry = &self.threads[thread];
+        self.table.processes[process].signalled = true;
+        for thread in 0..self.table.threads.len() {
+            let entry = &self.table.threads[thread];
             let State::Held(_, held) = &entry.state else { continue };
             // Whoever brings a set of its own, or waits for the signal, is let go on by what is pending.
             let waits_for_it = matches!(held.cause, Cause::Signals(set) if set & bit(number) != 0);
@@ -168,7 +169,8 @@ impl Group {
             if is_other || sets.blocked & bit(number) != 0 || sets.ignores(number) {
                 continue;
             }
-            if let State::Held(notice, _) = std::mem::replace(&mut self.threads[thread].state, State::Running)
+            if let State::Held(notice, _) =
+                std::mem::replace(&mut self.table.threads[thread].state, State::Running)
             {
                 self.break_off(thread, &notice);
             }
@@ -178,8 +180,8 @@ impl Group {
 
     /// Ends a call because of a signal.
     pub(crate) fn break_off(&mut self, thread: usize, notice: &Notice) {
-        self.threads[thread].announced = false;
-        match std::mem::take(&mut self.threads[thread].written) {
+        self.table.threads[thread].announced = false;
+        match std::mem::take(&mut self.table.threads[thread].written) {
             0 => self.listener.interrupt(notice, restart(notice.call())),
             written => self.listener.answer(notice, written as i64),
         }
@@ -187,14 +189,14 @@ impl Group {
 
     /// Whether a thread that is about to wait has a signal to take first: it was sent before the call.
     pub(crate) fn is_interrupted(&mut self, thread: usize, held: &Held) -> bool {
-        let entry = &self.threads[thread];
-        if !self.processes[entry.process].signalled || entry.blocks.is_some() {
+        let entry = &self.table.threads[thread];
+        if !self.table.processes[entry.process].signalled || entry.blocks.is_some() {
             return false;
         }
         let sets = Sets::of(entry.tid);
         let is_own = |other: &&Thread| other.process == entry.process && !matches!(other.state, State::Dead);
-        if sets.pending == 0 && self.threads.iter().filter(is_own).count() == 1 {
-            self.processes[entry.process].signalled = false;
+        if sets.pending == 0 && self.table.threads.iter().filter(is_own).count() == 1 {
+            self.table.processes[entry.process].signalled = false;
         }
         let waited_for = if let Cause::Signals(set) = held.cause { set } else { 0 };
         sets.pending & !sets.blocked & !waited_for != 0
@@ -202,13 +204,13 @@ impl Group {
 
     /// Whether one of these signals is pending for a thread.
     pub(crate) fn has_signal(&self, thread: usize, set: u64) -> bool {
-        let entry = &self.threads[thread];
-        set != 0 && self.processes[entry.process].signalled && Sets::of(entry.tid).pending & set != 0
+        let entry = &self.table.threads[thread];
+        set != 0 && self.table.processes[entry.process].signalled && Sets::of(entry.tid).pending & set != 0
     }
 
     /// `rt_sigtimedwait`, by which C libraries make `sigwait`, too.
     pub(crate) fn await_signal(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let set = memory.u64(notice.arg(0))?;
         let timeout = memory.timespec(notice.arg(2))?;
         if self.has_signal(thread, set) {
@@ -224,22 +226,22 @@ impl Group {
     /// `pause` and `rt_sigsuspend`.
     pub(crate) fn suspend(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         if notice.call() == Sysno::rt_sigsuspend {
-            self.threads[thread].blocks = Some(self.memory_of(thread).u64(notice.arg(0))?);
+            self.table.threads[thread].blocks = Some(self.table.memory_of(thread).u64(notice.arg(0))?);
         }
         Ok(Answer::Hold(Held { until: None, cause: Cause::Signals(0), late: Late::Fail(Errno::INTR) }))
     }
 
     /// A process ended: its children may have asked for a signal at that, and the kernel has sent it.
     pub(crate) fn orphaned(&mut self, parent: usize) {
-        for child in 0..self.processes.len() {
-            if self.processes[child].parent != Some(parent) || !self.processes[child].alive {
+        for child in 0..self.table.processes.len() {
+            if self.table.processes[child].parent != Some(parent) || !self.table.processes[child].alive {
                 continue;
             }
-            let pending = Sets::of(self.processes[child].pid).pending;
+            let pending = Sets::of(self.table.processes[child].pid).pending;
             for number in (1..=64).filter(|&number| pending & bit(number) != 0) {
                 self.interrupt(child, number);
             }
-            if pending != 0 || self.processes[child].ended() {
+            if pending != 0 || self.table.processes[child].ended() {
                 self.look_after(child);
             }
         }
@@ -249,10 +251,10 @@ impl Group {
     fn look_after(&mut self, process: usize) {
         // Ending takes the kernel a moment; whoever only handles the signal is not waited for.
         for _ in 0..2_000 {
-            let pid = self.processes[process].pid;
+            let pid = self.table.processes[process].pid;
             let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
             let dying = status.is_empty() || status.contains("\nState:\tZ") || status.contains("\nState:\tX");
-            if self.processes[process].ended() {
+            if self.table.processes[process].ended() {
                 return self.buried(process);
             }
             let pending = |name: &str| {

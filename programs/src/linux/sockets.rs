@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     net::{Ipv4Addr, SocketAddrV4},
-    os::fd::{AsFd, OwnedFd},
+    os::fd::AsFd,
 };
 
 use rustix::{
@@ -63,7 +63,7 @@ impl Group {
         notice: &Notice,
     ) -> Result<(Option<SocketAddrV4>, Vec<u8>), Errno> {
         let length = usize::try_from(notice.int(2)).map_err(|_| Errno::INVAL)?.min(128);
-        let bytes = self.memory_of(thread).read(notice.arg(1), length)?;
+        let bytes = self.table.memory_of(thread).read(notice.arg(1), length)?;
         Ok((address(&bytes), bytes))
     }
 
@@ -72,7 +72,7 @@ impl Group {
     }
 
     pub(crate) fn connect(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+        let file = self.table.file_of(thread, notice.int(0))?;
         let (to, bytes) = self.address(thread, notice)?;
         let Some(id) = self.sockets.find(&file) else {
             return self.connect_unix(thread, &file, &bytes);
@@ -181,7 +181,7 @@ impl Group {
     fn reset(&mut self, id: SocketId) {
         let inode = self.sockets.get(id).inode;
         // An end that is closed with bytes unread resets the other one: one byte more, from the program's own end.
-        if let Some(theirs) = self.descriptor_of(inode) {
+        if let Some(theirs) = self.table.descriptor_of(inode) {
             let _ = net::send(&theirs, &[0], SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
         }
         let entry = self.sockets.get(id);
@@ -189,20 +189,8 @@ impl Group {
         entry.backlog.clear();
     }
 
-    /// The file with this inode, from whichever process has it.
-    fn descriptor_of(&self, inode: u64) -> Option<OwnedFd> {
-        self.processes.iter().filter(|process| process.alive).find_map(|process| {
-            let link = format!("socket:[{inode}]");
-            std::fs::read_dir(format!("/proc/{}/fd", process.pid)).ok()?.flatten().find_map(|entry| {
-                let target = std::fs::read_link(entry.path()).ok()?;
-                let fd = entry.file_name().to_str()?.parse().ok()?;
-                if target.as_os_str() == link.as_str() { process.file(fd).ok() } else { None }
-            })
-        })
-    }
-
     pub(crate) fn bind(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+        let file = self.table.file_of(thread, notice.int(0))?;
         let Some(id) = self.sockets.find(&file) else {
             let (_, bytes) = self.address(thread, notice)?;
             return self.bind_unix(&file, &bytes);
@@ -227,7 +215,7 @@ impl Group {
     }
 
     pub(crate) fn start_listening(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+        let file = self.table.file_of(thread, notice.int(0))?;
         let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
         if !matches!(self.sockets.get(id).stage, Stage::Fresh) {
             return Ok(Answer::Go);
@@ -248,7 +236,7 @@ impl Group {
     /// A connection comes to a listening socket; none if it listens no more.
     pub fn accept(&mut self, listener: SocketId, from: SocketAddrV4) -> Option<SocketId> {
         let inode = self.sockets.get(listener).inode;
-        let address = net::getsockname(self.descriptor_of(inode)?).ok()?;
+        let address = net::getsockname(self.table.descriptor_of(inode)?).ok()?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let ours = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).ok()?;
         net::connect(&ours, &address).ok()?;
@@ -269,7 +257,7 @@ impl Group {
 
     /// `accept`: takes the next connection.
     pub(crate) fn take(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+        let file = self.table.file_of(thread, notice.int(0))?;
         let blocks = !rustix::fs::fcntl_getfl(&file)?.contains(OFlags::NONBLOCK);
         let ready = is_ready(&[(file.as_fd(), PollFlags::IN)]);
         let listener = self.sockets.find(&file);
@@ -312,7 +300,7 @@ impl Group {
         if at == 0 || length_at == 0 {
             return Ok(());
         }
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let address = address.unwrap_or(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
         let mut bytes = [0; size_of::<libc::sockaddr_in>()];
         bytes[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
@@ -325,7 +313,7 @@ impl Group {
 
     /// `getsockname` and `getpeername`.
     pub(crate) fn names(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+        let file = self.table.file_of(thread, notice.int(0))?;
         let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
         let socket = self.sockets.get(id);
         let is_open = matches!(socket.stage, Stage::Open | Stage::HalfShut);

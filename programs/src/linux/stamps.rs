@@ -204,7 +204,7 @@ impl Group {
         };
         for &(dir, path) in paths {
             let dir = dir.map_or(libc::AT_FDCWD, |dir| notice.int(dir));
-            let path = self.memory_of(thread).text(notice.arg(path))?;
+            let path = self.table.memory_of(thread).text(notice.arg(path))?;
             self.expect(thread, dir, &path);
         }
         Ok(Answer::Go)
@@ -228,17 +228,17 @@ impl Group {
             _ => (notice.int(0), Some(1), 4, notice.int(2)),
         };
         let path = match path {
-            Some(at) if notice.arg(at) != 0 => self.memory_of(thread).text(notice.arg(at))?,
+            Some(at) if notice.arg(at) != 0 => self.table.memory_of(thread).text(notice.arg(at))?,
             _ => Vec::new(),
         };
         let found = if path.is_empty() && flags & libc::AT_EMPTY_PATH != 0 && dir != libc::AT_FDCWD {
-            let Ok(file) = self.file_of(thread, dir) else { return Ok(Answer::Go) };
+            let Ok(file) = self.table.file_of(thread, dir) else { return Ok(Answer::Go) };
             if notice.call() != Sysno::statx && !self.stamps.nameless.is_empty() {
                 let stat = fs::fstat(&file)?;
                 if self.stamps.nameless.contains(&(stat.st_dev, stat.st_ino)) {
                     let number = self.stamps.number(stat.st_ino);
                     let stat = told_stat(stat, [self.setup.clock.wall_ns; 4], Some(number));
-                    self.memory_of(thread).write(notice.arg(buffer), plain(&stat))?;
+                    self.table.memory_of(thread).write(notice.arg(buffer), plain(&stat))?;
                     return Ok(Answer::Value(0));
                 }
             }
@@ -251,7 +251,7 @@ impl Group {
             found
         };
         let Some(Told { file, times, number }) = self.told(found)? else { return Ok(Answer::Go) };
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         if notice.call() == Sysno::statx {
             let mask = StatxFlags::from_bits_retain(notice.int(3) as u32) | StatxFlags::INO;
             let mut stat = fs::statx(&file, "", AtFlags::EMPTY_PATH, mask)?;
@@ -300,9 +300,9 @@ impl Group {
 
     /// The number of a socket, which the kernel counts for the whole machine.
     pub(crate) fn cookie(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+        let file = self.table.file_of(thread, notice.int(0))?;
         let number = self.stamps.number(fs::fstat(&file)?.st_ino);
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         if (memory.u32(notice.arg(4))? as usize) < size_of::<u64>() {
             return Err(Errno::INVAL);
         }
@@ -317,7 +317,7 @@ impl Group {
             Sysno::readlink => (libc::AT_FDCWD, 0, 1),
             _ => (notice.int(0), 1, 2),
         };
-        let path = self.memory_of(thread).text(notice.arg(path))?;
+        let path = self.table.memory_of(thread).text(notice.arg(path))?;
         let Ok(found) = self.find(thread, dir, &path, false) else { return Ok(Answer::Go) };
         if found.kind() != FileType::Symlink || !found.is_of_processes() {
             return Ok(Answer::Go);
@@ -333,7 +333,7 @@ impl Group {
         };
         let text = format!("{kind}:[{}]", self.stamps.number(number));
         let length = text.len().min(notice.arg(buffer + 1) as usize);
-        self.memory_of(thread).write(notice.arg(buffer), &text.as_bytes()[..length])?;
+        self.table.memory_of(thread).write(notice.arg(buffer), &text.as_bytes()[..length])?;
         Ok(Answer::Value(length as i64))
     }
 }

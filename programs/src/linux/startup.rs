@@ -3,12 +3,10 @@
 //! It may look at files and at the clock, and draw random numbers. Whatever else it calls, it ends its start-up by: to
 //! wait, to write, to connect, to make a thread, a process or anything that copies of a process would share.
 
-use rand_chacha::ChaCha8Rng;
-use rand_core::SeedableRng;
 use syscalls::Sysno;
 
 use super::{
-    group::{Group, LITTLE_NS, stream},
+    group::{Group, LITTLE_NS},
     notify::Notice,
     polling::may_wait,
     table::State,
@@ -60,12 +58,13 @@ impl Group {
                 self.listen()?;
                 continue;
             }
-            let called = self.threads.iter().position(|thread| matches!(thread.state, State::Called(_)));
+            let called =
+                self.table.threads.iter().position(|thread| matches!(thread.state, State::Called(_)));
             let Some(thread) = called.filter(|_| self.calls <= START_UP_CALLS && self.events.is_empty())
             else {
                 return Ok(());
             };
-            let State::Called(notice) = &self.threads[thread].state else { return Ok(()) };
+            let State::Called(notice) = &self.table.threads[thread].state else { return Ok(()) };
             if !self.prepares(thread, notice) {
                 return Ok(());
             }
@@ -77,7 +76,7 @@ impl Group {
     fn prepares(&self, thread: usize, notice: &Notice) -> bool {
         match notice.call() {
             Sysno::read | Sysno::readv => {
-                self.file_of(thread, notice.int(0)).is_ok_and(|file| may_wait(&file) == Ok(false))
+                self.table.file_of(thread, notice.int(0)).is_ok_and(|file| may_wait(&file) == Ok(false))
             }
             Sysno::write | Sysno::writev => !matches!(notice.int(0), 1 | 2),
             // The C library asks on its way for services that are never there.
@@ -94,24 +93,10 @@ impl Group {
     pub(crate) fn take_up(&mut self) {
         self.starts_up = false;
         (self.calls, self.work, self.spins, self.streak, self.little_ns) = (0, 0, 0, 0, LITTLE_NS);
-        for process in 0..self.processes.len() {
-            self.processes[process].random = self.randomness(process);
-        }
+        self.table.take_up(self.setup.seed);
         if let Some(page) = &self.page {
             page.show(self.clock);
         }
         self.flush_input();
-    }
-
-    /// What a process is given as random.
-    pub(crate) fn randomness(&self, process: usize) -> ChaCha8Rng {
-        if !self.starts_up {
-            return stream(self.setup.seed, 1 + process as u64);
-        }
-        let mut seed = [0u8; 32];
-        for (at, byte) in self.setup.name.bytes().enumerate() {
-            seed[at % 32] = byte.wrapping_add(seed[at % 32].wrapping_mul(31));
-        }
-        ChaCha8Rng::from_seed(seed)
     }
 }

@@ -10,7 +10,7 @@ use super::{call::Answer, group::Group, notify::Notice};
 impl Group {
     /// `getrusage`, `times` and `sysinfo`.
     pub(crate) fn usage(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let seconds = self.clock.monotonic_ns / 1_000_000_000;
         match notice.call() {
             Sysno::getrusage => memory.write(notice.arg(1), &[0; size_of::<rusage>()])?,
@@ -38,7 +38,7 @@ impl Group {
 
     /// `sched_getaffinity`, `sched_setaffinity` and `getcpu`: there is one processor, the first.
     pub(crate) fn processor(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         match notice.call() {
             Sysno::sched_getaffinity => {
                 let mut set = [0; 8];

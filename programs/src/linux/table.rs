@@ -1,6 +1,14 @@
 //! The processes and threads of a group.
 
-use super::{call::Held, notify::Notice};
+use std::{io, os::fd::OwnedFd};
+
+use rand_chacha::ChaCha8Rng;
+use rustix::io::Errno;
+
+use super::{
+    call::Held, clock_page::Image, memory::Memory, notify::Notice, process::Process, randomness::Randomness,
+};
+use crate::Setup;
 
 /// What a thread is at.
 pub(crate) enum State {
@@ -36,5 +44,134 @@ impl Thread {
 
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.state, State::Running)
+    }
+}
+
+/// The processes and threads of a group, in the order of their births.
+pub(crate) struct Table {
+    pub(crate) processes: Vec<Process>,
+    pub(crate) threads: Vec<Thread>,
+    /// Threads and processes that were made and have not called yet.
+    pub(crate) unborn: u32,
+    /// Calls and ends that were heard.
+    pub(crate) heard: u64,
+    /// A signalfd was made.
+    pub(crate) has_signal_files: bool,
+    randomness: Randomness,
+}
+
+impl Table {
+    /// With a first process that has not called yet.
+    pub(crate) fn new(setup: &Setup) -> Self {
+        Self {
+            processes: Vec::new(),
+            threads: Vec::new(),
+            unborn: 1,
+            heard: 0,
+            has_signal_files: false,
+            randomness: Randomness::Name(setup.name.clone()),
+        }
+    }
+
+    /// Start-up is over: from now on the seed counts.
+    pub(crate) fn take_up(&mut self, seed: u64) {
+        self.randomness = Randomness::Seed(seed);
+        for (at, process) in self.processes.iter_mut().enumerate() {
+            process.random = self.randomness.of(at);
+        }
+    }
+
+    /// A process made its first call.
+    pub(crate) fn add_process(
+        &mut self,
+        pid: u32,
+        own_pid: u32,
+        parent: Option<usize>,
+        fresh: bool,
+        image: Image,
+    ) -> io::Result<usize> {
+        let added = self.processes.len();
+        self.processes.push(Process {
+            pid,
+            own_pid,
+            handle: Process::open(pid)?,
+            parent,
+            alive: true,
+            unreaped: false,
+            fresh,
+            image,
+            random: self.randomness.of(added),
+            used_ns: 0,
+            signalled: false,
+        });
+        self.lend(added);
+        Ok(added)
+    }
+
+    /// Whether a thread runs, or is about to.
+    pub(crate) fn is_running(&self) -> bool {
+        self.unborn > 0 || self.threads.iter().any(Thread::is_running)
+    }
+
+    /// The process of a thread.
+    pub(crate) fn process_of(&self, thread: usize) -> &Process {
+        &self.processes[self.threads[thread].process]
+    }
+
+    pub(crate) fn memory_of(&self, thread: usize) -> Memory {
+        self.process_of(thread).memory()
+    }
+
+    pub(crate) fn file_of(&self, thread: usize, fd: i32) -> Result<OwnedFd, Errno> {
+        self.process_of(thread).file(fd)
+    }
+
+    /// What is random for a thread.
+    pub(crate) fn random_of(&mut self, thread: usize) -> &mut ChaCha8Rng {
+        &mut self.processes[self.threads[thread].process].random
+    }
+
+    /// The file with this inode, from whichever process has it.
+    pub(crate) fn descriptor_of(&self, inode: u64) -> Option<OwnedFd> {
+        self.processes.iter().filter(|process| process.alive).find_map(|process| {
+            let link = format!("socket:[{inode}]");
+            std::fs::read_dir(format!("/proc/{}/fd", process.pid)).ok()?.flatten().find_map(|entry| {
+                let target = std::fs::read_link(entry.path()).ok()?;
+                let fd = entry.file_name().to_str()?.parse().ok()?;
+                if target.as_os_str() == link.as_str() { process.file(fd).ok() } else { None }
+            })
+        })
+    }
+
+    pub(crate) fn has_dead_child(&self, process: usize, which: Option<u32>) -> bool {
+        let is_child =
+            |child: &&Process| child.parent == Some(process) && which.is_none_or(|pid| pid == child.own_pid);
+        let mut children = self.processes.iter().filter(is_child);
+        children.any(|child| child.unreaped)
+    }
+
+    /// A process made its first call: it is the one that its parent made by `vfork`, if the parent lends its memory.
+    fn lend(&mut self, process: usize) {
+        let parent = self.processes[process].parent;
+        for thread in self.threads.iter_mut().filter(|thread| Some(thread.process) == parent) {
+            if let State::Lends(borrower @ None) = &mut thread.state {
+                *borrower = Some(process);
+            }
+        }
+    }
+
+    /// A process runs a program of its own, or ended: whoever lent it its memory goes on.
+    pub(crate) fn unlent(&mut self, process: usize) {
+        for thread in &mut self.threads {
+            if matches!(thread.state, State::Lends(Some(borrower)) if borrower == process) {
+                thread.state = State::Running;
+            }
+        }
+        // Its other threads ended when it became another program.
+        let pid = self.processes[process].pid;
+        for thread in self.threads.iter_mut().filter(|thread| thread.process == process && thread.tid != pid)
+        {
+            thread.state = State::Dead;
+        }
     }
 }

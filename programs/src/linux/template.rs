@@ -13,7 +13,7 @@ use super::{
     group::Group,
     notify::Listener,
     plan::{HOME, Role},
-    process::{Process, status_field},
+    process::status_field,
     spawn::{self, Child, Ends},
     steward::Steward,
     table::{State, Thread},
@@ -95,21 +95,13 @@ impl Template {
         let (steward, ends) = (Steward::new(started.steward.take()?), started.ends);
         let mut group = Group::start_as(setup, started).ok()?;
         group.start_up().ok()?;
-        let Group {
-            life: Life::Own(child),
-            listener,
-            page,
-            threads,
-            processes,
-            random_files,
-            events,
-            apart,
-            ..
-        } = group
+        let Group { life: Life::Own(child), listener, page, table, random_files, events, apart, .. } = group
         else {
             return None;
         };
-        let ([thread], [process]) = (threads.as_slice(), processes.as_slice()) else { return None };
+        let ([thread], [process]) = (table.threads.as_slice(), table.processes.as_slice()) else {
+            return None;
+        };
         let State::Called(notice) = &thread.state else { return None };
         let epolls = holds(process.pid, ends, &random_files)?;
         let is_alone = events.is_empty() && !process.fresh && process.alive;
@@ -146,21 +138,9 @@ impl Template {
         let apart = self.apart;
         let life = Life::Lent(Box::new(Lease { template: Some(self), place, spoiled: false }));
         let mut group = Group::new(setup, life, listener, page, apart, ends.input, ends.output);
-        (group.unborn, group.random_files) = (0, random_files);
-        group.processes.push(Process {
-            pid: call.thread(),
-            own_pid,
-            handle: Process::open(call.thread())?,
-            parent: None,
-            alive: true,
-            unreaped: false,
-            fresh: false,
-            image,
-            random: group.randomness(0),
-            used_ns: 0,
-            signalled: false,
-        });
-        group.threads.push(Thread::new(call.thread(), 0, State::Called(call)));
+        (group.table.unborn, group.random_files) = (0, random_files);
+        group.table.add_process(call.thread(), own_pid, None, false, image)?;
+        group.table.threads.push(Thread::new(call.thread(), 0, State::Called(call)));
         Ok(group)
     }
 

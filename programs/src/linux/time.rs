@@ -78,7 +78,7 @@ impl Group {
 
     /// The next time at which something happens by itself.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
-        let waits = self.threads.iter().filter_map(|thread| match &thread.state {
+        let waits = self.table.threads.iter().filter_map(|thread| match &thread.state {
             State::Held(_, held) => held.until,
             _ => None,
         });
@@ -89,7 +89,7 @@ impl Group {
 
     /// A look at the clock.
     pub(crate) fn look(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let process = &self.processes[self.threads[thread].process];
+        let process = self.table.process_of(thread);
         let memory = process.memory();
         let clock = self.clock;
         if notice.call() == Sysno::clock_getres {
@@ -143,7 +143,7 @@ impl Group {
     }
 
     pub(crate) fn sleep(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let until = if notice.call() == Sysno::nanosleep {
             self.in_time(memory.timespec(notice.arg(0))?.ok_or(Errno::FAULT)?)
         } else {
@@ -164,8 +164,8 @@ impl Group {
 
     /// `alarm` and `setitimer`.
     pub(crate) fn alarm(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let process = self.threads[thread].process;
-        let memory = self.memory_of(thread);
+        let process = self.table.threads[thread].process;
+        let memory = self.table.memory_of(thread);
         let now = self.clock.monotonic_ns;
         let old = self.timers.alarms.iter().find(|alarm| alarm.process == process);
         let (left, old_interval) =
@@ -206,7 +206,7 @@ impl Group {
 
     /// `timerfd_*`.
     pub(crate) fn timer(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         if notice.call() == Sysno::timerfd_create {
             let mut flags = EventfdFlags::CLOEXEC;
             flags.set(EventfdFlags::NONBLOCK, notice.int(1) & libc::TFD_NONBLOCK != 0);
@@ -218,7 +218,7 @@ impl Group {
             self.timers.files.push(FileTimer { file, id, wall, next: None, interval: 0 });
             return Ok(Answer::Done);
         }
-        let file = self.file_of(thread, notice.int(0))?;
+        let file = self.table.file_of(thread, notice.int(0))?;
         let id = event_id(file.as_fd()).ok_or(Errno::INVAL)?;
         let found = self.timers.files.iter().position(|timer| timer.id == id).ok_or(Errno::INVAL)?;
         let timer = &self.timers.files[found];

@@ -69,8 +69,9 @@ impl Group {
             return Ok(Answer::Value(0));
         }
         let target = self.target(thread, bytes, "connect to")?;
-        let outcome = self
-            .in_no_time(file, || as_thread(self.threads[thread].tid, || net::connect(file, &target.address)));
+        let outcome = self.in_no_time(file, || {
+            as_thread(self.table.threads[thread].tid, || net::connect(file, &target.address))
+        });
         self.unless_full(file, outcome.map(|()| 0))
     }
 
@@ -96,14 +97,14 @@ impl Group {
 
     /// `sendto`, `sendmsg` and `sendmmsg` with an address of their own.
     pub(crate) fn send(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+        let file = self.table.file_of(thread, notice.int(0))?;
         // Only datagrams go by an address; the kernel takes none for the others.
         if self.sockets.find(&file).is_some() || sockopt::socket_type(&file)? != SocketType::DGRAM {
             return Ok(Answer::Go);
         }
         let (datagram, flags) = match notice.call() {
             Sysno::sendto => {
-                let memory = self.memory_of(thread);
+                let memory = self.table.memory_of(thread);
                 let length = usize::try_from(notice.arg(2)).unwrap_or(usize::MAX);
                 if length > MOST {
                     return Err(Errno::MSGSIZE);
@@ -127,14 +128,15 @@ impl Group {
         };
         let wanted = SendFlags::from_bits_retain(flags as u32);
         let flags = wanted | SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let outcome = as_thread(self.threads[thread].tid, || datagram.send(&file, target.as_ref(), flags));
+        let outcome =
+            as_thread(self.table.threads[thread].tid, || datagram.send(&file, target.as_ref(), flags));
         if outcome == Err(Errno::AGAIN) && wanted.contains(SendFlags::DONTWAIT) {
             return Err(Errno::AGAIN);
         }
         if let (Ok(sent), Sysno::sendmmsg) = (&outcome, notice.call()) {
             // `msg_len`, behind the message itself.
             let at = notice.arg(1) + size_of::<libc::msghdr>() as u64;
-            self.memory_of(thread).write(at, &(*sent as u32).to_ne_bytes())?;
+            self.table.memory_of(thread).write(at, &(*sent as u32).to_ne_bytes())?;
             return Ok(Answer::Value(1));
         }
         self.unless_full(&file, outcome)
@@ -142,7 +144,7 @@ impl Group {
 
     /// A `msghdr`, its parts, and what goes along.
     fn datagram(&self, thread: usize, at: u64) -> Result<Datagram, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let word = |offset: usize| memory.u64(at + offset as u64);
         let name = word(std::mem::offset_of!(libc::msghdr, msg_name))?;
         let length = memory.u32(at + std::mem::offset_of!(libc::msghdr, msg_namelen) as u64)?;
@@ -186,7 +188,9 @@ impl Group {
                 return Err(Errno::PERM);
             }
             for fd in bytes[HEAD..length].chunks_exact(4) {
-                files.push(self.file_of(thread, i32::from_ne_bytes(fd.try_into().expect("four bytes")))?);
+                files.push(
+                    self.table.file_of(thread, i32::from_ne_bytes(fd.try_into().expect("four bytes")))?,
+                );
             }
             bytes = &bytes[length.next_multiple_of(8).min(bytes.len())..];
         }
@@ -199,7 +203,7 @@ impl Group {
         if length > size_of::<libc::sockaddr_storage>() {
             return Err(Errno::INVAL);
         }
-        self.memory_of(thread).read(at, length)
+        self.table.memory_of(thread).read(at, length)
     }
 
     /// Where a unix address leads, if that is the program's own.

@@ -3,8 +3,6 @@
 //! Nobody sleeps in the kernel: a call that would is held, and the supervisor asks for the readiness of the same files.
 //! When one is ready the kernel does the call, which returns at once.
 
-use std::os::fd::OwnedFd;
-
 use rustix::{event::PollFlags, io::Errno, net::sockopt};
 use syscalls::Sysno;
 
@@ -12,7 +10,6 @@ use super::{
     awaited::Awaited,
     call::{Answer, Cause, Deadline, Held, Late},
     group::Group,
-    memory::Memory,
     notify::Notice,
     polling::may_wait,
     table::State,
@@ -22,17 +19,9 @@ use crate::What;
 const MILLISECOND: u64 = 1_000_000;
 
 impl Group {
-    pub(crate) fn memory_of(&self, thread: usize) -> Memory {
-        self.processes[self.threads[thread].process].memory()
-    }
-
-    pub(crate) fn file_of(&self, thread: usize, fd: i32) -> Result<OwnedFd, Errno> {
-        self.processes[self.threads[thread].process].file(fd)
-    }
-
     /// Whether a thread can go on.
     pub(crate) fn is_able(&self, thread: usize) -> bool {
-        match &self.threads[thread].state {
+        match &self.table.threads[thread].state {
             State::Called(_) => true,
             State::Held(_, held) => {
                 held.until.is_some_and(|until| self.is_over(until)) || self.has_cause(thread, held)
@@ -43,17 +32,17 @@ impl Group {
 
     /// Whether what a thread waits for is there.
     pub(crate) fn has_cause(&self, thread: usize, held: &Held) -> bool {
-        if self.threads[thread].blocks.is_some_and(|blocked| self.has_signal(thread, !blocked)) {
+        if self.table.threads[thread].blocks.is_some_and(|blocked| self.has_signal(thread, !blocked)) {
             return true;
         }
         match &held.cause {
             Cause::Time => false,
             Cause::Files(awaited) => awaited.has_file() || self.has_signal(thread, awaited.signals),
             Cause::Signals(set) => self.has_signal(thread, *set),
-            Cause::Again(since) => self.heard != *since,
-            Cause::Fifo(opening) => self.heard != opening.since,
+            Cause::Again(since) => self.table.heard != *since,
+            Cause::Fifo(opening) => self.table.heard != opening.since,
             Cause::Futex(wait) => wait.woken,
-            Cause::Child(which) => self.has_dead_child(self.threads[thread].process, *which),
+            Cause::Child(which) => self.table.has_dead_child(self.table.threads[thread].process, *which),
             Cause::Connect(socket) => self.sockets.is_answered(*socket),
         }
     }
@@ -69,7 +58,7 @@ impl Group {
     /// Notes the set of signals that a call blocks while it waits.
     fn note_blocked(&mut self, thread: usize, set_at: u64) -> Result<(), Errno> {
         if set_at != 0 {
-            self.threads[thread].blocks = Some(self.memory_of(thread).u64(set_at)?);
+            self.table.threads[thread].blocks = Some(self.table.memory_of(thread).u64(set_at)?);
         }
         Ok(())
     }
@@ -90,7 +79,7 @@ impl Group {
     }
 
     pub(crate) fn poll(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let timeout = if notice.call() == Sysno::poll {
             u64::try_from(notice.int(2)).ok().map(|ms| ms * MILLISECOND)
         } else {
@@ -124,7 +113,7 @@ impl Group {
     }
 
     pub(crate) fn select(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
+        let memory = self.table.memory_of(thread);
         let timeout = if notice.call() == Sysno::pselect6 {
             memory.timespec(notice.arg(4))?
         } else if notice.arg(4) == 0 {
@@ -161,7 +150,7 @@ impl Group {
 
     pub(crate) fn epoll(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let until = if notice.call() == Sysno::epoll_pwait2 {
-            self.memory_of(thread).timespec(notice.arg(3))?.map(|timeout| self.in_time(timeout))
+            self.table.memory_of(thread).timespec(notice.arg(3))?.map(|timeout| self.in_time(timeout))
         } else {
             self.in_ms(notice.int(3))
         };
@@ -180,7 +169,7 @@ impl Group {
 
     /// Reads from what may have nothing to read yet.
     pub(crate) fn read(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let Ok(file) = self.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
+        let Ok(file) = self.table.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
         if !self.random_files.is_empty() && matches!(notice.call(), Sysno::read | Sysno::readv) {
             let inode = rustix::fs::fstat(&file)?.st_ino;
             if self.random_files.contains(&inode) {
@@ -195,7 +184,7 @@ impl Group {
         if flags & libc::MSG_DONTWAIT != 0 || !may_wait(&file)? {
             return Ok(Answer::Go);
         }
-        if notice.call() == Sysno::read && !self.threads[thread].announced {
+        if notice.call() == Sysno::read && !self.table.threads[thread].announced {
             return Ok(Answer::Tell(What::Read));
         }
         let limit = sockopt::socket_timeout(&file, sockopt::Timeout::Recv).ok().flatten();
