@@ -72,7 +72,7 @@ const COUNTERS: [&str; 8] =
 impl Group {
     /// What a file says, by its name without links and detours.
     pub(crate) fn answer_for(&mut self, thread: usize, name: &str) -> Answered {
-        let hundredths = self.clock.monotonic_ns / 10_000_000;
+        let hundredths = self.time.clock.monotonic_ns / 10_000_000;
         let text = match name {
             "/etc/hosts" => {
                 let mut text = "127.0.0.1 localhost\n".to_owned();
@@ -89,7 +89,7 @@ impl Group {
             "/proc/uptime" => format!("{0}.{1:02} {0}.{1:02}\n", hundredths / 100, hundredths % 100),
             "/proc/loadavg" => "0.00 0.00 0.00 1/100 1000\n".to_owned(),
             "/proc/stat" => {
-                let boot = (self.clock.wall_ns.saturating_sub(self.clock.monotonic_ns)) / 1_000_000_000;
+                let boot = (self.time.clock.wall_ns.saturating_sub(self.time.clock.monotonic_ns)) / 1_000_000_000;
                 format!("cpu  0 0 0 {hundredths} 0 0 0 0 0 0\ncpu0 0 0 0 {hundredths} 0 0 0 0 0 0\nbtime {boot}\n")
             }
             "/proc/meminfo" => {

@@ -10,6 +10,7 @@ use syscalls::Sysno;
 use super::{
     call::{Answer, Cause, Held, Late},
     clock_page::Image,
+    futex::wake_changed,
     group::Group,
     notify::Notice,
     process::{Process, status_field},
@@ -147,7 +148,7 @@ impl Group {
             }
             rustix::thread::sched_yield();
         }
-        self.wake_changed(process);
+        wake_changed(&mut self.table, process);
         Ok(Answer::Done)
     }
 

@@ -21,6 +21,7 @@ use super::{
     connections::Sockets,
     datagrams::Datagram,
     filter::{FORBIDDEN, SHARED},
+    futex::Futexes,
     netlink::Netlink,
     notify::{Listener, Notice},
     output::Output,
@@ -32,7 +33,8 @@ use super::{
     stamps::Stamps,
     table::{State, Table, Thread},
     template::Life,
-    time::Timers,
+    time::Time,
+    timers::Timers,
 };
 use crate::{Broken, Call, Clock, Limits, Looks, Setup, StartError, Step, What};
 
@@ -46,14 +48,6 @@ const SECOND_NS: u64 = 1_000_000_000;
 const TOLD: u64 = 2;
 /// The same for a connection.
 const CONNECTION: u64 = 100;
-/// Calls that do nothing but look whether something happened, before a little time must pass.
-pub(crate) const SPINS: u32 = 300;
-/// The same during start-up: importing redis-py alone looks at the clock 13,000 times.
-const START_UP_SPINS: u32 = 60_000;
-/// That little time; it doubles as long as nothing else happens.
-pub(crate) const LITTLE_NS: u64 = 50_000;
-/// The most that it becomes.
-const MOST_LITTLE_NS: u64 = 1_000_000;
 
 /// The processes of one host, in virtual time.
 pub struct Group {
@@ -65,8 +59,7 @@ pub struct Group {
     /// A line was written to its input.
     pub(crate) told_lines: bool,
     pub(crate) outputs: [Output; 2],
-    pub(crate) page: Option<Arc<ClockPage>>,
-    pub(crate) clock: Clock,
+    pub(crate) time: Time,
     pub(crate) looks: Looks,
     pub(crate) limits: Limits,
     pub(crate) setup: Setup,
@@ -98,10 +91,8 @@ pub struct Group {
     /// What its calls of a second amount to, and since when.
     pub(crate) work: u64,
     work_since_ns: u64,
-    pub(crate) spins: u32,
-    pub(crate) little_ns: u64,
     pub(crate) silent_slices: u64,
-    pub(crate) sequence: u64,
+    pub(crate) futexes: Futexes,
     /// A thread ran, and may have printed or sent something.
     pub(crate) has_run: bool,
     /// Something was taken that was not told yet.
@@ -173,8 +164,7 @@ impl Group {
             input_ends: false,
             told_lines: false,
             outputs: [Output::new(out), Output::new(err)],
-            page,
-            clock: setup.clock,
+            time: Time::new(setup.clock, page),
             looks: setup.looks,
             limits: setup.limits,
             setup: setup.clone(),
@@ -198,10 +188,8 @@ impl Group {
             calls: 0,
             work: 0,
             work_since_ns: 0,
-            spins: 0,
-            little_ns: LITTLE_NS,
             silent_slices: 0,
-            sequence: 0,
+            futexes: Futexes::default(),
             has_run: true,
             has_lines: false,
             over: false,
@@ -247,17 +235,16 @@ impl Group {
             self.start_up()?;
             self.take_up();
         }
-        if clock != self.clock {
+        if clock != self.time.clock {
             self.stamp();
-            self.clock = clock;
+            self.time.pass(clock);
             if clock.monotonic_ns.saturating_sub(self.work_since_ns) > SECOND_NS {
                 (self.work, self.work_since_ns) = (0, clock.monotonic_ns);
             }
-            (self.calls, self.spins) = (0, 0);
-            if let Some(page) = &self.page {
-                page.show(clock);
+            self.calls = 0;
+            for process in self.timers.ring(&self.time) {
+                self.send_signal(process, libc::SIGALRM);
             }
-            self.ring();
         }
         loop {
             // Before a step is told: no thread runs while the driver answers.
@@ -283,8 +270,8 @@ impl Group {
                 return Err(Broken::Loops(self.limits.calls));
             }
             if self.calls > CALLS {
-                (self.calls, self.spins) = (0, 0);
-                return Ok(Step::Waits { until_ns: Some(self.clock.monotonic_ns + self.little()) });
+                self.calls = 0;
+                return Ok(Step::Waits { until_ns: Some(self.time.after_calls()) });
             }
             let Some(thread) = self.choose() else {
                 return Ok(Step::Waits { until_ns: self.next_deadline() });
@@ -292,6 +279,15 @@ impl Group {
             self.current = thread;
             self.serve(thread)?;
         }
+    }
+
+    /// The next time at which something happens by itself.
+    fn next_deadline(&self) -> Option<u64> {
+        let waits = self.table.threads.iter().filter_map(|thread| match &thread.state {
+            State::Held(_, held) => held.until,
+            _ => None,
+        });
+        self.time.first(waits.chain(self.timers.deadlines()))
     }
 
     /// Whether a thread runs, or is about to.
@@ -331,8 +327,8 @@ impl Group {
             }
             State::Held(notice, held) => {
                 // One of the two is there: nobody asks the kernel for a cause before it is late.
-                let late =
-                    held.until.is_some_and(|until| self.is_over(until)) && !self.has_cause(thread, &held);
+                let late = held.until.is_some_and(|until| self.time.is_over(until))
+                    && !self.has_cause(thread, &held);
                 self.release(thread, notice, held, late)
             }
             other => {
@@ -365,7 +361,7 @@ impl Group {
             Ok(Answer::Hold(held)) if self.is_interrupted(thread, &held) => self.break_off(thread, &notice),
             Ok(Answer::Hold(held)) => {
                 if !matches!(held.cause, Cause::Time) {
-                    self.little_ns = LITTLE_NS;
+                    self.time.forget_little();
                 }
                 self.table.threads[thread].state = State::Held(notice, held);
             }
@@ -431,14 +427,17 @@ impl Group {
         if let Some(answer) = self.netlink(thread, notice).or_else(|| self.datagram_call(thread, notice)) {
             return answer;
         }
+        let caller = self.table.caller(thread);
         match notice.call() {
             Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time | Sysno::clock_getres => {
-                self.look(thread, notice)
+                self.time.look(caller, notice)
             }
-            Sysno::nanosleep | Sysno::clock_nanosleep => self.sleep(thread, notice),
-            Sysno::alarm | Sysno::setitimer | Sysno::getitimer => self.alarm(thread, notice),
+            Sysno::nanosleep | Sysno::clock_nanosleep => self.time.sleep(caller, notice),
+            Sysno::alarm | Sysno::setitimer | Sysno::getitimer => {
+                self.timers.alarm(&self.time, caller, notice)
+            }
             Sysno::timerfd_create | Sysno::timerfd_settime | Sysno::timerfd_gettime => {
-                self.timer(thread, notice)
+                self.timers.timer(&self.time, &self.listener, caller, notice)
             }
             Sysno::poll | Sysno::ppoll => self.poll(thread, notice),
             Sysno::select | Sysno::pselect6 => self.select(thread, notice),
@@ -456,10 +455,10 @@ impl Group {
                 Ok(Answer::Go)
             }
             Sysno::getppid => Ok(self.parent(thread)),
-            Sysno::sched_yield => Ok(self.give_way()),
+            Sysno::sched_yield => Ok(self.time.give_way()),
             Sysno::pause | Sysno::rt_sigsuspend => self.suspend(thread, notice),
             Sysno::rt_sigtimedwait => self.await_signal(thread, notice),
-            Sysno::futex => self.futex(thread, notice),
+            Sysno::futex => self.futexes.call(&mut self.table, &self.time, thread, notice),
             Sysno::futex_wait | Sysno::futex_waitv | Sysno::futex_wake | Sysno::futex_requeue => {
                 Err(Errno::NOSYS)
             }
@@ -508,19 +507,5 @@ impl Group {
             }
             _ => Ok(Answer::Go),
         }
-    }
-
-    /// The little time that must pass for a program which only looks.
-    pub(crate) fn little(&mut self) -> u64 {
-        let little = self.little_ns;
-        self.little_ns = (2 * little).min(MOST_LITTLE_NS);
-        little
-    }
-
-    /// A call that only looks: after many of them, a little time must pass.
-    pub(crate) fn spins_too_long(&mut self) -> bool {
-        self.spins += 1;
-        // Time does not pass during start-up: whoever waits for it there has to come out of it.
-        self.spins > if self.starts_up { START_UP_SPINS } else { SPINS }
     }
 }

@@ -120,7 +120,7 @@ impl Group {
         self.table.processes[process].image = image;
         self.table.unlent(process);
         if image.flag.is_some()
-            && let Some(page) = &self.page
+            && let Some(page) = &self.time.page
         {
             let _ = self.listener.place(notice, page.as_fd(), PAGE_FD, true);
         }

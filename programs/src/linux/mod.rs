@@ -44,6 +44,7 @@ mod surroundings;
 mod table;
 mod template;
 mod time;
+mod timers;
 mod tracing;
 mod unix;
 mod waiting;

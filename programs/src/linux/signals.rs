@@ -217,9 +217,9 @@ impl Group {
             return Ok(Answer::Go);
         }
         if timeout == Some(0) {
-            return Ok(self.glance(Late::Fail(Errno::AGAIN)));
+            return Ok(self.time.glance(Late::Fail(Errno::AGAIN)));
         }
-        let until = timeout.map(|timeout| self.in_time(timeout));
+        let until = timeout.map(|timeout| self.time.in_time(timeout));
         Ok(Answer::Hold(Held { until, cause: Cause::Signals(set), late: Late::Fail(Errno::AGAIN) }))
     }
 

@@ -156,7 +156,7 @@ impl Group {
             return;
         }
         self.meet();
-        let (now, start) = (self.clock.wall_ns, self.setup.clock.wall_ns);
+        let (now, start) = (self.time.clock.wall_ns, self.setup.clock.wall_ns);
         let watched = std::mem::take(&mut self.stamps.watched);
         for (_, file) in &watched {
             let _ = self.stamps.note(file.as_fd(), now, start);
@@ -278,7 +278,7 @@ impl Group {
         let start = self.setup.clock.wall_ns;
         if self.view()?.is_at_home(&found.stat) {
             self.meet();
-            let (stat, stamp) = self.stamps.note(found.file.as_fd(), self.clock.wall_ns, start)?;
+            let (stat, stamp) = self.stamps.note(found.file.as_fd(), self.time.clock.wall_ns, start)?;
             let accessed = time(&stat.stx_atime);
             let accessed = if self.stamps.is_real(accessed) { stamp.changed } else { accessed };
             let times = [accessed, stamp.changed, stamp.status, stamp.born];

@@ -5,12 +5,7 @@
 
 use syscalls::Sysno;
 
-use super::{
-    group::{Group, LITTLE_NS},
-    notify::Notice,
-    polling::may_wait,
-    table::State,
-};
+use super::{group::Group, notify::Notice, polling::may_wait, table::State};
 use crate::Broken;
 
 /// Calls that belong to a start-up. Reads do, too, if they cannot wait.
@@ -92,11 +87,9 @@ impl Group {
     /// Start-up is over: from now on the seed and the driver's clock count.
     pub(crate) fn take_up(&mut self) {
         self.starts_up = false;
-        (self.calls, self.work, self.spins, self.streak, self.little_ns) = (0, 0, 0, 0, LITTLE_NS);
+        (self.calls, self.work, self.streak) = (0, 0, 0);
         self.table.take_up(self.setup.seed);
-        if let Some(page) = &self.page {
-            page.show(self.clock);
-        }
+        self.time.take_up();
         self.flush_input();
     }
 }

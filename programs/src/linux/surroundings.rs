@@ -11,14 +11,14 @@ impl Group {
     /// `getrusage`, `times` and `sysinfo`.
     pub(crate) fn usage(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let memory = self.table.memory_of(thread);
-        let seconds = self.clock.monotonic_ns / 1_000_000_000;
+        let seconds = self.time.clock.monotonic_ns / 1_000_000_000;
         match notice.call() {
             Sysno::getrusage => memory.write(notice.arg(1), &[0; size_of::<rusage>()])?,
             Sysno::times => {
                 if notice.arg(0) != 0 {
                     memory.write(notice.arg(0), &[0; size_of::<libc::tms>()])?;
                 }
-                return Ok(Answer::Value((self.clock.monotonic_ns / 10_000_000) as i64));
+                return Ok(Answer::Value((self.time.clock.monotonic_ns / 10_000_000) as i64));
             }
             _ => {
                 let mut bytes = [0; size_of::<sysinfo>()];

@@ -47,6 +47,32 @@ impl Thread {
     }
 }
 
+/// A thread that makes a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller<'a> {
+    table: &'a Table,
+    number: usize,
+}
+
+impl<'a> Caller<'a> {
+    pub(crate) fn thread(self) -> &'a Thread {
+        &self.table.threads[self.number]
+    }
+
+    pub(crate) fn process(self) -> &'a Process {
+        self.table.process_of(self.number)
+    }
+
+    pub(crate) fn memory(self) -> Memory {
+        self.process().memory()
+    }
+
+    /// The file behind a descriptor of its.
+    pub(crate) fn file(self, fd: i32) -> Result<OwnedFd, Errno> {
+        self.process().file(fd)
+    }
+}
+
 /// The processes and threads of a group, in the order of their births.
 pub(crate) struct Table {
     pub(crate) processes: Vec<Process>,
@@ -111,6 +137,11 @@ impl Table {
     /// Whether a thread runs, or is about to.
     pub(crate) fn is_running(&self) -> bool {
         self.unborn > 0 || self.threads.iter().any(Thread::is_running)
+    }
+
+    /// A thread, as the one that makes a call.
+    pub(crate) fn caller(&self, thread: usize) -> Caller<'_> {
+        Caller { table: self, number: thread }
     }
 
     /// The process of a thread.

@@ -95,7 +95,7 @@ impl Template {
         let (steward, ends) = (Steward::new(started.steward.take()?), started.ends);
         let mut group = Group::start_as(setup, started).ok()?;
         group.start_up().ok()?;
-        let Group { life: Life::Own(child), listener, page, table, random_files, events, apart, .. } = group
+        let Group { life: Life::Own(child), listener, time, table, random_files, events, apart, .. } = group
         else {
             return None;
         };
@@ -114,6 +114,7 @@ impl Template {
         }
         let parked = Parked::new(&listener, notice).ok()?;
         let image = process.image;
+        let page = time.page;
         Some(Self { child, steward, listener, page, parked, image, random_files, epolls, apart })
     }
 

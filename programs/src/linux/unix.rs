@@ -266,8 +266,7 @@ impl Group {
         match outcome {
             Ok(value) => Ok(Answer::Value(value as i64)),
             Err(Errno::AGAIN) if !rustix::fs::fcntl_getfl(file)?.contains(OFlags::NONBLOCK) => {
-                let little = self.little();
-                let until = Some(self.in_time(little));
+                let until = Some(self.time.in_little());
                 Ok(Answer::Hold(Held { until, cause: Cause::Time, late: Late::Again }))
             }
             Err(errno) => Err(errno),

@@ -24,7 +24,7 @@ impl Group {
         match &self.table.threads[thread].state {
             State::Called(_) => true,
             State::Held(_, held) => {
-                held.until.is_some_and(|until| self.is_over(until)) || self.has_cause(thread, held)
+                held.until.is_some_and(|until| self.time.is_over(until)) || self.has_cause(thread, held)
             }
             _ => false,
         }
@@ -64,18 +64,7 @@ impl Group {
     }
 
     fn in_ms(&self, ms: i32) -> Option<Deadline> {
-        u64::try_from(ms).ok().map(|ms| self.in_time(ms * MILLISECOND))
-    }
-
-    /// A call that only looks is the kernel's, until there were many.
-    pub(crate) fn glance(&mut self, late: Late) -> Answer {
-        if self.spins_too_long() {
-            self.spins = 0;
-            let little = self.little();
-            let until = Some(self.in_time(little));
-            return Answer::Hold(Held { until, cause: Cause::Time, late });
-        }
-        Answer::Go
+        u64::try_from(ms).ok().map(|ms| self.time.in_time(ms * MILLISECOND))
     }
 
     pub(crate) fn poll(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
@@ -86,7 +75,7 @@ impl Group {
             memory.timespec(notice.arg(2))?
         };
         if timeout == Some(0) {
-            return Ok(self.glance(Late::Answer(0)));
+            return Ok(self.time.glance(Late::Answer(0)));
         }
         let count = notice.arg(1);
         if count > self.limits.descriptors {
@@ -108,7 +97,7 @@ impl Group {
         if notice.call() == Sysno::ppoll {
             self.note_blocked(thread, notice.arg(3))?;
         }
-        let until = timeout.map(|timeout| self.in_time(timeout));
+        let until = timeout.map(|timeout| self.time.in_time(timeout));
         Ok(self.hold_for(thread, awaited, until, Late::Answer(0)))
     }
 
@@ -128,7 +117,7 @@ impl Group {
         let sets = [notice.arg(1), notice.arg(2), notice.arg(3)];
         let late = Late::Empty { bytes, sets };
         if timeout == Some(0) {
-            return Ok(self.glance(late));
+            return Ok(self.time.glance(late));
         }
         let mut awaited = Awaited::default();
         // What the kernel's select looks for in each of its sets.
@@ -144,18 +133,18 @@ impl Group {
         if notice.call() == Sysno::pselect6 && notice.arg(5) != 0 {
             self.note_blocked(thread, memory.u64(notice.arg(5))?)?;
         }
-        let until = timeout.map(|timeout| self.in_time(timeout));
+        let until = timeout.map(|timeout| self.time.in_time(timeout));
         Ok(self.hold_for(thread, awaited, until, late))
     }
 
     pub(crate) fn epoll(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let until = if notice.call() == Sysno::epoll_pwait2 {
-            self.table.memory_of(thread).timespec(notice.arg(3))?.map(|timeout| self.in_time(timeout))
+            self.table.memory_of(thread).timespec(notice.arg(3))?.map(|timeout| self.time.in_time(timeout))
         } else {
             self.in_ms(notice.int(3))
         };
-        if until.is_some_and(|until| self.is_over(until)) {
-            return Ok(self.glance(Late::Answer(0)));
+        if until.is_some_and(|until| self.time.is_over(until)) {
+            return Ok(self.time.glance(Late::Answer(0)));
         }
         let mut awaited = Awaited::default();
         if self.add_awaited(thread, notice.int(0), PollFlags::IN, &mut awaited).is_err() {
@@ -188,7 +177,7 @@ impl Group {
             return Ok(Answer::Tell(What::Read));
         }
         let limit = sockopt::socket_timeout(&file, sockopt::Timeout::Recv).ok().flatten();
-        let until = limit.map(|limit| self.in_time(limit.as_nanos() as u64));
+        let until = limit.map(|limit| self.time.in_time(limit.as_nanos() as u64));
         let mut awaited = Awaited::default();
         self.add_awaited(thread, notice.int(0), PollFlags::IN, &mut awaited)?;
         Ok(self.hold_for(thread, awaited, until, Late::Fail(Errno::AGAIN)))
