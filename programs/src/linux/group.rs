@@ -16,27 +16,32 @@ use syscalls::Sysno;
 
 use super::{
     apart::Apart,
+    births::{BIRTH, await_child, birth, born, exec, parent, renew},
     call::{Answer, Cause, Held, Late},
     clock_page::ClockPage,
     connections::Sockets,
     datagrams::Datagram,
+    deaths::{buried, exit_process, exit_thread, look_after, send_signal},
     filter::{FORBIDDEN, SHARED},
     futex::Futexes,
+    hearing::{Heard, Hearing},
     netlink::Netlink,
     notify::{Listener, Notice},
     output::Output,
     paths::View,
     plan::Role,
     randomness::stream,
-    signals::Sent,
+    signals::{Signals, await_signal, break_off, is_interrupted, suspend},
     spawn::{self, Started},
     stamps::Stamps,
+    startup::{START_UP_CALLS, prepares},
     table::{State, Table, Thread},
     template::Life,
     time::Time,
     timers::Timers,
+    waiting::{self, has_cause},
 };
-use crate::{Broken, Call, Clock, Limits, Looks, Setup, StartError, Step, What};
+use crate::{Broken, Call, Clock, Looks, Setup, StartError, Step, What};
 
 /// Calls that a thread makes in a row before another one gets its turn.
 const STREAK: u32 = 400;
@@ -60,12 +65,9 @@ pub struct Group {
     pub(crate) told_lines: bool,
     pub(crate) outputs: [Output; 2],
     pub(crate) time: Time,
-    pub(crate) looks: Looks,
-    pub(crate) limits: Limits,
     pub(crate) setup: Setup,
     pub(crate) table: Table,
-    /// Signals that were sent, and whose takers were not seen to.
-    pub(crate) sent: Vec<Sent>,
+    pub(crate) signals: Signals,
     pub(crate) netlinks: Vec<Netlink>,
     pub(crate) datagrams: Vec<Datagram>,
     pub(crate) sockets: Sockets,
@@ -91,7 +93,7 @@ pub struct Group {
     /// What its calls of a second amount to, and since when.
     pub(crate) work: u64,
     work_since_ns: u64,
-    pub(crate) silent_slices: u64,
+    pub(crate) hearing: Hearing,
     pub(crate) futexes: Futexes,
     /// A thread ran, and may have printed or sent something.
     pub(crate) has_run: bool,
@@ -165,11 +167,9 @@ impl Group {
             told_lines: false,
             outputs: [Output::new(out), Output::new(err)],
             time: Time::new(setup.clock, page),
-            looks: setup.looks,
-            limits: setup.limits,
             setup: setup.clone(),
             table: Table::new(setup),
-            sent: Vec::new(),
+            signals: Signals::default(),
             netlinks: Vec::new(),
             datagrams: Vec::new(),
             sockets: Sockets::default(),
@@ -188,7 +188,7 @@ impl Group {
             calls: 0,
             work: 0,
             work_since_ns: 0,
-            silent_slices: 0,
+            hearing: Hearing::default(),
             futexes: Futexes::default(),
             has_run: true,
             has_lines: false,
@@ -230,6 +230,37 @@ impl Group {
         self.broken = Some(broken);
     }
 
+    /// Runs the program until it is about to do what does not belong to its start-up, or is gone.
+    pub(crate) fn start_up(&mut self) -> Result<(), Broken> {
+        loop {
+            if self.is_running() {
+                self.listen()?;
+                continue;
+            }
+            let called =
+                self.table.threads.iter().position(|thread| matches!(thread.state, State::Called(_)));
+            let Some(thread) = called.filter(|_| self.calls <= START_UP_CALLS && self.events.is_empty())
+            else {
+                return Ok(());
+            };
+            let State::Called(notice) = &self.table.threads[thread].state else { return Ok(()) };
+            if !prepares(self.table.caller(thread), notice) {
+                return Ok(());
+            }
+            self.current = thread;
+            self.serve(thread)?;
+        }
+    }
+
+    /// Start-up is over: from now on the seed and the driver's clock count.
+    fn take_up(&mut self) {
+        self.starts_up = false;
+        (self.calls, self.work, self.streak) = (0, 0, 0);
+        self.table.take_up(self.setup.seed);
+        self.time.take_up();
+        self.flush_input();
+    }
+
     fn run(&mut self, clock: Clock) -> Result<Step, Broken> {
         if self.starts_up {
             self.start_up()?;
@@ -243,7 +274,8 @@ impl Group {
             }
             self.calls = 0;
             for process in self.timers.ring(&self.time) {
-                self.send_signal(process, libc::SIGALRM);
+                send_signal(&mut self.table, &self.listener, process, libc::SIGALRM);
+                self.end_if_over();
             }
         }
         loop {
@@ -252,7 +284,7 @@ impl Group {
                 self.listen()?;
                 continue;
             }
-            if !self.sent.is_empty() {
+            if self.signals.are_sent() {
                 self.deliver_signals();
                 continue;
             }
@@ -266,8 +298,8 @@ impl Group {
             if !self.events.is_empty() {
                 continue;
             }
-            if self.work > self.limits.calls {
-                return Err(Broken::Loops(self.limits.calls));
+            if self.work > self.setup.limits.calls {
+                return Err(Broken::Loops(self.setup.limits.calls));
             }
             if self.calls > CALLS {
                 self.calls = 0;
@@ -278,6 +310,89 @@ impl Group {
             };
             self.current = thread;
             self.serve(thread)?;
+        }
+    }
+
+    /// Waits for the next call of the thread that runs, or for its end.
+    fn listen(&mut self) -> Result<(), Broken> {
+        self.has_run = true;
+        match self.hearing.wait(&self.listener, &self.table)? {
+            Heard::Nothing => {}
+            Heard::Silence(running) => self.silence(&running)?,
+            Heard::Call(notice) => self.called(notice)?,
+            Heard::End(process) => buried(&mut self.table, &self.listener, process),
+            Heard::HangUp => self.table.end(),
+        }
+        self.end_if_over();
+        Ok(())
+    }
+
+    /// Notes a call.
+    fn called(&mut self, notice: Notice) -> Result<(), Broken> {
+        let known = self
+            .table
+            .threads
+            .iter()
+            .position(|thread| thread.tid == notice.thread() && !matches!(thread.state, State::Dead));
+        let thread = match known {
+            Some(thread) => thread,
+            None => {
+                self.work += BIRTH;
+                match born(&mut self.table, notice.thread()) {
+                    Ok(thread) => thread,
+                    // It died as it was born.
+                    Err(_) => return Ok(()),
+                }
+            }
+        };
+        self.calls += 1;
+        self.work += 1;
+        self.table.heard += 1;
+        self.meet();
+        let process = self.table.threads[thread].process;
+        if self.table.processes[process].fresh {
+            renew(
+                &mut self.table,
+                &self.listener,
+                self.time.page.as_deref(),
+                self.setup.looks,
+                process,
+                &notice,
+            )?;
+        }
+        self.table.threads[thread].state = State::Called(notice);
+        Ok(())
+    }
+
+    /// Nothing was heard for a while.
+    fn silence(&mut self, running: &[usize]) -> Result<(), Broken> {
+        // Perhaps it waits for room: outputs and connections are taken from, which shows nowhere else.
+        self.outputs.iter_mut().for_each(Output::drain);
+        self.sockets.take_all();
+        self.has_lines = true;
+        if self.outputs.iter().any(|output| output.total > self.setup.limits.output) {
+            return Err(Broken::TooMuchOutput(self.setup.limits.output));
+        }
+        if self.sockets.untold() > self.setup.limits.output {
+            return Err(Broken::TooMuchSent(self.setup.limits.output));
+        }
+        self.hearing.silence(&mut self.table, running)
+    }
+
+    /// The program is over when its first process is.
+    fn end_if_over(&mut self) {
+        if self.table.is_over && !self.over {
+            self.end();
+        }
+    }
+
+    /// Sees to those who take what signals were sent.
+    fn deliver_signals(&mut self) {
+        for process in self.signals.deliver(&mut self.table, &self.listener) {
+            if self.table.processes[process].alive {
+                look_after(&mut self.table, &self.listener, process);
+                self.end_if_over();
+            }
         }
     }
 
@@ -293,6 +408,18 @@ impl Group {
     /// Whether a thread runs, or is about to.
     pub(crate) fn is_running(&self) -> bool {
         !self.over && self.table.is_running()
+    }
+
+    /// Whether a thread can go on.
+    fn is_able(&self, thread: usize) -> bool {
+        match &self.table.threads[thread].state {
+            State::Called(_) => true,
+            State::Held(_, held) => {
+                held.until.is_some_and(|until| self.time.is_over(until))
+                    || has_cause(&self.table, &self.sockets, thread, held)
+            }
+            _ => false,
+        }
     }
 
     /// The thread to go on: the one that did as long as it makes calls, else one by lot.
@@ -328,7 +455,7 @@ impl Group {
             State::Held(notice, held) => {
                 // One of the two is there: nobody asks the kernel for a cause before it is late.
                 let late = held.until.is_some_and(|until| self.time.is_over(until))
-                    && !self.has_cause(thread, &held);
+                    && !has_cause(&self.table, &self.sockets, thread, &held);
                 self.release(thread, notice, held, late)
             }
             other => {
@@ -349,6 +476,7 @@ impl Group {
     fn answer(&mut self, thread: usize, notice: Notice) -> Result<(), Broken> {
         self.table.threads[thread].blocks = None;
         let outcome = self.handle(thread, &notice);
+        self.end_if_over();
         self.table.threads[thread].announced = false;
         if !matches!(outcome, Ok(Answer::Hold(_) | Answer::Tell(_))) {
             self.table.threads[thread].written = 0;
@@ -358,7 +486,9 @@ impl Group {
             Ok(Answer::Go) => self.listener.go(&notice),
             Ok(Answer::Done) => {}
             Ok(Answer::Tell(what)) => self.tell(thread, notice, what),
-            Ok(Answer::Hold(held)) if self.is_interrupted(thread, &held) => self.break_off(thread, &notice),
+            Ok(Answer::Hold(held)) if is_interrupted(&mut self.table, thread, &held) => {
+                break_off(&mut self.table, &self.listener, thread, &notice);
+            }
             Ok(Answer::Hold(held)) => {
                 if !matches!(held.cause, Cause::Time) {
                     self.time.forget_little();
@@ -404,7 +534,7 @@ impl Group {
         if self.table.threads[thread].announced || self.starts_up {
             return None;
         }
-        let told = self.looks == Looks::Told;
+        let told = self.setup.looks == Looks::Told;
         Some(match notice.call() {
             Sysno::connect if self.is_datagram(thread, notice) => return None,
             Sysno::connect => What::Connect,
@@ -439,9 +569,13 @@ impl Group {
             Sysno::timerfd_create | Sysno::timerfd_settime | Sysno::timerfd_gettime => {
                 self.timers.timer(&self.time, &self.listener, caller, notice)
             }
-            Sysno::poll | Sysno::ppoll => self.poll(thread, notice),
-            Sysno::select | Sysno::pselect6 => self.select(thread, notice),
-            Sysno::epoll_wait | Sysno::epoll_pwait | Sysno::epoll_pwait2 => self.epoll(thread, notice),
+            Sysno::poll | Sysno::ppoll => waiting::poll(&mut self.table, &mut self.time, thread, notice),
+            Sysno::select | Sysno::pselect6 => {
+                waiting::select(&mut self.table, &mut self.time, thread, notice)
+            }
+            Sysno::epoll_wait | Sysno::epoll_pwait | Sysno::epoll_pwait2 => {
+                waiting::epoll(&mut self.table, &mut self.time, thread, notice)
+            }
             Sysno::read | Sysno::readv | Sysno::recvfrom | Sysno::recvmsg | Sysno::recvmmsg => {
                 self.read(thread, notice)
             }
@@ -454,10 +588,10 @@ impl Group {
                 self.table.has_signal_files = true;
                 Ok(Answer::Go)
             }
-            Sysno::getppid => Ok(self.parent(thread)),
+            Sysno::getppid => Ok(parent(&self.table, thread)),
             Sysno::sched_yield => Ok(self.time.give_way()),
-            Sysno::pause | Sysno::rt_sigsuspend => self.suspend(thread, notice),
-            Sysno::rt_sigtimedwait => self.await_signal(thread, notice),
+            Sysno::pause | Sysno::rt_sigsuspend => suspend(&mut self.table, thread, notice),
+            Sysno::rt_sigtimedwait => await_signal(&self.table, &mut self.time, thread, notice),
             Sysno::futex => self.futexes.call(&mut self.table, &self.time, thread, notice),
             Sysno::futex_wait | Sysno::futex_waitv | Sysno::futex_wake | Sysno::futex_requeue => {
                 Err(Errno::NOSYS)
@@ -489,17 +623,19 @@ impl Group {
             Sysno::sched_getaffinity | Sysno::sched_setaffinity | Sysno::getcpu => {
                 self.processor(thread, notice)
             }
-            Sysno::clone | Sysno::clone3 | Sysno::fork | Sysno::vfork => self.birth(thread, notice),
-            Sysno::execve | Sysno::execveat => self.exec(thread),
-            Sysno::exit => self.exit_thread(thread, notice),
-            Sysno::exit_group => self.exit_process(thread, notice),
-            Sysno::wait4 | Sysno::waitid => self.await_child(thread, notice),
+            Sysno::clone | Sysno::clone3 | Sysno::fork | Sysno::vfork => {
+                birth(&mut self.table, &self.listener, &mut self.events, thread, notice)
+            }
+            Sysno::execve | Sysno::execveat => Ok(exec(&mut self.table, thread)),
+            Sysno::exit => exit_thread(&mut self.table, &self.listener, thread, notice),
+            Sysno::exit_group => exit_process(&mut self.table, &self.listener, thread, notice),
+            Sysno::wait4 | Sysno::waitid => await_child(&mut self.table, thread, notice),
             Sysno::kill
             | Sysno::tkill
             | Sysno::tgkill
             | Sysno::rt_sigqueueinfo
             | Sysno::rt_tgsigqueueinfo
-            | Sysno::pidfd_send_signal => self.signal(thread, notice),
+            | Sysno::pidfd_send_signal => self.signals.send(&self.table, thread, notice, &mut self.events),
             call if SHARED.contains(&call) => self.share(notice),
             call if FORBIDDEN.contains(&call) => {
                 self.events.push_back(Step::Refused(call.name().to_owned()));
@@ -507,5 +643,17 @@ impl Group {
             }
             _ => Ok(Answer::Go),
         }
+    }
+
+    /// Reads from what may have nothing to read yet.
+    fn read(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let Ok(file) = self.table.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
+        if !self.random_files.is_empty() && matches!(notice.call(), Sysno::read | Sysno::readv) {
+            let inode = rustix::fs::fstat(&file)?.st_ino;
+            if self.random_files.contains(&inode) {
+                return self.read_random(thread, notice);
+            }
+        }
+        waiting::read(&mut self.table, &self.time, thread, notice, &file)
     }
 }

@@ -9,6 +9,7 @@ mod clock_page;
 mod close;
 mod connections;
 mod datagrams;
+mod deaths;
 mod fifos;
 mod files;
 mod filter;

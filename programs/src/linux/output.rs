@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::{event::PollFlags, net::SendFlags};
 
-use super::{connections::PARTS, group::Group, polling::which_are_ready, table::State};
+use super::{connections::PARTS, group::Group, polling::which_are_ready};
 use crate::{Broken, Step};
 
 /// One of the two outputs.
@@ -81,11 +81,11 @@ impl Group {
             if comes {
                 output.drain();
             }
-            while let Some(line) = output.line(self.limits.line) {
+            while let Some(line) = output.line(self.setup.limits.line) {
                 self.events.push_back(make(line));
             }
-            if output.total > self.limits.output {
-                return Err(Broken::TooMuchOutput(self.limits.output));
+            if output.total > self.setup.limits.output {
+                return Err(Broken::TooMuchOutput(self.setup.limits.output));
             }
         }
         self.sockets.gather(sent, &mut self.events);
@@ -95,9 +95,6 @@ impl Group {
     /// The program ended: what is left of its output is told, then how it ended.
     pub(crate) fn end(&mut self) {
         self.over = true;
-        for thread in &mut self.table.threads {
-            thread.state = State::Dead;
-        }
         self.life.status();
         let _ = self.gather();
         for (output, make) in

@@ -106,7 +106,7 @@ impl Group {
         let Some(output) = self.outputs.iter_mut().find(is_it) else { return false };
         output.drain();
         self.has_lines = true;
-        output.total <= self.limits.output && is_empty(output)
+        output.total <= self.setup.limits.output && is_empty(output)
     }
 }
 

@@ -5,8 +5,7 @@
 
 use syscalls::Sysno;
 
-use super::{group::Group, notify::Notice, polling::may_wait, table::State};
-use crate::Broken;
+use super::{notify::Notice, polling::may_wait, table::Caller};
 
 /// Calls that belong to a start-up. Reads do, too, if they cannot wait.
 const PREPARATIONS: &[Sysno] = &[
@@ -43,53 +42,21 @@ const PREPARATIONS: &[Sysno] = &[
 ];
 
 /// After so many calls start-up is over. Where each look at the clock is a call, importing a library of Python is ten thousand.
-const START_UP_CALLS: u32 = 200_000;
+pub(crate) const START_UP_CALLS: u32 = 200_000;
 
-impl Group {
-    /// Runs the program until it is about to do what does not belong to its start-up, or is gone.
-    pub(crate) fn start_up(&mut self) -> Result<(), Broken> {
-        loop {
-            if self.is_running() {
-                self.listen()?;
-                continue;
-            }
-            let called =
-                self.table.threads.iter().position(|thread| matches!(thread.state, State::Called(_)));
-            let Some(thread) = called.filter(|_| self.calls <= START_UP_CALLS && self.events.is_empty())
-            else {
-                return Ok(());
-            };
-            let State::Called(notice) = &self.table.threads[thread].state else { return Ok(()) };
-            if !self.prepares(thread, notice) {
-                return Ok(());
-            }
-            self.current = thread;
-            self.serve(thread)?;
+/// Whether a call belongs to start-up.
+pub(crate) fn prepares(caller: Caller<'_>, notice: &Notice) -> bool {
+    match notice.call() {
+        Sysno::read | Sysno::readv => {
+            caller.file(notice.int(0)).is_ok_and(|file| may_wait(&file) == Ok(false))
         }
-    }
-
-    fn prepares(&self, thread: usize, notice: &Notice) -> bool {
-        match notice.call() {
-            Sysno::read | Sysno::readv => {
-                self.table.file_of(thread, notice.int(0)).is_ok_and(|file| may_wait(&file) == Ok(false))
-            }
-            Sysno::write | Sysno::writev => !matches!(notice.int(0), 1 | 2),
-            // The C library asks on its way for services that are never there.
-            Sysno::socket => notice.int(0) == libc::AF_UNIX,
-            // There is nobody to wake: start-up has one thread.
-            Sysno::futex => notice.int(1) & libc::FUTEX_CMD_MASK == libc::FUTEX_WAKE,
-            // Rust's runtime asks whether its first three descriptors are open.
-            Sysno::poll => notice.int(2) == 0,
-            call => PREPARATIONS.contains(&call),
-        }
-    }
-
-    /// Start-up is over: from now on the seed and the driver's clock count.
-    pub(crate) fn take_up(&mut self) {
-        self.starts_up = false;
-        (self.calls, self.work, self.streak) = (0, 0, 0);
-        self.table.take_up(self.setup.seed);
-        self.time.take_up();
-        self.flush_input();
+        Sysno::write | Sysno::writev => !matches!(notice.int(0), 1 | 2),
+        // The C library asks on its way for services that are never there.
+        Sysno::socket => notice.int(0) == libc::AF_UNIX,
+        // There is nobody to wake: start-up has one thread.
+        Sysno::futex => notice.int(1) & libc::FUTEX_CMD_MASK == libc::FUTEX_WAKE,
+        // Rust's runtime asks whether its first three descriptors are open.
+        Sysno::poll => notice.int(2) == 0,
+        call => PREPARATIONS.contains(&call),
     }
 }

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::{
     call::Held, clock_page::Image, memory::Memory, notify::Notice, process::Process, randomness::Randomness,
 };
-use crate::Setup;
+use crate::{Limits, Setup};
 
 /// What a thread is at.
 pub(crate) enum State {
@@ -83,6 +83,9 @@ pub(crate) struct Table {
     pub(crate) heard: u64,
     /// A signalfd was made.
     pub(crate) has_signal_files: bool,
+    /// Its first process ended, and with it the program.
+    pub(crate) is_over: bool,
+    pub(crate) limits: Limits,
     randomness: Randomness,
 }
 
@@ -95,6 +98,8 @@ impl Table {
             unborn: 1,
             heard: 0,
             has_signal_files: false,
+            is_over: false,
+            limits: setup.limits,
             randomness: Randomness::Name(setup.name.clone()),
         }
     }
@@ -104,6 +109,14 @@ impl Table {
         self.randomness = Randomness::Seed(seed);
         for (at, process) in self.processes.iter_mut().enumerate() {
             process.random = self.randomness.of(at);
+        }
+    }
+
+    /// The program is over.
+    pub(crate) fn end(&mut self) {
+        self.is_over = true;
+        for thread in &mut self.threads {
+            thread.state = State::Dead;
         }
     }
 
