@@ -5,7 +5,8 @@
 
 use rand_core::Rng;
 
-use super::group::Group;
+use super::{apart::Apart, paths::Sight, table::Table};
+use crate::{Clock, Setup};
 
 /// What becomes of a look into a file.
 pub(crate) enum Answered {
@@ -69,10 +70,20 @@ const OF_MACHINE: [&str; 7] = [
 const COUNTERS: [&str; 8] =
     [".current", ".peak", ".stat", ".events", ".pressure", ".usage", "usage_in_bytes", "cpuacct.usage"];
 
-impl Group {
+/// Who asks for a file, and what the answer depends on.
+pub(crate) struct Asked<'a> {
+    pub(crate) table: &'a mut Table,
+    pub(crate) thread: usize,
+    pub(crate) sight: &'a mut Sight,
+    pub(crate) setup: &'a Setup,
+    pub(crate) clock: Clock,
+    pub(crate) apart: Apart,
+}
+
+impl Asked<'_> {
     /// What a file says, by its name without links and detours.
-    pub(crate) fn answer_for(&mut self, thread: usize, name: &str) -> Answered {
-        let hundredths = self.time.clock.monotonic_ns / 10_000_000;
+    pub(crate) fn answer_for(&mut self, name: &str) -> Answered {
+        let hundredths = self.clock.monotonic_ns / 10_000_000;
         let text = match name {
             "/etc/hosts" => {
                 let mut text = "127.0.0.1 localhost\n".to_owned();
@@ -89,7 +100,7 @@ impl Group {
             "/proc/uptime" => format!("{0}.{1:02} {0}.{1:02}\n", hundredths / 100, hundredths % 100),
             "/proc/loadavg" => "0.00 0.00 0.00 1/100 1000\n".to_owned(),
             "/proc/stat" => {
-                let boot = (self.time.clock.wall_ns.saturating_sub(self.time.clock.monotonic_ns)) / 1_000_000_000;
+                let boot = (self.clock.wall_ns.saturating_sub(self.clock.monotonic_ns)) / 1_000_000_000;
                 format!("cpu  0 0 0 {hundredths} 0 0 0 0 0 0\ncpu0 0 0 0 {hundredths} 0 0 0 0 0 0\nbtime {boot}\n")
             }
             "/proc/meminfo" => {
@@ -104,7 +115,7 @@ impl Group {
             "/sys/devices/system/cpu/online" | "/sys/devices/system/cpu/possible" | "/sys/devices/system/cpu/present" => {
                 "0\n".to_owned()
             }
-            "/proc/sys/kernel/random/uuid" | "/proc/sys/kernel/random/boot_id" => self.draw_uuid(thread),
+            "/proc/sys/kernel/random/uuid" | "/proc/sys/kernel/random/boot_id" => self.draw_uuid(),
             "/proc/sys/kernel/random/entropy_avail" => "256\n".to_owned(),
             "/proc/sys/fs/file-nr" => "1000\t0\t100000\n".to_owned(),
             "/proc/sys/fs/inode-nr" | "/proc/sys/fs/inode-state" | "/proc/sys/fs/dentry-state"
@@ -159,7 +170,7 @@ impl Group {
 
     /// The status of a process as it sees it, but for what the kernel counts.
     fn status_of(&mut self, rest: &str) -> Option<String> {
-        let text = self.view().ok()?.read(&format!("proc/{rest}"))?;
+        let text = self.sight.view(self.table.caller(self.thread)).ok()?.read(&format!("proc/{rest}"))?;
         let lines = text.lines().map(|line| {
             let name = line.split(':').next().unwrap_or_default();
             match name {
@@ -185,8 +196,8 @@ impl Group {
         (0..16).map(|at| format!("{:02x}", byte(at))).collect()
     }
 
-    fn draw_uuid(&mut self, thread: usize) -> String {
-        let random = self.table.random_of(thread);
+    fn draw_uuid(&mut self) -> String {
+        let random = self.table.random_of(self.thread);
         let (high, low) = (random.next_u64(), random.next_u64());
         format!(
             "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}\n",

@@ -3,11 +3,7 @@
 //! One thread runs at a time. It runs until its next call; then the call is answered, made to wait, or left to the
 //! kernel, and the thread goes on. When it waits, another one is chosen by the seed; when all wait, the driver is told.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    os::fd::OwnedFd,
-    sync::Arc,
-};
+use std::{collections::VecDeque, os::fd::OwnedFd, sync::Arc};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
@@ -22,19 +18,21 @@ use super::{
     connections::Sockets,
     datagrams::Datagram,
     deaths::{buried, exit_process, exit_thread, look_after, send_signal},
+    files::{FileSystem, getrandom, read_random},
     filter::{FORBIDDEN, SHARED},
     futex::Futexes,
     hearing::{Heard, Hearing},
+    interfaces::ask_interface,
+    locks::{lease, lock_file, lock_range},
     netlink::Netlink,
     notify::{Listener, Notice},
     output::Output,
-    paths::View,
     plan::Role,
     randomness::stream,
     signals::{Signals, await_signal, break_off, is_interrupted, suspend},
     spawn::{self, Started},
-    stamps::Stamps,
     startup::{START_UP_CALLS, prepares},
+    surroundings::{processor, usage},
     table::{State, Table, Thread},
     template::Life,
     time::Time,
@@ -65,24 +63,18 @@ pub struct Group {
     pub(crate) told_lines: bool,
     pub(crate) outputs: [Output; 2],
     pub(crate) time: Time,
-    pub(crate) setup: Setup,
+    pub(crate) setup: Arc<Setup>,
     pub(crate) table: Table,
     pub(crate) signals: Signals,
     pub(crate) netlinks: Vec<Netlink>,
     pub(crate) datagrams: Vec<Datagram>,
     pub(crate) sockets: Sockets,
     pub(crate) timers: Timers,
-    /// How it sees the file systems, once that was asked.
-    pub(crate) view: Option<View>,
-    /// The times of its files.
-    pub(crate) stamps: Stamps,
-    /// What files were answered with, by their names.
-    pub(crate) answered: BTreeMap<String, (String, OwnedFd)>,
+    pub(crate) files: FileSystem,
     /// What it has of its own.
     pub(crate) apart: Apart,
     /// Names that were made up for unix sockets.
     pub(crate) names: u32,
-    pub(crate) random_files: Vec<u64>,
     pub(crate) order: ChaCha8Rng,
     /// It has not come to its first step.
     pub(crate) starts_up: bool,
@@ -157,7 +149,8 @@ impl Group {
         input: OwnedFd,
         [out, err]: [OwnedFd; 2],
     ) -> Self {
-        let stamps = Stamps::new(&out);
+        let setup = Arc::new(setup.clone());
+        let files = FileSystem::new(&setup, apart, &out);
         Self {
             life,
             listener,
@@ -167,20 +160,17 @@ impl Group {
             told_lines: false,
             outputs: [Output::new(out), Output::new(err)],
             time: Time::new(setup.clock, page),
-            setup: setup.clone(),
-            table: Table::new(setup),
+            table: Table::new(&setup),
             signals: Signals::default(),
             netlinks: Vec::new(),
             datagrams: Vec::new(),
             sockets: Sockets::default(),
             timers: Timers::default(),
-            view: None,
-            stamps,
-            answered: BTreeMap::new(),
+            files,
             apart,
             names: 0,
-            random_files: Vec::new(),
             order: stream(setup.seed, 0),
+            setup,
             starts_up: true,
             events: VecDeque::new(),
             current: 0,
@@ -267,7 +257,7 @@ impl Group {
             self.take_up();
         }
         if clock != self.time.clock {
-            self.stamp();
+            self.files.stamps.stamp(self.time.clock.wall_ns);
             self.time.pass(clock);
             if clock.monotonic_ns.saturating_sub(self.work_since_ns) > SECOND_NS {
                 (self.work, self.work_since_ns) = (0, clock.monotonic_ns);
@@ -348,7 +338,7 @@ impl Group {
         self.calls += 1;
         self.work += 1;
         self.table.heard += 1;
-        self.meet();
+        self.files.stamps.meet();
         let process = self.table.threads[thread].process;
         if self.table.processes[process].fresh {
             renew(
@@ -580,10 +570,10 @@ impl Group {
                 self.read(thread, notice)
             }
             Sysno::write | Sysno::writev => self.write(thread, notice),
-            Sysno::ioctl => self.ask_interface(thread, notice),
-            Sysno::flock => self.flock(thread, notice),
-            Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => self.lease(),
-            Sysno::fcntl => self.lock_range(thread, notice),
+            Sysno::ioctl => ask_interface(self.setup.address, caller, notice),
+            Sysno::flock => lock_file(&mut self.files.sight, &mut self.events, caller, notice),
+            Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => lease(&mut self.events),
+            Sysno::fcntl => lock_range(&mut self.files.sight, &mut self.events, caller, notice),
             Sysno::signalfd | Sysno::signalfd4 => {
                 self.table.has_signal_files = true;
                 Ok(Answer::Go)
@@ -606,23 +596,26 @@ impl Group {
             Sysno::sendto | Sysno::sendmsg | Sysno::sendmmsg => self.send(thread, notice),
             Sysno::getsockname | Sysno::getpeername => self.names(thread, notice),
             Sysno::getsockopt if (notice.int(1), notice.int(2)) == (libc::SOL_SOCKET, libc::SO_COOKIE) => {
-                self.cookie(thread, notice)
+                self.files.stamps.cookie(caller, notice)
             }
             Sysno::setsockopt | Sysno::getsockopt => self.options(thread, notice),
-            Sysno::open | Sysno::openat | Sysno::openat2 => self.open(thread, notice),
+            Sysno::open | Sysno::openat | Sysno::openat2 => {
+                let clock = self.time.clock;
+                self.files.open(&mut self.table, clock, &self.listener, &mut self.events, thread, notice)
+            }
             Sysno::stat | Sysno::lstat | Sysno::fstat | Sysno::newfstatat | Sysno::statx => {
-                self.describe(thread, notice)
+                self.files.stamps.describe(&mut self.files.sight, self.time.clock.wall_ns, caller, notice)
             }
             Sysno::mkdir | Sysno::mkdirat | Sysno::rename | Sysno::renameat | Sysno::renameat2 => {
-                self.change_directory(thread, notice)
+                self.files.stamps.change_directory(&mut self.files.sight, caller, notice)
             }
-            Sysno::readlink | Sysno::readlinkat => self.read_link(thread, notice),
-            Sysno::fsync | Sysno::fdatasync => Ok(self.sync(notice)),
-            Sysno::getrandom => self.getrandom(thread, notice),
-            Sysno::getrusage | Sysno::times | Sysno::sysinfo => self.usage(thread, notice),
-            Sysno::sched_getaffinity | Sysno::sched_setaffinity | Sysno::getcpu => {
-                self.processor(thread, notice)
+            Sysno::readlink | Sysno::readlinkat => {
+                self.files.stamps.read_link(&mut self.files.sight, caller, notice)
             }
+            Sysno::fsync | Sysno::fdatasync => Ok(self.files.sync(notice)),
+            Sysno::getrandom => getrandom(&mut self.table, thread, notice),
+            Sysno::getrusage | Sysno::times | Sysno::sysinfo => usage(self.time.clock, caller, notice),
+            Sysno::sched_getaffinity | Sysno::sched_setaffinity | Sysno::getcpu => processor(caller, notice),
             Sysno::clone | Sysno::clone3 | Sysno::fork | Sysno::vfork => {
                 birth(&mut self.table, &self.listener, &mut self.events, thread, notice)
             }
@@ -648,11 +641,8 @@ impl Group {
     /// Reads from what may have nothing to read yet.
     fn read(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let Ok(file) = self.table.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
-        if !self.random_files.is_empty() && matches!(notice.call(), Sysno::read | Sysno::readv) {
-            let inode = rustix::fs::fstat(&file)?.st_ino;
-            if self.random_files.contains(&inode) {
-                return self.read_random(thread, notice);
-            }
+        if self.files.reads_random(notice, &file)? {
+            return read_random(&mut self.table, thread, notice);
         }
         waiting::read(&mut self.table, &self.time, thread, notice, &file)
     }

@@ -13,6 +13,7 @@ mod deaths;
 mod fifos;
 mod files;
 mod filter;
+mod found;
 mod futex;
 mod go;
 mod group;

@@ -268,7 +268,7 @@ impl Group {
                 if flags & libc::MSG_DONTWAIT == 0
                     && !rustix::fs::fcntl_getfl(file)?.contains(OFlags::NONBLOCK) =>
             {
-                return Ok(self.again());
+                return Ok(self.table.caller(thread).again());
             }
             got => got?,
         };

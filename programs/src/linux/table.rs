@@ -6,7 +6,12 @@ use rand_chacha::ChaCha8Rng;
 use rustix::io::Errno;
 
 use super::{
-    call::Held, clock_page::Image, memory::Memory, notify::Notice, process::Process, randomness::Randomness,
+    call::{Answer, Cause, Held, Late},
+    clock_page::Image,
+    memory::Memory,
+    notify::Notice,
+    process::Process,
+    randomness::Randomness,
 };
 use crate::{Limits, Setup};
 
@@ -65,6 +70,16 @@ impl<'a> Caller<'a> {
 
     pub(crate) fn memory(self) -> Memory {
         self.process().memory()
+    }
+
+    /// A process that lives, whichever: all see the same files.
+    pub(crate) fn living(self) -> Option<&'a Process> {
+        self.table.processes.iter().find(|process| process.alive)
+    }
+
+    /// The call is tried again after the next one that is heard.
+    pub(crate) fn again(self) -> Answer {
+        Answer::Hold(Held { until: None, cause: Cause::Again(self.table.heard), late: Late::Again })
     }
 
     /// The file behind a descriptor of its.

@@ -95,10 +95,10 @@ impl Template {
         let (steward, ends) = (Steward::new(started.steward.take()?), started.ends);
         let mut group = Group::start_as(setup, started).ok()?;
         group.start_up().ok()?;
-        let Group { life: Life::Own(child), listener, time, table, random_files, events, apart, .. } = group
-        else {
+        let Group { life: Life::Own(child), listener, time, table, files, events, apart, .. } = group else {
             return None;
         };
+        let random_files = files.random_files;
         let ([thread], [process]) = (table.threads.as_slice(), table.processes.as_slice()) else {
             return None;
         };
@@ -139,7 +139,7 @@ impl Template {
         let apart = self.apart;
         let life = Life::Lent(Box::new(Lease { template: Some(self), place, spoiled: false }));
         let mut group = Group::new(setup, life, listener, page, apart, ends.input, ends.output);
-        (group.table.unborn, group.random_files) = (0, random_files);
+        (group.table.unborn, group.files.random_files) = (0, random_files);
         group.table.add_process(call.thread(), own_pid, None, false, image)?;
         group.table.threads.push(Thread::new(call.thread(), 0, State::Called(call)));
         Ok(group)

@@ -23,9 +23,10 @@ use syscalls::Sysno;
 
 use super::{
     call::{Answer, Cause, Held, Late},
+    found::Found,
     group::Group,
     notify::Notice,
-    paths::Found,
+    paths::spelled,
     plan::HOME,
     process::status_field,
 };
@@ -225,10 +226,10 @@ impl Group {
             }
             path => {
                 let path = path.split(|&byte| byte == 0).next().unwrap_or_default();
-                let found = self.find(thread, libc::AT_FDCWD, path, true);
-                let spelled = self.spelled(thread, libc::AT_FDCWD, path).unwrap_or_default();
+                let found = self.files.sight.find(self.table.caller(thread), libc::AT_FDCWD, path, true);
+                let spelled = spelled(self.table.caller(thread), libc::AT_FDCWD, path).unwrap_or_default();
                 match found {
-                    Ok(found) if self.view()?.is_at_home(&found.stat) => {
+                    Ok(found) if self.files.sight.is_at_home(self.table.caller(thread), &found.stat)? => {
                         if found.kind() != FileType::Socket {
                             return Err(Errno::CONNREFUSED);
                         }
