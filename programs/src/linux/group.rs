@@ -3,7 +3,7 @@
 //! One thread runs at a time. It runs until its next call; then the call is answered, made to wait, or left to the
 //! kernel, and the thread goes on. When it waits, another one is chosen by the seed; when all wait, the driver is told.
 
-use std::{collections::VecDeque, os::fd::OwnedFd, sync::Arc};
+use std::{collections::VecDeque, net::SocketAddrV4, os::fd::OwnedFd, sync::Arc};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
@@ -15,8 +15,6 @@ use super::{
     births::{BIRTH, await_child, birth, born, exec, parent, renew},
     call::{Answer, Cause, Held, Late},
     clock_page::ClockPage,
-    connections::Sockets,
-    datagrams::Datagram,
     deaths::{buried, exit_process, exit_thread, look_after, send_signal},
     files::{FileSystem, getrandom, read_random},
     filter::{FORBIDDEN, SHARED},
@@ -24,7 +22,7 @@ use super::{
     hearing::{Heard, Hearing},
     interfaces::ask_interface,
     locks::{lease, lock_file, lock_range},
-    netlink::Netlink,
+    network::Network,
     notify::{Listener, Notice},
     output::Output,
     plan::Role,
@@ -39,7 +37,7 @@ use super::{
     timers::Timers,
     waiting::{self, has_cause},
 };
-use crate::{Broken, Call, Clock, Looks, Setup, StartError, Step, What};
+use crate::{Broken, Call, Clock, ConnectError, Ending, Looks, Setup, SocketId, StartError, Step, What};
 
 /// Calls that a thread makes in a row before another one gets its turn.
 const STREAK: u32 = 400;
@@ -66,15 +64,11 @@ pub struct Group {
     pub(crate) setup: Arc<Setup>,
     pub(crate) table: Table,
     pub(crate) signals: Signals,
-    pub(crate) netlinks: Vec<Netlink>,
-    pub(crate) datagrams: Vec<Datagram>,
-    pub(crate) sockets: Sockets,
+    pub(crate) network: Network,
     pub(crate) timers: Timers,
     pub(crate) files: FileSystem,
     /// What it has of its own.
     pub(crate) apart: Apart,
-    /// Names that were made up for unix sockets.
-    pub(crate) names: u32,
     pub(crate) order: ChaCha8Rng,
     /// It has not come to its first step.
     pub(crate) starts_up: bool,
@@ -151,6 +145,7 @@ impl Group {
     ) -> Self {
         let setup = Arc::new(setup.clone());
         let files = FileSystem::new(&setup, apart, &out);
+        let network = Network::new(&setup, apart);
         Self {
             life,
             listener,
@@ -162,13 +157,10 @@ impl Group {
             time: Time::new(setup.clock, page),
             table: Table::new(&setup),
             signals: Signals::default(),
-            netlinks: Vec::new(),
-            datagrams: Vec::new(),
-            sockets: Sockets::default(),
+            network,
             timers: Timers::default(),
             files,
             apart,
-            names: 0,
             order: stream(setup.seed, 0),
             setup,
             starts_up: true,
@@ -210,6 +202,26 @@ impl Group {
             }
             (None, None) => Ok(Step::Exited(self.life.status())),
         }
+    }
+
+    /// Tells how a connect ended.
+    pub fn connected(&mut self, socket: SocketId, outcome: Result<(), ConnectError>) {
+        self.network.sockets.connected(socket, outcome);
+    }
+
+    /// Delivers bytes to the program.
+    pub fn deliver(&mut self, socket: SocketId, bytes: &[u8]) {
+        self.network.sockets.deliver(socket, bytes);
+    }
+
+    /// Tells the program that the other side ended the connection.
+    pub fn closed(&mut self, socket: SocketId, how: Ending) {
+        self.network.sockets.closed(&self.table, socket, how);
+    }
+
+    /// A connection comes to a listening socket; none if it listens no more.
+    pub fn accept(&mut self, listener: SocketId, from: SocketAddrV4) -> Option<SocketId> {
+        self.network.sockets.accept(&self.table, listener, from)
     }
 
     /// Kills the processes. What they said before is told first.
@@ -358,12 +370,12 @@ impl Group {
     fn silence(&mut self, running: &[usize]) -> Result<(), Broken> {
         // Perhaps it waits for room: outputs and connections are taken from, which shows nowhere else.
         self.outputs.iter_mut().for_each(Output::drain);
-        self.sockets.take_all();
+        self.network.sockets.take_all();
         self.has_lines = true;
         if self.outputs.iter().any(|output| output.total > self.setup.limits.output) {
             return Err(Broken::TooMuchOutput(self.setup.limits.output));
         }
-        if self.sockets.untold() > self.setup.limits.output {
+        if self.network.sockets.untold() > self.setup.limits.output {
             return Err(Broken::TooMuchSent(self.setup.limits.output));
         }
         self.hearing.silence(&mut self.table, running)
@@ -406,7 +418,7 @@ impl Group {
             State::Called(_) => true,
             State::Held(_, held) => {
                 held.until.is_some_and(|until| self.time.is_over(until))
-                    || has_cause(&self.table, &self.sockets, thread, held)
+                    || has_cause(&self.table, &self.network.sockets, thread, held)
             }
             _ => false,
         }
@@ -445,7 +457,7 @@ impl Group {
             State::Held(notice, held) => {
                 // One of the two is there: nobody asks the kernel for a cause before it is late.
                 let late = held.until.is_some_and(|until| self.time.is_over(until))
-                    && !has_cause(&self.table, &self.sockets, thread, &held);
+                    && !has_cause(&self.table, &self.network.sockets, thread, &held);
                 self.release(thread, notice, held, late)
             }
             other => {
@@ -526,7 +538,7 @@ impl Group {
         }
         let told = self.setup.looks == Looks::Told;
         Some(match notice.call() {
-            Sysno::connect if self.is_datagram(thread, notice) => return None,
+            Sysno::connect if self.network.is_of_datagrams(self.table.caller(thread), notice) => return None,
             Sysno::connect => What::Connect,
             Sysno::accept | Sysno::accept4 => What::Accept,
             Sysno::nanosleep | Sysno::clock_nanosleep => What::Sleep,
@@ -544,10 +556,12 @@ impl Group {
     }
 
     fn handle(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        if let Some(answer) = self.netlink(thread, notice).or_else(|| self.datagram_call(thread, notice)) {
+        let caller = self.table.caller(thread);
+        let (listener, sight) = (&*self.listener, &mut self.files.sight);
+        let (time, events) = (&mut self.time, &mut self.events);
+        if let Some(answer) = self.network.call(listener, sight, time, events, caller, notice) {
             return answer;
         }
-        let caller = self.table.caller(thread);
         match notice.call() {
             Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time | Sysno::clock_getres => {
                 self.time.look(caller, notice)
@@ -588,17 +602,9 @@ impl Group {
             }
             // Other families load parts of the kernel that nobody here needs.
             Sysno::socketpair if notice.int(0) != libc::AF_UNIX => Err(Errno::AFNOSUPPORT),
-            Sysno::socket => self.socket(notice),
-            Sysno::connect => self.connect(thread, notice),
-            Sysno::bind => self.bind(thread, notice),
-            Sysno::listen => self.start_listening(thread, notice),
-            Sysno::accept | Sysno::accept4 => self.take(thread, notice),
-            Sysno::sendto | Sysno::sendmsg | Sysno::sendmmsg => self.send(thread, notice),
-            Sysno::getsockname | Sysno::getpeername => self.names(thread, notice),
             Sysno::getsockopt if (notice.int(1), notice.int(2)) == (libc::SOL_SOCKET, libc::SO_COOKIE) => {
                 self.files.stamps.cookie(caller, notice)
             }
-            Sysno::setsockopt | Sysno::getsockopt => self.options(thread, notice),
             Sysno::open | Sysno::openat | Sysno::openat2 => {
                 let clock = self.time.clock;
                 self.files.open(&mut self.table, clock, &self.listener, &mut self.events, thread, notice)

@@ -1,5 +1,6 @@
 //! The supervisor, on Linux and x86-64.
 
+mod addresses;
 mod answers;
 mod apart;
 mod awaited;
@@ -24,6 +25,7 @@ mod locks;
 mod memory;
 mod mounts;
 mod netlink;
+mod network;
 mod newborn;
 mod notify;
 mod options;

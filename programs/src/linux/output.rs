@@ -60,16 +60,19 @@ impl Group {
     pub(crate) fn gather(&mut self) -> Result<(), Broken> {
         self.flush_input();
         // Without a thread that ran nothing came.
-        if !std::mem::take(&mut self.has_run) && !self.over && !self.sockets.has_backlog() && !self.has_lines
+        if !std::mem::take(&mut self.has_run)
+            && !self.over
+            && !self.network.sockets.has_backlog()
+            && !self.has_lines
         {
             return Ok(());
         }
         // One question for all: most calls come without anything sent or printed before.
         let mut asked: Vec<_> =
             self.outputs.iter().map(|output| (output.file().as_fd(), PollFlags::IN)).collect();
-        asked.extend(self.sockets.files().map(|file| (file.as_fd(), PollFlags::IN)));
+        asked.extend(self.network.sockets.files().map(|file| (file.as_fd(), PollFlags::IN)));
         let ready = which_are_ready(&asked);
-        if !self.over && !self.sockets.has_backlog() && !ready.contains(&true) && !self.has_lines {
+        if !self.over && !self.network.sockets.has_backlog() && !ready.contains(&true) && !self.has_lines {
             return Ok(());
         }
         self.has_lines = false;
@@ -88,7 +91,7 @@ impl Group {
                 return Err(Broken::TooMuchOutput(self.setup.limits.output));
             }
         }
-        self.sockets.gather(sent, &mut self.events);
+        self.network.sockets.gather(sent, &mut self.events);
         Ok(())
     }
 
