@@ -24,7 +24,8 @@ use super::{
     locks::{lease, lock_file, lock_range},
     network::Network,
     notify::{Listener, Notice},
-    output::Output,
+    output::Streams,
+    pipes::write,
     plan::Role,
     randomness::stream,
     signals::{Signals, await_signal, break_off, is_interrupted, suspend},
@@ -54,12 +55,7 @@ const CONNECTION: u64 = 100;
 pub struct Group {
     pub(crate) life: Life,
     pub(crate) listener: Arc<Listener>,
-    pub(crate) input: OwnedFd,
-    pub(crate) input_backlog: VecDeque<u8>,
-    pub(crate) input_ends: bool,
-    /// A line was written to its input.
-    pub(crate) told_lines: bool,
-    pub(crate) outputs: [Output; 2],
+    pub(crate) streams: Streams,
     pub(crate) time: Time,
     pub(crate) setup: Arc<Setup>,
     pub(crate) table: Table,
@@ -81,10 +77,6 @@ pub struct Group {
     work_since_ns: u64,
     pub(crate) hearing: Hearing,
     pub(crate) futexes: Futexes,
-    /// A thread ran, and may have printed or sent something.
-    pub(crate) has_run: bool,
-    /// Something was taken that was not told yet.
-    pub(crate) has_lines: bool,
     pub(crate) over: bool,
     broken: Option<Broken>,
 }
@@ -141,19 +133,16 @@ impl Group {
         page: Option<Arc<ClockPage>>,
         apart: Apart,
         input: OwnedFd,
-        [out, err]: [OwnedFd; 2],
+        outputs: [OwnedFd; 2],
     ) -> Self {
         let setup = Arc::new(setup.clone());
-        let files = FileSystem::new(&setup, apart, &out);
+        let files = FileSystem::new(&setup, apart, &outputs[0]);
+        let streams = Streams::new(setup.limits, input, outputs);
         let network = Network::new(&setup, apart);
         Self {
             life,
             listener,
-            input,
-            input_backlog: VecDeque::new(),
-            input_ends: false,
-            told_lines: false,
-            outputs: [Output::new(out), Output::new(err)],
+            streams,
             time: Time::new(setup.clock, page),
             table: Table::new(&setup),
             signals: Signals::default(),
@@ -172,8 +161,6 @@ impl Group {
             work_since_ns: 0,
             hearing: Hearing::default(),
             futexes: Futexes::default(),
-            has_run: true,
-            has_lines: false,
             over: false,
             broken: None,
         }
@@ -204,6 +191,22 @@ impl Group {
         }
     }
 
+    /// Writes one line to the program's standard input.
+    pub fn line(&mut self, line: &str) {
+        self.streams.line(line);
+    }
+
+    /// Whether the program has read the lines that were written to it, if any were.
+    #[must_use]
+    pub fn has_read(&self) -> bool {
+        self.streams.has_read()
+    }
+
+    /// Ends the program's standard input.
+    pub fn end_input(&mut self) {
+        self.streams.end_input();
+    }
+
     /// Tells how a connect ended.
     pub fn connected(&mut self, socket: SocketId, outcome: Result<(), ConnectError>) {
         self.network.sockets.connected(socket, outcome);
@@ -227,7 +230,7 @@ impl Group {
     /// Kills the processes. What they said before is told first.
     fn give_up(&mut self, broken: Broken) {
         self.life.kill();
-        self.has_lines = true;
+        self.streams.tell_all();
         let _ = self.gather();
         self.broken = Some(broken);
     }
@@ -260,7 +263,7 @@ impl Group {
         (self.calls, self.work, self.streak) = (0, 0, 0);
         self.table.take_up(self.setup.seed);
         self.time.take_up();
-        self.flush_input();
+        self.streams.take_up();
     }
 
     fn run(&mut self, clock: Clock) -> Result<Step, Broken> {
@@ -317,7 +320,7 @@ impl Group {
 
     /// Waits for the next call of the thread that runs, or for its end.
     fn listen(&mut self) -> Result<(), Broken> {
-        self.has_run = true;
+        self.streams.note_run();
         match self.hearing.wait(&self.listener, &self.table)? {
             Heard::Nothing => {}
             Heard::Silence(running) => self.silence(&running)?,
@@ -369,12 +372,9 @@ impl Group {
     /// Nothing was heard for a while.
     fn silence(&mut self, running: &[usize]) -> Result<(), Broken> {
         // Perhaps it waits for room: outputs and connections are taken from, which shows nowhere else.
-        self.outputs.iter_mut().for_each(Output::drain);
+        self.streams.drain();
         self.network.sockets.take_all();
-        self.has_lines = true;
-        if self.outputs.iter().any(|output| output.total > self.setup.limits.output) {
-            return Err(Broken::TooMuchOutput(self.setup.limits.output));
-        }
+        self.streams.check()?;
         if self.network.sockets.untold() > self.setup.limits.output {
             return Err(Broken::TooMuchSent(self.setup.limits.output));
         }
@@ -386,6 +386,19 @@ impl Group {
         if self.table.is_over && !self.over {
             self.end();
         }
+    }
+
+    /// The program ended: what is left of its output is told, then how it ended.
+    fn end(&mut self) {
+        self.over = true;
+        self.life.status();
+        let _ = self.gather();
+        self.streams.tell_rest(&mut self.events);
+    }
+
+    /// Turns what the program sent and printed since the last time into steps.
+    fn gather(&mut self) -> Result<(), Broken> {
+        self.streams.gather(&mut self.network.sockets, self.over, &mut self.events)
     }
 
     /// Sees to those who take what signals were sent.
@@ -583,7 +596,7 @@ impl Group {
             Sysno::read | Sysno::readv | Sysno::recvfrom | Sysno::recvmsg | Sysno::recvmmsg => {
                 self.read(thread, notice)
             }
-            Sysno::write | Sysno::writev => self.write(thread, notice),
+            Sysno::write | Sysno::writev => write(&mut self.table, &mut self.streams, thread, notice),
             Sysno::ioctl => ask_interface(self.setup.address, caller, notice),
             Sysno::flock => lock_file(&mut self.files.sight, &mut self.events, caller, notice),
             Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => lease(&mut self.events),
@@ -651,5 +664,15 @@ impl Group {
             return read_random(&mut self.table, thread, notice);
         }
         waiting::read(&mut self.table, &self.time, thread, notice, &file)
+    }
+
+    /// Calls about what is shared by number or name.
+    fn share(&mut self, notice: &Notice) -> Result<Answer, Errno> {
+        if !self.apart.ipc {
+            self.events.push_back(Step::Refused(notice.call().name().to_owned()));
+            return Err(Errno::PERM);
+        }
+        self.life.spoil();
+        Ok(Answer::Go)
     }
 }
