@@ -21,6 +21,7 @@ mod group;
 mod hearing;
 mod interfaces;
 pub(crate) mod instructions;
+mod life;
 mod locks;
 mod memory;
 mod mounts;
