@@ -5,8 +5,6 @@
 
 use std::{collections::VecDeque, net::SocketAddrV4, os::fd::OwnedFd, sync::Arc};
 
-use rand_chacha::ChaCha8Rng;
-use rand_core::Rng;
 use rustix::io::Errno;
 use syscalls::Sysno;
 
@@ -28,20 +26,18 @@ use super::{
     output::Streams,
     pipes::write,
     plan::Role,
-    randomness::stream,
     signals::{Signals, await_signal, break_off, is_interrupted, suspend},
     spawn::{self, Started},
     startup::{START_UP_CALLS, prepares},
     surroundings::{processor, usage},
-    table::{State, Table, Thread},
+    table::{State, Table},
     time::Time,
     timers::Timers,
+    turns::Turns,
     waiting::{self, has_cause},
 };
 use crate::{Broken, Call, Clock, ConnectError, Ending, Looks, Setup, SocketId, StartError, Step, What};
 
-/// Calls that a thread makes in a row before another one gets its turn.
-const STREAK: u32 = 400;
 /// Calls of all threads before a little time must pass.
 const CALLS: u32 = 20_000;
 /// What its calls are counted in.
@@ -65,12 +61,10 @@ pub struct Group {
     pub(crate) files: FileSystem,
     /// What it has of its own.
     pub(crate) apart: Apart,
-    pub(crate) order: ChaCha8Rng,
+    turns: Turns,
     /// It has not come to its first step.
     pub(crate) starts_up: bool,
     pub(crate) events: VecDeque<Step>,
-    pub(crate) current: usize,
-    pub(crate) streak: u32,
     pub(crate) calls: u32,
     /// What its calls of a second amount to, and since when.
     pub(crate) work: u64,
@@ -150,12 +144,10 @@ impl Group {
             timers: Timers::default(),
             files,
             apart,
-            order: stream(setup.seed, 0),
+            turns: Turns::new(setup.seed),
             setup,
             starts_up: true,
             events: VecDeque::new(),
-            current: 0,
-            streak: 0,
             calls: 0,
             work: 0,
             work_since_ns: 0,
@@ -252,7 +244,7 @@ impl Group {
             if !prepares(self.table.caller(thread), notice) {
                 return Ok(());
             }
-            self.current = thread;
+            self.turns.begin(thread);
             self.serve(thread)?;
         }
     }
@@ -260,7 +252,8 @@ impl Group {
     /// Start-up is over: from now on the seed and the driver's clock count.
     fn take_up(&mut self) {
         self.starts_up = false;
-        (self.calls, self.work, self.streak) = (0, 0, 0);
+        (self.calls, self.work) = (0, 0);
+        self.turns.take_up();
         self.table.take_up(self.setup.seed);
         self.time.take_up();
         self.streams.take_up();
@@ -313,7 +306,7 @@ impl Group {
             let Some(thread) = self.choose() else {
                 return Ok(Step::Waits { until_ns: self.next_deadline() });
             };
-            self.current = thread;
+            self.turns.begin(thread);
             self.serve(thread)?;
         }
     }
@@ -439,22 +432,15 @@ impl Group {
 
     /// The thread to go on: the one that did as long as it makes calls, else one by lot.
     fn choose(&mut self) -> Option<usize> {
-        let called = |thread: &Thread| matches!(thread.state, State::Called(_));
-        if self.streak < STREAK && self.table.threads.get(self.current).is_some_and(called) {
-            self.streak += 1;
-            return Some(self.current);
+        let threads = &self.table.threads;
+        let has_called = |thread: usize| {
+            threads.get(thread).is_some_and(|thread| matches!(thread.state, State::Called(_)))
+        };
+        if let Some(thread) = self.turns.stay(has_called) {
+            return Some(thread);
         }
-        let mut able: Vec<usize> =
-            (0..self.table.threads.len()).filter(|&thread| self.is_able(thread)).collect();
-        if self.streak >= STREAK && able.len() > 1 {
-            able.retain(|&thread| thread != self.current);
-        }
-        self.streak = 0;
-        match able.len() {
-            0 => None,
-            1 => Some(able[0]),
-            n => Some(able[self.order.next_u64() as usize % n]),
-        }
+        let able = (0..threads.len()).filter(|&thread| self.is_able(thread)).collect();
+        self.turns.draw(able)
     }
 
     /// Answers the call of a thread, or ends its wait.

@@ -51,6 +51,7 @@ mod template;
 mod time;
 mod timers;
 mod tracing;
+mod turns;
 mod unix;
 mod waiting;
 
