@@ -15,8 +15,6 @@ use super::{
 };
 use crate::{Broken, Looks, Step};
 
-/// As so many calls the birth of a thread or a process counts.
-pub(crate) const BIRTH: u64 = 300;
 /// `CLONE_NEWTIME`; in the flags of `clone` it is part of a signal's number.
 const NEW_TIME: u64 = 0x80;
 

@@ -10,10 +10,11 @@ use syscalls::Sysno;
 
 use super::{
     apart::Apart,
-    births::{BIRTH, await_child, birth, born, exec, parent, renew},
+    births::{await_child, birth, born, exec, parent, renew},
     call::{Answer, Cause, Held, Late},
     clock_page::ClockPage,
     deaths::{buried, exit_process, exit_thread, look_after, send_signal},
+    effort::Effort,
     files::{FileSystem, getrandom, read_random},
     filter::{FORBIDDEN, SHARED},
     futex::Futexes,
@@ -38,40 +39,29 @@ use super::{
 };
 use crate::{Broken, Call, Clock, ConnectError, Ending, Looks, Setup, SocketId, StartError, Step, What};
 
-/// Calls of all threads before a little time must pass.
-const CALLS: u32 = 20_000;
-/// What its calls are counted in.
-const SECOND_NS: u64 = 1_000_000_000;
-/// So much more than another call one counts of which the driver is told.
-const TOLD: u64 = 2;
-/// The same for a connection.
-const CONNECTION: u64 = 100;
-
 /// The processes of one host, in virtual time.
 pub struct Group {
     pub(crate) life: Life,
     pub(crate) listener: Arc<Listener>,
-    pub(crate) streams: Streams,
-    pub(crate) time: Time,
-    pub(crate) setup: Arc<Setup>,
+    setup: Arc<Setup>,
     pub(crate) table: Table,
-    pub(crate) signals: Signals,
-    pub(crate) network: Network,
-    pub(crate) timers: Timers,
+    signals: Signals,
+    futexes: Futexes,
+    pub(crate) time: Time,
+    timers: Timers,
+    streams: Streams,
+    network: Network,
     pub(crate) files: FileSystem,
     /// What it has of its own.
     pub(crate) apart: Apart,
+    hearing: Hearing,
     turns: Turns,
-    /// It has not come to its first step.
-    pub(crate) starts_up: bool,
+    effort: Effort,
+    /// What the driver was not told yet.
     pub(crate) events: VecDeque<Step>,
-    pub(crate) calls: u32,
-    /// What its calls of a second amount to, and since when.
-    pub(crate) work: u64,
-    work_since_ns: u64,
-    pub(crate) hearing: Hearing,
-    pub(crate) futexes: Futexes,
-    pub(crate) over: bool,
+    /// It has not come to its first step.
+    starts_up: bool,
+    over: bool,
     broken: Option<Broken>,
 }
 
@@ -131,28 +121,24 @@ impl Group {
     ) -> Self {
         let setup = Arc::new(setup.clone());
         let files = FileSystem::new(&setup, apart, &outputs[0]);
-        let streams = Streams::new(setup.limits, input, outputs);
-        let network = Network::new(&setup, apart);
         Self {
             life,
             listener,
-            streams,
-            time: Time::new(setup.clock, page),
             table: Table::new(&setup),
             signals: Signals::default(),
-            network,
+            futexes: Futexes::default(),
+            time: Time::new(setup.clock, page),
             timers: Timers::default(),
+            streams: Streams::new(setup.limits, input, outputs),
+            network: Network::new(&setup, apart),
             files,
             apart,
-            turns: Turns::new(setup.seed),
-            setup,
-            starts_up: true,
-            events: VecDeque::new(),
-            calls: 0,
-            work: 0,
-            work_since_ns: 0,
             hearing: Hearing::default(),
-            futexes: Futexes::default(),
+            turns: Turns::new(setup.seed),
+            effort: Effort::default(),
+            setup,
+            events: VecDeque::new(),
+            starts_up: true,
             over: false,
             broken: None,
         }
@@ -236,7 +222,8 @@ impl Group {
             }
             let called =
                 self.table.threads.iter().position(|thread| matches!(thread.state, State::Called(_)));
-            let Some(thread) = called.filter(|_| self.calls <= START_UP_CALLS && self.events.is_empty())
+            let Some(thread) =
+                called.filter(|_| self.effort.calls() <= START_UP_CALLS && self.events.is_empty())
             else {
                 return Ok(());
             };
@@ -252,7 +239,7 @@ impl Group {
     /// Start-up is over: from now on the seed and the driver's clock count.
     fn take_up(&mut self) {
         self.starts_up = false;
-        (self.calls, self.work) = (0, 0);
+        self.effort.take_up();
         self.turns.take_up();
         self.table.take_up(self.setup.seed);
         self.time.take_up();
@@ -267,10 +254,7 @@ impl Group {
         if clock != self.time.clock {
             self.files.stamps.stamp(self.time.clock.wall_ns);
             self.time.pass(clock);
-            if clock.monotonic_ns.saturating_sub(self.work_since_ns) > SECOND_NS {
-                (self.work, self.work_since_ns) = (0, clock.monotonic_ns);
-            }
-            self.calls = 0;
+            self.effort.pass(clock.monotonic_ns);
             for process in self.timers.ring(&self.time) {
                 send_signal(&mut self.table, &self.listener, process, libc::SIGALRM);
                 self.end_if_over();
@@ -296,11 +280,10 @@ impl Group {
             if !self.events.is_empty() {
                 continue;
             }
-            if self.work > self.setup.limits.calls {
+            if self.effort.work() > self.setup.limits.calls {
                 return Err(Broken::Loops(self.setup.limits.calls));
             }
-            if self.calls > CALLS {
-                self.calls = 0;
+            if self.effort.takes_time() {
                 return Ok(Step::Waits { until_ns: Some(self.time.after_calls()) });
             }
             let Some(thread) = self.choose() else {
@@ -335,7 +318,7 @@ impl Group {
         let thread = match known {
             Some(thread) => thread,
             None => {
-                self.work += BIRTH;
+                self.effort.note_birth();
                 match born(&mut self.table, notice.thread()) {
                     Ok(thread) => thread,
                     // It died as it was born.
@@ -343,8 +326,7 @@ impl Group {
                 }
             }
         };
-        self.calls += 1;
-        self.work += 1;
+        self.effort.note_call();
         self.table.heard += 1;
         self.files.stamps.meet();
         let process = self.table.threads[thread].process;
@@ -414,7 +396,7 @@ impl Group {
     }
 
     /// Whether a thread runs, or is about to.
-    pub(crate) fn is_running(&self) -> bool {
+    fn is_running(&self) -> bool {
         !self.over && self.table.is_running()
     }
 
@@ -444,7 +426,7 @@ impl Group {
     }
 
     /// Answers the call of a thread, or ends its wait.
-    pub(crate) fn serve(&mut self, thread: usize) -> Result<(), Broken> {
+    fn serve(&mut self, thread: usize) -> Result<(), Broken> {
         match std::mem::replace(&mut self.table.threads[thread].state, State::Running) {
             State::Called(notice) => {
                 if let Some(what) = self.point(thread, &notice) {
@@ -470,7 +452,7 @@ impl Group {
     fn tell(&mut self, thread: usize, notice: Notice, what: What) {
         self.table.threads[thread].state = State::Called(notice);
         self.table.threads[thread].announced = true;
-        self.work += if what == What::Connect { CONNECTION } else { TOLD };
+        self.effort.note_told(what);
         self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
     }
 

@@ -11,6 +11,7 @@ mod close;
 mod connections;
 mod datagrams;
 mod deaths;
+mod effort;
 mod fifos;
 mod files;
 mod filter;
