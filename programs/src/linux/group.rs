@@ -27,6 +27,7 @@ use super::{
     output::Streams,
     pipes::write,
     plan::Role,
+    points::point,
     signals::{Signals, await_signal, break_off, is_interrupted, suspend},
     spawn::{self, Started},
     startup::{START_UP_CALLS, prepares},
@@ -232,7 +233,7 @@ impl Group {
                 return Ok(());
             }
             self.turns.begin(thread);
-            self.serve(thread)?;
+            self.serve(thread);
         }
     }
 
@@ -290,7 +291,7 @@ impl Group {
                 return Ok(Step::Waits { until_ns: self.next_deadline() });
             };
             self.turns.begin(thread);
-            self.serve(thread)?;
+            self.serve(thread);
         }
     }
 
@@ -426,14 +427,17 @@ impl Group {
     }
 
     /// Answers the call of a thread, or ends its wait.
-    fn serve(&mut self, thread: usize) -> Result<(), Broken> {
+    fn serve(&mut self, thread: usize) {
         match std::mem::replace(&mut self.table.threads[thread].state, State::Running) {
             State::Called(notice) => {
-                if let Some(what) = self.point(thread, &notice) {
-                    self.tell(thread, notice, what);
-                    return Ok(());
+                let is_told = self.table.threads[thread].announced || self.starts_up;
+                let caller = self.table.caller(thread);
+                let what =
+                    if is_told { None } else { point(&self.network, self.setup.looks, caller, &notice) };
+                match what {
+                    Some(what) => self.tell(thread, notice, what),
+                    None => self.answer(thread, notice),
                 }
-                self.answer(thread, notice)
             }
             State::Held(notice, held) => {
                 // One of the two is there: nobody asks the kernel for a cause before it is late.
@@ -441,10 +445,7 @@ impl Group {
                     && !has_cause(&self.table, &self.network.sockets, thread, &held);
                 self.release(thread, notice, held, late)
             }
-            other => {
-                self.table.threads[thread].state = other;
-                Ok(())
-            }
+            other => self.table.threads[thread].state = other,
         }
     }
 
@@ -456,7 +457,7 @@ impl Group {
         self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
     }
 
-    fn answer(&mut self, thread: usize, notice: Notice) -> Result<(), Broken> {
+    fn answer(&mut self, thread: usize, notice: Notice) {
         self.table.threads[thread].blocks = None;
         let outcome = self.handle(thread, &notice);
         self.end_if_over();
@@ -480,27 +481,26 @@ impl Group {
             }
             Err(errno) => self.listener.fail(&notice, errno),
         }
-        Ok(())
     }
 
     /// Ends a wait, by what it waited for or because it is late.
-    fn release(&mut self, thread: usize, notice: Notice, held: Held, late: bool) -> Result<(), Broken> {
+    fn release(&mut self, thread: usize, notice: Notice, held: Held, late: bool) {
         if !late {
             match held.cause {
                 // What the supervisor does in place of the kernel.
-                Cause::Files(_) if is_done_here(notice.call()) => return self.answer(thread, notice),
+                Cause::Files(_) if is_done_here(notice.call()) => self.answer(thread, notice),
                 // The kernel now finds it ready, or a signal that ends the wait.
                 Cause::Files(_) | Cause::Time | Cause::Signals(_) => self.listener.go(&notice),
-                Cause::Child(_) | Cause::Again(_) | Cause::Fifo(_) => return self.answer(thread, notice),
+                Cause::Child(_) | Cause::Again(_) | Cause::Fifo(_) => self.answer(thread, notice),
                 Cause::Futex(_) => self.listener.answer(&notice, 0),
-                Cause::Connect(_) => return self.answer(thread, notice),
+                Cause::Connect(_) => self.answer(thread, notice),
             }
-            return Ok(());
+            return;
         }
         match held.late {
             Late::Answer(value) => self.listener.answer(&notice, value),
             Late::Fail(errno) => self.listener.fail(&notice, errno),
-            Late::Again => return self.answer(thread, notice),
+            Late::Again => self.answer(thread, notice),
             Late::Empty { bytes, sets } => {
                 let memory = self.table.memory_of(thread);
                 for set in sets.into_iter().filter(|&set| set != 0) {
@@ -509,31 +509,6 @@ impl Group {
                 self.listener.answer(&notice, 0);
             }
         }
-        Ok(())
-    }
-
-    /// At which calls the driver is told first.
-    fn point(&self, thread: usize, notice: &Notice) -> Option<What> {
-        if self.table.threads[thread].announced || self.starts_up {
-            return None;
-        }
-        let told = self.setup.looks == Looks::Told;
-        Some(match notice.call() {
-            Sysno::connect if self.network.is_of_datagrams(self.table.caller(thread), notice) => return None,
-            Sysno::connect => What::Connect,
-            Sysno::accept | Sysno::accept4 => What::Accept,
-            Sysno::nanosleep | Sysno::clock_nanosleep => What::Sleep,
-            Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time if told => What::Look,
-            Sysno::write | Sysno::writev if matches!(notice.int(0), 1 | 2) => What::Print,
-            Sysno::write | Sysno::writev | Sysno::sendto | Sysno::sendmsg | Sysno::sendmmsg if told => {
-                What::Send
-            }
-            Sysno::poll if notice.int(2) != 0 => What::Wait,
-            Sysno::epoll_wait | Sysno::epoll_pwait if notice.int(3) != 0 => What::Wait,
-            Sysno::ppoll | Sysno::select | Sysno::pselect6 | Sysno::epoll_pwait2 => What::Wait,
-            Sysno::recvfrom | Sysno::recvmsg => What::Read,
-            _ => return None,
-        })
     }
 
     fn handle(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {

@@ -35,6 +35,7 @@ mod output;
 mod paths;
 mod pipes;
 mod plan;
+mod points;
 mod polling;
 mod pool;
 mod process;
