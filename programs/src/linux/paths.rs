@@ -77,7 +77,13 @@ impl Looker {
 fn point(dir: BorrowedFd<'_>, path: &[u8], follow: bool, resolve: ResolveFlags) -> Result<OwnedFd, Errno> {
     let mut flags = OFlags::PATH | OFlags::CLOEXEC;
     flags.set(OFlags::NOFOLLOW, !follow);
-    fs::openat2(dir, path, flags, Mode::empty(), resolve)
+    loop {
+        match fs::openat2(dir, path, flags, Mode::empty(), resolve) {
+            // Something was renamed or mounted, anywhere on the machine, while the kernel went up from a directory.
+            Err(Errno::AGAIN) => {}
+            found => return found,
+        }
+    }
 }
 
 impl View {
@@ -302,4 +308,33 @@ pub(crate) fn spelled(caller: Caller<'_>, dir: i32, path: &[u8]) -> Option<Vec<u
 fn own_number(tid: u32) -> u32 {
     let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
     status_field(&status, "NSpid").unwrap_or(tid)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_rename_elsewhere_hides_no_file() {
+        let directory = tempfile::tempdir().expect("make a directory");
+        let (here, there) = (directory.path().join("here"), directory.path().join("there"));
+        std::fs::create_dir_all(here.join("moved")).expect("make a directory");
+        std::fs::create_dir(&there).expect("make a directory");
+        let root = fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).expect("open the root");
+        let is_over = AtomicBool::new(false);
+        let find = || point(root.as_fd(), b"/dev/../dev/null", true, STRAIGHT | ResolveFlags::IN_ROOT);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let _ = std::fs::rename(here.join("moved"), there.join("moved"));
+                    let _ = std::fs::rename(there.join("moved"), here.join("moved"));
+                }
+            });
+            let failed = (0..2_000).find_map(|_| find().err());
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(failed, None);
+        });
+    }
 }
