@@ -1,17 +1,7 @@
 //! Instructions by which a program sees the machine, and which no supervisor can answer.
 
-use std::path::PathBuf;
-
 use crate::Setup;
-
-/// Such an instruction, in the code that a program has loaded.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Instruction {
-    /// How assemblers call it: `rdtsc` (which stands for `rdtscp`, too), `rdpid`, `rdrand` or `rdseed`.
-    pub name: &'static str,
-    /// The program or the library that has it.
-    pub file: PathBuf,
-}
+pub use crate::instruction::Instruction;
 
 /// Starts a program, and looks through the code that it has loaded when it waits for the first time. Code that is there need not
 /// be run: this is a hint, for programs whose runs differ.

@@ -40,6 +40,8 @@
 //! Left out on purpose: IPv6 (refused, so that libraries carry on without), what datagrams carry, netlink but for interfaces, the times of files,
 //! timers by `timer_create`. Linux on x86-64 only; elsewhere [`Group::start`] refuses. [`ready`] says what a machine lacks.
 
+mod finding;
+mod instruction;
 mod setup;
 mod step;
 mod syncs;
@@ -54,7 +56,7 @@ pub mod ready;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub use elsewhere::{Group, Pool};
-pub use instructions::Instruction;
+pub use instruction::Instruction;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use linux::{Group, Pool};
 pub use setup::{Clock, Files, Limits, Looks, Setup};

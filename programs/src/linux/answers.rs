@@ -5,7 +5,8 @@
 
 use rand_core::Rng;
 
-use super::group::Group;
+use super::{apart::Apart, paths::Sight, table::Table};
+use crate::{Clock, Setup};
 
 /// What becomes of a look into a file.
 pub(crate) enum Answered {
@@ -69,9 +70,19 @@ const OF_MACHINE: [&str; 7] = [
 const COUNTERS: [&str; 8] =
     [".current", ".peak", ".stat", ".events", ".pressure", ".usage", "usage_in_bytes", "cpuacct.usage"];
 
-impl Group {
+/// Who asks for a file, and what the answer depends on.
+pub(crate) struct Asked<'a> {
+    pub(crate) table: &'a mut Table,
+    pub(crate) thread: usize,
+    pub(crate) sight: &'a mut Sight,
+    pub(crate) setup: &'a Setup,
+    pub(crate) clock: Clock,
+    pub(crate) apart: Apart,
+}
+
+impl Asked<'_> {
     /// What a file says, by its name without links and detours.
-    pub(crate) fn answer_for(&mut self, thread: usize, name: &str) -> Answered {
+    pub(crate) fn answer_for(&mut self, name: &str) -> Answered {
         let hundredths = self.clock.monotonic_ns / 10_000_000;
         let text = match name {
             "/etc/hosts" => {
@@ -104,7 +115,7 @@ impl Group {
             "/sys/devices/system/cpu/online" | "/sys/devices/system/cpu/possible" | "/sys/devices/system/cpu/present" => {
                 "0\n".to_owned()
             }
-            "/proc/sys/kernel/random/uuid" | "/proc/sys/kernel/random/boot_id" => self.draw_uuid(thread),
+            "/proc/sys/kernel/random/uuid" | "/proc/sys/kernel/random/boot_id" => self.draw_uuid(),
             "/proc/sys/kernel/random/entropy_avail" => "256\n".to_owned(),
             "/proc/sys/fs/file-nr" => "1000\t0\t100000\n".to_owned(),
             "/proc/sys/fs/inode-nr" | "/proc/sys/fs/inode-state" | "/proc/sys/fs/dentry-state"
@@ -129,8 +140,9 @@ impl Group {
                 Answered::Absent
             };
         };
-        let own = self.processes.iter().rposition(|process| process.alive && process.own_pid == number);
-        let outer = || self.processes.iter().rposition(|process| process.alive && process.pid == number);
+        let own = self.table.processes.iter().rposition(|process| process.alive && process.own_pid == number);
+        let outer =
+            || self.table.processes.iter().rposition(|process| process.alive && process.pid == number);
         let Some(process) = own.or_else(outer) else {
             // The init, or nobody's.
             return if file.is_empty() { Answered::Real } else { Answered::Absent };
@@ -140,8 +152,9 @@ impl Group {
             Some((task, file)) => (task.parse().unwrap_or(number), file),
             None => (number, file),
         };
-        let own = self.processes[process].own_pid;
-        let parent = self.processes[process].parent.map_or(1, |parent| self.processes[parent].own_pid);
+        let own = self.table.processes[process].own_pid;
+        let parent =
+            self.table.processes[process].parent.map_or(1, |parent| self.table.processes[parent].own_pid);
         match file {
             "stat" => Answered::Text(format!(
                 "{number} (program) R {parent} {own} {own} 0 -1 4194304 100 0 0 0 1 1 0 0 20 0 1 0 100 60000000 3000 \
@@ -157,7 +170,7 @@ impl Group {
 
     /// The status of a process as it sees it, but for what the kernel counts.
     fn status_of(&mut self, rest: &str) -> Option<String> {
-        let text = self.view().ok()?.read(&format!("proc/{rest}"))?;
+        let text = self.sight.view(self.table.caller(self.thread)).ok()?.read(&format!("proc/{rest}"))?;
         let lines = text.lines().map(|line| {
             let name = line.split(':').next().unwrap_or_default();
             match name {
@@ -183,8 +196,8 @@ impl Group {
         (0..16).map(|at| format!("{:02x}", byte(at))).collect()
     }
 
-    fn draw_uuid(&mut self, thread: usize) -> String {
-        let random = &mut self.processes[self.threads[thread].process].random;
+    fn draw_uuid(&mut self) -> String {
+        let random = self.table.random_of(self.thread);
         let (high, low) = (random.next_u64(), random.next_u64());
         format!(
             "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}\n",

@@ -10,14 +10,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use rustix::io::Errno;
-
-use super::{
-    group::{Answer, Group},
-    newborn::fork,
-    notify::Notice,
-};
-use crate::Step;
+use super::newborn::fork;
 
 /// Which namespaces a program has, beside those that it cannot be without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,16 +52,4 @@ pub(super) unsafe fn fork_apart(namespaces: i32) -> io::Result<(Option<OwnedFd>,
         }
     }
     Err(refused)
-}
-
-impl Group {
-    /// Calls about what is shared by number or name.
-    pub(crate) fn share(&mut self, notice: &Notice) -> Result<Answer, Errno> {
-        if !self.apart.ipc {
-            self.events.push_back(Step::Refused(notice.call().name().to_owned()));
-            return Err(Errno::PERM);
-        }
-        self.life.spoil();
-        Ok(Answer::Go)
-    }
 }

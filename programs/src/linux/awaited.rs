@@ -7,9 +7,12 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::{event::PollFlags, io::Errno};
+use rustix::event::PollFlags;
 
-use super::{group::Group, waiting::is_ready};
+use super::{polling::is_ready, process::Process};
+
+/// Epolls within epolls are followed as far as the kernel allows them.
+const DEPTH: u32 = 5;
 
 /// Files and signals, any of which ends a wait.
 #[derive(Default)]
@@ -28,37 +31,13 @@ impl Awaited {
         let files: Vec<_> = self.files.iter().map(|(file, events)| (file.as_fd(), *events)).collect();
         is_ready(&files)
     }
-}
 
-/// Epolls within epolls are followed as far as the kernel allows them.
-const DEPTH: u32 = 5;
-
-impl Group {
-    /// Adds what a thread waits for at one of its descriptors.
-    pub(crate) fn add_awaited(
-        &self,
-        thread: usize,
-        fd: i32,
-        events: PollFlags,
-        awaited: &mut Awaited,
-    ) -> Result<(), Errno> {
-        let file = self.file_of(thread, fd)?;
-        if !self.has_signal_files || !self.adds_signals(thread, fd, events, awaited, DEPTH) {
-            awaited.files.push((file, events));
-        }
-        Ok(())
+    /// Adds what a signalfd waits for, or an epoll that holds one; whether a descriptor of a thread is such a file.
+    pub(crate) fn adds_signals(&mut self, process: &Process, tid: u32, fd: i32, events: PollFlags) -> bool {
+        self.follow(process, tid, fd, events, DEPTH)
     }
 
-    /// Whether a descriptor is a signalfd, or an epoll that holds one.
-    fn adds_signals(
-        &self,
-        thread: usize,
-        fd: i32,
-        events: PollFlags,
-        awaited: &mut Awaited,
-        depth: u32,
-    ) -> bool {
-        let tid = self.threads[thread].tid;
+    fn follow(&mut self, process: &Process, tid: u32, fd: i32, events: PollFlags, depth: u32) -> bool {
         let link = std::fs::read_link(format!("/proc/{tid}/fd/{fd}")).unwrap_or_default();
         let info = || std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).unwrap_or_default();
         match link.to_str() {
@@ -66,8 +45,7 @@ impl Group {
                 if events.contains(PollFlags::IN) {
                     let info = info();
                     let set = info.lines().find_map(|line| line.strip_prefix("sigmask:"));
-                    awaited.signals |=
-                        set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+                    self.signals |= set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
                 }
                 true
             }
@@ -76,15 +54,15 @@ impl Group {
                 let mut parts = Awaited::default();
                 let mut has_signals = false;
                 for &(fd, events) in &items {
-                    if self.adds_signals(thread, fd, events, &mut parts, depth - 1) {
+                    if parts.follow(process, tid, fd, events, depth - 1) {
                         has_signals = true;
-                    } else if let Ok(file) = self.file_of(thread, fd) {
+                    } else if let Ok(file) = process.file(fd) {
                         parts.files.push((file, events));
                     }
                 }
                 if has_signals {
-                    awaited.files.append(&mut parts.files);
-                    awaited.signals |= parts.signals;
+                    self.files.append(&mut parts.files);
+                    self.signals |= parts.signals;
                 }
                 has_signals
             }

@@ -9,8 +9,9 @@
 
 use std::{
     collections::VecDeque,
-    net::SocketAddrV4,
+    net::{Ipv4Addr, SocketAddrV4},
     os::fd::{AsFd, OwnedFd},
+    sync::Arc,
 };
 
 use rustix::{
@@ -22,11 +23,13 @@ use rustix::{
     },
 };
 
-use super::{options::Options, output::PARTS, waiting::is_ready};
-use crate::{Ending, SocketId, Step};
+use super::{options::Options, polling::is_ready};
+use crate::{Ending, Setup, SocketId, Step};
 
 /// Buffers of a connection; the kernel grants less to others than root.
 pub(crate) const BUFFER: usize = 4 << 20;
+/// How many parts are taken at once from a file.
+pub(crate) const PARTS: usize = 64;
 /// The first port that sockets are given by themselves.
 const FIRST_PORT: u16 = 40_000;
 
@@ -65,14 +68,33 @@ pub(crate) struct Socket {
 }
 
 /// The sockets of a group.
-#[derive(Default)]
 pub(crate) struct Sockets {
+    setup: Arc<Setup>,
     pub(crate) all: Vec<Socket>,
-    pub(crate) hub: Option<(OwnedFd, SocketAddrAny)>,
-    pub(crate) ports: u16,
+    hub: Option<(OwnedFd, SocketAddrAny)>,
+    ports: u16,
 }
 
 impl Sockets {
+    pub(crate) fn new(setup: Arc<Setup>) -> Self {
+        Self { setup, all: Vec::new(), hub: None, ports: 0 }
+    }
+
+    /// The address of the host.
+    pub(crate) fn host(&self) -> Ipv4Addr {
+        self.setup.address
+    }
+
+    /// Whether an address is the host's.
+    pub(crate) fn is_own(&self, address: Ipv4Addr) -> bool {
+        address == self.setup.address || address.is_loopback() || address.is_unspecified()
+    }
+
+    /// Whether an address is that of a host of this world.
+    pub(crate) fn is_known(&self, address: Ipv4Addr) -> bool {
+        self.is_own(address) || self.setup.hosts.iter().any(|(_, host)| *host == address)
+    }
+
     pub(crate) fn get(&mut self, id: SocketId) -> &mut Socket {
         &mut self.all[id.0 as usize]
     }

@@ -13,50 +13,60 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
-    group::{Answer, Group},
-    notify::Notice,
+    addresses::{address, write_address},
+    call::Answer,
+    connections::Sockets,
+    notify::{Listener, Notice},
+    table::Caller,
 };
 
 /// One socket.
-pub(crate) struct Datagram {
+struct Datagram {
     inode: u64,
     local: Option<SocketAddrV4>,
     peer: Option<SocketAddrV4>,
 }
 
-impl Group {
+/// The datagram sockets of a group.
+#[derive(Default)]
+pub(crate) struct Datagrams(Vec<Datagram>);
+
+impl Datagrams {
     /// `socket` for datagrams: a unix socket whose other end is closed, so that what is sent is refused.
-    pub(crate) fn make_datagram(&mut self, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn make(&mut self, listener: &Listener, notice: &Notice) -> Result<Answer, Errno> {
         let kind = notice.int(1);
         let (theirs, _) = socketpair(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
         if kind & libc::SOCK_NONBLOCK != 0 {
             rustix::fs::fcntl_setfl(&theirs, OFlags::NONBLOCK)?;
         }
         let inode = rustix::fs::fstat(&theirs)?.st_ino;
-        self.listener
-            .give(notice, theirs.as_fd(), kind & libc::SOCK_CLOEXEC != 0)
-            .map_err(|_| Errno::MFILE)?;
-        self.datagrams.retain(|socket| socket.inode != inode);
-        self.datagrams.push(Datagram { inode, local: None, peer: None });
+        listener.give(notice, theirs.as_fd(), kind & libc::SOCK_CLOEXEC != 0).map_err(|_| Errno::MFILE)?;
+        self.0.retain(|socket| socket.inode != inode);
+        self.0.push(Datagram { inode, local: None, peer: None });
         Ok(Answer::Done)
     }
 
-    fn find_datagram(&self, thread: usize, notice: &Notice) -> Option<usize> {
-        if self.datagrams.is_empty() {
+    fn find(&self, caller: Caller<'_>, notice: &Notice) -> Option<usize> {
+        if self.0.is_empty() {
             return None;
         }
-        let file = self.file_of(thread, notice.int(0)).ok()?;
+        let file = caller.file(notice.int(0)).ok()?;
         let inode = rustix::fs::fstat(&file).ok()?.st_ino;
-        self.datagrams.iter().position(|socket| socket.inode == inode)
+        self.0.iter().position(|socket| socket.inode == inode)
     }
 
     /// Whether a call is about such a socket.
-    pub(crate) fn is_datagram(&self, thread: usize, notice: &Notice) -> bool {
-        self.find_datagram(thread, notice).is_some()
+    pub(crate) fn has(&self, caller: Caller<'_>, notice: &Notice) -> bool {
+        self.find(caller, notice).is_some()
     }
 
     /// A call about such a socket; none if it is about something else.
-    pub(crate) fn datagram_call(&mut self, thread: usize, notice: &Notice) -> Option<Result<Answer, Errno>> {
+    pub(crate) fn call(
+        &mut self,
+        sockets: &mut Sockets,
+        caller: Caller<'_>,
+        notice: &Notice,
+    ) -> Option<Result<Answer, Errno>> {
         if !matches!(
             notice.call(),
             Sysno::bind
@@ -70,17 +80,15 @@ impl Group {
         ) {
             return None;
         }
-        let at = self.find_datagram(thread, notice)?;
+        let at = self.find(caller, notice)?;
         Some(match notice.call() {
-            Sysno::bind | Sysno::connect => self.name_datagram(thread, notice, at),
+            Sysno::bind | Sysno::connect => self.name(sockets, caller, notice, at),
             Sysno::getsockname | Sysno::getpeername => {
-                let socket = &self.datagrams[at];
+                let socket = &self.0[at];
                 match (notice.call(), socket.peer) {
                     (Sysno::getpeername, None) => Err(Errno::NOTCONN),
-                    (Sysno::getpeername, peer) => {
-                        self.write_address(thread, notice.arg(1), notice.arg(2), peer)
-                    }
-                    _ => self.write_address(thread, notice.arg(1), notice.arg(2), socket.local),
+                    (Sysno::getpeername, peer) => write_address(caller, notice.arg(1), notice.arg(2), peer),
+                    _ => write_address(caller, notice.arg(1), notice.arg(2), socket.local),
                 }
                 .map(|()| Answer::Value(0))
             }
@@ -90,31 +98,37 @@ impl Group {
         })
     }
 
-    fn name_datagram(&mut self, thread: usize, notice: &Notice, at: usize) -> Result<Answer, Errno> {
-        let (address, bytes) = self.address(thread, notice)?;
+    fn name(
+        &mut self,
+        sockets: &mut Sockets,
+        caller: Caller<'_>,
+        notice: &Notice,
+        at: usize,
+    ) -> Result<Answer, Errno> {
+        let (given, bytes) = address(caller, notice)?;
         let connects = notice.call() == Sysno::connect;
         if connects && bytes.get(..2) == Some(&(libc::AF_UNSPEC as u16).to_ne_bytes()) {
-            self.datagrams[at].peer = None;
+            self.0[at].peer = None;
             return Ok(Answer::Value(0));
         }
-        let address = address.ok_or(Errno::AFNOSUPPORT)?;
+        let address = given.ok_or(Errno::AFNOSUPPORT)?;
         if !connects {
-            if !self.is_own(*address.ip()) {
+            if !sockets.is_own(*address.ip()) {
                 return Err(Errno::ADDRNOTAVAIL);
             }
-            let port = if address.port() == 0 { self.sockets.next_port() } else { address.port() };
-            self.datagrams[at].local = Some(SocketAddrV4::new(*address.ip(), port));
+            let port = if address.port() == 0 { sockets.next_port() } else { address.port() };
+            self.0[at].local = Some(SocketAddrV4::new(*address.ip(), port));
             return Ok(Answer::Value(0));
         }
-        if !self.is_own(*address.ip()) && !self.setup.hosts.iter().any(|(_, host)| host == address.ip()) {
+        if !sockets.is_known(*address.ip()) {
             return Err(Errno::NETUNREACH);
         }
-        let own = if address.ip().is_loopback() { *address.ip() } else { self.setup.address };
-        let port = match self.datagrams[at].local {
+        let own = if address.ip().is_loopback() { *address.ip() } else { sockets.host() };
+        let port = match self.0[at].local {
             Some(local) => local.port(),
-            None => self.sockets.next_port(),
+            None => sockets.next_port(),
         };
-        let socket = &mut self.datagrams[at];
+        let socket = &mut self.0[at];
         (socket.local, socket.peer) = (Some(SocketAddrV4::new(own, port)), Some(address));
         Ok(Answer::Value(0))
     }

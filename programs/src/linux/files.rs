@@ -1,6 +1,10 @@
 //! Opening of files: some are answered with others, and some are out of reach.
 
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    os::fd::{AsFd, AsRawFd as _, OwnedFd},
+    sync::Arc,
+};
 
 use rand_core::Rng;
 use rustix::{
@@ -10,62 +14,105 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
-    answers::Answered,
-    group::{Answer, Group},
-    notify::Notice,
-    paths::Found,
+    answers::{Answered, Asked},
+    apart::Apart,
+    call::{Answer, Cause, Held, Late},
+    fifos::Opening,
+    found::Found,
+    notify::{Listener, Notice},
+    paths::{Sight, spelled},
+    stamps::Stamps,
+    table::{Caller, State, Table},
 };
-use crate::Step;
+use crate::{Clock, Setup, Step};
 
 /// Bytes of randomness that one call is given at most.
 const MOST_RANDOM: usize = 1 << 20;
 /// Bytes that a random file holds for reads at a position.
 const HELD_RANDOM: usize = 16 << 10;
 
-impl Group {
-    pub(crate) fn open(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+/// What a program finds of files.
+pub(crate) struct FileSystem {
+    setup: Arc<Setup>,
+    apart: Apart,
+    pub(crate) sight: Sight,
+    /// The times of its files.
+    pub(crate) stamps: Stamps,
+    /// What files were answered with, by their names.
+    answered: BTreeMap<String, (String, OwnedFd)>,
+    /// Files that stand for `/dev/urandom`.
+    pub(crate) random_files: Vec<u64>,
+}
+
+impl FileSystem {
+    /// With one of its files that was made when the program was started.
+    pub(crate) fn new(setup: &Arc<Setup>, apart: Apart, made: &OwnedFd) -> Self {
+        Self {
+            setup: setup.clone(),
+            apart,
+            sight: Sight::new(setup.files),
+            stamps: Stamps::new(made, setup.clock.wall_ns),
+            answered: BTreeMap::new(),
+            random_files: Vec::new(),
+        }
+    }
+
+    /// `open` and its kin.
+    pub(crate) fn open(
+        &mut self,
+        table: &mut Table,
+        clock: Clock,
+        listener: &Listener,
+        events: &mut VecDeque<Step>,
+        thread: usize,
+        notice: &Notice,
+    ) -> Result<Answer, Errno> {
         let (dir, path_at, flags) = match notice.call() {
             Sysno::open => (libc::AT_FDCWD, 0, notice.int(1)),
             Sysno::openat => (notice.int(0), 1, notice.int(2)),
-            _ => (notice.int(0), 1, self.memory_of(thread).u32(notice.arg(2))? as i32),
+            _ => (notice.int(0), 1, table.memory_of(thread).u32(notice.arg(2))? as i32),
         };
         if flags & libc::O_PATH != 0 {
             return Ok(Answer::Go);
         }
-        let path = self.memory_of(thread).text(notice.arg(path_at))?;
-        let name = match self.find(thread, dir, &path, flags & libc::O_NOFOLLOW == 0) {
-            Ok(found) if found.is_random() => return self.give_random_file(thread, notice, flags),
+        let path = table.memory_of(thread).text(notice.arg(path_at))?;
+        let name = match self.sight.find(table.caller(thread), dir, &path, flags & libc::O_NOFOLLOW == 0) {
+            Ok(found) if found.is_random() => {
+                return self.give_random_file(table, listener, thread, notice, flags);
+            }
             Ok(found) => {
                 let name = found.name()?;
-                if let Some(what) = self.out_of_reach(&found, &name)? {
+                if let Some(what) = self.out_of_reach(table.caller(thread), &found, &name)? {
                     let name = String::from_utf8_lossy(&name);
-                    self.events.push_back(Step::Refused(format!("open the {what} {name}")));
+                    events.push_back(Step::Refused(format!("open the {what} {name}")));
                     return Err(Errno::ACCESS);
                 }
                 if found.kind() == FileType::Fifo && name.starts_with(b"/") {
-                    let opening = self.opening(found, flags);
-                    return opening.map_or(Ok(Answer::Go), |opening| self.open_fifo(notice, opening));
+                    let opening = Opening::new(found, flags, table.heard);
+                    return opening
+                        .map_or(Ok(Answer::Go), |opening| open_fifo(table, listener, notice, opening));
                 }
                 if flags & libc::O_ACCMODE != libc::O_RDONLY {
-                    self.watch(found);
+                    self.stamps.note_opened(&mut self.sight, table.caller(thread), found);
                     return Ok(Answer::Go);
                 }
-                self.usual_name(name)
+                self.sight.usual_name(name)
             }
             Err(_) if flags & libc::O_CREAT != 0 => {
-                self.expect(thread, dir, &path);
+                self.stamps.expect(&mut self.sight, table.caller(thread), dir, &path);
                 return Ok(Answer::Go);
             }
             // What is not there on the machine may be there on a simulated host.
-            Err(_) => self.spelled(thread, dir, &path).unwrap_or_default(),
+            Err(_) => spelled(table.caller(thread), dir, &path).unwrap_or_default(),
         };
         let (Ok(name), libc::O_RDONLY) = (String::from_utf8(name), flags & libc::O_ACCMODE) else {
             return Ok(Answer::Go);
         };
-        match self.answer_for(thread, &name) {
+        let (sight, setup, apart) = (&mut self.sight, &*self.setup, self.apart);
+        match (Asked { table, thread, sight, setup, clock, apart }).answer_for(&name) {
             Answered::Text(text) => {
                 let file = self.answered_file(name, text)?;
-                self.give_file(notice, flags, &file)
+                give_file(listener, notice, flags, &file)
             }
             Answered::Absent => Err(Errno::NOENT),
             Answered::Real => Ok(Answer::Go),
@@ -84,27 +131,35 @@ impl Group {
         open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
     }
 
-    fn give_file(&mut self, notice: &Notice, flags: i32, file: &OwnedFd) -> Result<Answer, Errno> {
-        let closes = flags & libc::O_CLOEXEC != 0;
-        self.listener.give(notice, file.as_fd(), closes).map_err(|_| Errno::MFILE)?;
-        Ok(Answer::Done)
-    }
-
     /// A file in place of `/dev/urandom`. Its reads are answered; it holds something for those who read at a position.
-    fn give_random_file(&mut self, thread: usize, notice: &Notice, flags: i32) -> Result<Answer, Errno> {
+    fn give_random_file(
+        &mut self,
+        table: &mut Table,
+        listener: &Listener,
+        thread: usize,
+        notice: &Notice,
+        flags: i32,
+    ) -> Result<Answer, Errno> {
         let mut bytes = vec![0; HELD_RANDOM];
-        self.processes[self.threads[thread].process].random.fill_bytes(&mut bytes);
+        table.random_of(thread).fill_bytes(&mut bytes);
         let file = memory_file(&bytes)?;
         self.random_files.push(rustix::fs::fstat(&file)?.st_ino);
-        self.give_file(notice, flags, &file)
+        give_file(listener, notice, flags, &file)
     }
 
     /// What a file is that a program must not open: a device, or a pipe of the machine. Mounts keep it from devices, too.
-    fn out_of_reach(&mut self, found: &Found, name: &[u8]) -> Result<Option<&'static str>, Errno> {
+    fn out_of_reach(
+        &mut self,
+        caller: Caller<'_>,
+        found: &Found,
+        name: &[u8],
+    ) -> Result<Option<&'static str>, Errno> {
         Ok(match found.kind() {
             FileType::BlockDevice => Some("device"),
             FileType::CharacterDevice if !found.is_harmless() => Some("device"),
-            FileType::Fifo if name.starts_with(b"/") && !self.view()?.is_at_home(&found.stat) => Some("pipe"),
+            FileType::Fifo if name.starts_with(b"/") && !self.sight.is_at_home(caller, &found.stat)? => {
+                Some("pipe")
+            }
             _ => None,
         })
     }
@@ -118,27 +173,79 @@ impl Group {
         Answer::Go
     }
 
-    pub(crate) fn getrandom(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        self.give_random(thread, notice.arg(0), notice.arg(1))
-    }
-
-    fn give_random(&mut self, thread: usize, address: u64, length: u64) -> Result<Answer, Errno> {
-        let mut bytes = vec![0; MOST_RANDOM.min(length as usize)];
-        self.processes[self.threads[thread].process].random.fill_bytes(&mut bytes);
-        self.memory_of(thread).write(address, &bytes)?;
-        Ok(Answer::Value(bytes.len() as i64))
-    }
-
-    /// A read of `/dev/urandom`.
-    pub(crate) fn read_random(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        if notice.call() == Sysno::readv {
-            // The first part alone: readers come back for the rest.
-            let memory = self.memory_of(thread);
-            let (address, length) = (memory.u64(notice.arg(1))?, memory.u64(notice.arg(1) + 8)?);
-            return self.give_random(thread, address, length);
+    /// Whether a call reads a file that stands for `/dev/urandom`.
+    pub(crate) fn reads_random(&self, notice: &Notice, file: &OwnedFd) -> Result<bool, Errno> {
+        if self.random_files.is_empty() || !matches!(notice.call(), Sysno::read | Sysno::readv) {
+            return Ok(false);
         }
-        self.give_random(thread, notice.arg(1), notice.arg(2))
+        Ok(self.random_files.contains(&rustix::fs::fstat(file)?.st_ino))
     }
+}
+
+fn give_file(listener: &Listener, notice: &Notice, flags: i32, file: &OwnedFd) -> Result<Answer, Errno> {
+    let closes = flags & libc::O_CLOEXEC != 0;
+    listener.give(notice, file.as_fd(), closes).map_err(|_| Errno::MFILE)?;
+    Ok(Answer::Done)
+}
+
+/// Opens a FIFO: at once if the other end is open, together with whoever waits to open that, or later.
+fn open_fifo(
+    table: &mut Table,
+    listener: &Listener,
+    notice: &Notice,
+    opening: Box<Opening>,
+) -> Result<Answer, Errno> {
+    if opening.has_partner()? {
+        return Ok(Answer::Go);
+    }
+    let counterpart = table.threads.iter_mut().find(|thread| {
+        matches!(&thread.state, State::Held(_, held)
+            if matches!(&held.cause, Cause::Fifo(other) if opening.is_other_end(other)))
+    });
+    let Some(other) = counterpart else {
+        return Ok(Answer::Hold(Held { until: None, cause: Cause::Fifo(opening), late: Late::Again }));
+    };
+    let _both = opening.open(OFlags::RDWR | OFlags::NONBLOCK)?;
+    let end = opening.open(opening.flags)?;
+    if let State::Held(their_notice, Held { cause: Cause::Fifo(theirs), .. }) =
+        std::mem::replace(&mut other.state, State::Running)
+    {
+        other.announced = false;
+        let their_end = theirs.open(theirs.flags)?;
+        give_end(listener, &their_notice, &theirs, &their_end);
+    }
+    give_end(listener, notice, &opening, &end);
+    Ok(Answer::Done)
+}
+
+fn give_end(listener: &Listener, notice: &Notice, opening: &Opening, end: &OwnedFd) {
+    let closes = opening.flags.contains(OFlags::CLOEXEC);
+    if listener.give(notice, end.as_fd(), closes).is_err() {
+        listener.fail(notice, Errno::MFILE);
+    }
+}
+
+/// `getrandom`.
+pub(crate) fn getrandom(table: &mut Table, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+    give_random(table, thread, notice.arg(0), notice.arg(1))
+}
+
+fn give_random(table: &mut Table, thread: usize, address: u64, length: u64) -> Result<Answer, Errno> {
+    let mut bytes = vec![0; MOST_RANDOM.min(length as usize)];
+    table.random_of(thread).fill_bytes(&mut bytes);
+    table.memory_of(thread).write(address, &bytes)?;
+    Ok(Answer::Value(bytes.len() as i64))
+}
+
+/// A read of `/dev/urandom`.
+pub(crate) fn read_random(table: &mut Table, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+    if notice.call() == Sysno::readv {
+        // The first part alone: readers come back for the rest.
+        let memory = table.memory_of(thread);
+        let (address, length) = (memory.u64(notice.arg(1))?, memory.u64(notice.arg(1) + 8)?);
+        return give_random(table, thread, address, length);
+    }
+    give_random(table, thread, notice.arg(1), notice.arg(2))
 }
 
 fn memory_file(bytes: &[u8]) -> Result<OwnedFd, Errno> {

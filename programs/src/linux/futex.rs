@@ -6,15 +6,29 @@
 use rustix::io::Errno;
 
 use super::{
-    group::{Answer, Group},
+    call::{Answer, Cause, Deadline, FutexWait, Held, Late},
     notify::Notice,
-    table::{Cause, Deadline, FutexWait, Held, Late, State},
+    table::{State, Table},
+    time::Time,
 };
 
-impl Group {
-    pub(crate) fn futex(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
-        let process = self.threads[thread].process;
+/// The futexes of a group: in which order threads came to wait.
+#[derive(Default)]
+pub(crate) struct Futexes {
+    sequence: u64,
+}
+
+impl Futexes {
+    /// `futex`.
+    pub(crate) fn call(
+        &mut self,
+        table: &mut Table,
+        time: &Time,
+        thread: usize,
+        notice: &Notice,
+    ) -> Result<Answer, Errno> {
+        let memory = table.memory_of(thread);
+        let process = table.threads[thread].process;
         let (address, op, value) = (notice.arg(0), notice.int(1), notice.arg(2) as u32);
         let private = op & libc::FUTEX_PRIVATE_FLAG != 0;
         let key = Key { process, private };
@@ -24,27 +38,27 @@ impl Group {
                     return Err(Errno::AGAIN);
                 }
                 let timeout = memory.timespec(notice.arg(3))?;
-                let until = timeout.map(|time| match command {
-                    libc::FUTEX_WAIT => self.in_time(time),
-                    _ if op & libc::FUTEX_CLOCK_REALTIME != 0 => Deadline::Wall(time),
-                    _ => Deadline::Monotonic(time),
+                let until = timeout.map(|timeout| match command {
+                    libc::FUTEX_WAIT => time.in_time(timeout),
+                    _ if op & libc::FUTEX_CLOCK_REALTIME != 0 => Deadline::Wall(timeout),
+                    _ => Deadline::Monotonic(timeout),
                 });
                 let bits = if command == libc::FUTEX_WAIT { u32::MAX } else { notice.arg(5) as u32 };
                 self.sequence += 1;
                 let wait = FutexWait { address, private, bits, value, woken: false, order: self.sequence };
                 Ok(Answer::Hold(Held { until, cause: Cause::Futex(wait), late: Late::Fail(Errno::TIMEDOUT) }))
             }
-            libc::FUTEX_WAKE => Ok(Answer::Value(self.wake(key, address, value, u32::MAX))),
+            libc::FUTEX_WAKE => Ok(Answer::Value(wake(table, key, address, value, u32::MAX))),
             libc::FUTEX_WAKE_BITSET => {
-                Ok(Answer::Value(self.wake(key, address, value, notice.arg(5) as u32)))
+                Ok(Answer::Value(wake(table, key, address, value, notice.arg(5) as u32)))
             }
             libc::FUTEX_WAKE_OP => {
                 let (second, code) = (notice.arg(4), notice.arg(5) as u32);
                 let old = memory.u32(second)?;
                 memory.write(second, &operate(code, old).to_le_bytes())?;
-                let mut woken = self.wake(key, address, value, u32::MAX);
+                let mut woken = wake(table, key, address, value, u32::MAX);
                 if compare(code, old) {
-                    woken += self.wake(key, second, notice.arg(3) as u32, u32::MAX);
+                    woken += wake(table, key, second, notice.arg(3) as u32, u32::MAX);
                 }
                 Ok(Answer::Value(woken))
             }
@@ -52,11 +66,11 @@ impl Group {
                 if command == libc::FUTEX_CMP_REQUEUE && memory.u32(address)? != notice.arg(5) as u32 {
                     return Err(Errno::AGAIN);
                 }
-                let woken = self.wake(key, address, value, u32::MAX);
-                let moved = self.sleepers(key, address, u32::MAX);
+                let woken = wake(table, key, address, value, u32::MAX);
+                let moved = sleepers(table, key, address, u32::MAX);
                 let moved: Vec<usize> = moved.into_iter().take(notice.arg(3) as u32 as usize).collect();
                 for &sleeper in &moved {
-                    if let Some(wait) = self.futex_wait(sleeper) {
+                    if let Some(wait) = futex_wait(table, sleeper) {
                         wait.address = notice.arg(4);
                     }
                 }
@@ -66,53 +80,53 @@ impl Group {
             _ => Err(Errno::NOSYS),
         }
     }
+}
 
-    fn futex_wait(&mut self, thread: usize) -> Option<&mut FutexWait> {
-        match &mut self.threads[thread].state {
-            State::Held(_, Held { cause: Cause::Futex(wait), .. }) => Some(wait),
-            _ => None,
+fn futex_wait(table: &mut Table, thread: usize) -> Option<&mut FutexWait> {
+    match &mut table.threads[thread].state {
+        State::Held(_, Held { cause: Cause::Futex(wait), .. }) => Some(wait),
+        _ => None,
+    }
+}
+
+/// The threads that sleep at an address, first come first.
+fn sleepers(table: &Table, key: Key, address: u64, bits: u32) -> Vec<usize> {
+    let mut sleepers: Vec<(u64, usize)> = Vec::new();
+    for (thread, entry) in table.threads.iter().enumerate() {
+        let State::Held(_, Held { cause: Cause::Futex(wait), .. }) = &entry.state else { continue };
+        // Shared memory is mapped at the same address in forked processes.
+        let same = entry.process == key.process || !(key.private || wait.private);
+        if same && !wait.woken && wait.address == address && wait.bits & bits != 0 {
+            sleepers.push((wait.order, thread));
         }
     }
+    sleepers.sort_unstable();
+    sleepers.into_iter().map(|(_, thread)| thread).collect()
+}
 
-    /// The threads that sleep at an address, first come first.
-    fn sleepers(&self, key: Key, address: u64, bits: u32) -> Vec<usize> {
-        let mut sleepers: Vec<(u64, usize)> = Vec::new();
-        for (thread, entry) in self.threads.iter().enumerate() {
-            let State::Held(_, Held { cause: Cause::Futex(wait), .. }) = &entry.state else { continue };
-            // Shared memory is mapped at the same address in forked processes.
-            let same = entry.process == key.process || !(key.private || wait.private);
-            if same && !wait.woken && wait.address == address && wait.bits & bits != 0 {
-                sleepers.push((wait.order, thread));
-            }
+fn wake(table: &mut Table, key: Key, address: u64, most: u32, bits: u32) -> i64 {
+    let sleepers = sleepers(table, key, address, bits);
+    let mut woken = 0;
+    for sleeper in sleepers.into_iter().take(most as usize) {
+        if let Some(wait) = futex_wait(table, sleeper) {
+            wait.woken = true;
+            woken += 1;
         }
-        sleepers.sort_unstable();
-        sleepers.into_iter().map(|(_, thread)| thread).collect()
     }
+    woken
+}
 
-    fn wake(&mut self, key: Key, address: u64, most: u32, bits: u32) -> i64 {
-        let sleepers = self.sleepers(key, address, bits);
-        let mut woken = 0;
-        for sleeper in sleepers.into_iter().take(most as usize) {
-            if let Some(wait) = self.futex_wait(sleeper) {
-                wait.woken = true;
-                woken += 1;
-            }
+/// Wakes those whose value the kernel has changed: a thread ended, and its id was cleared for those who join it.
+pub(crate) fn wake_changed(table: &mut Table, process: usize) {
+    let memory = table.processes[process].memory();
+    for thread in 0..table.threads.len() {
+        if table.threads[thread].process != process {
+            continue;
         }
-        woken
-    }
-
-    /// Wakes those whose value the kernel has changed: a thread ended, and its id was cleared for those who join it.
-    pub(crate) fn wake_changed(&mut self, process: usize) {
-        let memory = self.processes[process].memory();
-        for thread in 0..self.threads.len() {
-            if self.threads[thread].process != process {
-                continue;
-            }
-            if let Some(wait) = self.futex_wait(thread)
-                && memory.u32(wait.address).is_ok_and(|value| value != wait.value)
-            {
-                wait.woken = true;
-            }
+        if let Some(wait) = futex_wait(table, thread)
+            && memory.u32(wait.address).is_ok_and(|value| value != wait.value)
+        {
+            wait.woken = true;
         }
     }
 }

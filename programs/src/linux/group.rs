@@ -3,145 +3,77 @@
 //! One thread runs at a time. It runs until its next call; then the call is answered, made to wait, or left to the
 //! kernel, and the thread goes on. When it waits, another one is chosen by the seed; when all wait, the driver is told.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    os::fd::OwnedFd,
-    sync::Arc,
-};
+use std::{collections::VecDeque, net::SocketAddrV4, os::fd::OwnedFd, sync::Arc};
 
-use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
 use super::{
     apart::Apart,
+    births::{await_child, birth, born, exec, parent, renew},
+    call::{Answer, Cause, Held, Late},
     clock_page::ClockPage,
-    connections::Sockets,
-    datagrams::Datagram,
+    deaths::{buried, exit_process, exit_thread, look_after, send_signal},
+    effort::Effort,
+    files::{FileSystem, getrandom, read_random},
     filter::{FORBIDDEN, SHARED},
-    netlink::Netlink,
+    futex::Futexes,
+    hearing::{Heard, Hearing},
+    interfaces::ask_interface,
+    life::Life,
+    locks::{lease, lock_file, lock_range},
+    network::Network,
     notify::{Listener, Notice},
-    output::Output,
-    paths::View,
+    output::Streams,
+    pipes::write,
     plan::Role,
-    signals::Sent,
+    points::point,
+    signals::{Signals, await_signal, break_off, is_interrupted, suspend},
     spawn::{self, Started},
-    stamps::Stamps,
-    table::{Cause, Held, Late, Process, State, Thread},
-    template::Life,
-    time::Timers,
+    startup::{START_UP_CALLS, prepares},
+    surroundings::{processor, usage},
+    table::{State, Table},
+    time::Time,
+    timers::Timers,
+    turns::Turns,
+    waiting::{self, has_cause},
 };
-use crate::{Broken, Call, Clock, Limits, Looks, Setup, StartError, Step, What};
-
-/// Calls that a thread makes in a row before another one gets its turn.
-const STREAK: u32 = 400;
-/// Calls of all threads before a little time must pass.
-const CALLS: u32 = 20_000;
-/// What its calls are counted in.
-const SECOND_NS: u64 = 1_000_000_000;
-/// So much more than another call one counts of which the driver is told.
-const TOLD: u64 = 2;
-/// The same for a connection.
-const CONNECTION: u64 = 100;
-/// Calls that do nothing but look whether something happened, before a little time must pass.
-pub(crate) const SPINS: u32 = 300;
-/// The same during start-up: importing redis-py alone looks at the clock 13,000 times.
-const START_UP_SPINS: u32 = 60_000;
-/// That little time; it doubles as long as nothing else happens.
-pub(crate) const LITTLE_NS: u64 = 50_000;
-/// The most that it becomes.
-const MOST_LITTLE_NS: u64 = 1_000_000;
-
-/// How a call is answered.
-pub(crate) enum Answer {
-    Value(i64),
-    /// The kernel does the call.
-    Go,
-    Hold(Held),
-    /// Answered already.
-    Done,
-    /// The driver is told first; the call is looked at again.
-    Tell(What),
-}
+use crate::{Broken, Call, Clock, ConnectError, Ending, Looks, Setup, SocketId, StartError, Step, What};
 
 /// The processes of one host, in virtual time.
 pub struct Group {
     pub(crate) life: Life,
     pub(crate) listener: Arc<Listener>,
-    pub(crate) input: OwnedFd,
-    pub(crate) input_backlog: VecDeque<u8>,
-    pub(crate) input_ends: bool,
-    /// A line was written to its input.
-    pub(crate) told_lines: bool,
-    pub(crate) outputs: [Output; 2],
-    pub(crate) page: Option<Arc<ClockPage>>,
-    pub(crate) clock: Clock,
-    pub(crate) looks: Looks,
-    pub(crate) limits: Limits,
-    pub(crate) setup: Setup,
-    pub(crate) processes: Vec<Process>,
-    pub(crate) threads: Vec<Thread>,
-    /// Threads and processes that were made and have not called yet.
-    pub(crate) unborn: u32,
-    /// Calls and ends that were heard.
-    pub(crate) heard: u64,
-    /// Signals that were sent, and whose takers were not seen to.
-    pub(crate) sent: Vec<Sent>,
-    /// A signalfd was made.
-    pub(crate) has_signal_files: bool,
-    pub(crate) netlinks: Vec<Netlink>,
-    pub(crate) datagrams: Vec<Datagram>,
-    pub(crate) sockets: Sockets,
-    pub(crate) timers: Timers,
-    /// How it sees the file systems, once that was asked.
-    pub(crate) view: Option<View>,
-    /// The times of its files.
-    pub(crate) stamps: Stamps,
-    /// What files were answered with, by their names.
-    pub(crate) answered: BTreeMap<String, (String, OwnedFd)>,
+    setup: Arc<Setup>,
+    pub(crate) table: Table,
+    signals: Signals,
+    futexes: Futexes,
+    pub(crate) time: Time,
+    timers: Timers,
+    streams: Streams,
+    network: Network,
+    pub(crate) files: FileSystem,
     /// What it has of its own.
     pub(crate) apart: Apart,
-    /// Names that were made up for unix sockets.
-    pub(crate) names: u32,
-    pub(crate) random_files: Vec<u64>,
-    pub(crate) order: ChaCha8Rng,
-    /// It has not come to its first step.
-    pub(crate) starts_up: bool,
+    hearing: Hearing,
+    turns: Turns,
+    effort: Effort,
+    /// What the driver was not told yet.
     pub(crate) events: VecDeque<Step>,
-    pub(crate) current: usize,
-    pub(crate) streak: u32,
-    pub(crate) calls: u32,
-    /// What its calls of a second amount to, and since when.
-    pub(crate) work: u64,
-    work_since_ns: u64,
-    pub(crate) spins: u32,
-    pub(crate) little_ns: u64,
-    pub(crate) silent_slices: u64,
-    pub(crate) sequence: u64,
-    /// A thread ran, and may have printed or sent something.
-    pub(crate) has_run: bool,
-    /// Something was taken that was not told yet.
-    pub(crate) has_lines: bool,
-    pub(crate) over: bool,
+    /// It has not come to its first step.
+    starts_up: bool,
+    over: bool,
     broken: Option<Broken>,
 }
 
 impl std::fmt::Debug for Group {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let alive = self.processes.iter().filter(|process| process.alive).count();
+        let alive = self.table.processes.iter().filter(|process| process.alive).count();
         f.debug_struct("Group")
             .field("command", &self.setup.command)
             .field("processes", &alive)
             .finish_non_exhaustive()
     }
-}
-
-/// A stream of randomness of its own for each use.
-pub(crate) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(number);
-    random
 }
 
 /// Whether the supervisor does a call itself when a file is ready.
@@ -186,52 +118,28 @@ impl Group {
         page: Option<Arc<ClockPage>>,
         apart: Apart,
         input: OwnedFd,
-        [out, err]: [OwnedFd; 2],
+        outputs: [OwnedFd; 2],
     ) -> Self {
-        let stamps = Stamps::new(&out);
+        let setup = Arc::new(setup.clone());
+        let files = FileSystem::new(&setup, apart, &outputs[0]);
         Self {
             life,
             listener,
-            input,
-            input_backlog: VecDeque::new(),
-            input_ends: false,
-            told_lines: false,
-            outputs: [Output::new(out), Output::new(err)],
-            page,
-            clock: setup.clock,
-            looks: setup.looks,
-            limits: setup.limits,
-            setup: setup.clone(),
-            processes: Vec::new(),
-            threads: Vec::new(),
-            unborn: 1,
-            heard: 0,
-            sent: Vec::new(),
-            has_signal_files: false,
-            netlinks: Vec::new(),
-            datagrams: Vec::new(),
-            sockets: Sockets::default(),
+            table: Table::new(&setup),
+            signals: Signals::default(),
+            futexes: Futexes::default(),
+            time: Time::new(setup.clock, page),
             timers: Timers::default(),
-            view: None,
-            stamps,
-            answered: BTreeMap::new(),
+            streams: Streams::new(setup.limits, input, outputs),
+            network: Network::new(&setup, apart),
+            files,
             apart,
-            names: 0,
-            random_files: Vec::new(),
-            order: stream(setup.seed, 0),
-            starts_up: true,
+            hearing: Hearing::default(),
+            turns: Turns::new(setup.seed),
+            effort: Effort::default(),
+            setup,
             events: VecDeque::new(),
-            current: 0,
-            streak: 0,
-            calls: 0,
-            work: 0,
-            work_since_ns: 0,
-            spins: 0,
-            little_ns: LITTLE_NS,
-            silent_slices: 0,
-            sequence: 0,
-            has_run: true,
-            has_lines: false,
+            starts_up: true,
             over: false,
             broken: None,
         }
@@ -262,12 +170,81 @@ impl Group {
         }
     }
 
+    /// Writes one line to the program's standard input.
+    pub fn line(&mut self, line: &str) {
+        self.streams.line(line);
+    }
+
+    /// Whether the program has read the lines that were written to it, if any were.
+    #[must_use]
+    pub fn has_read(&self) -> bool {
+        self.streams.has_read()
+    }
+
+    /// Ends the program's standard input.
+    pub fn end_input(&mut self) {
+        self.streams.end_input();
+    }
+
+    /// Tells how a connect ended.
+    pub fn connected(&mut self, socket: SocketId, outcome: Result<(), ConnectError>) {
+        self.network.sockets.connected(socket, outcome);
+    }
+
+    /// Delivers bytes to the program.
+    pub fn deliver(&mut self, socket: SocketId, bytes: &[u8]) {
+        self.network.sockets.deliver(socket, bytes);
+    }
+
+    /// Tells the program that the other side ended the connection.
+    pub fn closed(&mut self, socket: SocketId, how: Ending) {
+        self.network.sockets.closed(&self.table, socket, how);
+    }
+
+    /// A connection comes to a listening socket; none if it listens no more.
+    pub fn accept(&mut self, listener: SocketId, from: SocketAddrV4) -> Option<SocketId> {
+        self.network.sockets.accept(&self.table, listener, from)
+    }
+
     /// Kills the processes. What they said before is told first.
     fn give_up(&mut self, broken: Broken) {
         self.life.kill();
-        self.has_lines = true;
+        self.streams.tell_all();
         let _ = self.gather();
         self.broken = Some(broken);
+    }
+
+    /// Runs the program until it is about to do what does not belong to its start-up, or is gone.
+    pub(crate) fn start_up(&mut self) -> Result<(), Broken> {
+        loop {
+            if self.is_running() {
+                self.listen()?;
+                continue;
+            }
+            let called =
+                self.table.threads.iter().position(|thread| matches!(thread.state, State::Called(_)));
+            let Some(thread) =
+                called.filter(|_| self.effort.calls() <= START_UP_CALLS && self.events.is_empty())
+            else {
+                return Ok(());
+            };
+            let State::Called(notice) = &self.table.threads[thread].state else { return Ok(()) };
+            if !prepares(self.table.caller(thread), notice) {
+                return Ok(());
+            }
+            self.turns.begin(thread);
+            self.serve(thread);
+        }
+    }
+
+    /// Start-up is over: from now on the seed and the driver's clock count.
+    fn take_up(&mut self) {
+        self.starts_up = false;
+        self.effort.take_up();
+        self.turns.take_up();
+        self.table.take_up(self.setup.seed);
+        self.time.take_up();
+        self.streams.take_up();
     }
 
     fn run(&mut self, clock: Clock) -> Result<Step, Broken> {
@@ -275,17 +252,14 @@ impl Group {
             self.start_up()?;
             self.take_up();
         }
-        if clock != self.clock {
-            self.stamp();
-            self.clock = clock;
-            if clock.monotonic_ns.saturating_sub(self.work_since_ns) > SECOND_NS {
-                (self.work, self.work_since_ns) = (0, clock.monotonic_ns);
+        if clock != self.time.clock {
+            self.files.stamps.stamp(self.time.clock.wall_ns);
+            self.time.pass(clock);
+            self.effort.pass(clock.monotonic_ns);
+            for process in self.timers.ring(&self.time) {
+                send_signal(&mut self.table, &self.listener, process, libc::SIGALRM);
+                self.end_if_over();
             }
-            (self.calls, self.spins) = (0, 0);
-            if let Some(page) = &self.page {
-                page.show(clock);
-            }
-            self.ring();
         }
         loop {
             // Before a step is told: no thread runs while the driver answers.
@@ -293,7 +267,7 @@ impl Group {
                 self.listen()?;
                 continue;
             }
-            if !self.sent.is_empty() {
+            if self.signals.are_sent() {
                 self.deliver_signals();
                 continue;
             }
@@ -307,227 +281,316 @@ impl Group {
             if !self.events.is_empty() {
                 continue;
             }
-            if self.work > self.limits.calls {
-                return Err(Broken::Loops(self.limits.calls));
+            if self.effort.work() > self.setup.limits.calls {
+                return Err(Broken::Loops(self.setup.limits.calls));
             }
-            if self.calls > CALLS {
-                (self.calls, self.spins) = (0, 0);
-                return Ok(Step::Waits { until_ns: Some(self.clock.monotonic_ns + self.little()) });
+            if self.effort.takes_time() {
+                return Ok(Step::Waits { until_ns: Some(self.time.after_calls()) });
             }
             let Some(thread) = self.choose() else {
                 return Ok(Step::Waits { until_ns: self.next_deadline() });
             };
-            self.current = thread;
-            self.serve(thread)?;
+            self.turns.begin(thread);
+            self.serve(thread);
         }
     }
 
+    /// Waits for the next call of the thread that runs, or for its end.
+    fn listen(&mut self) -> Result<(), Broken> {
+        self.streams.note_run();
+        match self.hearing.wait(&self.listener, &self.table)? {
+            Heard::Nothing => {}
+            Heard::Silence(running) => self.silence(&running)?,
+            Heard::Call(notice) => self.called(notice)?,
+            Heard::End(process) => buried(&mut self.table, &self.listener, process),
+            Heard::HangUp => self.table.end(),
+        }
+        self.end_if_over();
+        Ok(())
+    }
+
+    /// Notes a call.
+    fn called(&mut self, notice: Notice) -> Result<(), Broken> {
+        let known = self
+            .table
+            .threads
+            .iter()
+            .position(|thread| thread.tid == notice.thread() && !matches!(thread.state, State::Dead));
+        let thread = match known {
+            Some(thread) => thread,
+            None => {
+                self.effort.note_birth();
+                match born(&mut self.table, notice.thread()) {
+                    Ok(thread) => thread,
+                    // It died as it was born.
+                    Err(_) => return Ok(()),
+                }
+            }
+        };
+        self.effort.note_call();
+        self.table.heard += 1;
+        self.files.stamps.meet();
+        let process = self.table.threads[thread].process;
+        if self.table.processes[process].fresh {
+            renew(
+                &mut self.table,
+                &self.listener,
+                self.time.page.as_deref(),
+                self.setup.looks,
+                process,
+                &notice,
+            )?;
+        }
+        self.table.threads[thread].state = State::Called(notice);
+        Ok(())
+    }
+
+    /// Nothing was heard for a while.
+    fn silence(&mut self, running: &[usize]) -> Result<(), Broken> {
+        // Perhaps it waits for room: outputs and connections are taken from, which shows nowhere else.
+        self.streams.drain();
+        self.network.sockets.take_all();
+        self.streams.check()?;
+        if self.network.sockets.untold() > self.setup.limits.output {
+            return Err(Broken::TooMuchSent(self.setup.limits.output));
+        }
+        self.hearing.silence(&mut self.table, running)
+    }
+
+    /// The program is over when its first process is.
+    fn end_if_over(&mut self) {
+        if self.table.is_over && !self.over {
+            self.end();
+        }
+    }
+
+    /// The program ended: what is left of its output is told, then how it ended.
+    fn end(&mut self) {
+        self.over = true;
+        self.life.status();
+        let _ = self.gather();
+        self.streams.tell_rest(&mut self.events);
+    }
+
+    /// Turns what the program sent and printed since the last time into steps.
+    fn gather(&mut self) -> Result<(), Broken> {
+        self.streams.gather(&mut self.network.sockets, self.over, &mut self.events)
+    }
+
+    /// Sees to those who take what signals were sent.
+    fn deliver_signals(&mut self) {
+        for process in self.signals.deliver(&mut self.table, &self.listener) {
+            if self.table.processes[process].alive {
+                look_after(&mut self.table, &self.listener, process);
+                self.end_if_over();
+            }
+        }
+    }
+
+    /// The next time at which something happens by itself.
+    fn next_deadline(&self) -> Option<u64> {
+        let waits = self.table.threads.iter().filter_map(|thread| match &thread.state {
+            State::Held(_, held) => held.until,
+            _ => None,
+        });
+        self.time.first(waits.chain(self.timers.deadlines()))
+    }
+
     /// Whether a thread runs, or is about to.
-    pub(crate) fn is_running(&self) -> bool {
-        !self.over && (self.unborn > 0 || self.threads.iter().any(Thread::is_running))
+    fn is_running(&self) -> bool {
+        !self.over && self.table.is_running()
+    }
+
+    /// Whether a thread can go on.
+    fn is_able(&self, thread: usize) -> bool {
+        match &self.table.threads[thread].state {
+            State::Called(_) => true,
+            State::Held(_, held) => {
+                held.until.is_some_and(|until| self.time.is_over(until))
+                    || has_cause(&self.table, &self.network.sockets, thread, held)
+            }
+            _ => false,
+        }
     }
 
     /// The thread to go on: the one that did as long as it makes calls, else one by lot.
     fn choose(&mut self) -> Option<usize> {
-        let called = |thread: &Thread| matches!(thread.state, State::Called(_));
-        if self.streak < STREAK && self.threads.get(self.current).is_some_and(called) {
-            self.streak += 1;
-            return Some(self.current);
+        let threads = &self.table.threads;
+        let has_called = |thread: usize| {
+            threads.get(thread).is_some_and(|thread| matches!(thread.state, State::Called(_)))
+        };
+        if let Some(thread) = self.turns.stay(has_called) {
+            return Some(thread);
         }
-        let mut able: Vec<usize> = (0..self.threads.len()).filter(|&thread| self.is_able(thread)).collect();
-        if self.streak >= STREAK && able.len() > 1 {
-            able.retain(|&thread| thread != self.current);
-        }
-        self.streak = 0;
-        match able.len() {
-            0 => None,
-            1 => Some(able[0]),
-            n => Some(able[self.order.next_u64() as usize % n]),
-        }
+        let able = (0..threads.len()).filter(|&thread| self.is_able(thread)).collect();
+        self.turns.draw(able)
     }
 
     /// Answers the call of a thread, or ends its wait.
-    pub(crate) fn serve(&mut self, thread: usize) -> Result<(), Broken> {
-        match std::mem::replace(&mut self.threads[thread].state, State::Running) {
+    fn serve(&mut self, thread: usize) {
+        match std::mem::replace(&mut self.table.threads[thread].state, State::Running) {
             State::Called(notice) => {
-                if let Some(what) = self.point(thread, &notice) {
-                    self.tell(thread, notice, what);
-                    return Ok(());
+                let is_told = self.table.threads[thread].announced || self.starts_up;
+                let caller = self.table.caller(thread);
+                let what =
+                    if is_told { None } else { point(&self.network, self.setup.looks, caller, &notice) };
+                match what {
+                    Some(what) => self.tell(thread, notice, what),
+                    None => self.answer(thread, notice),
                 }
-                self.answer(thread, notice)
             }
             State::Held(notice, held) => {
                 // One of the two is there: nobody asks the kernel for a cause before it is late.
-                let late =
-                    held.until.is_some_and(|until| self.is_over(until)) && !self.has_cause(thread, &held);
+                let late = held.until.is_some_and(|until| self.time.is_over(until))
+                    && !has_cause(&self.table, &self.network.sockets, thread, &held);
                 self.release(thread, notice, held, late)
             }
-            other => {
-                self.threads[thread].state = other;
-                Ok(())
-            }
+            other => self.table.threads[thread].state = other,
         }
     }
 
     /// Tells the driver what a thread is about to do.
     fn tell(&mut self, thread: usize, notice: Notice, what: What) {
-        self.threads[thread].state = State::Called(notice);
-        self.threads[thread].announced = true;
-        self.work += if what == What::Connect { CONNECTION } else { TOLD };
+        self.table.threads[thread].state = State::Called(notice);
+        self.table.threads[thread].announced = true;
+        self.effort.note_told(what);
         self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
     }
 
-    fn answer(&mut self, thread: usize, notice: Notice) -> Result<(), Broken> {
-        self.threads[thread].blocks = None;
+    fn answer(&mut self, thread: usize, notice: Notice) {
+        self.table.threads[thread].blocks = None;
         let outcome = self.handle(thread, &notice);
-        self.threads[thread].announced = false;
+        self.end_if_over();
+        self.table.threads[thread].announced = false;
         if !matches!(outcome, Ok(Answer::Hold(_) | Answer::Tell(_))) {
-            self.threads[thread].written = 0;
+            self.table.threads[thread].written = 0;
         }
         match outcome {
             Ok(Answer::Value(value)) => self.listener.answer(&notice, value),
             Ok(Answer::Go) => self.listener.go(&notice),
             Ok(Answer::Done) => {}
             Ok(Answer::Tell(what)) => self.tell(thread, notice, what),
-            Ok(Answer::Hold(held)) if self.is_interrupted(thread, &held) => self.break_off(thread, &notice),
+            Ok(Answer::Hold(held)) if is_interrupted(&mut self.table, thread, &held) => {
+                break_off(&mut self.table, &self.listener, thread, &notice);
+            }
             Ok(Answer::Hold(held)) => {
                 if !matches!(held.cause, Cause::Time) {
-                    self.little_ns = LITTLE_NS;
+                    self.time.forget_little();
                 }
-                self.threads[thread].state = State::Held(notice, held);
+                self.table.threads[thread].state = State::Held(notice, held);
             }
             Err(errno) => self.listener.fail(&notice, errno),
         }
-        Ok(())
     }
 
     /// Ends a wait, by what it waited for or because it is late.
-    fn release(&mut self, thread: usize, notice: Notice, held: Held, late: bool) -> Result<(), Broken> {
+    fn release(&mut self, thread: usize, notice: Notice, held: Held, late: bool) {
         if !late {
             match held.cause {
                 // What the supervisor does in place of the kernel.
-                Cause::Files(_) if is_done_here(notice.call()) => return self.answer(thread, notice),
+                Cause::Files(_) if is_done_here(notice.call()) => self.answer(thread, notice),
                 // The kernel now finds it ready, or a signal that ends the wait.
                 Cause::Files(_) | Cause::Time | Cause::Signals(_) => self.listener.go(&notice),
-                Cause::Child(_) | Cause::Again(_) | Cause::Fifo(_) => return self.answer(thread, notice),
+                Cause::Child(_) | Cause::Again(_) | Cause::Fifo(_) => self.answer(thread, notice),
                 Cause::Futex(_) => self.listener.answer(&notice, 0),
-                Cause::Connect(_) => return self.answer(thread, notice),
+                Cause::Connect(_) => self.answer(thread, notice),
             }
-            return Ok(());
+            return;
         }
         match held.late {
             Late::Answer(value) => self.listener.answer(&notice, value),
             Late::Fail(errno) => self.listener.fail(&notice, errno),
-            Late::Again => return self.answer(thread, notice),
+            Late::Again => self.answer(thread, notice),
             Late::Empty { bytes, sets } => {
-                let memory = self.processes[self.threads[thread].process].memory();
+                let memory = self.table.memory_of(thread);
                 for set in sets.into_iter().filter(|&set| set != 0) {
                     let _ = memory.write(set, &vec![0; bytes]);
                 }
                 self.listener.answer(&notice, 0);
             }
         }
-        Ok(())
-    }
-
-    /// At which calls the driver is told first.
-    fn point(&self, thread: usize, notice: &Notice) -> Option<What> {
-        if self.threads[thread].announced || self.starts_up {
-            return None;
-        }
-        let told = self.looks == Looks::Told;
-        Some(match notice.call() {
-            Sysno::connect if self.is_datagram(thread, notice) => return None,
-            Sysno::connect => What::Connect,
-            Sysno::accept | Sysno::accept4 => What::Accept,
-            Sysno::nanosleep | Sysno::clock_nanosleep => What::Sleep,
-            Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time if told => What::Look,
-            Sysno::write | Sysno::writev if matches!(notice.int(0), 1 | 2) => What::Print,
-            Sysno::write | Sysno::writev | Sysno::sendto | Sysno::sendmsg | Sysno::sendmmsg if told => {
-                What::Send
-            }
-            Sysno::poll if notice.int(2) != 0 => What::Wait,
-            Sysno::epoll_wait | Sysno::epoll_pwait if notice.int(3) != 0 => What::Wait,
-            Sysno::ppoll | Sysno::select | Sysno::pselect6 | Sysno::epoll_pwait2 => What::Wait,
-            Sysno::recvfrom | Sysno::recvmsg => What::Read,
-            _ => return None,
-        })
     }
 
     fn handle(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        if let Some(answer) = self.netlink(thread, notice).or_else(|| self.datagram_call(thread, notice)) {
+        let caller = self.table.caller(thread);
+        let (listener, sight) = (&*self.listener, &mut self.files.sight);
+        let (time, events) = (&mut self.time, &mut self.events);
+        if let Some(answer) = self.network.call(listener, sight, time, events, caller, notice) {
             return answer;
         }
         match notice.call() {
             Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time | Sysno::clock_getres => {
-                self.look(thread, notice)
+                self.time.look(caller, notice)
             }
-            Sysno::nanosleep | Sysno::clock_nanosleep => self.sleep(thread, notice),
-            Sysno::alarm | Sysno::setitimer | Sysno::getitimer => self.alarm(thread, notice),
+            Sysno::nanosleep | Sysno::clock_nanosleep => self.time.sleep(caller, notice),
+            Sysno::alarm | Sysno::setitimer | Sysno::getitimer => {
+                self.timers.alarm(&self.time, caller, notice)
+            }
             Sysno::timerfd_create | Sysno::timerfd_settime | Sysno::timerfd_gettime => {
-                self.timer(thread, notice)
+                self.timers.timer(&self.time, &self.listener, caller, notice)
             }
-            Sysno::poll | Sysno::ppoll => self.poll(thread, notice),
-            Sysno::select | Sysno::pselect6 => self.select(thread, notice),
-            Sysno::epoll_wait | Sysno::epoll_pwait | Sysno::epoll_pwait2 => self.epoll(thread, notice),
+            Sysno::poll | Sysno::ppoll => waiting::poll(&mut self.table, &mut self.time, thread, notice),
+            Sysno::select | Sysno::pselect6 => {
+                waiting::select(&mut self.table, &mut self.time, thread, notice)
+            }
+            Sysno::epoll_wait | Sysno::epoll_pwait | Sysno::epoll_pwait2 => {
+                waiting::epoll(&mut self.table, &mut self.time, thread, notice)
+            }
             Sysno::read | Sysno::readv | Sysno::recvfrom | Sysno::recvmsg | Sysno::recvmmsg => {
                 self.read(thread, notice)
             }
-            Sysno::write | Sysno::writev => self.write(thread, notice),
-            Sysno::ioctl => self.ask_interface(thread, notice),
-            Sysno::flock => self.flock(thread, notice),
-            Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => self.lease(),
-            Sysno::fcntl => self.lock_range(thread, notice),
+            Sysno::write | Sysno::writev => write(&mut self.table, &mut self.streams, thread, notice),
+            Sysno::ioctl => ask_interface(self.setup.address, caller, notice),
+            Sysno::flock => lock_file(&mut self.files.sight, &mut self.events, caller, notice),
+            Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => lease(&mut self.events),
+            Sysno::fcntl => lock_range(&mut self.files.sight, &mut self.events, caller, notice),
             Sysno::signalfd | Sysno::signalfd4 => {
-                self.has_signal_files = true;
+                self.table.has_signal_files = true;
                 Ok(Answer::Go)
             }
-            Sysno::getppid => Ok(self.parent(thread)),
-            Sysno::sched_yield => Ok(self.give_way()),
-            Sysno::pause | Sysno::rt_sigsuspend => self.suspend(thread, notice),
-            Sysno::rt_sigtimedwait => self.await_signal(thread, notice),
-            Sysno::futex => self.futex(thread, notice),
+            Sysno::getppid => Ok(parent(&self.table, thread)),
+            Sysno::sched_yield => Ok(self.time.give_way()),
+            Sysno::pause | Sysno::rt_sigsuspend => suspend(&mut self.table, thread, notice),
+            Sysno::rt_sigtimedwait => await_signal(&self.table, &mut self.time, thread, notice),
+            Sysno::futex => self.futexes.call(&mut self.table, &self.time, thread, notice),
             Sysno::futex_wait | Sysno::futex_waitv | Sysno::futex_wake | Sysno::futex_requeue => {
                 Err(Errno::NOSYS)
             }
             // Other families load parts of the kernel that nobody here needs.
             Sysno::socketpair if notice.int(0) != libc::AF_UNIX => Err(Errno::AFNOSUPPORT),
-            Sysno::socket => self.socket(notice),
-            Sysno::connect => self.connect(thread, notice),
-            Sysno::bind => self.bind(thread, notice),
-            Sysno::listen => self.start_listening(thread, notice),
-            Sysno::accept | Sysno::accept4 => self.take(thread, notice),
-            Sysno::sendto | Sysno::sendmsg | Sysno::sendmmsg => self.send(thread, notice),
-            Sysno::getsockname | Sysno::getpeername => self.names(thread, notice),
             Sysno::getsockopt if (notice.int(1), notice.int(2)) == (libc::SOL_SOCKET, libc::SO_COOKIE) => {
-                self.cookie(thread, notice)
+                self.files.stamps.cookie(caller, notice)
             }
-            Sysno::setsockopt | Sysno::getsockopt => self.options(thread, notice),
-            Sysno::open | Sysno::openat | Sysno::openat2 => self.open(thread, notice),
+            Sysno::open | Sysno::openat | Sysno::openat2 => {
+                let clock = self.time.clock;
+                self.files.open(&mut self.table, clock, &self.listener, &mut self.events, thread, notice)
+            }
             Sysno::stat | Sysno::lstat | Sysno::fstat | Sysno::newfstatat | Sysno::statx => {
-                self.describe(thread, notice)
+                self.files.stamps.describe(&mut self.files.sight, self.time.clock.wall_ns, caller, notice)
             }
             Sysno::mkdir | Sysno::mkdirat | Sysno::rename | Sysno::renameat | Sysno::renameat2 => {
-                self.change_directory(thread, notice)
+                self.files.stamps.change_directory(&mut self.files.sight, caller, notice)
             }
-            Sysno::readlink | Sysno::readlinkat => self.read_link(thread, notice),
-            Sysno::fsync | Sysno::fdatasync => Ok(self.sync(notice)),
-            Sysno::getrandom => self.getrandom(thread, notice),
-            Sysno::getrusage | Sysno::times | Sysno::sysinfo => self.usage(thread, notice),
-            Sysno::sched_getaffinity | Sysno::sched_setaffinity | Sysno::getcpu => {
-                self.processor(thread, notice)
+            Sysno::readlink | Sysno::readlinkat => {
+                self.files.stamps.read_link(&mut self.files.sight, caller, notice)
             }
-            Sysno::clone | Sysno::clone3 | Sysno::fork | Sysno::vfork => self.birth(thread, notice),
-            Sysno::execve | Sysno::execveat => self.exec(thread),
-            Sysno::exit => self.exit_thread(thread, notice),
-            Sysno::exit_group => self.exit_process(thread, notice),
-            Sysno::wait4 | Sysno::waitid => self.await_child(thread, notice),
+            Sysno::fsync | Sysno::fdatasync => Ok(self.files.sync(notice)),
+            Sysno::getrandom => getrandom(&mut self.table, thread, notice),
+            Sysno::getrusage | Sysno::times | Sysno::sysinfo => usage(self.time.clock, caller, notice),
+            Sysno::sched_getaffinity | Sysno::sched_setaffinity | Sysno::getcpu => processor(caller, notice),
+            Sysno::clone | Sysno::clone3 | Sysno::fork | Sysno::vfork => {
+                birth(&mut self.table, &self.listener, &mut self.events, thread, notice)
+            }
+            Sysno::execve | Sysno::execveat => Ok(exec(&mut self.table, thread)),
+            Sysno::exit => exit_thread(&mut self.table, &self.listener, thread, notice),
+            Sysno::exit_group => exit_process(&mut self.table, &self.listener, thread, notice),
+            Sysno::wait4 | Sysno::waitid => await_child(&mut self.table, thread, notice),
             Sysno::kill
             | Sysno::tkill
             | Sysno::tgkill
             | Sysno::rt_sigqueueinfo
             | Sysno::rt_tgsigqueueinfo
-            | Sysno::pidfd_send_signal => self.signal(thread, notice),
+            | Sysno::pidfd_send_signal => self.signals.send(&self.table, thread, notice, &mut self.events),
             call if SHARED.contains(&call) => self.share(notice),
             call if FORBIDDEN.contains(&call) => {
                 self.events.push_back(Step::Refused(call.name().to_owned()));
@@ -537,17 +600,22 @@ impl Group {
         }
     }
 
-    /// The little time that must pass for a program which only looks.
-    pub(crate) fn little(&mut self) -> u64 {
-        let little = self.little_ns;
-        self.little_ns = (2 * little).min(MOST_LITTLE_NS);
-        little
+    /// Reads from what may have nothing to read yet.
+    fn read(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+        let Ok(file) = self.table.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
+        if self.files.reads_random(notice, &file)? {
+            return read_random(&mut self.table, thread, notice);
+        }
+        waiting::read(&mut self.table, &self.time, thread, notice, &file)
     }
 
-    /// A call that only looks: after many of them, a little time must pass.
-    pub(crate) fn spins_too_long(&mut self) -> bool {
-        self.spins += 1;
-        // Time does not pass during start-up: whoever waits for it there has to come out of it.
-        self.spins > if self.starts_up { START_UP_SPINS } else { SPINS }
+    /// Calls about what is shared by number or name.
+    fn share(&mut self, notice: &Notice) -> Result<Answer, Errno> {
+        if !self.apart.ipc {
+            self.events.push_back(Step::Refused(notice.call().name().to_owned()));
+            return Err(Errno::PERM);
+        }
+        self.life.spoil();
+        Ok(Answer::Go)
     }
 }

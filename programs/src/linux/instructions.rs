@@ -31,7 +31,7 @@ pub(crate) fn of(setup: &Setup) -> Vec<Instruction> {
             Ok(_) => {}
         }
     }
-    let alive = group.processes.iter().filter(|process| process.alive);
+    let alive = group.table.processes.iter().filter(|process| process.alive);
     let code: BTreeSet<_> = alive.flat_map(|process| mapped(process.pid)).collect();
     let found = code.into_iter().flat_map(|(file, start, length)| {
         let mut bytes = vec![0; length];

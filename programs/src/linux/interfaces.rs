@@ -6,10 +6,7 @@ use std::net::Ipv4Addr;
 
 use rustix::io::Errno;
 
-use super::{
-    group::{Answer, Group},
-    notify::Notice,
-};
+use super::{call::Answer, notify::Notice, table::Caller};
 
 /// Commands of `ioctl` about interfaces are between these two, the second not included.
 pub(crate) const COMMANDS: (u32, u32) = (0x8910, 0x8a00);
@@ -93,42 +90,40 @@ fn named(name: &str) -> [u8; VALUE] {
     bytes
 }
 
-impl Group {
-    /// `ioctl` about interfaces.
-    pub(crate) fn ask_interface(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        self.file_of(thread, notice.int(0))?;
-        let memory = self.memory_of(thread);
-        let (command, at) = (notice.arg(1) & 0xffff_ffff, notice.arg(2));
-        let all = interfaces(self.setup.address);
-        if command == libc::SIOCGIFCONF {
-            let (room, list) = (memory.u32(at)? as usize, memory.u64(at + 8)?);
-            let mut bytes = Vec::new();
-            for interface in &all {
-                let mut entry = [0; REQUEST];
-                entry[..VALUE].copy_from_slice(&named(interface.name));
-                let address = socket_address(interface.address);
-                entry[VALUE..VALUE + address.len()].copy_from_slice(&address);
-                bytes.extend(entry);
-            }
-            if list != 0 {
-                bytes.truncate(room / REQUEST * REQUEST);
-                memory.write(list, &bytes)?;
-            }
-            memory.write(at, &(bytes.len() as u32).to_ne_bytes())?;
-            return Ok(Answer::Value(0));
+/// `ioctl` about the interfaces of the host with this address.
+pub(crate) fn ask_interface(host: Ipv4Addr, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+    caller.file(notice.int(0))?;
+    let memory = caller.memory();
+    let (command, at) = (notice.arg(1) & 0xffff_ffff, notice.arg(2));
+    let all = interfaces(host);
+    if command == libc::SIOCGIFCONF {
+        let (room, list) = (memory.u32(at)? as usize, memory.u64(at + 8)?);
+        let mut bytes = Vec::new();
+        for interface in &all {
+            let mut entry = [0; REQUEST];
+            entry[..VALUE].copy_from_slice(&named(interface.name));
+            let address = socket_address(interface.address);
+            entry[VALUE..VALUE + address.len()].copy_from_slice(&address);
+            bytes.extend(entry);
         }
-        let request = memory.read(at, REQUEST)?;
-        if command == libc::SIOCGIFNAME {
-            let index = i32::from_ne_bytes(request[VALUE..VALUE + 4].try_into().expect("four bytes"));
-            let interface = all.iter().find(|interface| interface.index == index).ok_or(Errno::NODEV)?;
-            memory.write(at, &named(interface.name))?;
-            return Ok(Answer::Value(0));
+        if list != 0 {
+            bytes.truncate(room / REQUEST * REQUEST);
+            memory.write(list, &bytes)?;
         }
-        let name = request[..VALUE].split(|&byte| byte == 0).next().unwrap_or_default();
-        let interface = all.iter().find(|interface| interface.name.as_bytes() == name).ok_or(Errno::NODEV)?;
-        // Whatever else is asked or set has no place on a simulated host.
-        let bytes = answer(interface, command).ok_or(Errno::OPNOTSUPP)?;
-        memory.write(at + VALUE as u64, &bytes)?;
-        Ok(Answer::Value(0))
+        memory.write(at, &(bytes.len() as u32).to_ne_bytes())?;
+        return Ok(Answer::Value(0));
     }
+    let request = memory.read(at, REQUEST)?;
+    if command == libc::SIOCGIFNAME {
+        let index = i32::from_ne_bytes(request[VALUE..VALUE + 4].try_into().expect("four bytes"));
+        let interface = all.iter().find(|interface| interface.index == index).ok_or(Errno::NODEV)?;
+        memory.write(at, &named(interface.name))?;
+        return Ok(Answer::Value(0));
+    }
+    let name = request[..VALUE].split(|&byte| byte == 0).next().unwrap_or_default();
+    let interface = all.iter().find(|interface| interface.name.as_bytes() == name).ok_or(Errno::NODEV)?;
+    // Whatever else is asked or set has no place on a simulated host.
+    let bytes = answer(interface, command).ok_or(Errno::OPNOTSUPP)?;
+    memory.write(at + VALUE as u64, &bytes)?;
+    Ok(Answer::Value(0))
 }

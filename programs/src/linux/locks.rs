@@ -6,99 +6,105 @@
 //!
 //! Left out: the kernel's search for cycles of processes that wait for each other, which it answers with `EDEADLK`.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::{
+    collections::VecDeque,
+    os::fd::{AsRawFd, OwnedFd},
+};
 
 use rustix::{
     fs::{FlockOperation, flock},
     io::Errno,
 };
 
-use super::{
-    group::{Answer, Group},
-    notify::Notice,
-    paths::Found,
-    table::{Cause, Held, Late},
-};
+use super::{call::Answer, found::Found, notify::Notice, paths::Sight, table::Caller};
 use crate::{Files, Step};
 
-impl Group {
-    /// A call that is tried again after the next one that is heard.
-    pub(crate) fn again(&self) -> Answer {
-        Answer::Hold(Held { until: None, cause: Cause::Again(self.heard), late: Late::Again })
+/// `flock`.
+pub(crate) fn lock_file(
+    sight: &mut Sight,
+    events: &mut VecDeque<Step>,
+    caller: Caller<'_>,
+    notice: &Notice,
+) -> Result<Answer, Errno> {
+    let file = caller.file(notice.int(0))?;
+    if notice.int(1) & libc::LOCK_UN == 0 {
+        refuse_file_of_machine(sight, events, caller, &file)?;
     }
+    let operation = match notice.int(1) {
+        libc::LOCK_SH => FlockOperation::NonBlockingLockShared,
+        libc::LOCK_EX => FlockOperation::NonBlockingLockExclusive,
+        _ => return Ok(Answer::Go),
+    };
+    match flock(file, operation) {
+        Ok(()) => Ok(Answer::Value(0)),
+        Err(Errno::WOULDBLOCK) => Ok(caller.again()),
+        Err(errno) => Err(errno),
+    }
+}
 
-    /// `flock`.
-    pub(crate) fn flock(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
-        if notice.int(1) & libc::LOCK_UN == 0 {
-            self.refuse_file_of_machine(&file)?;
+/// Refuses locks on files of the machine: hosts would exclude each other by them, and the machine's own processes.
+fn refuse_file_of_machine(
+    sight: &mut Sight,
+    events: &mut VecDeque<Step>,
+    caller: Caller<'_>,
+    file: &OwnedFd,
+) -> Result<(), Errno> {
+    if !is_of_machine(sight, caller, file)? {
+        return Ok(());
+    }
+    events.push_back(Step::Refused("a lock on a file of the machine".to_owned()));
+    Err(Errno::NOLCK)
+}
+
+/// Whether an open file has a name outside the program's own directory. Where the machine's files may be written, they are
+/// the program's, too.
+fn is_of_machine(sight: &mut Sight, caller: Caller<'_>, file: &OwnedFd) -> Result<bool, Errno> {
+    if sight.files == Files::Shared {
+        return Ok(false);
+    }
+    let found = Found::new(rustix::io::fcntl_dupfd_cloexec(file, 0)?)?;
+    let name = found.name()?;
+    let is_named = name.starts_with(b"/") && !name.starts_with(b"/memfd:");
+    Ok(is_named && !sight.is_at_home(caller, &found.stat)?)
+}
+
+/// `fcntl` that takes a lock on a part of a file, waits for one, or looks for those of others.
+pub(crate) fn lock_range(
+    sight: &mut Sight,
+    events: &mut VecDeque<Step>,
+    caller: Caller<'_>,
+    notice: &Notice,
+) -> Result<Answer, Errno> {
+    let file = caller.file(notice.int(0))?;
+    let bytes = caller.memory().read(notice.arg(2), size_of::<libc::flock>())?;
+    // SAFETY: the structure is plain numbers, and there are as many bytes.
+    let lock: libc::flock = unsafe { bytes.as_ptr().cast::<libc::flock>().read_unaligned() };
+    if i32::from(lock.l_type) == libc::F_UNLCK {
+        return Ok(Answer::Go);
+    }
+    refuse_file_of_machine(sight, events, caller, &file)?;
+    if !matches!(notice.int(1), libc::F_SETLKW | libc::F_OFD_SETLKW) {
+        return Ok(Answer::Go);
+    }
+    if notice.int(1) == libc::F_OFD_SETLKW {
+        // SAFETY: the pointer is to a local that outlives the call.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) } == 0 {
+            return Ok(Answer::Value(0));
         }
-        let operation = match notice.int(1) {
-            libc::LOCK_SH => FlockOperation::NonBlockingLockShared,
-            libc::LOCK_EX => FlockOperation::NonBlockingLockExclusive,
-            _ => return Ok(Answer::Go),
+        return match std::io::Error::last_os_error().raw_os_error() {
+            Some(libc::EAGAIN | libc::EACCES) => Ok(caller.again()),
+            errno => Err(Errno::from_raw_os_error(errno.unwrap_or(libc::EINVAL))),
         };
-        match flock(file, operation) {
-            Ok(()) => Ok(Answer::Value(0)),
-            Err(Errno::WOULDBLOCK) => Ok(self.again()),
-            Err(errno) => Err(errno),
-        }
     }
+    let pid = caller.process().pid;
+    let is_free = range(&file, &lock).is_none_or(|(start, end)| is_free(&file, &lock, pid, start, end));
+    if is_free { Ok(Answer::Go) } else { Ok(caller.again()) }
+}
 
-    /// Refuses locks on files of the machine: hosts would exclude each other by them, and the machine's own processes.
-    fn refuse_file_of_machine(&mut self, file: &OwnedFd) -> Result<(), Errno> {
-        if !self.is_of_machine(file)? {
-            return Ok(());
-        }
-        self.events.push_back(Step::Refused("a lock on a file of the machine".to_owned()));
-        Err(Errno::NOLCK)
-    }
-
-    /// Whether an open file has a name outside the program's own directory. Where the machine's files may be written, they are
-    /// the program's, too.
-    fn is_of_machine(&mut self, file: &OwnedFd) -> Result<bool, Errno> {
-        if self.setup.files == Files::Shared {
-            return Ok(false);
-        }
-        let found = Found::new(rustix::io::fcntl_dupfd_cloexec(file, 0)?)?;
-        let name = found.name()?;
-        let is_named = name.starts_with(b"/") && !name.starts_with(b"/memfd:");
-        Ok(is_named && !self.view()?.is_at_home(&found.stat))
-    }
-
-    /// `fcntl` with `F_SETLEASE`: to hold up whoever opens a file.
-    pub(crate) fn lease(&mut self) -> Result<Answer, Errno> {
-        self.events.push_back(Step::Refused("a lease on a file".to_owned()));
-        Err(Errno::PERM)
-    }
-
-    /// `fcntl` that takes a lock on a part of a file, waits for one, or looks for those of others.
-    pub(crate) fn lock_range(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
-        let bytes = self.memory_of(thread).read(notice.arg(2), size_of::<libc::flock>())?;
-        // SAFETY: the structure is plain numbers, and there are as many bytes.
-        let lock: libc::flock = unsafe { bytes.as_ptr().cast::<libc::flock>().read_unaligned() };
-        if i32::from(lock.l_type) == libc::F_UNLCK {
-            return Ok(Answer::Go);
-        }
-        self.refuse_file_of_machine(&file)?;
-        if !matches!(notice.int(1), libc::F_SETLKW | libc::F_OFD_SETLKW) {
-            return Ok(Answer::Go);
-        }
-        if notice.int(1) == libc::F_OFD_SETLKW {
-            // SAFETY: the pointer is to a local that outlives the call.
-            if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) } == 0 {
-                return Ok(Answer::Value(0));
-            }
-            return match std::io::Error::last_os_error().raw_os_error() {
-                Some(libc::EAGAIN | libc::EACCES) => Ok(self.again()),
-                errno => Err(Errno::from_raw_os_error(errno.unwrap_or(libc::EINVAL))),
-            };
-        }
-        let pid = self.processes[self.threads[thread].process].pid;
-        let is_free = range(&file, &lock).is_none_or(|(start, end)| is_free(&file, &lock, pid, start, end));
-        if is_free { Ok(Answer::Go) } else { Ok(self.again()) }
-    }
+/// `fcntl` with `F_SETLEASE`: to hold up whoever opens a file.
+pub(crate) fn lease(events: &mut VecDeque<Step>) -> Result<Answer, Errno> {
+    events.push_back(Step::Refused("a lease on a file".to_owned()));
+    Err(Errno::PERM)
 }
 
 /// The bytes that a lock covers; none if it makes no sense, which the kernel says.

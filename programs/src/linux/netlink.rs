@@ -3,7 +3,10 @@
 //! What the program takes for a netlink socket is one end of a pair of unix sockets. What it sends is answered at once: the answers lie in
 //! the socket when it asks for them. Left out: news of changes, for there are none; all that is not a question about interfaces fails.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::{
+    net::Ipv4Addr,
+    os::fd::{AsFd, OwnedFd},
+};
 
 use rustix::{
     fs::OFlags,
@@ -13,9 +16,10 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
-    group::{Answer, Group},
+    call::Answer,
     interfaces::{Interface, PREFIX, interfaces},
-    notify::Notice,
+    notify::{Listener, Notice},
+    table::Caller,
 };
 
 /// The size of `struct nlmsghdr`.
@@ -28,7 +32,7 @@ const DUMP: u16 = (libc::NLM_F_ROOT | libc::NLM_F_MATCH) as u16;
 const MOST: usize = 64 << 10;
 
 /// One socket.
-pub(crate) struct Netlink {
+struct Netlink {
     inode: u64,
     ours: OwnedFd,
 }
@@ -135,9 +139,20 @@ fn answers(all: &[Interface], head: Head, body: &[u8], port: u32) -> Vec<Vec<u8>
     }
 }
 
-impl Group {
+/// The netlink sockets of a group.
+pub(crate) struct Netlinks {
+    all: Vec<Netlink>,
+    host: Ipv4Addr,
+}
+
+impl Netlinks {
+    /// Those of the host with this address.
+    pub(crate) fn new(host: Ipv4Addr) -> Self {
+        Self { all: Vec::new(), host }
+    }
+
     /// `socket` for netlink.
-    pub(crate) fn make_netlink(&mut self, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn make(&mut self, listener: &Listener, notice: &Notice) -> Result<Answer, Errno> {
         let kind = notice.int(1);
         if !matches!(kind & 0xff, libc::SOCK_RAW | libc::SOCK_DGRAM) || notice.int(2) != libc::NETLINK_ROUTE {
             return Err(Errno::AFNOSUPPORT);
@@ -149,14 +164,14 @@ impl Group {
         }
         let inode = rustix::fs::fstat(&theirs)?.st_ino;
         let closes = kind & libc::SOCK_CLOEXEC != 0;
-        self.listener.give(notice, theirs.as_fd(), closes).map_err(|_| Errno::MFILE)?;
-        self.netlinks.retain(|socket| socket.inode != inode);
-        self.netlinks.push(Netlink { inode, ours });
+        listener.give(notice, theirs.as_fd(), closes).map_err(|_| Errno::MFILE)?;
+        self.all.retain(|socket| socket.inode != inode);
+        self.all.push(Netlink { inode, ours });
         Ok(Answer::Done)
     }
 
     /// A call about a netlink socket; none if it is about something else.
-    pub(crate) fn netlink(&mut self, thread: usize, notice: &Notice) -> Option<Result<Answer, Errno>> {
+    pub(crate) fn call(&self, caller: Caller<'_>, notice: &Notice) -> Option<Result<Answer, Errno>> {
         let may_be = matches!(
             notice.call(),
             Sysno::bind
@@ -170,56 +185,43 @@ impl Group {
                 | Sysno::recvfrom
                 | Sysno::recvmsg
         );
-        if !may_be || self.netlinks.is_empty() {
+        if !may_be || self.all.is_empty() {
             return None;
         }
-        let file = self.file_of(thread, notice.int(0)).ok()?;
+        let file = caller.file(notice.int(0)).ok()?;
         let inode = rustix::fs::fstat(&file).ok()?.st_ino;
-        let at = self.netlinks.iter().position(|socket| socket.inode == inode)?;
+        let at = self.all.iter().position(|socket| socket.inode == inode)?;
         let level = notice.int(1);
         Some(match notice.call() {
             Sysno::bind | Sysno::connect => Ok(Answer::Value(0)),
             Sysno::setsockopt if level != libc::SOL_SOCKET => Ok(Answer::Value(0)),
-            Sysno::getsockname | Sysno::getpeername => self.name_netlink(thread, notice),
-            Sysno::sendto | Sysno::sendmsg => self.ask(thread, notice, at),
+            Sysno::getsockname | Sysno::getpeername => tell_name(caller, notice),
+            Sysno::sendto | Sysno::sendmsg => self.ask(caller, notice, at),
             Sysno::write => {
-                let bytes = self.memory_of(thread).read(notice.arg(1), MOST.min(notice.arg(2) as usize));
-                bytes.and_then(|bytes| self.answer_request(thread, at, &bytes))
+                let bytes = caller.memory().read(notice.arg(1), MOST.min(notice.arg(2) as usize));
+                bytes.and_then(|bytes| self.answer_request(caller, at, &bytes))
             }
-            Sysno::recvfrom | Sysno::recvmsg => self.hear_answer(thread, notice, &file),
+            Sysno::recvfrom | Sysno::recvmsg => hear_answer(caller, notice, &file),
             _ => return None,
         })
     }
 
-    fn own_pid(&self, thread: usize) -> u32 {
-        self.processes[self.threads[thread].process].own_pid
-    }
-
-    fn name_netlink(&self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let port = if notice.call() == Sysno::getsockname { self.own_pid(thread) } else { 0 };
-        let memory = self.memory_of(thread);
-        let room = (memory.u32(notice.arg(2))? as usize).min(ADDRESS);
-        memory.write(notice.arg(1), &name(port)[..room])?;
-        memory.write(notice.arg(2), &(ADDRESS as u32).to_ne_bytes())?;
-        Ok(Answer::Value(0))
-    }
-
     /// `sendto` and `sendmsg`.
-    fn ask(&mut self, thread: usize, notice: &Notice, at: usize) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
+    fn ask(&self, caller: Caller<'_>, notice: &Notice, at: usize) -> Result<Answer, Errno> {
+        let memory = caller.memory();
         if notice.call() == Sysno::sendto {
             let bytes = memory.read(notice.arg(1), MOST.min(notice.arg(2) as usize))?;
-            return self.answer_request(thread, at, &bytes);
+            return self.answer_request(caller, at, &bytes);
         }
         let mut bytes = Vec::new();
-        for (start, length) in self.parts_of(thread, notice.arg(1))? {
+        for (start, length) in parts_of(caller, notice.arg(1))? {
             bytes.extend(memory.read(start, MOST.min(length))?);
         }
-        self.answer_request(thread, at, &bytes)
+        self.answer_request(caller, at, &bytes)
     }
 
-    fn answer_request(&mut self, thread: usize, at: usize, bytes: &[u8]) -> Result<Answer, Errno> {
-        let (all, port) = (interfaces(self.setup.address), self.own_pid(thread));
+    fn answer_request(&self, caller: Caller<'_>, at: usize, bytes: &[u8]) -> Result<Answer, Errno> {
+        let (all, port) = (interfaces(self.host), caller.process().own_pid);
         let mut rest = bytes;
         while let Some(length) = number(rest, 0).map(|length| u32::from_ne_bytes(length) as usize) {
             if length < HEAD || length > rest.len() {
@@ -232,68 +234,77 @@ impl Group {
                 sequence: number(rest, 8).map_or(0, u32::from_ne_bytes),
             };
             for datagram in answers(&all, head, &rest[HEAD..length], port) {
-                send(&self.netlinks[at].ours, &datagram, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
+                send(&self.all[at].ours, &datagram, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
                     .map_err(|_| Errno::NOBUFS)?;
             }
             rest = &rest[length.next_multiple_of(4).min(rest.len())..];
         }
         Ok(Answer::Value(bytes.len() as i64))
     }
+}
 
-    /// Addresses and lengths of the parts of a `msghdr`.
-    fn parts_of(&self, thread: usize, at: u64) -> Result<Vec<(u64, usize)>, Errno> {
-        let memory = self.memory_of(thread);
-        let list = memory.u64(at + std::mem::offset_of!(libc::msghdr, msg_iov) as u64)?;
-        let count = memory.u64(at + std::mem::offset_of!(libc::msghdr, msg_iovlen) as u64)?.min(64);
-        (0..count)
-            .map(|part| Ok((memory.u64(list + 16 * part)?, memory.u64(list + 16 * part + 8)? as usize)))
-            .collect()
-    }
+fn tell_name(caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+    let port = if notice.call() == Sysno::getsockname { caller.process().own_pid } else { 0 };
+    let memory = caller.memory();
+    let room = (memory.u32(notice.arg(2))? as usize).min(ADDRESS);
+    memory.write(notice.arg(1), &name(port)[..room])?;
+    memory.write(notice.arg(2), &(ADDRESS as u32).to_ne_bytes())?;
+    Ok(Answer::Value(0))
+}
 
-    /// `recvfrom` and `recvmsg`: what was answered, from the kernel.
-    fn hear_answer(&mut self, thread: usize, notice: &Notice, file: &OwnedFd) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
-        let is_message = notice.call() == Sysno::recvmsg;
-        let (parts, flags) = if is_message {
-            (self.parts_of(thread, notice.arg(1))?, notice.int(2))
-        } else {
-            (vec![(notice.arg(1), notice.arg(2) as usize)], notice.int(3))
-        };
-        let mut room = vec![0; MOST.min(parts.iter().map(|&(_, length)| length).sum())];
-        let wanted = RecvFlags::from_bits_retain(flags as u32) & RecvFlags::PEEK;
-        let (_, whole) = match recv(file, &mut room[..], wanted | RecvFlags::DONTWAIT | RecvFlags::TRUNC) {
-            Err(Errno::AGAIN)
-                if flags & libc::MSG_DONTWAIT == 0
-                    && !rustix::fs::fcntl_getfl(file)?.contains(OFlags::NONBLOCK) =>
-            {
-                return Ok(self.again());
-            }
-            got => got?,
-        };
-        let got = whole.min(room.len());
-        let mut left = &room[..got];
-        for (start, length) in parts {
-            let (part, more) = left.split_at(length.min(left.len()));
-            memory.write(start, part)?;
-            left = more;
+/// Addresses and lengths of the parts of a `msghdr`.
+fn parts_of(caller: Caller<'_>, at: u64) -> Result<Vec<(u64, usize)>, Errno> {
+    let memory = caller.memory();
+    let list = memory.u64(at + std::mem::offset_of!(libc::msghdr, msg_iov) as u64)?;
+    let count = memory.u64(at + std::mem::offset_of!(libc::msghdr, msg_iovlen) as u64)?.min(64);
+    (0..count)
+        .map(|part| Ok((memory.u64(list + 16 * part)?, memory.u64(list + 16 * part + 8)? as usize)))
+        .collect()
+}
+
+/// `recvfrom` and `recvmsg`: what was answered, from the kernel.
+fn hear_answer(caller: Caller<'_>, notice: &Notice, file: &OwnedFd) -> Result<Answer, Errno> {
+    let memory = caller.memory();
+    let is_message = notice.call() == Sysno::recvmsg;
+    let (parts, flags) = if is_message {
+        (parts_of(caller, notice.arg(1))?, notice.int(2))
+    } else {
+        (vec![(notice.arg(1), notice.arg(2) as usize)], notice.int(3))
+    };
+    let mut room = vec![0; MOST.min(parts.iter().map(|&(_, length)| length).sum())];
+    let wanted = RecvFlags::from_bits_retain(flags as u32) & RecvFlags::PEEK;
+    let (_, whole) = match recv(file, &mut room[..], wanted | RecvFlags::DONTWAIT | RecvFlags::TRUNC) {
+        Err(Errno::AGAIN)
+            if flags & libc::MSG_DONTWAIT == 0
+                && !rustix::fs::fcntl_getfl(file)?.contains(OFlags::NONBLOCK) =>
+        {
+            return Ok(caller.again());
         }
-        let (address_at, length_at) = if is_message {
-            let field = |offset: usize| notice.arg(1) + offset as u64;
-            let told = if whole > got { libc::MSG_TRUNC } else { 0 };
-            memory.write(field(std::mem::offset_of!(libc::msghdr, msg_flags)), &told.to_ne_bytes())?;
-            memory.write(field(std::mem::offset_of!(libc::msghdr, msg_controllen)), &[0; 8])?;
-            let address_at = memory.u64(field(std::mem::offset_of!(libc::msghdr, msg_name)))?;
-            (address_at, field(std::mem::offset_of!(libc::msghdr, msg_namelen)))
-        } else {
-            (notice.arg(4), notice.arg(5))
-        };
-        if address_at != 0 {
-            let room = (memory.u32(length_at)? as usize).min(ADDRESS);
-            memory.write(address_at, &name(0)[..room])?;
-            memory.write(length_at, &(ADDRESS as u32).to_ne_bytes())?;
-        }
-        Ok(Answer::Value(if flags & libc::MSG_TRUNC != 0 { whole } else { got } as i64))
+        got => got?,
+    };
+    let got = whole.min(room.len());
+    let mut left = &room[..got];
+    for (start, length) in parts {
+        let (part, more) = left.split_at(length.min(left.len()));
+        memory.write(start, part)?;
+        left = more;
     }
+    let (address_at, length_at) = if is_message {
+        let field = |offset: usize| notice.arg(1) + offset as u64;
+        let told = if whole > got { libc::MSG_TRUNC } else { 0 };
+        memory.write(field(std::mem::offset_of!(libc::msghdr, msg_flags)), &told.to_ne_bytes())?;
+        memory.write(field(std::mem::offset_of!(libc::msghdr, msg_controllen)), &[0; 8])?;
+        let address_at = memory.u64(field(std::mem::offset_of!(libc::msghdr, msg_name)))?;
+        (address_at, field(std::mem::offset_of!(libc::msghdr, msg_namelen)))
+    } else {
+        (notice.arg(4), notice.arg(5))
+    };
+    if address_at != 0 {
+        let room = (memory.u32(length_at)? as usize).min(ADDRESS);
+        memory.write(address_at, &name(0)[..room])?;
+        memory.write(length_at, &(ADDRESS as u32).to_ne_bytes())?;
+    }
+    Ok(Answer::Value(if flags & libc::MSG_TRUNC != 0 { whole } else { got } as i64))
 }
 
 /// A `sockaddr_nl`; that of the kernel is zero.

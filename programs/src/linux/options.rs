@@ -6,28 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use rustix::{io::Errno, net::sockopt};
-use syscalls::Sysno;
-
-use super::{
-    connections::{Socket, Stage},
-    group::{Answer, Group},
-    notify::Notice,
-};
-
-/// The longest value that is kept, in bytes; the longest of the kernel's own (a route of IP, a signature's key) are shorter.
-const LONGEST: usize = 256;
 /// What a socket's buffers hold before the program sets them, as Linux reports it.
 const BUFFERS: i32 = 212_992;
-/// The size of `struct tcp_info` up to the fields that Linux 3.10 had.
-const INFO: usize = 104;
 
 /// What was set on one socket, by level and name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options(BTreeMap<(i32, i32), Vec<u8>>);
 
 /// Whether an option is of another protocol, or promises what a simulated connection does not do.
-fn is_refused(level: i32, name: i32) -> bool {
+pub(crate) fn is_refused(level: i32, name: i32) -> bool {
     match level {
         libc::IPPROTO_TCP => matches!(
             name,
@@ -44,7 +31,7 @@ fn is_refused(level: i32, name: i32) -> bool {
 }
 
 /// Whether the supervisor keeps an option of `SOL_SOCKET` in place of the kernel.
-fn is_kept(name: i32) -> bool {
+pub(crate) fn is_kept(name: i32) -> bool {
     matches!(name, libc::SO_SNDBUF | libc::SO_RCVBUF | libc::SO_REUSEPORT)
 }
 
@@ -76,11 +63,11 @@ fn default(level: i32, name: i32) -> Vec<u8> {
 }
 
 impl Options {
-    fn get(&self, level: i32, name: i32) -> Vec<u8> {
+    pub(crate) fn get(&self, level: i32, name: i32) -> Vec<u8> {
         self.0.get(&(level, name)).cloned().unwrap_or_else(|| default(level, name))
     }
 
-    fn set(&mut self, level: i32, name: i32, mut value: Vec<u8>) {
+    pub(crate) fn set(&mut self, level: i32, name: i32, mut value: Vec<u8>) {
         if level == libc::SOL_SOCKET && matches!(name, libc::SO_SNDBUF | libc::SO_RCVBUF) {
             // The kernel takes half of a buffer for its own use, and reports twice of what was asked for.
             if let Ok(asked) = value.as_slice().try_into() {
@@ -93,64 +80,5 @@ impl Options {
             value = i32::from(on).to_ne_bytes().to_vec();
         }
         self.0.insert((level, name), value);
-    }
-}
-
-/// `TCP_INFO`: the state of a connection, and nothing that was measured.
-fn info(socket: &Socket) -> Vec<u8> {
-    let state = match socket.stage {
-        Stage::Open => 1,
-        Stage::Connecting { .. } | Stage::Answered(_) => 2,
-        Stage::HalfShut => 5,
-        Stage::Fresh | Stage::Over => 7,
-        Stage::Listening { .. } => 10,
-    };
-    let mut info = vec![0; INFO];
-    info[0] = state;
-    info
-}
-
-impl Group {
-    /// `setsockopt` and `getsockopt`.
-    pub(crate) fn options(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
-        let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
-        let memory = self.memory_of(thread);
-        let (level, name) = (notice.int(1), notice.int(2));
-        if is_refused(level, name) {
-            return Err(Errno::NOPROTOOPT);
-        }
-        if notice.call() == Sysno::setsockopt {
-            if level == libc::SOL_SOCKET && !is_kept(name) {
-                return Ok(Answer::Go);
-            }
-            let length = usize::try_from(notice.int(4)).map_err(|_| Errno::INVAL)?;
-            if length > LONGEST {
-                return Err(Errno::INVAL);
-            }
-            let value = memory.read(notice.arg(3), length)?;
-            self.sockets.get(id).options.set(level, name, value);
-            return Ok(Answer::Value(0));
-        }
-        let value = match (level, name) {
-            (libc::SOL_SOCKET, libc::SO_ERROR) => {
-                // The kernel's own error is taken out with ours.
-                let kernel = sockopt::socket_error(&file)?.err();
-                let socket = self.sockets.get(id);
-                let connecting = matches!(socket.stage, Stage::Connecting { .. });
-                let error = socket.error.take().or(kernel.filter(|_| !connecting));
-                error.map_or(0, Errno::raw_os_error).to_ne_bytes().to_vec()
-            }
-            (libc::SOL_SOCKET, libc::SO_DOMAIN) => libc::AF_INET.to_ne_bytes().to_vec(),
-            (libc::SOL_SOCKET, libc::SO_PROTOCOL) => libc::IPPROTO_TCP.to_ne_bytes().to_vec(),
-            (libc::SOL_SOCKET, name) if !is_kept(name) => return Ok(Answer::Go),
-            (libc::IPPROTO_TCP, libc::TCP_INFO) => info(self.sockets.get(id)),
-            _ => self.sockets.get(id).options.get(level, name),
-        };
-        let room = usize::try_from(memory.u32(notice.arg(4))? as i32).map_err(|_| Errno::INVAL)?;
-        let given = room.min(value.len());
-        memory.write(notice.arg(3), &value[..given])?;
-        memory.write(notice.arg(4), &(given as u32).to_ne_bytes())?;
-        Ok(Answer::Value(0))
     }
 }

@@ -1,78 +1,112 @@
 //! What a program prints, sends and reads: bytes in, steps out; lines in, bytes out.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::{
+    collections::VecDeque,
+    os::fd::{AsFd, AsRawFd, OwnedFd},
+};
 
 use rustix::{event::PollFlags, net::SendFlags};
 
-use super::{group::Group, table::State, waiting::which_are_ready};
-use crate::{Broken, Step};
+use super::{
+    connections::{PARTS, Sockets},
+    polling::{is_ready, which_are_ready},
+};
+use crate::{Broken, Limits, Step};
 
-/// How many parts are taken at once from a file.
-pub(crate) const PARTS: usize = 64;
+/// What a program reads and prints.
+pub(crate) struct Streams {
+    limits: Limits,
+    input: Input,
+    outputs: [Output; 2],
+    /// A thread ran, and may have printed or sent something.
+    has_run: bool,
+    /// Something was taken that was not told yet.
+    has_lines: bool,
+}
+
+/// Its standard input.
+struct Input {
+    file: OwnedFd,
+    backlog: VecDeque<u8>,
+    ends: bool,
+    /// A line was written to it.
+    was_told: bool,
+    /// Lines come after start-up.
+    is_open: bool,
+}
 
 /// One of the two outputs.
-pub(crate) struct Output {
+struct Output {
     file: OwnedFd,
     pending: Vec<u8>,
     /// Bytes so far.
-    pub(crate) total: usize,
+    total: usize,
 }
 
-impl Output {
-    pub(crate) fn new(file: OwnedFd) -> Self {
-        Self { file, pending: Vec::new(), total: 0 }
+impl Streams {
+    pub(crate) fn new(limits: Limits, input: OwnedFd, [out, err]: [OwnedFd; 2]) -> Self {
+        let outputs = [Output::new(out), Output::new(err)];
+        Self { limits, input: Input::new(input), outputs, has_run: true, has_lines: false }
     }
 
-    pub(crate) fn file(&self) -> &OwnedFd {
-        &self.file
+    /// Start-up is over.
+    pub(crate) fn take_up(&mut self) {
+        self.input.is_open = true;
+        self.input.flush();
     }
 
-    /// Takes what the kernel holds.
+    /// A thread runs.
+    pub(crate) fn note_run(&mut self) {
+        self.has_run = true;
+    }
+
+    /// What was taken is told the next time, whatever comes until then.
+    pub(crate) fn tell_all(&mut self) {
+        self.has_lines = true;
+    }
+
+    /// Takes what the outputs hold, so that there is room again.
     pub(crate) fn drain(&mut self) {
-        let mut room = [0; 16 << 10];
-        // Not without end: the program may be writing meanwhile.
-        for _ in 0..PARTS {
-            let Ok(got @ 1..) = rustix::io::read(&self.file, &mut room) else { return };
-            self.total += got;
-            self.pending.extend_from_slice(&room[..got]);
+        self.outputs.iter_mut().for_each(Output::drain);
+        self.has_lines = true;
+    }
+
+    /// Whether not too much was printed.
+    pub(crate) fn check(&self) -> Result<(), Broken> {
+        if self.outputs.iter().any(|output| output.total > self.limits.output) {
+            return Err(Broken::TooMuchOutput(self.limits.output));
         }
+        Ok(())
     }
 
-    /// The next whole line; a line that is too long ends where it is too long.
-    pub(crate) fn line(&mut self, most: usize) -> Option<String> {
-        let end = self.pending.iter().position(|&byte| byte == b'\n');
-        let (text, used) = match end {
-            Some(end) if end <= most => (end, end + 1),
-            _ if self.pending.len() > most => (most, most),
-            _ => return None,
-        };
-        let line = String::from_utf8_lossy(&self.pending[..text]).trim_end_matches('\r').to_owned();
-        self.pending.drain(..used);
-        Some(line)
+    /// Whether a full pipe is one of the outputs, which then has room again.
+    pub(crate) fn makes_room(&mut self, inode: u64) -> bool {
+        let is_it =
+            |output: &&mut Output| rustix::fs::fstat(&output.file).is_ok_and(|stat| stat.st_ino == inode);
+        let Some(output) = self.outputs.iter_mut().find(is_it) else { return false };
+        output.drain();
+        self.has_lines = true;
+        output.total <= self.limits.output && is_empty(output)
     }
 
-    /// What is left when the program ended in the middle of a line.
-    pub(crate) fn rest(&mut self) -> Option<String> {
-        let rest = std::mem::take(&mut self.pending);
-        (!rest.is_empty()).then(|| String::from_utf8_lossy(&rest).into_owned())
-    }
-}
-
-impl Group {
     /// Turns what the program sent and printed since the last time into steps.
-    pub(crate) fn gather(&mut self) -> Result<(), Broken> {
-        self.flush_input();
+    pub(crate) fn gather(
+        &mut self,
+        sockets: &mut Sockets,
+        over: bool,
+        events: &mut VecDeque<Step>,
+    ) -> Result<(), Broken> {
+        self.input.flush();
         // Without a thread that ran nothing came.
-        if !std::mem::take(&mut self.has_run) && !self.over && !self.sockets.has_backlog() && !self.has_lines
-        {
+        if !std::mem::take(&mut self.has_run) && !over && !sockets.has_backlog() && !self.has_lines {
             return Ok(());
         }
         // One question for all: most calls come without anything sent or printed before.
         let mut asked: Vec<_> =
-            self.outputs.iter().map(|output| (output.file().as_fd(), PollFlags::IN)).collect();
-        asked.extend(self.sockets.files().map(|file| (file.as_fd(), PollFlags::IN)));
+            self.outputs.iter().map(|output| (output.file.as_fd(), PollFlags::IN)).collect();
+        asked.extend(sockets.files().map(|file| (file.as_fd(), PollFlags::IN)));
         let ready = which_are_ready(&asked);
-        if !self.over && !self.sockets.has_backlog() && !ready.contains(&true) && !self.has_lines {
+        if !over && !sockets.has_backlog() && !ready.contains(&true) && !self.has_lines {
             return Ok(());
         }
         self.has_lines = false;
@@ -85,68 +119,108 @@ impl Group {
                 output.drain();
             }
             while let Some(line) = output.line(self.limits.line) {
-                self.events.push_back(make(line));
+                events.push_back(make(line));
             }
             if output.total > self.limits.output {
                 return Err(Broken::TooMuchOutput(self.limits.output));
             }
         }
-        self.sockets.gather(sent, &mut self.events);
+        sockets.gather(sent, events);
         Ok(())
     }
 
-    /// The program ended: what is left of its output is told, then how it ended.
-    pub(crate) fn end(&mut self) {
-        self.over = true;
-        for thread in &mut self.threads {
-            thread.state = State::Dead;
-        }
-        self.life.status();
-        let _ = self.gather();
+    /// The program ended: tells what is left of its outputs.
+    pub(crate) fn tell_rest(&mut self, events: &mut VecDeque<Step>) {
         for (output, make) in
             self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
         {
-            self.events.extend(output.rest().map(make));
+            events.extend(output.rest().map(make));
         }
     }
 
     /// Writes one line to the program's standard input.
-    pub fn line(&mut self, line: &str) {
-        self.told_lines = true;
-        self.input_backlog.extend(line.bytes());
-        self.input_backlog.push_back(b'\n');
-        self.flush_input();
+    pub(crate) fn line(&mut self, line: &str) {
+        self.input.was_told = true;
+        self.input.backlog.extend(line.bytes());
+        self.input.backlog.push_back(b'\n');
+        self.input.flush();
     }
 
     /// Whether the program has read the lines that were written to it, if any were.
-    #[must_use]
-    pub fn has_read(&self) -> bool {
+    pub(crate) fn has_read(&self) -> bool {
         let mut unread: libc::c_int = 0;
         // SAFETY: the call writes one number, to a local.
-        let told = unsafe { libc::ioctl(self.input.as_raw_fd(), libc::TIOCOUTQ, &raw mut unread) };
-        self.told_lines && self.input_backlog.is_empty() && told == 0 && unread == 0
+        let told = unsafe { libc::ioctl(self.input.file.as_raw_fd(), libc::TIOCOUTQ, &raw mut unread) };
+        self.input.was_told && self.input.backlog.is_empty() && told == 0 && unread == 0
     }
 
     /// Ends the program's standard input.
-    pub fn end_input(&mut self) {
-        self.input_ends = true;
-        self.flush_input();
+    pub(crate) fn end_input(&mut self) {
+        self.input.ends = true;
+        self.input.flush();
+    }
+}
+
+impl Input {
+    fn new(file: OwnedFd) -> Self {
+        Self { file, backlog: VecDeque::new(), ends: false, was_told: false, is_open: false }
     }
 
-    pub(crate) fn flush_input(&mut self) {
-        if self.starts_up {
+    fn flush(&mut self) {
+        if !self.is_open {
             return;
         }
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        while !self.input_backlog.is_empty() {
-            let Ok(sent) = rustix::net::send(&self.input, self.input_backlog.make_contiguous(), flags) else {
+        while !self.backlog.is_empty() {
+            let Ok(sent) = rustix::net::send(&self.file, self.backlog.make_contiguous(), flags) else {
                 break;
             };
-            self.input_backlog.drain(..sent);
+            self.backlog.drain(..sent);
         }
-        if self.input_ends && self.input_backlog.is_empty() {
-            self.input_ends = false;
-            let _ = rustix::net::shutdown(&self.input, rustix::net::Shutdown::Write);
+        if self.ends && self.backlog.is_empty() {
+            self.ends = false;
+            let _ = rustix::net::shutdown(&self.file, rustix::net::Shutdown::Write);
         }
     }
+}
+
+impl Output {
+    fn new(file: OwnedFd) -> Self {
+        Self { file, pending: Vec::new(), total: 0 }
+    }
+
+    /// Takes what the kernel holds.
+    fn drain(&mut self) {
+        let mut room = [0; 16 << 10];
+        // Not without end: the program may be writing meanwhile.
+        for _ in 0..PARTS {
+            let Ok(got @ 1..) = rustix::io::read(&self.file, &mut room) else { return };
+            self.total += got;
+            self.pending.extend_from_slice(&room[..got]);
+        }
+    }
+
+    /// The next whole line; a line that is too long ends where it is too long.
+    fn line(&mut self, most: usize) -> Option<String> {
+        let end = self.pending.iter().position(|&byte| byte == b'\n');
+        let (text, used) = match end {
+            Some(end) if end <= most => (end, end + 1),
+            _ if self.pending.len() > most => (most, most),
+            _ => return None,
+        };
+        let line = String::from_utf8_lossy(&self.pending[..text]).trim_end_matches('\r').to_owned();
+        self.pending.drain(..used);
+        Some(line)
+    }
+
+    /// What is left when the program ended in the middle of a line.
+    fn rest(&mut self) -> Option<String> {
+        let rest = std::mem::take(&mut self.pending);
+        (!rest.is_empty()).then(|| String::from_utf8_lossy(&rest).into_owned())
+    }
+}
+
+/// Whether nothing is left in an output.
+fn is_empty(output: &Output) -> bool {
+    !is_ready(&[(output.file.as_fd(), PollFlags::IN)])
 }

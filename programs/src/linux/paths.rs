@@ -10,18 +10,23 @@
 use std::{
     ffi::OsStr,
     os::{
-        fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+        fd::{AsFd, BorrowedFd, OwnedFd},
         unix::ffi::{OsStrExt, OsStringExt},
     },
     path::Path,
 };
 
 use rustix::{
-    fs::{self, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Statx, StatxFlags},
+    fs::{self, CWD, FileType, Mode, OFlags, ResolveFlags, Statx},
     io::Errno,
 };
 
-use super::{group::Group, plan::HOME};
+use super::{
+    found::{Found, PROC, describe},
+    plan::HOME,
+    process::status_field,
+    table::Caller,
+};
 use crate::Files;
 
 /// How many symbolic links the kernel follows.
@@ -31,9 +36,6 @@ const LINKS: [&str; 5] =
     ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/etc/nsswitch.conf", "/var/lib/dbus/machine-id"];
 /// A path that meets no link.
 const STRAIGHT: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
-/// `PROC_SUPER_MAGIC`.
-const PROC: i64 = 0x9fa0;
-
 /// The program's view of the file systems.
 pub(crate) struct View {
     root: OwnedFd,
@@ -44,52 +46,6 @@ pub(crate) struct View {
     own_processes: bool,
     /// Where the answered files are that are links on this machine.
     links: Vec<(Vec<u8>, &'static str)>,
-}
-
-/// A file that a path leads to.
-pub(crate) struct Found {
-    pub(crate) file: OwnedFd,
-    pub(crate) stat: Statx,
-}
-
-impl Found {
-    pub(crate) fn new(file: OwnedFd) -> Result<Self, Errno> {
-        let stat = describe(file.as_fd())?;
-        Ok(Self { file, stat })
-    }
-
-    pub(crate) fn kind(&self) -> FileType {
-        FileType::from_raw_mode(self.stat.stx_mode.into())
-    }
-
-    /// Its name without links and detours, from the program's root; that of a pipe or the like has no slash at first.
-    pub(crate) fn name(&self) -> Result<Vec<u8>, Errno> {
-        Ok(fs::readlink(self.handle(), Vec::new())?.into_bytes())
-    }
-
-    /// Whether it gives random bytes.
-    pub(crate) fn is_random(&self) -> bool {
-        self.kind() == FileType::CharacterDevice && matches!(self.device(), (1, 8 | 9))
-    }
-
-    /// Whether a device holds nothing and leads nowhere: null, zero, full, the program's own terminal and pseudo-terminals.
-    pub(crate) fn is_harmless(&self) -> bool {
-        matches!(self.device(), (1, 3 | 5 | 7) | (5, 0 | 2) | (136..=143, _))
-    }
-
-    /// Whether it is in a `/proc`.
-    pub(crate) fn is_of_processes(&self) -> bool {
-        fs::fstatfs(&self.file).is_ok_and(|system| system.f_type == PROC)
-    }
-
-    fn device(&self) -> (u32, u32) {
-        (self.stat.stx_rdev_major, self.stat.stx_rdev_minor)
-    }
-
-    /// A path by which the supervisor reaches this very file.
-    pub(crate) fn handle(&self) -> String {
-        format!("/proc/self/fd/{}", self.file.as_raw_fd())
-    }
 }
 
 /// Who looks: what links to oneself mean to it.
@@ -118,15 +74,16 @@ impl Looker {
     }
 }
 
-fn describe(file: BorrowedFd<'_>) -> Result<Statx, Errno> {
-    let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
-    fs::statx(file, "", AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT, wanted)
-}
-
 fn point(dir: BorrowedFd<'_>, path: &[u8], follow: bool, resolve: ResolveFlags) -> Result<OwnedFd, Errno> {
     let mut flags = OFlags::PATH | OFlags::CLOEXEC;
     flags.set(OFlags::NOFOLLOW, !follow);
-    fs::openat2(dir, path, flags, Mode::empty(), resolve)
+    loop {
+        match fs::openat2(dir, path, flags, Mode::empty(), resolve) {
+            // Something was renamed or mounted, anywhere on the machine, while the kernel went up from a directory.
+            Err(Errno::AGAIN) => {}
+            found => return found,
+        }
+    }
 }
 
 impl View {
@@ -163,7 +120,7 @@ impl View {
     }
 
     /// Whether a file is in the program's own directory. Nothing of the machine is mounted there.
-    pub(crate) fn is_at_home(&self, stat: &Statx) -> bool {
+    fn is_at_home(&self, stat: &Statx) -> bool {
         self.home == Some(stat.stx_mnt_id)
     }
 
@@ -269,12 +226,22 @@ impl View {
     }
 }
 
-impl Group {
+/// How a program sees the file systems, once that was asked.
+pub(crate) struct Sight {
+    pub(crate) files: Files,
+    view: Option<View>,
+}
+
+impl Sight {
+    pub(crate) fn new(files: Files) -> Self {
+        Self { files, view: None }
+    }
+
     /// The program's view of the file systems. All its processes have the same.
-    pub(crate) fn view(&mut self) -> Result<&View, Errno> {
+    pub(crate) fn view(&mut self, caller: Caller<'_>) -> Result<&View, Errno> {
         if self.view.is_none() {
-            let process = self.processes.iter().find(|process| process.alive).ok_or(Errno::SRCH)?;
-            self.view = Some(View::new(process.pid, self.setup.files)?);
+            let process = caller.living().ok_or(Errno::SRCH)?;
+            self.view = Some(View::new(process.pid, self.files)?);
         }
         self.view.as_ref().ok_or(Errno::SRCH)
     }
@@ -282,13 +249,12 @@ impl Group {
     /// What a path leads to for a thread, from a directory of it if it is relative.
     pub(crate) fn find(
         &mut self,
-        thread: usize,
+        caller: Caller<'_>,
         dir: i32,
         path: &[u8],
         follow: bool,
     ) -> Result<Found, Errno> {
-        let entry = &self.threads[thread];
-        let (tid, process) = (entry.tid, &self.processes[entry.process]);
+        let (tid, process) = (caller.thread().tid, caller.process());
         let dir = match dir {
             _ if path.first() == Some(&b'/') => None,
             libc::AT_FDCWD => {
@@ -298,7 +264,7 @@ impl Group {
             fd => Some(process.file(fd)?),
         };
         let looker = Looker { process: [process.own_pid, process.pid], tid };
-        Found::new(self.view()?.find(&looker, dir.as_ref(), path, follow)?)
+        Found::new(self.view(caller)?.find(&looker, dir.as_ref(), path, follow)?)
     }
 
     /// The name by which a file is answered.
@@ -309,33 +275,66 @@ impl Group {
         }
     }
 
-    /// The text of a path without detours, for what is not there: links on the way are not seen.
-    pub(crate) fn spelled(&self, thread: usize, dir: i32, path: &[u8]) -> Option<Vec<u8>> {
-        let entry = &self.threads[thread];
-        let base = match dir {
-            _ if path.first() == Some(&b'/') => Vec::new(),
-            libc::AT_FDCWD => {
-                std::fs::read_link(format!("/proc/{}/cwd", entry.tid)).ok()?.into_os_string().into_vec()
-            }
-            fd => {
-                let link = format!("/proc/{}/fd/{fd}", self.processes[entry.process].pid);
-                std::fs::read_link(link).ok()?.into_os_string().into_vec()
-            }
-        };
-        let mut parts: Vec<&[u8]> = Vec::new();
-        for part in base.split(|&byte| byte == b'/').chain(path.split(|&byte| byte == b'/')) {
-            match part {
-                b"" | b"." => {}
-                b".." => drop(parts.pop()),
-                part => parts.push(part),
-            }
-        }
-        Some(parts.iter().flat_map(|part| [b"/", *part].concat()).collect())
+    /// Whether a file is in the program's own directory.
+    pub(crate) fn is_at_home(&mut self, caller: Caller<'_>, stat: &Statx) -> Result<bool, Errno> {
+        Ok(self.view(caller)?.is_at_home(stat))
     }
+}
+
+/// The text of a path without detours, for what is not there: links on the way are not seen.
+pub(crate) fn spelled(caller: Caller<'_>, dir: i32, path: &[u8]) -> Option<Vec<u8>> {
+    let base = match dir {
+        _ if path.first() == Some(&b'/') => Vec::new(),
+        libc::AT_FDCWD => {
+            std::fs::read_link(format!("/proc/{}/cwd", caller.thread().tid)).ok()?.into_os_string().into_vec()
+        }
+        fd => {
+            let link = format!("/proc/{}/fd/{fd}", caller.process().pid);
+            std::fs::read_link(link).ok()?.into_os_string().into_vec()
+        }
+    };
+    let mut parts: Vec<&[u8]> = Vec::new();
+    for part in base.split(|&byte| byte == b'/').chain(path.split(|&byte| byte == b'/')) {
+        match part {
+            b"" | b"." => {}
+            b".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.iter().flat_map(|part| [b"/", *part].concat()).collect())
 }
 
 /// The number of a thread in its own namespace.
 fn own_number(tid: u32) -> u32 {
     let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
-    super::table::status_field(&status, "NSpid").unwrap_or(tid)
+    status_field(&status, "NSpid").unwrap_or(tid)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_rename_elsewhere_hides_no_file() {
+        let directory = tempfile::tempdir().expect("make a directory");
+        let (here, there) = (directory.path().join("here"), directory.path().join("there"));
+        std::fs::create_dir_all(here.join("moved")).expect("make a directory");
+        std::fs::create_dir(&there).expect("make a directory");
+        let root = fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).expect("open the root");
+        let is_over = AtomicBool::new(false);
+        let find = || point(root.as_fd(), b"/dev/../dev/null", true, STRAIGHT | ResolveFlags::IN_ROOT);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let _ = std::fs::rename(here.join("moved"), there.join("moved"));
+                    let _ = std::fs::rename(there.join("moved"), here.join("moved"));
+                }
+            });
+            let failed = (0..2_000).find_map(|_| find().err());
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(failed, None);
+        });
+    }
 }

@@ -3,10 +3,7 @@
 //! The kernel would let the thread sleep, with nobody to make room: one thread runs at a time. So the supervisor writes what there is room
 //! for, through a handle of its own that does not wait, and the thread's call ends when all of it is written.
 
-use std::{
-    io::IoSlice,
-    os::fd::{AsFd as _, OwnedFd},
-};
+use std::{io::IoSlice, os::fd::OwnedFd};
 
 use rustix::{
     event::PollFlags,
@@ -17,11 +14,10 @@ use syscalls::Sysno;
 
 use super::{
     awaited::Awaited,
-    group::{Answer, Group},
+    call::{Answer, Cause, Held, Late},
     notify::Notice,
-    output::Output,
-    table::{Cause, Held, Late},
-    waiting::is_ready,
+    output::Streams,
+    table::{Caller, Table},
 };
 
 /// What a pipe takes as a whole or not at all; with room for anything it has room for this.
@@ -33,86 +29,76 @@ const MOST_PARTS: u64 = 1024;
 /// The position of a file that has none, as `pwritev2` takes it.
 const NOWHERE: u64 = u64::MAX;
 
-impl Group {
-    /// `write` and `writev`. All but those to a pipe are the kernel's.
-    pub(crate) fn write(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let Ok(file) = self.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
-        let stat = rustix::fs::fstat(&file)?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::Fifo
-            || rustix::fs::fcntl_getfl(&file)?.contains(OFlags::NONBLOCK)
-        {
-            return Ok(Answer::Go);
-        }
-        let parts = self.parts(thread, notice)?;
-        let length = parts.iter().map(|&(_, length)| length).sum::<usize>();
-        let awaited = Awaited::file(file, PollFlags::OUT);
-        if length <= WHOLE && awaited.has_file() {
-            return Ok(Answer::Go);
-        }
-        if length > WHOLE
-            && let Some(answer) = self.write_in_parts(thread, &awaited.files[0].0, stat.st_ino, &parts)?
-        {
-            return Ok(answer);
-        }
-        Ok(Answer::Hold(Held { until: None, cause: Cause::Files(awaited), late: Late::Fail(Errno::AGAIN) }))
+/// `write` and `writev`. All but those to a pipe are the kernel's.
+pub(crate) fn write(
+    table: &mut Table,
+    streams: &mut Streams,
+    thread: usize,
+    notice: &Notice,
+) -> Result<Answer, Errno> {
+    let Ok(file) = table.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
+    let stat = rustix::fs::fstat(&file)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Fifo
+        || rustix::fs::fcntl_getfl(&file)?.contains(OFlags::NONBLOCK)
+    {
+        return Ok(Answer::Go);
     }
-
-    /// Writes as much as there is room for; none if there is more to write.
-    fn write_in_parts(
-        &mut self,
-        thread: usize,
-        file: &OwnedFd,
-        inode: u64,
-        parts: &[(u64, usize)],
-    ) -> Result<Option<Answer>, Errno> {
-        let memory = self.memory_of(thread);
-        loop {
-            let written = self.threads[thread].written;
-            let (address, left) = rest(parts, written);
-            if left == 0 {
-                return Ok(Some(Answer::Value(written as i64)));
-            }
-            let bytes = memory.read(address, left.min(PART))?;
-            match rustix::io::pwritev2(file, &[IoSlice::new(&bytes)], NOWHERE, ReadWriteFlags::NOWAIT) {
-                Ok(more) => self.threads[thread].written += more,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) if self.makes_room(inode) => {}
-                Err(Errno::AGAIN) => return Ok(None),
-                // Nobody reads any more, which the kernel tells in its own way; or it cannot write without waiting (before 6.5).
-                Err(_) if written == 0 => return Ok(Some(Answer::Go)),
-                Err(_) => return Ok(Some(Answer::Value(written as i64))),
-            }
-        }
+    let parts = parts(table.caller(thread), notice)?;
+    let length = parts.iter().map(|&(_, length)| length).sum::<usize>();
+    let awaited = Awaited::file(file, PollFlags::OUT);
+    if length <= WHOLE && awaited.has_file() {
+        return Ok(Answer::Go);
     }
-
-    /// Addresses and lengths of what a call writes.
-    fn parts(&self, thread: usize, notice: &Notice) -> Result<Vec<(u64, usize)>, Errno> {
-        if notice.call() == Sysno::write {
-            return Ok(vec![(notice.arg(1), notice.arg(2) as usize)]);
-        }
-        let count = notice.arg(2);
-        if count > MOST_PARTS {
-            return Err(Errno::INVAL);
-        }
-        let bytes = self.memory_of(thread).read(notice.arg(1), count as usize * 16)?;
-        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-        Ok(bytes.chunks_exact(16).map(|part| (word(&part[..8]), word(&part[8..]) as usize)).collect())
+    if length > WHOLE
+        && let Some(answer) =
+            write_in_parts(table, streams, thread, &awaited.files[0].0, stat.st_ino, &parts)?
+    {
+        return Ok(answer);
     }
+    Ok(Answer::Hold(Held { until: None, cause: Cause::Files(awaited), late: Late::Fail(Errno::AGAIN) }))
+}
 
-    /// Whether a full pipe is one of the program's outputs, which then has room again.
-    fn makes_room(&mut self, inode: u64) -> bool {
-        let is_it =
-            |output: &&mut Output| rustix::fs::fstat(output.file()).is_ok_and(|stat| stat.st_ino == inode);
-        let Some(output) = self.outputs.iter_mut().find(is_it) else { return false };
-        output.drain();
-        self.has_lines = true;
-        output.total <= self.limits.output && is_empty(output)
+/// Writes as much as there is room for; none if there is more to write.
+fn write_in_parts(
+    table: &mut Table,
+    streams: &mut Streams,
+    thread: usize,
+    file: &OwnedFd,
+    inode: u64,
+    parts: &[(u64, usize)],
+) -> Result<Option<Answer>, Errno> {
+    let memory = table.memory_of(thread);
+    loop {
+        let written = table.threads[thread].written;
+        let (address, left) = rest(parts, written);
+        if left == 0 {
+            return Ok(Some(Answer::Value(written as i64)));
+        }
+        let bytes = memory.read(address, left.min(PART))?;
+        match rustix::io::pwritev2(file, &[IoSlice::new(&bytes)], NOWHERE, ReadWriteFlags::NOWAIT) {
+            Ok(more) => table.threads[thread].written += more,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) if streams.makes_room(inode) => {}
+            Err(Errno::AGAIN) => return Ok(None),
+            // Nobody reads any more, which the kernel tells in its own way; or it cannot write without waiting (before 6.5).
+            Err(_) if written == 0 => return Ok(Some(Answer::Go)),
+            Err(_) => return Ok(Some(Answer::Value(written as i64))),
+        }
     }
 }
 
-/// Whether nothing is left in an output.
-fn is_empty(output: &Output) -> bool {
-    !is_ready(&[(output.file().as_fd(), PollFlags::IN)])
+/// Addresses and lengths of what a call writes.
+fn parts(caller: Caller<'_>, notice: &Notice) -> Result<Vec<(u64, usize)>, Errno> {
+    if notice.call() == Sysno::write {
+        return Ok(vec![(notice.arg(1), notice.arg(2) as usize)]);
+    }
+    let count = notice.arg(2);
+    if count > MOST_PARTS {
+        return Err(Errno::INVAL);
+    }
+    let bytes = caller.memory().read(notice.arg(1), count as usize * 16)?;
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    Ok(bytes.chunks_exact(16).map(|part| (word(&part[..8]), word(&part[8..]) as usize)).collect())
 }
 
 /// Where to go on after so many bytes: an address, and how many bytes follow there.

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::template::{Place, Template};
+use super::life::{Place, Template};
 use crate::{Group, Setup, StartError};
 
 /// How many templates are kept.

@@ -1,6 +1,6 @@
 //! What this kernel and this container offer.
 
-use crate::{Clock, Group, Setup, Status, Step, ready::Finding};
+use crate::{Clock, Group, Setup, Status, Step, finding::Finding};
 
 /// The kernel's version as two numbers.
 fn version(release: &str) -> Option<(u32, u32)> {

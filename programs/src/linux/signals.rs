@@ -4,18 +4,28 @@
 //! the supervisor ends the wait of a thread that has a signal to take. What is pending, blocked and caught is read from `/proc`, when no
 //! thread runs: a signal is there once its sender has come to its next call.
 
+use std::collections::VecDeque;
+
 use rustix::io::Errno;
 use syscalls::Sysno;
 
 use super::{
-    group::{Answer, Group},
-    notify::{Notice, Restart},
-    table::{Cause, Held, Late, Process, State, Thread, status_field},
+    call::{Answer, Cause, Held, Late},
+    notify::{Listener, Notice, Restart},
+    process::{Process, status_field},
+    table::{State, Table, Thread},
+    time::Time,
 };
 use crate::Step;
 
+/// Signals that were sent, and whose takers were not seen to.
+#[derive(Default)]
+pub(crate) struct Signals {
+    sent: Vec<Sent>,
+}
+
 /// A signal that a call has sent, or is about to.
-pub(crate) struct Sent {
+struct Sent {
     process: usize,
     /// The thread that it is for, as its process numbers it.
     thread: Option<u32>,
@@ -34,7 +44,7 @@ struct Sets {
 }
 
 /// The bit of a signal in a set.
-fn bit(number: i32) -> u64 {
+pub(crate) fn bit(number: i32) -> u64 {
     1 << ((number - 1) & 63)
 }
 
@@ -84,26 +94,32 @@ fn restart(call: Sysno) -> Restart {
     }
 }
 
-impl Group {
+impl Signals {
     /// `kill` and its kin: the kernel sends the signal, the supervisor sees to those who wait.
-    pub(crate) fn signal(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn send(
+        &mut self,
+        table: &Table,
+        thread: usize,
+        notice: &Notice,
+        events: &mut VecDeque<Step>,
+    ) -> Result<Answer, Errno> {
         let number = match notice.call() {
             Sysno::tgkill | Sysno::rt_tgsigqueueinfo => notice.int(2),
             _ => notice.int(1),
         };
         if matches!(number, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
-            self.events.push_back(Step::Refused("stopping a process".to_owned()));
+            events.push_back(Step::Refused("stopping a process".to_owned()));
             return Err(Errno::PERM);
         }
         let (target, wanted) = match notice.call() {
             Sysno::kill | Sysno::rt_sigqueueinfo => (notice.int(0), None),
             Sysno::tgkill | Sysno::rt_tgsigqueueinfo => (notice.int(0), Some(notice.int(1) as u32)),
             Sysno::tkill => (0, Some(notice.int(0) as u32)),
-            _ => (self.target_of_handle(thread, notice.int(0)), None),
+            _ => (target_of_handle(table.threads[thread].tid, notice.int(0)), None),
         };
         let is_target =
             |process: &Process| process.alive && (target <= 0 || process.own_pid == target as u32);
-        let targets = (0..self.processes.len()).filter(|&process| is_target(&self.processes[process]));
+        let targets = (0..table.processes.len()).filter(|&process| is_target(&table.processes[process]));
         // It is there when the thread has come to its next call, or is gone.
         self.sent.extend(targets.filter(|_| number != 0).map(|process| Sent {
             process,
@@ -113,156 +129,115 @@ impl Group {
         Ok(Answer::Go)
     }
 
-    /// The process that a pidfd is for; any if that is unknown.
-    fn target_of_handle(&self, thread: usize, fd: i32) -> i32 {
-        let tid = self.threads[thread].tid;
-        let info = std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).unwrap_or_default();
-        status_field(&info, "NSpid").map_or(0, |pid| pid as i32)
+    pub(crate) fn are_sent(&self) -> bool {
+        !self.sent.is_empty()
     }
 
-    /// Sees to those who take what was sent. All senders have come to their next calls.
-    pub(crate) fn deliver_signals(&mut self) {
+    /// Ends the waits of those who take what was sent; the processes that it was sent to. All senders have come to their next calls.
+    pub(crate) fn deliver(&mut self, table: &mut Table, listener: &Listener) -> Vec<usize> {
         let sent = std::mem::take(&mut self.sent);
         for Sent { process, thread, number } in &sent {
-            if self.processes[*process].alive {
-                self.interrupt_one(*process, *thread, *number);
+            if table.processes[*process].alive {
+                interrupt_one(table, listener, *process, *thread, *number);
             }
         }
-        for Sent { process, .. } in sent {
-            if self.processes[process].alive {
-                self.look_after(process);
-            }
-        }
+        sent.into_iter().map(|sent| sent.process).collect()
     }
+}
 
-    /// Sends a signal of the supervisor's own.
-    pub(crate) fn send_signal(&mut self, process: usize, number: i32) {
-        if !self.processes[process].alive {
-            return;
-        }
-        // SAFETY: a number of a process whose handle is held, and a signal; no pointers.
-        unsafe { libc::kill(self.processes[process].pid as i32, number) };
-        self.interrupt(process, number);
-        self.look_after(process);
-    }
+/// The process that a pidfd is for; any if that is unknown.
+fn target_of_handle(tid: u32, fd: i32) -> i32 {
+    let info = std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).unwrap_or_default();
+    status_field(&info, "NSpid").map_or(0, |pid| pid as i32)
+}
 
-    /// Ends the wait of one thread that takes a signal now pending.
-    pub(crate) fn interrupt(&mut self, process: usize, number: i32) {
-        self.interrupt_one(process, None, number);
-    }
+/// Ends the wait of one thread that takes a signal now pending.
+pub(crate) fn interrupt(table: &mut Table, listener: &Listener, process: usize, number: i32) {
+    interrupt_one(table, listener, process, None, number);
+}
 
-    fn interrupt_one(&mut self, process: usize, wanted: Option<u32>, number: i32) {
-        self.processes[process].signalled = true;
-        for thread in 0..self.threads.len() {
-            let entry = &self.threads[thread];
-            let State::Held(_, held) = &entry.state else { continue };
-            // Whoever brings a set of its own, or waits for the signal, is let go on by what is pending.
-            let waits_for_it = matches!(held.cause, Cause::Signals(set) if set & bit(number) != 0);
-            if entry.process != process || entry.blocks.is_some() || waits_for_it {
-                continue;
-            }
-            let sets = Sets::of(entry.tid);
-            let is_other = wanted.is_some_and(|tid| sets.own != Some(tid));
-            if is_other || sets.blocked & bit(number) != 0 || sets.ignores(number) {
-                continue;
-            }
-            if let State::Held(notice, _) = std::mem::replace(&mut self.threads[thread].state, State::Running)
-            {
-                self.break_off(thread, &notice);
-            }
-            return;
-        }
-    }
-
-    /// Ends a call because of a signal.
-    pub(crate) fn break_off(&mut self, thread: usize, notice: &Notice) {
-        self.threads[thread].announced = false;
-        match std::mem::take(&mut self.threads[thread].written) {
-            0 => self.listener.interrupt(notice, restart(notice.call())),
-            written => self.listener.answer(notice, written as i64),
-        }
-    }
-
-    /// Whether a thread that is about to wait has a signal to take first: it was sent before the call.
-    pub(crate) fn is_interrupted(&mut self, thread: usize, held: &Held) -> bool {
-        let entry = &self.threads[thread];
-        if !self.processes[entry.process].signalled || entry.blocks.is_some() {
-            return false;
+fn interrupt_one(table: &mut Table, listener: &Listener, process: usize, wanted: Option<u32>, number: i32) {
+    table.processes[process].signalled = true;
+    for thread in 0..table.threads.len() {
+        let entry = &table.threads[thread];
+        let State::Held(_, held) = &entry.state else { continue };
+        // Whoever brings a set of its own, or waits for the signal, is let go on by what is pending.
+        let waits_for_it = matches!(held.cause, Cause::Signals(set) if set & bit(number) != 0);
+        if entry.process != process || entry.blocks.is_some() || waits_for_it {
+            continue;
         }
         let sets = Sets::of(entry.tid);
-        let is_own = |other: &&Thread| other.process == entry.process && !matches!(other.state, State::Dead);
-        if sets.pending == 0 && self.threads.iter().filter(is_own).count() == 1 {
-            self.processes[entry.process].signalled = false;
+        let is_other = wanted.is_some_and(|tid| sets.own != Some(tid));
+        if is_other || sets.blocked & bit(number) != 0 || sets.ignores(number) {
+            continue;
         }
-        let waited_for = if let Cause::Signals(set) = held.cause { set } else { 0 };
-        sets.pending & !sets.blocked & !waited_for != 0
+        if let State::Held(notice, _) = std::mem::replace(&mut table.threads[thread].state, State::Running) {
+            break_off(table, listener, thread, &notice);
+        }
+        return;
     }
+}
 
-    /// Whether one of these signals is pending for a thread.
-    pub(crate) fn has_signal(&self, thread: usize, set: u64) -> bool {
-        let entry = &self.threads[thread];
-        set != 0 && self.processes[entry.process].signalled && Sets::of(entry.tid).pending & set != 0
+/// Ends a call because of a signal.
+pub(crate) fn break_off(table: &mut Table, listener: &Listener, thread: usize, notice: &Notice) {
+    table.threads[thread].announced = false;
+    match std::mem::take(&mut table.threads[thread].written) {
+        0 => listener.interrupt(notice, restart(notice.call())),
+        written => listener.answer(notice, written as i64),
     }
+}
 
-    /// `rt_sigtimedwait`, by which C libraries make `sigwait`, too.
-    pub(crate) fn await_signal(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
-        let set = memory.u64(notice.arg(0))?;
-        let timeout = memory.timespec(notice.arg(2))?;
-        if self.has_signal(thread, set) {
-            return Ok(Answer::Go);
-        }
-        if timeout == Some(0) {
-            return Ok(self.glance(Late::Fail(Errno::AGAIN)));
-        }
-        let until = timeout.map(|timeout| self.in_time(timeout));
-        Ok(Answer::Hold(Held { until, cause: Cause::Signals(set), late: Late::Fail(Errno::AGAIN) }))
+/// Whether a thread that is about to wait has a signal to take first: it was sent before the call.
+pub(crate) fn is_interrupted(table: &mut Table, thread: usize, held: &Held) -> bool {
+    let entry = &table.threads[thread];
+    if !table.processes[entry.process].signalled || entry.blocks.is_some() {
+        return false;
     }
+    let sets = Sets::of(entry.tid);
+    let is_own = |other: &&Thread| other.process == entry.process && !matches!(other.state, State::Dead);
+    if sets.pending == 0 && table.threads.iter().filter(is_own).count() == 1 {
+        table.processes[entry.process].signalled = false;
+    }
+    let waited_for = if let Cause::Signals(set) = held.cause { set } else { 0 };
+    sets.pending & !sets.blocked & !waited_for != 0
+}
 
-    /// `pause` and `rt_sigsuspend`.
-    pub(crate) fn suspend(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        if notice.call() == Sysno::rt_sigsuspend {
-            self.threads[thread].blocks = Some(self.memory_of(thread).u64(notice.arg(0))?);
-        }
-        Ok(Answer::Hold(Held { until: None, cause: Cause::Signals(0), late: Late::Fail(Errno::INTR) }))
-    }
+/// The signals that are pending for a thread.
+pub(crate) fn pending(tid: u32) -> impl Iterator<Item = i32> {
+    let pending = Sets::of(tid).pending;
+    (1..=64).filter(move |&number| pending & bit(number) != 0)
+}
 
-    /// A process ended: its children may have asked for a signal at that, and the kernel has sent it.
-    pub(crate) fn orphaned(&mut self, parent: usize) {
-        for child in 0..self.processes.len() {
-            if self.processes[child].parent != Some(parent) || !self.processes[child].alive {
-                continue;
-            }
-            let pending = Sets::of(self.processes[child].pid).pending;
-            for number in (1..=64).filter(|&number| pending & bit(number) != 0) {
-                self.interrupt(child, number);
-            }
-            if pending != 0 || self.processes[child].ended() {
-                self.look_after(child);
-            }
-        }
-    }
+/// Whether one of these signals is pending for a thread.
+pub(crate) fn has_signal(table: &Table, thread: usize, set: u64) -> bool {
+    let entry = &table.threads[thread];
+    set != 0 && table.processes[entry.process].signalled && Sets::of(entry.tid).pending & set != 0
+}
 
-    /// A signal may have ended a process that stands still.
-    fn look_after(&mut self, process: usize) {
-        // Ending takes the kernel a moment; whoever only handles the signal is not waited for.
-        for _ in 0..2_000 {
-            let pid = self.processes[process].pid;
-            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-            let dying = status.is_empty() || status.contains("\nState:\tZ") || status.contains("\nState:\tX");
-            if self.processes[process].ended() {
-                return self.buried(process);
-            }
-            let pending = |name: &str| {
-                let line = status.lines().find_map(|line| line.strip_prefix(name));
-                line.is_some_and(|text| {
-                    u64::from_str_radix(text.trim(), 16).unwrap_or(0) & bit(libc::SIGKILL) != 0
-                })
-            };
-            if !dying && !pending("SigPnd:") && !pending("ShdPnd:") {
-                return;
-            }
-            rustix::thread::sched_yield();
-        }
+/// `rt_sigtimedwait`, by which C libraries make `sigwait`, too.
+pub(crate) fn await_signal(
+    table: &Table,
+    time: &mut Time,
+    thread: usize,
+    notice: &Notice,
+) -> Result<Answer, Errno> {
+    let memory = table.memory_of(thread);
+    let set = memory.u64(notice.arg(0))?;
+    let timeout = memory.timespec(notice.arg(2))?;
+    if has_signal(table, thread, set) {
+        return Ok(Answer::Go);
     }
+    if timeout == Some(0) {
+        return Ok(time.glance(Late::Fail(Errno::AGAIN)));
+    }
+    let until = timeout.map(|timeout| time.in_time(timeout));
+    Ok(Answer::Hold(Held { until, cause: Cause::Signals(set), late: Late::Fail(Errno::AGAIN) }))
+}
+
+/// `pause` and `rt_sigsuspend`.
+pub(crate) fn suspend(table: &mut Table, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+    if notice.call() == Sysno::rt_sigsuspend {
+        table.threads[thread].blocks = Some(table.memory_of(thread).u64(notice.arg(0))?);
+    }
+    Ok(Answer::Hold(Held { until: None, cause: Cause::Signals(0), late: Late::Fail(Errno::INTR) }))
 }

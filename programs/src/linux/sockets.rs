@@ -15,117 +15,94 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
+    addresses::write_address,
     awaited::Awaited,
-    connections::{BUFFER, Socket, Stage, fill},
-    group::{Answer, Group},
-    notify::Notice,
-    table::{Cause, Held, Late},
-    waiting::is_ready,
+    call::{Answer, Cause, Held, Late},
+    connections::{BUFFER, Socket, Sockets, Stage, fill},
+    notify::{Listener, Notice},
+    options::{is_kept, is_refused},
+    polling::is_ready,
+    table::{Caller, Table},
 };
 use crate::{ConnectError, Ending, SocketId, Step};
 
-/// An IPv4 address as the program passes it.
-fn address(bytes: &[u8]) -> Option<SocketAddrV4> {
-    let family = u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?);
-    let rest: [u8; 6] = bytes.get(2..8)?.try_into().ok()?;
-    let [high, low, a, b, c, d] = rest;
-    (i32::from(family) == libc::AF_INET)
-        .then(|| SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([high, low])))
-}
+/// The longest value that is kept, in bytes; the longest of the kernel's own (a route of IP, a signature's key) are shorter.
+const LONGEST: usize = 256;
+/// The size of `struct tcp_info` up to the fields that Linux 3.10 had.
+const INFO: usize = 104;
 
-impl Group {
-    pub(crate) fn socket(&mut self, notice: &Notice) -> Result<Answer, Errno> {
-        let (family, kind) = (notice.int(0), notice.int(1));
-        let is_stream = kind & 0xff == libc::SOCK_STREAM;
-        match family {
-            libc::AF_UNIX => return Ok(Answer::Go),
-            libc::AF_INET if is_stream => {}
-            libc::AF_INET if kind & 0xff == libc::SOCK_DGRAM => return self.make_datagram(notice),
-            libc::AF_NETLINK => return self.make_netlink(notice),
-            // Programs try it, and carry on without: no IPv6.
-            _ => return Err(Errno::AFNOSUPPORT),
-        }
+impl Sockets {
+    /// `socket` for a stream.
+    pub(crate) fn make(&mut self, listener: &Listener, notice: &Notice) -> Result<Answer, Errno> {
+        let kind = notice.int(1);
         let mut flags = SocketFlags::CLOEXEC;
         flags.set(SocketFlags::NONBLOCK, kind & libc::SOCK_NONBLOCK != 0);
         let file = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         let _ = sockopt::set_socket_send_buffer_size(&file, BUFFER);
         let inode = rustix::fs::fstat(&file)?.st_ino;
         let closes = kind & libc::SOCK_CLOEXEC != 0;
-        self.listener.give(notice, file.as_fd(), closes).map_err(|_| Errno::MFILE)?;
-        self.sockets.add(inode, Stage::Fresh);
+        listener.give(notice, file.as_fd(), closes).map_err(|_| Errno::MFILE)?;
+        self.add(inode, Stage::Fresh);
         Ok(Answer::Done)
     }
 
-    /// The address in the arguments of `connect` and `bind`; none for another family than IPv4.
-    pub(crate) fn address(
-        &self,
-        thread: usize,
-        notice: &Notice,
-    ) -> Result<(Option<SocketAddrV4>, Vec<u8>), Errno> {
-        let length = usize::try_from(notice.int(2)).map_err(|_| Errno::INVAL)?.min(128);
-        let bytes = self.memory_of(thread).read(notice.arg(1), length)?;
-        Ok((address(&bytes), bytes))
-    }
-
-    pub(crate) fn is_own(&self, address: Ipv4Addr) -> bool {
-        address == self.setup.address || address.is_loopback() || address.is_unspecified()
-    }
-
-    pub(crate) fn connect(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
-        let (to, bytes) = self.address(thread, notice)?;
-        let Some(id) = self.sockets.find(&file) else {
-            return self.connect_unix(thread, &file, &bytes);
-        };
-        match &mut self.sockets.get(id).stage {
+    /// `connect` of one of them.
+    pub(crate) fn connect(
+        &mut self,
+        events: &mut VecDeque<Step>,
+        id: SocketId,
+        file: OwnedFd,
+        to: Option<SocketAddrV4>,
+    ) -> Result<Answer, Errno> {
+        match &mut self.get(id).stage {
             Stage::Fresh => {}
             Stage::Answered(_) => {
-                let socket = self.sockets.get(id);
+                let socket = self.get(id);
                 let Stage::Answered(answer) = std::mem::replace(&mut socket.stage, Stage::Fresh) else {
                     return Err(Errno::INVAL);
                 };
                 answer?;
-                let ours = self.sockets.join(&file)?;
-                let socket = self.sockets.get(id);
+                let ours = self.join(&file)?;
+                let socket = self.get(id);
                 (socket.ours, socket.stage) = (Some(ours), Stage::Open);
                 socket.deliver();
                 return Ok(Answer::Value(0));
             }
             Stage::Connecting { .. } => return Err(Errno::ALREADY),
             Stage::Open | Stage::HalfShut => return Err(Errno::ISCONN),
-            Stage::Over => return Err(self.sockets.get(id).error.take().unwrap_or(Errno::ISCONN)),
+            Stage::Over => return Err(self.get(id).error.take().unwrap_or(Errno::ISCONN)),
             Stage::Listening { .. } => return Err(Errno::ISCONN),
         }
         let to = to.ok_or(Errno::AFNOSUPPORT)?;
-        if !self.is_own(*to.ip()) && !self.setup.hosts.iter().any(|(_, host)| host == to.ip()) {
-            self.events.push_back(Step::Refused(format!("connect to {to}, which is no host of this world")));
+        if !self.is_known(*to.ip()) {
+            events.push_back(Step::Refused(format!("connect to {to}, which is no host of this world")));
             return Err(Errno::NETUNREACH);
         }
-        let local = SocketAddrV4::new(self.setup.address, self.sockets.next_port());
-        let socket = self.sockets.get(id);
+        let local = SocketAddrV4::new(self.host(), self.next_port());
+        let socket = self.get(id);
         socket.local.get_or_insert(local);
         socket.peer = Some(to);
-        self.events.push_back(Step::Connect { socket: id, to });
+        events.push_back(Step::Connect { socket: id, to });
         if !rustix::fs::fcntl_getfl(&file)?.contains(OFlags::NONBLOCK) {
-            self.sockets.get(id).stage = Stage::Connecting { theirs: None, filler: 0 };
+            self.get(id).stage = Stage::Connecting { theirs: None, filler: 0 };
             return Ok(Answer::Hold(Held {
                 until: None,
                 cause: Cause::Connect(id),
                 late: Late::Fail(Errno::TIMEDOUT),
             }));
         }
-        let ours = self.sockets.join(&file)?;
+        let ours = self.join(&file)?;
         let filler = fill(&file)?;
-        let socket = self.sockets.get(id);
+        let socket = self.get(id);
         socket.ours = Some(ours);
         socket.stage = Stage::Connecting { theirs: Some(file), filler };
         Err(Errno::INPROGRESS)
     }
 
     /// Tells how a connect ended.
-    pub fn connected(&mut self, socket: SocketId, outcome: Result<(), ConnectError>) {
+    pub(crate) fn connected(&mut self, socket: SocketId, outcome: Result<(), ConnectError>) {
         let outcome = outcome.map_err(errno);
-        let entry = self.sockets.get(socket);
+        let entry = self.get(socket);
         let Stage::Connecting { theirs, filler } = std::mem::replace(&mut entry.stage, Stage::Fresh) else {
             return;
         };
@@ -157,110 +134,105 @@ impl Group {
     }
 
     /// Delivers bytes to the program.
-    pub fn deliver(&mut self, socket: SocketId, bytes: &[u8]) {
-        let entry = self.sockets.get(socket);
+    pub(crate) fn deliver(&mut self, socket: SocketId, bytes: &[u8]) {
+        let entry = self.get(socket);
         entry.backlog.extend(bytes);
         entry.deliver();
     }
 
     /// Tells the program that the other side ended the connection.
-    pub fn closed(&mut self, socket: SocketId, how: Ending) {
+    pub(crate) fn closed(&mut self, table: &Table, socket: SocketId, how: Ending) {
         match how {
             Ending::Eof => {
-                let entry = self.sockets.get(socket);
+                let entry = self.get(socket);
                 entry.ending = Some(how);
                 entry.deliver();
             }
-            Ending::Reset if matches!(self.sockets.get(socket).stage, Stage::Connecting { .. }) => {
+            Ending::Reset if matches!(self.get(socket).stage, Stage::Connecting { .. }) => {
                 self.connected(socket, Err(ConnectError::Reset));
             }
-            Ending::Reset => self.reset(socket),
+            Ending::Reset => self.reset(table, socket),
         }
     }
 
-    fn reset(&mut self, id: SocketId) {
-        let inode = self.sockets.get(id).inode;
+    fn reset(&mut self, table: &Table, id: SocketId) {
+        let inode = self.get(id).inode;
         // An end that is closed with bytes unread resets the other one: one byte more, from the program's own end.
-        if let Some(theirs) = self.descriptor_of(inode) {
+        if let Some(theirs) = table.descriptor_of(inode) {
             let _ = net::send(&theirs, &[0], SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
         }
-        let entry = self.sockets.get(id);
+        let entry = self.get(id);
         (entry.ours, entry.stage) = (None, Stage::Over);
         entry.backlog.clear();
     }
 
-    /// The file with this inode, from whichever process has it.
-    fn descriptor_of(&self, inode: u64) -> Option<OwnedFd> {
-        self.processes.iter().filter(|process| process.alive).find_map(|process| {
-            let link = format!("socket:[{inode}]");
-            std::fs::read_dir(format!("/proc/{}/fd", process.pid)).ok()?.flatten().find_map(|entry| {
-                let target = std::fs::read_link(entry.path()).ok()?;
-                let fd = entry.file_name().to_str()?.parse().ok()?;
-                if target.as_os_str() == link.as_str() { process.file(fd).ok() } else { None }
-            })
-        })
-    }
-
-    pub(crate) fn bind(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
-        let Some(id) = self.sockets.find(&file) else {
-            let (_, bytes) = self.address(thread, notice)?;
-            return self.bind_unix(&file, &bytes);
-        };
-        let at = self.address(thread, notice)?.0.ok_or(Errno::AFNOSUPPORT)?;
+    /// `bind` of one of them.
+    pub(crate) fn bind(&mut self, id: SocketId, at: Option<SocketAddrV4>) -> Result<Answer, Errno> {
+        let at = at.ok_or(Errno::AFNOSUPPORT)?;
         if !self.is_own(*at.ip()) {
             return Err(Errno::ADDRNOTAVAIL);
         }
-        if self.sockets.get(id).local.is_some() {
+        if self.get(id).local.is_some() {
             return Err(Errno::INVAL);
         }
         let is_taken = |socket: &Socket| {
             socket.local.is_some_and(|local| local.port() == at.port())
                 && matches!(socket.stage, Stage::Listening { .. })
         };
-        if at.port() != 0 && self.sockets.all.iter().any(is_taken) {
+        if at.port() != 0 && self.all.iter().any(is_taken) {
             return Err(Errno::ADDRINUSE);
         }
-        let port = if at.port() == 0 { self.sockets.next_port() } else { at.port() };
-        self.sockets.get(id).local = Some(SocketAddrV4::new(*at.ip(), port));
+        let port = if at.port() == 0 { self.next_port() } else { at.port() };
+        self.get(id).local = Some(SocketAddrV4::new(*at.ip(), port));
         Ok(Answer::Value(0))
     }
 
-    pub(crate) fn start_listening(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
-        let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
-        if !matches!(self.sockets.get(id).stage, Stage::Fresh) {
+    /// `listen`.
+    pub(crate) fn start_listening(
+        &mut self,
+        events: &mut VecDeque<Step>,
+        caller: Caller<'_>,
+        notice: &Notice,
+    ) -> Result<Answer, Errno> {
+        let file = caller.file(notice.int(0))?;
+        let Some(id) = self.find(&file) else { return Ok(Answer::Go) };
+        if !matches!(self.get(id).stage, Stage::Fresh) {
             return Ok(Answer::Go);
         }
-        if self.sockets.get(id).local.is_none() {
-            let port = self.sockets.next_port();
-            self.sockets.get(id).local = Some(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
+        if self.get(id).local.is_none() {
+            let port = self.next_port();
+            self.get(id).local = Some(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
         }
         net::bind(&file, &SocketAddrUnix::new_unnamed())?;
         net::listen(&file, 4096)?;
-        let socket = self.sockets.get(id);
+        let socket = self.get(id);
         socket.stage = Stage::Listening { waiting: VecDeque::new() };
         let port = socket.local.map_or(0, |local| local.port());
-        self.events.push_back(Step::Listen { socket: id, port });
+        events.push_back(Step::Listen { socket: id, port });
         Ok(Answer::Value(0))
     }
 
     /// A connection comes to a listening socket; none if it listens no more.
-    pub fn accept(&mut self, listener: SocketId, from: SocketAddrV4) -> Option<SocketId> {
-        let inode = self.sockets.get(listener).inode;
-        let address = net::getsockname(self.descriptor_of(inode)?).ok()?;
+    pub(crate) fn accept(
+        &mut self,
+        table: &Table,
+        listener: SocketId,
+        from: SocketAddrV4,
+    ) -> Option<SocketId> {
+        let inode = self.get(listener).inode;
+        let address = net::getsockname(table.descriptor_of(inode)?).ok()?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let ours = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).ok()?;
         net::connect(&ours, &address).ok()?;
         let _ = sockopt::set_socket_send_buffer_size(&ours, BUFFER);
-        let local = self.sockets.get(listener).local;
+        let local = self.get(listener).local;
         // A connection begins with the options of its listener.
-        let options = self.sockets.get(listener).options.clone();
-        let id = self.sockets.add(0, Stage::Open);
-        let socket = self.sockets.get(id);
+        let options = self.get(listener).options.clone();
+        let id = self.add(0, Stage::Open);
+        let socket = self.get(id);
         (socket.ours, socket.local, socket.peer) = (Some(ours), local, Some(from));
         socket.options = options;
-        match &mut self.sockets.get(listener).stage {
+        match &mut self.get(listener).stage {
             Stage::Listening { waiting } => waiting.push_back(id),
             _ => return None,
         }
@@ -268,11 +240,16 @@ impl Group {
     }
 
     /// `accept`: takes the next connection.
-    pub(crate) fn take(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+    pub(crate) fn take(
+        &mut self,
+        supervisor: &Listener,
+        caller: Caller<'_>,
+        notice: &Notice,
+    ) -> Result<Answer, Errno> {
+        let file = caller.file(notice.int(0))?;
         let blocks = !rustix::fs::fcntl_getfl(&file)?.contains(OFlags::NONBLOCK);
         let ready = is_ready(&[(file.as_fd(), PollFlags::IN)]);
-        let listener = self.sockets.find(&file);
+        let listener = self.find(&file);
         if !ready && blocks {
             return Ok(Answer::Hold(Held {
                 until: None,
@@ -289,54 +266,90 @@ impl Group {
         flags.set(SocketFlags::NONBLOCK, wanted & libc::SOCK_NONBLOCK != 0);
         let taken = net::accept_with(&file, flags)?;
         let _ = sockopt::set_socket_send_buffer_size(&taken, BUFFER);
-        let Stage::Listening { waiting } = &mut self.sockets.get(listener).stage else {
+        let Stage::Listening { waiting } = &mut self.get(listener).stage else {
             return Err(Errno::INVAL);
         };
         let id = waiting.pop_front().ok_or(Errno::AGAIN)?;
         let inode = rustix::fs::fstat(&taken)?.st_ino;
-        self.sockets.get(id).inode = inode;
-        let peer = self.sockets.get(id).peer;
-        self.write_address(thread, notice.arg(1), notice.arg(2), peer)?;
+        self.get(id).inode = inode;
+        let peer = self.get(id).peer;
+        write_address(caller, notice.arg(1), notice.arg(2), peer)?;
         let closes = wanted & libc::SOCK_CLOEXEC != 0;
-        self.listener.give(notice, taken.as_fd(), closes).map_err(|_| Errno::MFILE)?;
+        supervisor.give(notice, taken.as_fd(), closes).map_err(|_| Errno::MFILE)?;
         Ok(Answer::Done)
     }
 
-    pub(crate) fn write_address(
-        &self,
-        thread: usize,
-        at: u64,
-        length_at: u64,
-        address: Option<SocketAddrV4>,
-    ) -> Result<(), Errno> {
-        if at == 0 || length_at == 0 {
-            return Ok(());
-        }
-        let memory = self.memory_of(thread);
-        let address = address.unwrap_or(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
-        let mut bytes = [0; size_of::<libc::sockaddr_in>()];
-        bytes[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
-        bytes[2..4].copy_from_slice(&address.port().to_be_bytes());
-        bytes[4..8].copy_from_slice(&address.ip().octets());
-        let room = memory.u32(length_at)? as usize;
-        memory.write(at, &bytes[..room.min(bytes.len())])?;
-        memory.write(length_at, &(bytes.len() as u32).to_ne_bytes())
-    }
-
     /// `getsockname` and `getpeername`.
-    pub(crate) fn names(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
-        let Some(id) = self.sockets.find(&file) else { return Ok(Answer::Go) };
-        let socket = self.sockets.get(id);
+    pub(crate) fn names(&mut self, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+        let file = caller.file(notice.int(0))?;
+        let Some(id) = self.find(&file) else { return Ok(Answer::Go) };
+        let socket = self.get(id);
         let is_open = matches!(socket.stage, Stage::Open | Stage::HalfShut);
         let address = match notice.call() {
             Sysno::getpeername if !is_open => return Err(Errno::NOTCONN),
             Sysno::getpeername => socket.peer,
             _ => socket.local,
         };
-        self.write_address(thread, notice.arg(1), notice.arg(2), address)?;
+        write_address(caller, notice.arg(1), notice.arg(2), address)?;
         Ok(Answer::Value(0))
     }
+
+    /// `setsockopt` and `getsockopt`.
+    pub(crate) fn options(&mut self, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+        let file = caller.file(notice.int(0))?;
+        let Some(id) = self.find(&file) else { return Ok(Answer::Go) };
+        let memory = caller.memory();
+        let (level, name) = (notice.int(1), notice.int(2));
+        if is_refused(level, name) {
+            return Err(Errno::NOPROTOOPT);
+        }
+        if notice.call() == Sysno::setsockopt {
+            if level == libc::SOL_SOCKET && !is_kept(name) {
+                return Ok(Answer::Go);
+            }
+            let length = usize::try_from(notice.int(4)).map_err(|_| Errno::INVAL)?;
+            if length > LONGEST {
+                return Err(Errno::INVAL);
+            }
+            let value = memory.read(notice.arg(3), length)?;
+            self.get(id).options.set(level, name, value);
+            return Ok(Answer::Value(0));
+        }
+        let value = match (level, name) {
+            (libc::SOL_SOCKET, libc::SO_ERROR) => {
+                // The kernel's own error is taken out with ours.
+                let kernel = sockopt::socket_error(&file)?.err();
+                let socket = self.get(id);
+                let connecting = matches!(socket.stage, Stage::Connecting { .. });
+                let error = socket.error.take().or(kernel.filter(|_| !connecting));
+                error.map_or(0, Errno::raw_os_error).to_ne_bytes().to_vec()
+            }
+            (libc::SOL_SOCKET, libc::SO_DOMAIN) => libc::AF_INET.to_ne_bytes().to_vec(),
+            (libc::SOL_SOCKET, libc::SO_PROTOCOL) => libc::IPPROTO_TCP.to_ne_bytes().to_vec(),
+            (libc::SOL_SOCKET, name) if !is_kept(name) => return Ok(Answer::Go),
+            (libc::IPPROTO_TCP, libc::TCP_INFO) => info(self.get(id)),
+            _ => self.get(id).options.get(level, name),
+        };
+        let room = usize::try_from(memory.u32(notice.arg(4))? as i32).map_err(|_| Errno::INVAL)?;
+        let given = room.min(value.len());
+        memory.write(notice.arg(3), &value[..given])?;
+        memory.write(notice.arg(4), &(given as u32).to_ne_bytes())?;
+        Ok(Answer::Value(0))
+    }
+}
+
+/// `TCP_INFO`: the state of a connection, and nothing that was measured.
+fn info(socket: &Socket) -> Vec<u8> {
+    let state = match socket.stage {
+        Stage::Open => 1,
+        Stage::Connecting { .. } | Stage::Answered(_) => 2,
+        Stage::HalfShut => 5,
+        Stage::Fresh | Stage::Over => 7,
+        Stage::Listening { .. } => 10,
+    };
+    let mut info = vec![0; INFO];
+    info[0] = state;
+    info
 }
 
 fn errno(error: ConnectError) -> Errno {

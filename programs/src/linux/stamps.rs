@@ -21,11 +21,7 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::{
-    group::{Answer, Group},
-    notify::Notice,
-    paths::Found,
-};
+use super::{call::Answer, found::Found, notify::Notice, paths::Sight, table::Caller};
 
 /// Files that are looked at when the clock moves on.
 const MOST_WATCHED: usize = 100;
@@ -65,6 +61,16 @@ pub(crate) struct Stamps {
     nameless: BTreeSet<(u64, u64)>,
     /// When the program was started, by the machine's clock.
     start: Time,
+    /// The same by its own.
+    begin: Time,
+}
+
+/// What a file is answered with, if not with what the machine says.
+struct Told {
+    file: OwnedFd,
+    /// When it was read, changed, its status changed, and it was made.
+    times: [Time; 4],
+    number: Option<u64>,
 }
 
 fn look(file: BorrowedFd<'_>) -> Result<Statx, Errno> {
@@ -77,9 +83,9 @@ fn time(stamp: &rustix::fs::StatxTimestamp) -> Time {
 
 impl Stamps {
     /// With a file that was made when the program was started.
-    pub(crate) fn new(made: &OwnedFd) -> Self {
+    pub(crate) fn new(made: &OwnedFd, begin: Time) -> Self {
         let start = fs::fstat(made).map_or(0, |stat| stat.st_ctime as u64 * SECOND);
-        Self { start, ..Self::default() }
+        Self { start, begin, ..Self::default() }
     }
 
     /// Whether a time is one of the machine's clock, and none that the program has set.
@@ -88,7 +94,7 @@ impl Stamps {
     }
 
     /// What is known of a file after a look at it, with the time of a change that was not seen before.
-    fn note(&mut self, file: BorrowedFd<'_>, now: Time, start: Time) -> Result<(Statx, Stamp), Errno> {
+    fn note(&mut self, file: BorrowedFd<'_>, now: Time) -> Result<(Statx, Stamp), Errno> {
         let stat = look(file)?;
         let kernel = [time(&stat.stx_btime), time(&stat.stx_mtime), time(&stat.stx_ctime)];
         let before = self.known.get(&stat.stx_ino).copied().filter(|stamp| stamp.kernel[0] == kernel[0]);
@@ -99,7 +105,7 @@ impl Stamps {
         let changed = if is_real { now } else { kernel[1] };
         let mut stamp = match before {
             // Not touched since it was there: the program's directory.
-            None if !is_real => Stamp { born: start, changed, status: start, kernel },
+            None if !is_real => Stamp { born: self.begin, changed, status: self.begin, kernel },
             None => Stamp { born: now, changed, status: now, kernel },
             Some(stamp) if stamp.kernel[1] == kernel[1] => Stamp { status: now, kernel, ..stamp },
             Some(stamp) => Stamp { changed, status: now, kernel, ..stamp },
@@ -143,49 +149,38 @@ impl Stamps {
         });
         FIRST_NUMBER + at as u64
     }
-}
 
-/// What a file is answered with, if not with what the machine says.
-struct Told {
-    file: OwnedFd,
-    /// When it was read, changed, its status changed, and it was made.
-    times: [Time; 4],
-    number: Option<u64>,
-}
-
-impl Group {
     /// The clock moves on: what changed until now is stamped.
-    pub(crate) fn stamp(&mut self) {
-        if self.stamps.watched.is_empty() && self.stamps.expected.is_empty() {
+    pub(crate) fn stamp(&mut self, now: Time) {
+        if self.watched.is_empty() && self.expected.is_empty() {
             return;
         }
         self.meet();
-        let (now, start) = (self.clock.wall_ns, self.setup.clock.wall_ns);
-        let watched = std::mem::take(&mut self.stamps.watched);
+        let watched = std::mem::take(&mut self.watched);
         for (_, file) in &watched {
-            let _ = self.stamps.note(file.as_fd(), now, start);
+            let _ = self.note(file.as_fd(), now);
         }
-        self.stamps.watched = watched;
+        self.watched = watched;
     }
 
     /// A call is about to change what is in a directory of the program's own.
-    pub(crate) fn expect(&mut self, thread: usize, dir: i32, path: &[u8]) {
+    pub(crate) fn expect(&mut self, sight: &mut Sight, caller: Caller<'_>, dir: i32, path: &[u8]) {
         let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |at| at + 1);
         let cut = path[..end].iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
         let (folder, name) = path[..end].split_at(cut);
         let folder = if folder.is_empty() { b"." } else { folder };
-        let Ok(found) = self.find(thread, dir, folder, true) else { return };
-        if !self.view().is_ok_and(|view| view.is_at_home(&found.stat)) || name.len() > 255 {
+        let Ok(found) = sight.find(caller, dir, folder, true) else { return };
+        if sight.is_at_home(caller, &found.stat) != Ok(true) || name.len() > 255 {
             return;
         }
         let Ok(again) = rustix::io::fcntl_dupfd_cloexec(&found.file, 0) else { return };
-        self.stamps.watch(found.file, found.stat.stx_ino);
-        self.stamps.expected.push(Expected { dir: again, name: name.to_vec() });
+        self.watch(found.file, found.stat.stx_ino);
+        self.expected.push(Expected { dir: again, name: name.to_vec() });
     }
 
     /// Looks for what calls were about to make.
     pub(crate) fn meet(&mut self) {
-        for expected in std::mem::take(&mut self.stamps.expected) {
+        for expected in std::mem::take(&mut self.expected) {
             let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let Ok(file) = fs::openat(&expected.dir, expected.name, flags, Mode::empty()) else { continue };
             let Ok(stat) = look(file.as_fd()) else { continue };
@@ -193,13 +188,18 @@ impl Group {
                 FileType::from_raw_mode(stat.stx_mode.into()),
                 FileType::RegularFile | FileType::Directory
             ) {
-                self.stamps.watch(file, stat.stx_ino);
+                self.watch(file, stat.stx_ino);
             }
         }
     }
 
     /// `mkdir`, `rename` and their kin.
-    pub(crate) fn change_directory(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn change_directory(
+        &mut self,
+        sight: &mut Sight,
+        caller: Caller<'_>,
+        notice: &Notice,
+    ) -> Result<Answer, Errno> {
         let paths: &[(Option<usize>, usize)] = match notice.call() {
             Sysno::mkdir => &[(None, 0)],
             Sysno::mkdirat => &[(Some(0), 1)],
@@ -208,22 +208,27 @@ impl Group {
         };
         for &(dir, path) in paths {
             let dir = dir.map_or(libc::AT_FDCWD, |dir| notice.int(dir));
-            let path = self.memory_of(thread).text(notice.arg(path))?;
-            self.expect(thread, dir, &path);
+            let path = caller.memory().text(notice.arg(path))?;
+            self.expect(sight, caller, dir, &path);
         }
         Ok(Answer::Go)
     }
 
     /// A file of the program's own is opened to be written.
-    pub(crate) fn watch(&mut self, found: Found) {
-        if found.kind() == FileType::RegularFile && self.view().is_ok_and(|view| view.is_at_home(&found.stat))
-        {
-            self.stamps.watch(found.file, found.stat.stx_ino);
+    pub(crate) fn note_opened(&mut self, sight: &mut Sight, caller: Caller<'_>, found: Found) {
+        if found.kind() == FileType::RegularFile && sight.is_at_home(caller, &found.stat) == Ok(true) {
+            self.watch(found.file, found.stat.stx_ino);
         }
     }
 
     /// `stat` and its kin.
-    pub(crate) fn describe(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn describe(
+        &mut self,
+        sight: &mut Sight,
+        now: Time,
+        caller: Caller<'_>,
+        notice: &Notice,
+    ) -> Result<Answer, Errno> {
         let (dir, path, buffer, flags) = match notice.call() {
             Sysno::fstat => (notice.int(0), None, 1, libc::AT_EMPTY_PATH),
             Sysno::stat => (libc::AT_FDCWD, Some(0), 1, 0),
@@ -232,17 +237,17 @@ impl Group {
             _ => (notice.int(0), Some(1), 4, notice.int(2)),
         };
         let path = match path {
-            Some(at) if notice.arg(at) != 0 => self.memory_of(thread).text(notice.arg(at))?,
+            Some(at) if notice.arg(at) != 0 => caller.memory().text(notice.arg(at))?,
             _ => Vec::new(),
         };
         let found = if path.is_empty() && flags & libc::AT_EMPTY_PATH != 0 && dir != libc::AT_FDCWD {
-            let Ok(file) = self.file_of(thread, dir) else { return Ok(Answer::Go) };
-            if notice.call() != Sysno::statx && !self.stamps.nameless.is_empty() {
+            let Ok(file) = caller.file(dir) else { return Ok(Answer::Go) };
+            if notice.call() != Sysno::statx && !self.nameless.is_empty() {
                 let stat = fs::fstat(&file)?;
-                if self.stamps.nameless.contains(&(stat.st_dev, stat.st_ino)) {
-                    let number = self.stamps.number(stat.st_ino);
-                    let stat = told_stat(stat, [self.setup.clock.wall_ns; 4], Some(number));
-                    self.memory_of(thread).write(notice.arg(buffer), plain(&stat))?;
+                if self.nameless.contains(&(stat.st_dev, stat.st_ino)) {
+                    let number = self.number(stat.st_ino);
+                    let stat = told_stat(stat, [self.begin; 4], Some(number));
+                    caller.memory().write(notice.arg(buffer), plain(&stat))?;
                     return Ok(Answer::Value(0));
                 }
             }
@@ -251,11 +256,13 @@ impl Group {
             return Ok(Answer::Go);
         } else {
             let follow = flags & libc::AT_SYMLINK_NOFOLLOW == 0;
-            let Ok(found) = self.find(thread, dir, &path, follow) else { return Ok(Answer::Go) };
+            let Ok(found) = sight.find(caller, dir, &path, follow) else { return Ok(Answer::Go) };
             found
         };
-        let Some(Told { file, times, number }) = self.told(found)? else { return Ok(Answer::Go) };
-        let memory = self.memory_of(thread);
+        let Some(Told { file, times, number }) = self.told(sight, now, caller, found)? else {
+            return Ok(Answer::Go);
+        };
+        let memory = caller.memory();
         if notice.call() == Sysno::statx {
             let mask = StatxFlags::from_bits_retain(notice.int(3) as u32) | StatxFlags::INO;
             let mut stat = fs::statx(&file, "", AtFlags::EMPTY_PATH, mask)?;
@@ -278,13 +285,18 @@ impl Group {
     }
 
     /// A file with its times and its number, if they are not the machine's.
-    fn told(&mut self, found: Found) -> Result<Option<Told>, Errno> {
-        let start = self.setup.clock.wall_ns;
-        if self.view()?.is_at_home(&found.stat) {
+    fn told(
+        &mut self,
+        sight: &mut Sight,
+        now: Time,
+        caller: Caller<'_>,
+        found: Found,
+    ) -> Result<Option<Told>, Errno> {
+        if sight.is_at_home(caller, &found.stat)? {
             self.meet();
-            let (stat, stamp) = self.stamps.note(found.file.as_fd(), self.clock.wall_ns, start)?;
+            let (stat, stamp) = self.note(found.file.as_fd(), now)?;
             let accessed = time(&stat.stx_atime);
-            let accessed = if self.stamps.is_real(accessed) { stamp.changed } else { accessed };
+            let accessed = if self.is_real(accessed) { stamp.changed } else { accessed };
             let times = [accessed, stamp.changed, stamp.status, stamp.born];
             return Ok(Some(Told { file: found.file, times, number: None }));
         }
@@ -298,15 +310,15 @@ impl Group {
         if name.starts_with(b"/") && !name.starts_with(b"/memfd:") {
             return Ok(None);
         }
-        let number = Some(self.stamps.number(found.stat.stx_ino));
-        Ok(Some(Told { file: found.file, times: [start; 4], number }))
+        let number = Some(self.number(found.stat.stx_ino));
+        Ok(Some(Told { file: found.file, times: [self.begin; 4], number }))
     }
 
     /// The number of a socket, which the kernel counts for the whole machine.
-    pub(crate) fn cookie(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
-        let number = self.stamps.number(fs::fstat(&file)?.st_ino);
-        let memory = self.memory_of(thread);
+    pub(crate) fn cookie(&mut self, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+        let file = caller.file(notice.int(0))?;
+        let number = self.number(fs::fstat(&file)?.st_ino);
+        let memory = caller.memory();
         if (memory.u32(notice.arg(4))? as usize) < size_of::<u64>() {
             return Err(Errno::INVAL);
         }
@@ -316,13 +328,18 @@ impl Group {
     }
 
     /// `readlink` of a descriptor that has no name: its text is its number.
-    pub(crate) fn read_link(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn read_link(
+        &mut self,
+        sight: &mut Sight,
+        caller: Caller<'_>,
+        notice: &Notice,
+    ) -> Result<Answer, Errno> {
         let (dir, path, buffer) = match notice.call() {
             Sysno::readlink => (libc::AT_FDCWD, 0, 1),
             _ => (notice.int(0), 1, 2),
         };
-        let path = self.memory_of(thread).text(notice.arg(path))?;
-        let Ok(found) = self.find(thread, dir, &path, false) else { return Ok(Answer::Go) };
+        let path = caller.memory().text(notice.arg(path))?;
+        let Ok(found) = sight.find(caller, dir, &path, false) else { return Ok(Answer::Go) };
         if found.kind() != FileType::Symlink || !found.is_of_processes() {
             return Ok(Answer::Go);
         }
@@ -335,9 +352,9 @@ impl Group {
         let (true, Ok(number)) = (matches!(kind, "pipe" | "socket"), number.parse()) else {
             return Ok(Answer::Go);
         };
-        let text = format!("{kind}:[{}]", self.stamps.number(number));
+        let text = format!("{kind}:[{}]", self.number(number));
         let length = text.len().min(notice.arg(buffer + 1) as usize);
-        self.memory_of(thread).write(notice.arg(buffer), &text.as_bytes()[..length])?;
+        caller.memory().write(notice.arg(buffer), &text.as_bytes()[..length])?;
         Ok(Answer::Value(length as i64))
     }
 }

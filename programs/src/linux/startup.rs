@@ -3,16 +3,9 @@
 //! It may look at files and at the clock, and draw random numbers. Whatever else it calls, it ends its start-up by: to
 //! wait, to write, to connect, to make a thread, a process or anything that copies of a process would share.
 
-use rand_chacha::ChaCha8Rng;
-use rand_core::SeedableRng;
 use syscalls::Sysno;
 
-use super::{
-    group::{Group, LITTLE_NS, stream},
-    notify::Notice,
-    table::{State, may_wait},
-};
-use crate::Broken;
+use super::{notify::Notice, polling::may_wait, table::Caller};
 
 /// Calls that belong to a start-up. Reads do, too, if they cannot wait.
 const PREPARATIONS: &[Sysno] = &[
@@ -49,68 +42,21 @@ const PREPARATIONS: &[Sysno] = &[
 ];
 
 /// After so many calls start-up is over. Where each look at the clock is a call, importing a library of Python is ten thousand.
-const START_UP_CALLS: u32 = 200_000;
+pub(crate) const START_UP_CALLS: u32 = 200_000;
 
-impl Group {
-    /// Runs the program until it is about to do what does not belong to its start-up, or is gone.
-    pub(crate) fn start_up(&mut self) -> Result<(), Broken> {
-        loop {
-            if self.is_running() {
-                self.listen()?;
-                continue;
-            }
-            let called = self.threads.iter().position(|thread| matches!(thread.state, State::Called(_)));
-            let Some(thread) = called.filter(|_| self.calls <= START_UP_CALLS && self.events.is_empty())
-            else {
-                return Ok(());
-            };
-            let State::Called(notice) = &self.threads[thread].state else { return Ok(()) };
-            if !self.prepares(thread, notice) {
-                return Ok(());
-            }
-            self.current = thread;
-            self.serve(thread)?;
+/// Whether a call belongs to start-up.
+pub(crate) fn prepares(caller: Caller<'_>, notice: &Notice) -> bool {
+    match notice.call() {
+        Sysno::read | Sysno::readv => {
+            caller.file(notice.int(0)).is_ok_and(|file| may_wait(&file) == Ok(false))
         }
-    }
-
-    fn prepares(&self, thread: usize, notice: &Notice) -> bool {
-        match notice.call() {
-            Sysno::read | Sysno::readv => {
-                self.file_of(thread, notice.int(0)).is_ok_and(|file| may_wait(&file) == Ok(false))
-            }
-            Sysno::write | Sysno::writev => !matches!(notice.int(0), 1 | 2),
-            // The C library asks on its way for services that are never there.
-            Sysno::socket => notice.int(0) == libc::AF_UNIX,
-            // There is nobody to wake: start-up has one thread.
-            Sysno::futex => notice.int(1) & libc::FUTEX_CMD_MASK == libc::FUTEX_WAKE,
-            // Rust's runtime asks whether its first three descriptors are open.
-            Sysno::poll => notice.int(2) == 0,
-            call => PREPARATIONS.contains(&call),
-        }
-    }
-
-    /// Start-up is over: from now on the seed and the driver's clock count.
-    pub(crate) fn take_up(&mut self) {
-        self.starts_up = false;
-        (self.calls, self.work, self.spins, self.streak, self.little_ns) = (0, 0, 0, 0, LITTLE_NS);
-        for process in 0..self.processes.len() {
-            self.processes[process].random = self.randomness(process);
-        }
-        if let Some(page) = &self.page {
-            page.show(self.clock);
-        }
-        self.flush_input();
-    }
-
-    /// What a process is given as random.
-    pub(crate) fn randomness(&self, process: usize) -> ChaCha8Rng {
-        if !self.starts_up {
-            return stream(self.setup.seed, 1 + process as u64);
-        }
-        let mut seed = [0u8; 32];
-        for (at, byte) in self.setup.name.bytes().enumerate() {
-            seed[at % 32] = byte.wrapping_add(seed[at % 32].wrapping_mul(31));
-        }
-        ChaCha8Rng::from_seed(seed)
+        Sysno::write | Sysno::writev => !matches!(notice.int(0), 1 | 2),
+        // The C library asks on its way for services that are never there.
+        Sysno::socket => notice.int(0) == libc::AF_UNIX,
+        // There is nobody to wake: start-up has one thread.
+        Sysno::futex => notice.int(1) & libc::FUTEX_CMD_MASK == libc::FUTEX_WAKE,
+        // Rust's runtime asks whether its first three descriptors are open.
+        Sysno::poll => notice.int(2) == 0,
+        call => PREPARATIONS.contains(&call),
     }
 }

@@ -5,60 +5,56 @@ use linux_raw_sys::{general::rusage, system::sysinfo};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::{
-    group::{Answer, Group},
-    notify::Notice,
-};
+use super::{call::Answer, notify::Notice, table::Caller};
+use crate::Clock;
 
-impl Group {
-    /// `getrusage`, `times` and `sysinfo`.
-    pub(crate) fn usage(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
-        let seconds = self.clock.monotonic_ns / 1_000_000_000;
-        match notice.call() {
-            Sysno::getrusage => memory.write(notice.arg(1), &[0; size_of::<rusage>()])?,
-            Sysno::times => {
-                if notice.arg(0) != 0 {
-                    memory.write(notice.arg(0), &[0; size_of::<libc::tms>()])?;
-                }
-                return Ok(Answer::Value((self.clock.monotonic_ns / 10_000_000) as i64));
+/// `getrusage`, `times` and `sysinfo`.
+pub(crate) fn usage(clock: Clock, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+    let memory = caller.memory();
+    let seconds = clock.monotonic_ns / 1_000_000_000;
+    match notice.call() {
+        Sysno::getrusage => memory.write(notice.arg(1), &[0; size_of::<rusage>()])?,
+        Sysno::times => {
+            if notice.arg(0) != 0 {
+                memory.write(notice.arg(0), &[0; size_of::<libc::tms>()])?;
             }
-            _ => {
-                let mut bytes = [0; size_of::<sysinfo>()];
-                let mut put = |at: usize, value: u64| bytes[at..at + 8].copy_from_slice(&value.to_ne_bytes());
-                put(std::mem::offset_of!(sysinfo, uptime), seconds);
-                put(std::mem::offset_of!(sysinfo, totalram), 4 << 30);
-                put(std::mem::offset_of!(sysinfo, freeram), 3 << 30);
-                let at = std::mem::offset_of!(sysinfo, procs);
-                bytes[at..at + 2].copy_from_slice(&10u16.to_ne_bytes());
-                let at = std::mem::offset_of!(sysinfo, mem_unit);
-                bytes[at..at + 4].copy_from_slice(&1u32.to_ne_bytes());
-                memory.write(notice.arg(0), &bytes)?;
-            }
+            return Ok(Answer::Value((clock.monotonic_ns / 10_000_000) as i64));
         }
-        Ok(Answer::Value(0))
+        _ => {
+            let mut bytes = [0; size_of::<sysinfo>()];
+            let mut put = |at: usize, value: u64| bytes[at..at + 8].copy_from_slice(&value.to_ne_bytes());
+            put(std::mem::offset_of!(sysinfo, uptime), seconds);
+            put(std::mem::offset_of!(sysinfo, totalram), 4 << 30);
+            put(std::mem::offset_of!(sysinfo, freeram), 3 << 30);
+            let at = std::mem::offset_of!(sysinfo, procs);
+            bytes[at..at + 2].copy_from_slice(&10u16.to_ne_bytes());
+            let at = std::mem::offset_of!(sysinfo, mem_unit);
+            bytes[at..at + 4].copy_from_slice(&1u32.to_ne_bytes());
+            memory.write(notice.arg(0), &bytes)?;
+        }
     }
+    Ok(Answer::Value(0))
+}
 
-    /// `sched_getaffinity`, `sched_setaffinity` and `getcpu`: there is one processor, the first.
-    pub(crate) fn processor(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = self.memory_of(thread);
-        match notice.call() {
-            Sysno::sched_getaffinity => {
-                let mut set = [0; 8];
-                set[0] = 1;
-                if notice.arg(1) < 8 {
-                    return Err(Errno::INVAL);
-                }
-                memory.write(notice.arg(2), &set)?;
-                Ok(Answer::Value(8))
+/// `sched_getaffinity`, `sched_setaffinity` and `getcpu`: there is one processor, the first.
+pub(crate) fn processor(caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+    let memory = caller.memory();
+    match notice.call() {
+        Sysno::sched_getaffinity => {
+            let mut set = [0; 8];
+            set[0] = 1;
+            if notice.arg(1) < 8 {
+                return Err(Errno::INVAL);
             }
-            Sysno::getcpu => {
-                for at in [notice.arg(0), notice.arg(1)].into_iter().filter(|&at| at != 0) {
-                    memory.write(at, &[0; 4])?;
-                }
-                Ok(Answer::Value(0))
-            }
-            _ => Ok(Answer::Value(0)),
+            memory.write(notice.arg(2), &set)?;
+            Ok(Answer::Value(8))
         }
+        Sysno::getcpu => {
+            for at in [notice.arg(0), notice.arg(1)].into_iter().filter(|&at| at != 0) {
+                memory.write(at, &[0; 4])?;
+            }
+            Ok(Answer::Value(0))
+        }
+        _ => Ok(Answer::Value(0)),
     }
 }

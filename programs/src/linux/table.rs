@@ -1,73 +1,19 @@
 //! The processes and threads of a group.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::{io, os::fd::OwnedFd};
 
 use rand_chacha::ChaCha8Rng;
-use rustix::{
-    event::PollFlags,
-    fs::{FileType, OFlags},
-    io::Errno,
-    process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
+use rustix::io::Errno;
+
+use super::{
+    call::{Answer, Cause, Held, Late},
+    clock_page::Image,
+    memory::Memory,
+    notify::Notice,
+    process::Process,
+    randomness::Randomness,
 };
-
-use super::{awaited::Awaited, clock_page::Image, fifos::Opening, memory::Memory, notify::Notice};
-
-/// One process of a group.
-pub(crate) struct Process {
-    /// The kernel's number, as the supervisor sees it.
-    pub(crate) pid: u32,
-    /// The number that the program sees.
-    pub(crate) own_pid: u32,
-    pub(crate) handle: OwnedFd,
-    pub(crate) parent: Option<usize>,
-    pub(crate) alive: bool,
-    /// Dead, and its parent was not told yet.
-    pub(crate) unreaped: bool,
-    /// It was just given a new program, or is about to be.
-    pub(crate) fresh: bool,
-    pub(crate) image: Image,
-    pub(crate) random: ChaCha8Rng,
-    /// Processor time at its last call, to notice long silence.
-    pub(crate) used_ns: u64,
-    /// A signal was sent to it that may still be pending.
-    pub(crate) signalled: bool,
-}
-
-impl Process {
-    pub(crate) fn open(pid: u32) -> Result<OwnedFd, Errno> {
-        let pid = Pid::from_raw(pid as i32).ok_or(Errno::SRCH)?;
-        pidfd_open(pid, PidfdFlags::empty())
-    }
-
-    pub(crate) fn memory(&self) -> Memory {
-        Memory(self.pid)
-    }
-
-    /// The file behind a descriptor of the process.
-    pub(crate) fn file(&self, fd: i32) -> Result<OwnedFd, Errno> {
-        if fd < 0 {
-            return Err(Errno::BADF);
-        }
-        pidfd_getfd(&self.handle, fd, PidfdGetfdFlags::empty())
-    }
-
-    /// Whether the process ended.
-    pub(crate) fn ended(&self) -> bool {
-        super::waiting::is_ready(&[(self.handle.as_fd(), PollFlags::IN)])
-    }
-
-    /// Processor time of all its threads.
-    pub(crate) fn processor_ns(&self) -> u64 {
-        let mut clock = 0;
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: both pointers are to locals.
-        let told = unsafe {
-            libc::clock_getcpuclockid(self.pid as i32, &mut clock) == 0
-                && libc::clock_gettime(clock, &mut time) == 0
-        };
-        if told { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 } else { 0 }
-    }
-}
+use crate::{Limits, Setup};
 
 /// What a thread is at.
 pub(crate) enum State {
@@ -80,66 +26,6 @@ pub(crate) enum State {
     /// Its call waits for something.
     Held(Notice, Held),
     Dead,
-}
-
-/// A time to wait for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Deadline {
-    Monotonic(u64),
-    /// Follows the wall clock when that is stepped.
-    Wall(u64),
-}
-
-/// A call that waits.
-pub(crate) struct Held {
-    pub(crate) until: Option<Deadline>,
-    pub(crate) cause: Cause,
-    /// What is done when the time is over.
-    pub(crate) late: Late,
-}
-
-/// What a call waits for.
-pub(crate) enum Cause {
-    /// Only for its time.
-    Time,
-    /// One of these files to be ready.
-    Files(Awaited),
-    /// One of these signals to be pending.
-    Signals(u64),
-    /// Anything that another thread does: the call is tried again after a call that was heard since this one.
-    Again(u64),
-    /// The same, and somebody who opens the other end of a FIFO.
-    Fifo(Box<Opening>),
-    Futex(FutexWait),
-    /// A child to end; any if none is named.
-    Child(Option<u32>),
-    /// The answer to a connect.
-    Connect(crate::SocketId),
-}
-
-/// A thread in a futex.
-pub(crate) struct FutexWait {
-    pub(crate) address: u64,
-    pub(crate) private: bool,
-    pub(crate) bits: u32,
-    pub(crate) value: u32,
-    pub(crate) woken: bool,
-    /// First come, first woken.
-    pub(crate) order: u64,
-}
-
-/// What is done with a call whose time is over.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Late {
-    Answer(i64),
-    Fail(Errno),
-    /// The call is looked at again.
-    Again,
-    /// `select`: its three sets are emptied.
-    Empty {
-        bytes: usize,
-        sets: [u64; 3],
-    },
 }
 
 /// One thread of a group.
@@ -166,17 +52,185 @@ impl Thread {
     }
 }
 
-/// What kind of file a descriptor is, as far as waiting goes.
-pub(crate) fn may_wait(file: &OwnedFd) -> Result<bool, Errno> {
-    let stat = rustix::fs::fstat(file)?;
-    let kind = FileType::from_raw_mode(stat.st_mode);
-    // Event descriptors and their kin have no type at all.
-    let waits = matches!(kind, FileType::Socket | FileType::Fifo) || stat.st_mode & libc::S_IFMT == 0;
-    Ok(waits && !rustix::fs::fcntl_getfl(file)?.contains(OFlags::NONBLOCK))
+/// A thread that makes a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller<'a> {
+    table: &'a Table,
+    number: usize,
 }
 
-/// A field of `/proc/ID/status`.
-pub(crate) fn status_field(status: &str, name: &str) -> Option<u32> {
-    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    line.split_whitespace().last()?.parse().ok()
+impl<'a> Caller<'a> {
+    pub(crate) fn thread(self) -> &'a Thread {
+        &self.table.threads[self.number]
+    }
+
+    pub(crate) fn process(self) -> &'a Process {
+        self.table.process_of(self.number)
+    }
+
+    pub(crate) fn memory(self) -> Memory {
+        self.process().memory()
+    }
+
+    /// A process that lives, whichever: all see the same files.
+    pub(crate) fn living(self) -> Option<&'a Process> {
+        self.table.processes.iter().find(|process| process.alive)
+    }
+
+    /// The call is tried again after the next one that is heard.
+    pub(crate) fn again(self) -> Answer {
+        Answer::Hold(Held { until: None, cause: Cause::Again(self.table.heard), late: Late::Again })
+    }
+
+    /// The file behind a descriptor of its.
+    pub(crate) fn file(self, fd: i32) -> Result<OwnedFd, Errno> {
+        self.process().file(fd)
+    }
+}
+
+/// The processes and threads of a group, in the order of their births.
+pub(crate) struct Table {
+    pub(crate) processes: Vec<Process>,
+    pub(crate) threads: Vec<Thread>,
+    /// Threads and processes that were made and have not called yet.
+    pub(crate) unborn: u32,
+    /// Calls and ends that were heard.
+    pub(crate) heard: u64,
+    /// A signalfd was made.
+    pub(crate) has_signal_files: bool,
+    /// Its first process ended, and with it the program.
+    pub(crate) is_over: bool,
+    pub(crate) limits: Limits,
+    randomness: Randomness,
+}
+
+impl Table {
+    /// With a first process that has not called yet.
+    pub(crate) fn new(setup: &Setup) -> Self {
+        Self {
+            processes: Vec::new(),
+            threads: Vec::new(),
+            unborn: 1,
+            heard: 0,
+            has_signal_files: false,
+            is_over: false,
+            limits: setup.limits,
+            randomness: Randomness::Name(setup.name.clone()),
+        }
+    }
+
+    /// Start-up is over: from now on the seed counts.
+    pub(crate) fn take_up(&mut self, seed: u64) {
+        self.randomness = Randomness::Seed(seed);
+        for (at, process) in self.processes.iter_mut().enumerate() {
+            process.random = self.randomness.of(at);
+        }
+    }
+
+    /// The program is over.
+    pub(crate) fn end(&mut self) {
+        self.is_over = true;
+        for thread in &mut self.threads {
+            thread.state = State::Dead;
+        }
+    }
+
+    /// A process made its first call.
+    pub(crate) fn add_process(
+        &mut self,
+        pid: u32,
+        own_pid: u32,
+        parent: Option<usize>,
+        fresh: bool,
+        image: Image,
+    ) -> io::Result<usize> {
+        let added = self.processes.len();
+        self.processes.push(Process {
+            pid,
+            own_pid,
+            handle: Process::open(pid)?,
+            parent,
+            alive: true,
+            unreaped: false,
+            fresh,
+            image,
+            random: self.randomness.of(added),
+            used_ns: 0,
+            signalled: false,
+        });
+        self.lend(added);
+        Ok(added)
+    }
+
+    /// Whether a thread runs, or is about to.
+    pub(crate) fn is_running(&self) -> bool {
+        self.unborn > 0 || self.threads.iter().any(Thread::is_running)
+    }
+
+    /// A thread, as the one that makes a call.
+    pub(crate) fn caller(&self, thread: usize) -> Caller<'_> {
+        Caller { table: self, number: thread }
+    }
+
+    /// The process of a thread.
+    pub(crate) fn process_of(&self, thread: usize) -> &Process {
+        &self.processes[self.threads[thread].process]
+    }
+
+    pub(crate) fn memory_of(&self, thread: usize) -> Memory {
+        self.process_of(thread).memory()
+    }
+
+    pub(crate) fn file_of(&self, thread: usize, fd: i32) -> Result<OwnedFd, Errno> {
+        self.process_of(thread).file(fd)
+    }
+
+    /// What is random for a thread.
+    pub(crate) fn random_of(&mut self, thread: usize) -> &mut ChaCha8Rng {
+        &mut self.processes[self.threads[thread].process].random
+    }
+
+    /// The file with this inode, from whichever process has it.
+    pub(crate) fn descriptor_of(&self, inode: u64) -> Option<OwnedFd> {
+        self.processes.iter().filter(|process| process.alive).find_map(|process| {
+            let link = format!("socket:[{inode}]");
+            std::fs::read_dir(format!("/proc/{}/fd", process.pid)).ok()?.flatten().find_map(|entry| {
+                let target = std::fs::read_link(entry.path()).ok()?;
+                let fd = entry.file_name().to_str()?.parse().ok()?;
+                if target.as_os_str() == link.as_str() { process.file(fd).ok() } else { None }
+            })
+        })
+    }
+
+    pub(crate) fn has_dead_child(&self, process: usize, which: Option<u32>) -> bool {
+        let is_child =
+            |child: &&Process| child.parent == Some(process) && which.is_none_or(|pid| pid == child.own_pid);
+        let mut children = self.processes.iter().filter(is_child);
+        children.any(|child| child.unreaped)
+    }
+
+    /// A process made its first call: it is the one that its parent made by `vfork`, if the parent lends its memory.
+    fn lend(&mut self, process: usize) {
+        let parent = self.processes[process].parent;
+        for thread in self.threads.iter_mut().filter(|thread| Some(thread.process) == parent) {
+            if let State::Lends(borrower @ None) = &mut thread.state {
+                *borrower = Some(process);
+            }
+        }
+    }
+
+    /// A process runs a program of its own, or ended: whoever lent it its memory goes on.
+    pub(crate) fn unlent(&mut self, process: usize) {
+        for thread in &mut self.threads {
+            if matches!(thread.state, State::Lends(Some(borrower)) if borrower == process) {
+                thread.state = State::Running;
+            }
+        }
+        // Its other threads ended when it became another program.
+        let pid = self.processes[process].pid;
+        for thread in self.threads.iter_mut().filter(|thread| thread.process == process && thread.tid != pid)
+        {
+            thread.state = State::Dead;
+        }
+    }
 }

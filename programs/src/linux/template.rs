@@ -1,91 +1,23 @@
-//! Templates: programs that have started up, to be copied.
+//! Templates: how they are made, and copied.
 
 use std::{
     fs, io,
     os::{fd::AsFd, unix::fs::MetadataExt},
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{
-    apart::Apart,
-    clock_page::{ClockPage, Image, PAGE, PAGE_FD},
+    clock_page::{PAGE, PAGE_FD},
     group::Group,
-    notify::Listener,
+    life::{Epoll, Lease, Life, Place, Template},
     plan::{HOME, Role},
-    spawn::{self, Child, Ends},
+    process::status_field,
+    spawn::{self, Ends},
     steward::Steward,
-    table::{Process, State, Thread, status_field},
+    table::{State, Thread},
     tracing::Parked,
 };
-use crate::{Files, Setup, Status};
-
-/// The place of a template in its pool: empty while a copy of it lives.
-pub(crate) type Place = Arc<Mutex<Option<Template>>>;
-
-/// What keeps a group's processes alive.
-pub(crate) enum Life {
-    /// They are its own.
-    Own(Child),
-    /// They are a copy of a template.
-    Lent(Box<Lease>),
-}
-
-impl Life {
-    /// How the program ended.
-    pub(crate) fn status(&mut self) -> Status {
-        match self {
-            Self::Own(child) => child.status(),
-            Self::Lent(lease) => match &mut lease.template {
-                Some(template) => template.child.status(),
-                None => Status::Signal(libc::SIGKILL),
-            },
-        }
-    }
-
-    /// Something may be left that outlives the processes.
-    pub(crate) fn spoil(&mut self) {
-        if let Self::Lent(lease) = self {
-            lease.spoiled = true;
-        }
-    }
-
-    /// Kills all processes.
-    pub(crate) fn kill(&mut self) {
-        match self {
-            Self::Own(child) => child.kill(),
-            Self::Lent(lease) => lease.template = lease.template.take().and_then(Template::cleared),
-        }
-    }
-}
-
-/// A template that a group uses, and gives back at its end.
-pub(crate) struct Lease {
-    template: Option<Template>,
-    place: Place,
-    /// The copy may have left what outlives its processes: no other one must find it.
-    spoiled: bool,
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        let template = self.template.take().filter(|_| !self.spoiled).and_then(Template::cleared);
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = template;
-    }
-}
-
-/// A program that has started up and stands still at the call that ended its start-up.
-pub(crate) struct Template {
-    child: Child,
-    steward: Steward,
-    listener: Arc<Listener>,
-    page: Option<Arc<ClockPage>>,
-    parked: Parked,
-    image: Image,
-    random_files: Vec<u64>,
-    epolls: Vec<Epoll>,
-    apart: Apart,
-}
+use crate::{Files, Setup};
 
 impl Template {
     /// Lets a program start up. None if copies of it would share more than their memory.
@@ -94,21 +26,13 @@ impl Template {
         let (steward, ends) = (Steward::new(started.steward.take()?), started.ends);
         let mut group = Group::start_as(setup, started).ok()?;
         group.start_up().ok()?;
-        let Group {
-            life: Life::Own(child),
-            listener,
-            page,
-            threads,
-            processes,
-            random_files,
-            events,
-            apart,
-            ..
-        } = group
-        else {
+        let Group { life: Life::Own(child), listener, time, table, files, events, apart, .. } = group else {
             return None;
         };
-        let ([thread], [process]) = (threads.as_slice(), processes.as_slice()) else { return None };
+        let random_files = files.random_files;
+        let ([thread], [process]) = (table.threads.as_slice(), table.processes.as_slice()) else {
+            return None;
+        };
         let State::Called(notice) = &thread.state else { return None };
         let epolls = holds(process.pid, ends, &random_files)?;
         let is_alone = events.is_empty() && !process.fresh && process.alive;
@@ -121,6 +45,7 @@ impl Template {
         }
         let parked = Parked::new(&listener, notice).ok()?;
         let image = process.image;
+        let page = time.page;
         Some(Self { child, steward, listener, page, parked, image, random_files, epolls, apart })
     }
 
@@ -143,39 +68,13 @@ impl Template {
         let (listener, page) = (self.listener.clone(), self.page.clone());
         let (image, random_files) = (self.image, self.random_files.clone());
         let apart = self.apart;
-        let life = Life::Lent(Box::new(Lease { template: Some(self), place, spoiled: false }));
+        let life = Life::Lent(Box::new(Lease::new(self, place)));
         let mut group = Group::new(setup, life, listener, page, apart, ends.input, ends.output);
-        (group.unborn, group.random_files) = (0, random_files);
-        group.processes.push(Process {
-            pid: call.thread(),
-            own_pid,
-            handle: Process::open(call.thread())?,
-            parent: None,
-            alive: true,
-            unreaped: false,
-            fresh: false,
-            image,
-            random: group.randomness(0),
-            used_ns: 0,
-            signalled: false,
-        });
-        group.threads.push(Thread::new(call.thread(), 0, State::Called(call)));
+        (group.table.unborn, group.files.random_files) = (0, random_files);
+        group.table.add_process(call.thread(), own_pid, None, false, image)?;
+        group.table.threads.push(Thread::new(call.thread(), 0, State::Called(call)));
         Ok(group)
     }
-
-    /// The template without its copy, if it is as it was.
-    fn cleared(mut self) -> Option<Self> {
-        let is_clear = self.steward.clears().unwrap_or(false);
-        // Its end was told, and the next one's is not.
-        self.child.status();
-        is_clear.then_some(self)
-    }
-}
-
-/// A descriptor that copies are given anew: one that waits for nothing yet.
-struct Epoll {
-    fd: i32,
-    closes: bool,
 }
 
 /// What a process holds besides its input and its outputs; none if these are not as they were given, or if copies would

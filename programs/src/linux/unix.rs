@@ -6,6 +6,7 @@
 //! kernel would read the address once more.
 
 use std::{
+    collections::VecDeque,
     io::IoSlice,
     mem::MaybeUninit,
     os::fd::{AsFd, OwnedFd},
@@ -22,11 +23,15 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
-    group::{Answer, Group},
+    apart::Apart,
+    call::{Answer, Cause, Held, Late},
+    found::Found,
     notify::Notice,
-    paths::Found,
+    paths::{Sight, spelled},
     plan::HOME,
-    table::{Cause, Held, Late, status_field},
+    process::status_field,
+    table::Caller,
+    time::Time,
 };
 use crate::Step;
 
@@ -54,11 +59,25 @@ struct Datagram {
     files: Vec<OwnedFd>,
 }
 
-impl Group {
+/// The names that were made up for unix sockets, and whether there are any.
+pub(crate) struct Unix {
+    names: u32,
+    /// Abstract names are its own.
+    has_names: bool,
+}
+
+impl Unix {
+    pub(crate) fn new(apart: Apart) -> Self {
+        Self { names: 0, has_names: apart.network }
+    }
+
     /// `connect` of a socket that is none of the simulated network.
-    pub(crate) fn connect_unix(
-        &mut self,
-        thread: usize,
+    pub(crate) fn connect(
+        &self,
+        sight: &mut Sight,
+        time: &mut Time,
+        events: &mut VecDeque<Step>,
+        caller: Caller<'_>,
         file: &OwnedFd,
         bytes: &[u8],
     ) -> Result<Answer, Errno> {
@@ -67,26 +86,31 @@ impl Group {
             net::connect_unspec(file)?;
             return Ok(Answer::Value(0));
         }
-        let target = self.target(thread, bytes, "connect to")?;
-        let outcome = self
-            .in_no_time(file, || as_thread(self.threads[thread].tid, || net::connect(file, &target.address)));
-        self.unless_full(file, outcome.map(|()| 0))
+        let target = self.target(sight, events, caller, bytes, "connect to")?;
+        let outcome =
+            in_no_time(file, || as_thread(caller.thread().tid, || net::connect(file, &target.address)));
+        unless_full(time, file, outcome.map(|()| 0))
     }
 
     /// `bind` of a socket that is none of the simulated network. A path is the kernel's: it can be made only where the program
     /// may write.
-    pub(crate) fn bind_unix(&mut self, file: &OwnedFd, bytes: &[u8]) -> Result<Answer, Errno> {
+    pub(crate) fn bind(
+        &mut self,
+        events: &mut VecDeque<Step>,
+        file: &OwnedFd,
+        bytes: &[u8],
+    ) -> Result<Answer, Errno> {
         match bytes.get(2..) {
             None => Ok(Answer::Go),
-            Some([]) if self.apart.network => {
+            Some([]) if self.has_names => {
                 // The kernel would make up a name by chance.
                 self.names += 1;
                 let name = format!("{:05x}", self.names);
                 net::bind(file, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
                 Ok(Answer::Value(0))
             }
-            Some([] | [0, ..]) if !self.apart.network => {
-                self.events.push_back(Step::Refused("an abstract name for a unix socket".to_owned()));
+            Some([] | [0, ..]) if !self.has_names => {
+                events.push_back(Step::Refused("an abstract name for a unix socket".to_owned()));
                 Err(Errno::ACCESS)
             }
             Some(_) => Ok(Answer::Go),
@@ -94,15 +118,22 @@ impl Group {
     }
 
     /// `sendto`, `sendmsg` and `sendmmsg` with an address of their own.
-    pub(crate) fn send(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let file = self.file_of(thread, notice.int(0))?;
+    pub(crate) fn send(
+        &self,
+        sight: &mut Sight,
+        time: &mut Time,
+        events: &mut VecDeque<Step>,
+        caller: Caller<'_>,
+        file: &OwnedFd,
+        notice: &Notice,
+    ) -> Result<Answer, Errno> {
         // Only datagrams go by an address; the kernel takes none for the others.
-        if self.sockets.find(&file).is_some() || sockopt::socket_type(&file)? != SocketType::DGRAM {
+        if sockopt::socket_type(file)? != SocketType::DGRAM {
             return Ok(Answer::Go);
         }
         let (datagram, flags) = match notice.call() {
             Sysno::sendto => {
-                let memory = self.memory_of(thread);
+                let memory = caller.memory();
                 let length = usize::try_from(notice.arg(2)).unwrap_or(usize::MAX);
                 if length > MOST {
                     return Err(Errno::MSGSIZE);
@@ -111,98 +142,43 @@ impl Group {
                 let to = if notice.arg(4) == 0 {
                     Vec::new()
                 } else {
-                    self.address_at(thread, notice.arg(4), notice.int(5))?
+                    address_at(caller, notice.arg(4), notice.int(5))?
                 };
                 (Datagram { to, bytes, files: Vec::new() }, notice.int(3))
             }
-            Sysno::sendmsg => (self.datagram(thread, notice.arg(1))?, notice.int(2)),
+            Sysno::sendmsg => (datagram(caller, notice.arg(1))?, notice.int(2)),
             // The first one alone: senders come back for the rest.
             _ if notice.int(2) <= 0 => return Ok(Answer::Value(0)),
-            _ => (self.datagram(thread, notice.arg(1))?, notice.int(3)),
+            _ => (datagram(caller, notice.arg(1))?, notice.int(3)),
         };
         let target = match datagram.to.as_slice() {
             [] => None,
-            to => Some(self.target(thread, to, "send to")?),
+            to => Some(self.target(sight, events, caller, to, "send to")?),
         };
         let wanted = SendFlags::from_bits_retain(flags as u32);
         let flags = wanted | SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let outcome = as_thread(self.threads[thread].tid, || datagram.send(&file, target.as_ref(), flags));
+        let outcome = as_thread(caller.thread().tid, || datagram.send(file, target.as_ref(), flags));
         if outcome == Err(Errno::AGAIN) && wanted.contains(SendFlags::DONTWAIT) {
             return Err(Errno::AGAIN);
         }
         if let (Ok(sent), Sysno::sendmmsg) = (&outcome, notice.call()) {
             // `msg_len`, behind the message itself.
             let at = notice.arg(1) + size_of::<libc::msghdr>() as u64;
-            self.memory_of(thread).write(at, &(*sent as u32).to_ne_bytes())?;
+            caller.memory().write(at, &(*sent as u32).to_ne_bytes())?;
             return Ok(Answer::Value(1));
         }
-        self.unless_full(&file, outcome)
-    }
-
-    /// A `msghdr`, its parts, and what goes along.
-    fn datagram(&self, thread: usize, at: u64) -> Result<Datagram, Errno> {
-        let memory = self.memory_of(thread);
-        let word = |offset: usize| memory.u64(at + offset as u64);
-        let name = word(std::mem::offset_of!(libc::msghdr, msg_name))?;
-        let length = memory.u32(at + std::mem::offset_of!(libc::msghdr, msg_namelen) as u64)?;
-        let to = if name == 0 { Vec::new() } else { self.address_at(thread, name, length as i32)? };
-        let parts_at = word(std::mem::offset_of!(libc::msghdr, msg_iov))?;
-        let parts = word(std::mem::offset_of!(libc::msghdr, msg_iovlen))?;
-        if parts > MOST_PARTS {
-            return Err(Errno::MSGSIZE);
-        }
-        let mut bytes = Vec::new();
-        for part in 0..parts {
-            let (start, length) = (memory.u64(parts_at + 16 * part)?, memory.u64(parts_at + 16 * part + 8)?);
-            let length = usize::try_from(length).unwrap_or(usize::MAX);
-            if length > MOST || bytes.len() + length > MOST {
-                return Err(Errno::MSGSIZE);
-            }
-            bytes.extend(memory.read(start, length)?);
-        }
-        let along = word(std::mem::offset_of!(libc::msghdr, msg_control))?;
-        let room = word(std::mem::offset_of!(libc::msghdr, msg_controllen))? as usize;
-        let files = if along == 0 || room == 0 {
-            Vec::new()
-        } else {
-            let bytes = memory.read(along, room.min(4096))?;
-            self.files_along(thread, &bytes)?
-        };
-        Ok(Datagram { to, bytes, files })
-    }
-
-    /// The descriptors in control messages. Others have no place here: whoever names itself could lie.
-    fn files_along(&self, thread: usize, mut bytes: &[u8]) -> Result<Vec<OwnedFd>, Errno> {
-        const HEAD: usize = size_of::<libc::cmsghdr>();
-        let mut files = Vec::new();
-        while bytes.len() >= HEAD {
-            let number = |at: usize| i32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-            let length = u64::from_ne_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;
-            if length < HEAD || length > bytes.len() {
-                return Err(Errno::INVAL);
-            }
-            if (number(8), number(12)) != (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
-                return Err(Errno::PERM);
-            }
-            for fd in bytes[HEAD..length].chunks_exact(4) {
-                files.push(self.file_of(thread, i32::from_ne_bytes(fd.try_into().expect("four bytes")))?);
-            }
-            bytes = &bytes[length.next_multiple_of(8).min(bytes.len())..];
-        }
-        if files.len() > MOST_FILES { Err(Errno::INVAL) } else { Ok(files) }
-    }
-
-    /// The bytes of an address.
-    fn address_at(&self, thread: usize, at: u64, length: i32) -> Result<Vec<u8>, Errno> {
-        let length = usize::try_from(length).map_err(|_| Errno::INVAL)?;
-        if length > size_of::<libc::sockaddr_storage>() {
-            return Err(Errno::INVAL);
-        }
-        self.memory_of(thread).read(at, length)
+        unless_full(time, file, outcome)
     }
 
     /// Where a unix address leads, if that is the program's own.
-    fn target(&mut self, thread: usize, bytes: &[u8], what: &str) -> Result<Target, Errno> {
+    fn target(
+        &self,
+        sight: &mut Sight,
+        events: &mut VecDeque<Step>,
+        caller: Caller<'_>,
+        bytes: &[u8],
+        what: &str,
+    ) -> Result<Target, Errno> {
         if bytes.get(..2) != Some(&(libc::AF_UNIX as u16).to_ne_bytes())
             || bytes.len() > size_of::<libc::sockaddr_un>()
         {
@@ -211,19 +187,19 @@ impl Group {
         match &bytes[2..] {
             [] => Err(Errno::INVAL),
             [0, name @ ..] => {
-                if !self.apart.network {
+                if !self.has_names {
                     let name = String::from_utf8_lossy(name);
-                    self.events.push_back(Step::Refused(format!("{what} the abstract unix socket {name:?}")));
+                    events.push_back(Step::Refused(format!("{what} the abstract unix socket {name:?}")));
                     return Err(Errno::CONNREFUSED);
                 }
                 Ok(Target { address: SocketAddrUnix::new_abstract_name(name)?, _found: None })
             }
             path => {
                 let path = path.split(|&byte| byte == 0).next().unwrap_or_default();
-                let found = self.find(thread, libc::AT_FDCWD, path, true);
-                let spelled = self.spelled(thread, libc::AT_FDCWD, path).unwrap_or_default();
+                let found = sight.find(caller, libc::AT_FDCWD, path, true);
+                let spelled = spelled(caller, libc::AT_FDCWD, path).unwrap_or_default();
                 match found {
-                    Ok(found) if self.view()?.is_at_home(&found.stat) => {
+                    Ok(found) if sight.is_at_home(caller, &found.stat)? => {
                         if found.kind() != FileType::Socket {
                             return Err(Errno::CONNREFUSED);
                         }
@@ -235,7 +211,7 @@ impl Group {
                     _ => {
                         if !USUAL.iter().any(|usual| spelled.starts_with(usual)) {
                             let path = String::from_utf8_lossy(path);
-                            self.events.push_back(Step::Refused(format!("{what} the unix socket {path:?}")));
+                            events.push_back(Step::Refused(format!("{what} the unix socket {path:?}")));
                         }
                         Err(Errno::CONNREFUSED)
                     }
@@ -243,30 +219,91 @@ impl Group {
             }
         }
     }
+}
 
-    /// Does something with a socket without waiting for it.
-    fn in_no_time<T>(&self, file: &OwnedFd, does: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
-        let flags = rustix::fs::fcntl_getfl(file)?;
-        if flags.contains(OFlags::NONBLOCK) {
-            return does();
-        }
-        rustix::fs::fcntl_setfl(file, flags | OFlags::NONBLOCK)?;
-        let outcome = does();
-        rustix::fs::fcntl_setfl(file, flags)?;
-        outcome
+/// A `msghdr`, its parts, and what goes along.
+fn datagram(caller: Caller<'_>, at: u64) -> Result<Datagram, Errno> {
+    let memory = caller.memory();
+    let word = |offset: usize| memory.u64(at + offset as u64);
+    let name = word(std::mem::offset_of!(libc::msghdr, msg_name))?;
+    let length = memory.u32(at + std::mem::offset_of!(libc::msghdr, msg_namelen) as u64)?;
+    let to = if name == 0 { Vec::new() } else { address_at(caller, name, length as i32)? };
+    let parts_at = word(std::mem::offset_of!(libc::msghdr, msg_iov))?;
+    let parts = word(std::mem::offset_of!(libc::msghdr, msg_iovlen))?;
+    if parts > MOST_PARTS {
+        return Err(Errno::MSGSIZE);
     }
-
-    /// What the other side has no room for waits, if the program does: it is tried again a little later.
-    fn unless_full(&mut self, file: &OwnedFd, outcome: Result<usize, Errno>) -> Result<Answer, Errno> {
-        match outcome {
-            Ok(value) => Ok(Answer::Value(value as i64)),
-            Err(Errno::AGAIN) if !rustix::fs::fcntl_getfl(file)?.contains(OFlags::NONBLOCK) => {
-                let little = self.little();
-                let until = Some(self.in_time(little));
-                Ok(Answer::Hold(Held { until, cause: Cause::Time, late: Late::Again }))
-            }
-            Err(errno) => Err(errno),
+    let mut bytes = Vec::new();
+    for part in 0..parts {
+        let (start, length) = (memory.u64(parts_at + 16 * part)?, memory.u64(parts_at + 16 * part + 8)?);
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > MOST || bytes.len() + length > MOST {
+            return Err(Errno::MSGSIZE);
         }
+        bytes.extend(memory.read(start, length)?);
+    }
+    let along = word(std::mem::offset_of!(libc::msghdr, msg_control))?;
+    let room = word(std::mem::offset_of!(libc::msghdr, msg_controllen))? as usize;
+    let files = if along == 0 || room == 0 {
+        Vec::new()
+    } else {
+        let bytes = memory.read(along, room.min(4096))?;
+        files_along(caller, &bytes)?
+    };
+    Ok(Datagram { to, bytes, files })
+}
+
+/// The descriptors in control messages. Others have no place here: whoever names itself could lie.
+fn files_along(caller: Caller<'_>, mut bytes: &[u8]) -> Result<Vec<OwnedFd>, Errno> {
+    const HEAD: usize = size_of::<libc::cmsghdr>();
+    let mut files = Vec::new();
+    while bytes.len() >= HEAD {
+        let number = |at: usize| i32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let length = u64::from_ne_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;
+        if length < HEAD || length > bytes.len() {
+            return Err(Errno::INVAL);
+        }
+        if (number(8), number(12)) != (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
+            return Err(Errno::PERM);
+        }
+        for fd in bytes[HEAD..length].chunks_exact(4) {
+            files.push(caller.file(i32::from_ne_bytes(fd.try_into().expect("four bytes")))?);
+        }
+        bytes = &bytes[length.next_multiple_of(8).min(bytes.len())..];
+    }
+    if files.len() > MOST_FILES { Err(Errno::INVAL) } else { Ok(files) }
+}
+
+/// The bytes of an address.
+fn address_at(caller: Caller<'_>, at: u64, length: i32) -> Result<Vec<u8>, Errno> {
+    let length = usize::try_from(length).map_err(|_| Errno::INVAL)?;
+    if length > size_of::<libc::sockaddr_storage>() {
+        return Err(Errno::INVAL);
+    }
+    caller.memory().read(at, length)
+}
+
+/// Does something with a socket without waiting for it.
+fn in_no_time<T>(file: &OwnedFd, does: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
+    let flags = rustix::fs::fcntl_getfl(file)?;
+    if flags.contains(OFlags::NONBLOCK) {
+        return does();
+    }
+    rustix::fs::fcntl_setfl(file, flags | OFlags::NONBLOCK)?;
+    let outcome = does();
+    rustix::fs::fcntl_setfl(file, flags)?;
+    outcome
+}
+
+/// What the other side has no room for waits, if the program does: it is tried again a little later.
+fn unless_full(time: &mut Time, file: &OwnedFd, outcome: Result<usize, Errno>) -> Result<Answer, Errno> {
+    match outcome {
+        Ok(value) => Ok(Answer::Value(value as i64)),
+        Err(Errno::AGAIN) if !rustix::fs::fcntl_getfl(file)?.contains(OFlags::NONBLOCK) => {
+            let until = Some(time.in_little());
+            Ok(Answer::Hold(Held { until, cause: Cause::Time, late: Late::Again }))
+        }
+        Err(errno) => Err(errno),
     }
 }
 

@@ -1,0 +1,12 @@
+//! An instruction by which a program sees the machine.
+
+use std::path::PathBuf;
+
+/// Such an instruction, in the code that a program has loaded.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Instruction {
+    /// How assemblers call it: `rdtsc` (which stands for `rdtscp`, too), `rdpid`, `rdrand` or `rdseed`.
+    pub name: &'static str,
+    /// The program or the library that has it.
+    pub file: PathBuf,
+}

@@ -1,0 +1,78 @@
+//! How a call is answered, and what one that waits is waiting for.
+
+use rustix::io::Errno;
+
+use super::{awaited::Awaited, fifos::Opening};
+use crate::{SocketId, What};
+
+/// How a call is answered.
+pub(crate) enum Answer {
+    Value(i64),
+    /// The kernel does the call.
+    Go,
+    Hold(Held),
+    /// Answered already.
+    Done,
+    /// The driver is told first; the call is looked at again.
+    Tell(What),
+}
+
+/// A time to wait for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Deadline {
+    Monotonic(u64),
+    /// Follows the wall clock when that is stepped.
+    Wall(u64),
+}
+
+/// A call that waits.
+pub(crate) struct Held {
+    pub(crate) until: Option<Deadline>,
+    pub(crate) cause: Cause,
+    /// What is done when the time is over.
+    pub(crate) late: Late,
+}
+
+/// What a call waits for.
+pub(crate) enum Cause {
+    /// Only for its time.
+    Time,
+    /// One of these files to be ready.
+    Files(Awaited),
+    /// One of these signals to be pending.
+    Signals(u64),
+    /// Anything that another thread does: the call is tried again after a call that was heard since this one.
+    Again(u64),
+    /// The same, and somebody who opens the other end of a FIFO.
+    Fifo(Box<Opening>),
+    Futex(FutexWait),
+    /// A child to end; any if none is named.
+    Child(Option<u32>),
+    /// The answer to a connect.
+    Connect(SocketId),
+}
+
+/// A thread in a futex.
+pub(crate) struct FutexWait {
+    pub(crate) address: u64,
+    pub(crate) private: bool,
+    pub(crate) bits: u32,
+    pub(crate) value: u32,
+    pub(crate) woken: bool,
+    /// First come, first woken.
+    pub(crate) order: u64,
+}
+
+/// What is done with a call whose time is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Late {
+    Answer(i64),
+    Fail(Errno),
+    /// The call is looked at again.
+    Again,
+    /// `select`: its three sets are emptied.
+    Empty {
+        bytes: usize,
+        sets: [u64; 3],
+    },
+}

@@ -1,0 +1,102 @@
+//! What keeps a group's processes alive: an init of their own, or a template that they are a copy of.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{
+    apart::Apart,
+    clock_page::{ClockPage, Image},
+    notify::Listener,
+    spawn::Child,
+    steward::Steward,
+    tracing::Parked,
+};
+use crate::Status;
+
+/// The place of a template in its pool: empty while a copy of it lives.
+pub(crate) type Place = Arc<Mutex<Option<Template>>>;
+
+/// What keeps a group's processes alive.
+pub(crate) enum Life {
+    /// They are its own.
+    Own(Child),
+    /// They are a copy of a template.
+    Lent(Box<Lease>),
+}
+
+impl Life {
+    /// How the program ended.
+    pub(crate) fn status(&mut self) -> Status {
+        match self {
+            Self::Own(child) => child.status(),
+            Self::Lent(lease) => match &mut lease.template {
+                Some(template) => template.child.status(),
+                None => Status::Signal(libc::SIGKILL),
+            },
+        }
+    }
+
+    /// Something may be left that outlives the processes.
+    pub(crate) fn spoil(&mut self) {
+        if let Self::Lent(lease) = self {
+            lease.spoiled = true;
+        }
+    }
+
+    /// Kills all processes.
+    pub(crate) fn kill(&mut self) {
+        match self {
+            Self::Own(child) => child.kill(),
+            Self::Lent(lease) => lease.template = lease.template.take().and_then(Template::cleared),
+        }
+    }
+}
+
+/// A template that a group uses, and gives back at its end.
+pub(crate) struct Lease {
+    template: Option<Template>,
+    place: Place,
+    /// The copy may have left what outlives its processes: no other one must find it.
+    spoiled: bool,
+}
+
+impl Lease {
+    pub(crate) fn new(template: Template, place: Place) -> Self {
+        Self { template: Some(template), place, spoiled: false }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let template = self.template.take().filter(|_| !self.spoiled).and_then(Template::cleared);
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = template;
+    }
+}
+
+/// A program that has started up and stands still at the call that ended its start-up.
+pub(crate) struct Template {
+    pub(crate) child: Child,
+    pub(crate) steward: Steward,
+    pub(crate) listener: Arc<Listener>,
+    pub(crate) page: Option<Arc<ClockPage>>,
+    pub(crate) parked: Parked,
+    pub(crate) image: Image,
+    pub(crate) random_files: Vec<u64>,
+    pub(crate) epolls: Vec<Epoll>,
+    pub(crate) apart: Apart,
+}
+
+impl Template {
+    /// The template without its copy, if it is as it was.
+    fn cleared(mut self) -> Option<Self> {
+        let is_clear = self.steward.clears().unwrap_or(false);
+        // Its end was told, and the next one's is not.
+        self.child.status();
+        is_clear.then_some(self)
+    }
+}
+
+/// A descriptor that copies are given anew: one that waits for nothing yet.
+pub(crate) struct Epoll {
+    pub(crate) fd: i32,
+    pub(crate) closes: bool,
+}
