@@ -88,7 +88,7 @@ pub fn program(command: impl Into<String>) -> Program {
 
 pub use model::ids::{Key, Token};
 pub use model::time::{Monotonic, WallTime};
-pub use picklock_processes::Program;
+pub use picklock_programs::Program;
 pub use sim::design::{Condition, Design, Seat, StoreAddress, Topology};
 pub use sim::engine::Engine;
 pub use sim::host::{Elapsed, Host};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use picklock_processes::servers;
+use picklock_programs::servers;
 
 #[path = "support/binary.rs"]
 mod binary;

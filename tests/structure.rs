@@ -23,8 +23,8 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("impls", &["model", "postgres", "redis", "sim"]),
     ("scenarios", &["model", "sim"]),
     ("campaign", &["judge", "model", "scenarios", "sim"]),
-    ("programs", &[]),
-    ("processes", &["model", "programs", "sim", "stores"]),
+    ("supervisor", &[]),
+    ("programs", &["model", "sim", "stores", "supervisor"]),
     ("reports", &["campaign", "judge", "model", "scenarios", "sim"]),
 ];
 

@@ -1,64 +1,36 @@
-//! Unmodified programs in virtual time.
+//! Unmodified programs as processes of simulated hosts.
 //!
-//! A [`Group`] is the program of one simulated host: a process, its threads, its children. It runs on the real machine,
-//! but owns neither time, nor a network, nor randomness: its calls are told to a supervisor (seccomp user notification),
-//! which answers them, lets the kernel do them, or makes them wait. The same [`Setup`] and the same answers give the same
-//! [`Step`]s, bit for bit.
+//! [`picklock_supervisor`] runs a program in virtual time and owns nothing of the world around it; here it becomes the process of a
+//! [`Host`](picklock_sim::host::Host): its connections are streams of the simulated network, its clocks those of the host, its
+//! system calls protocol points at which a lever can strike. A pause does not let its threads go on, a crash kills it, a restart
+//! starts it anew.
 //!
-//! The caller owns time, the network and the faults. Its loop looks like this:
+//! On top of that stands a lock in any language: [`Program`] names a command, and its design asks the command for a lock by
+//! lines on its standard input and reads its answers ([`answer`] says which). Or it is a worker that does everything by itself
+//! and says when it holds the lock.
 //!
-//! ```no_run
-//! use picklock_programs::{Clock, Group, Setup, Step};
-//!
-//! let setup = Setup::new(["python3", "adapter.py"], "client-1", [10, 0, 0, 1].into(), 7);
-//! let mut group = Group::start(&setup).expect("start the program");
-//! let mut clock = Clock { monotonic_ns: 1_000_000_000, wall_ns: 1_700_000_000_000_000_000 };
-//! group.line("acquire lock:1 5000");
-//! loop {
-//!     match group.step(clock).expect("step the program") {
-//!         Step::Point(_) => {}                                       // a pause may strike here
-//!         Step::Connect { socket, .. } => group.connected(socket, Ok(())), // at once, or after a latency
-//!         Step::Sent { socket, bytes } => group.deliver(socket, &bytes), // an echo, without latency
-//!         Step::Printed(line) => println!("{line}"),
-//!         Step::Waits { until_ns: Some(until) } => {
-//!             clock.wall_ns += until.saturating_sub(clock.monotonic_ns);
-//!             clock.monotonic_ns = clock.monotonic_ns.max(until);
-//!         }
-//!         Step::Waits { until_ns: None } => group.end_input(),       // it waits for us
-//!         Step::Exited(status) => break println!("{status}"),
-//!         _ => {}
-//!     }
-//! }
-//! ```
-//!
-//! Computation costs no virtual time. A program that only looks at the clock, or asks again and again whether something
-//! happened, is told to wait a little ([`Step::Waits`] with a time just ahead), so that time passes for it.
-//!
-//! Most of the time of a run goes into the start of its programs. A [`Pool`] lets each start up once, and copies it from
-//! then on, with the same steps.
-//!
-//! Left out on purpose: IPv6 (refused, so that libraries carry on without), what datagrams carry, netlink but for interfaces, the times of files,
-//! timers by `timer_create`. Linux on x86-64 only; elsewhere [`Group::start`] refuses. [`ready`] says what a machine lacks.
+//! Everything goes through the host, as for a lock in Rust, so that scenarios, shrinking, exploration and stories serve
+//! unchanged, and processes and clients in Rust can be mixed.
 
-mod finding;
-mod instruction;
-mod setup;
-mod step;
-mod syncs;
+pub mod answer;
+mod connections;
+mod driver;
+mod ensemble;
+mod error;
+mod lock;
+mod network;
+mod news;
+mod program;
+pub mod servers;
+mod shim;
+mod spelling;
+mod watch;
+mod within;
+mod worker;
+mod wrapper;
 
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-mod elsewhere;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod linux;
-
-pub mod instructions;
-pub mod ready;
-
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub use elsewhere::{Group, Pool};
-pub use instruction::Instruction;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use linux::{Group, Pool};
-pub use setup::{Clock, Files, Limits, Looks, Setup};
-pub use step::{Broken, Call, ConnectError, Ending, SocketId, StartError, Status, Step, What};
-pub use syncs::Syncs;
+pub use ensemble::Ensemble;
+pub use error::ProgramError;
+pub use picklock_supervisor::{Instruction, ready};
+pub use program::Program;
+pub use wrapper::is_shell_script;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::text::nearest;
-use picklock_processes::{Program, servers};
+use picklock_programs::{Program, servers};
 use picklock_scenarios::scenario::{Scenario, decides_by_itself};
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;

@@ -11,7 +11,7 @@ use clap::Args;
 use picklock_campaign::check;
 use picklock_campaign::doctor::{self, Examined};
 use picklock_model::seed::Seed;
-use picklock_processes::{Instruction, Program};
+use picklock_programs::{Instruction, Program};
 use picklock_reports::examined;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;

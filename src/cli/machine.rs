@@ -1,7 +1,7 @@
 //! `picklock doctor --programs`: what this machine offers for programs in virtual time.
 
-use picklock_processes::ready::{self, Finding};
-use picklock_processes::servers;
+use picklock_programs::ready::{self, Finding};
+use picklock_programs::servers;
 use picklock_reports::layout::{left, paragraph};
 use picklock_sim::store::{Installed, StoreKind};
 use picklock_stores::KINDS;

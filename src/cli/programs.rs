@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use clap::Args;
-use picklock_processes::{Program, is_shell_script};
+use picklock_programs::{Program, is_shell_script};
 use picklock_sim::design::Design;
 use picklock_stores::KINDS;
 

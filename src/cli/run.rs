@@ -18,7 +18,7 @@ use picklock_campaign::expect::Expectations;
 use picklock_campaign::explore::exhausted::Figures;
 use picklock_campaign::summary::{Cell, Summary};
 use picklock_model::text::nearest;
-use picklock_processes::servers;
+use picklock_programs::servers;
 use picklock_reports::kept::Results;
 use picklock_reports::{Format, Style, brief, markdown};
 use picklock_scenarios::scenario::Scenario;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use picklock_processes::ready;
+use picklock_programs::ready;
 
 /// Whether they can, these commands among them; a message says what is missing.
 pub(crate) fn can_run(commands: &[&str]) -> bool {

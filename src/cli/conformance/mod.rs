@@ -5,7 +5,7 @@ use std::ops::Range;
 use clap::Args;
 use picklock_campaign::check;
 use picklock_model::seed::Seed;
-use picklock_processes::servers;
+use picklock_programs::servers;
 use picklock_reports::alike::{self, Alike};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;

@@ -7,7 +7,7 @@ use picklock_campaign::shrink;
 use picklock_campaign::tell::{NETWORKS, OF_RECORDS, confirm, most_serious_first};
 use picklock_model::plan::Plan;
 use picklock_model::seed::Seed;
-use picklock_processes::servers;
+use picklock_programs::servers;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;

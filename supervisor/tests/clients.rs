@@ -7,7 +7,7 @@ mod driver;
 use std::{path::PathBuf, process::Command};
 
 use driver::{Story, python_with_redis, run, runtime, setup};
-use picklock_programs::{Setup, Status};
+use picklock_supervisor::{Setup, Status};
 
 /// Runs a setup again and again: the steps must be the same.
 fn same_each_time(setup: &Setup, lines: &[&str], times: usize) -> Story {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
-use picklock_programs::Syncs;
 use picklock_sim::design::Design;
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::store::{Keeps, Server, ServerSeat, Store, StoreSpec, complete};
 use picklock_stores::KINDS;
+use picklock_supervisor::Syncs;
 use tempfile::TempDir;
 
 use crate::{driver, network};
@@ -51,7 +51,7 @@ pub fn installed() -> Option<String> {
     let twin = KINDS.iter().find(|kind| kind.stores.is_some() && kind.real.is_some())?;
     let version = version(twin.name)?;
     let lacks =
-        picklock_programs::ready::findings().iter().any(|finding| finding.is_needed && !finding.is_there);
+        picklock_supervisor::ready::findings().iter().any(|finding| finding.is_needed && !finding.is_there);
     (!lacks).then_some(version)
 }
 

@@ -7,7 +7,7 @@ mod driver;
 use std::process::Command;
 
 use driver::{Run, START, finish, python_with_redis, run, runtime, setup};
-use picklock_programs::{Files, Group, Limits, Looks, Pool, Setup, Status};
+use picklock_supervisor::{Files, Group, Limits, Looks, Pool, Setup, Status};
 
 fn python(script: &str, seed: u64) -> Option<Setup> {
     let python = runtime(&["/usr/bin/python3", "python3"])?;

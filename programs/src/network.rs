@@ -3,9 +3,9 @@
 use std::net::Ipv4Addr;
 
 use picklock_model::time::EPOCH_NS;
-use picklock_programs::{Clock, ConnectError, Setup};
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
+use picklock_supervisor::{Clock, ConnectError, Setup};
 
 /// Where the first host is.
 const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);

@@ -5,7 +5,7 @@
 mod driver;
 
 use driver::{runtime, setup};
-use picklock_programs::{Clock, Group, Setup, Step};
+use picklock_supervisor::{Clock, Group, Setup, Step};
 
 /// Says one thing after the other to a server at `port`, each `pause_ms` after the last answer; what it answered.
 fn dialogue(setup: &Setup, port: u16, says: &[&str], pause_ms: u64) -> (Vec<String>, Vec<String>) {

@@ -4,11 +4,11 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_programs::Setup;
 use picklock_sim::design::Seat;
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError, Retry};
+use picklock_supervisor::Setup;
 use tokio::sync::Mutex;
 
 use crate::answer::{Answer, Granted, Question};

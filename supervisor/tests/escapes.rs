@@ -12,7 +12,7 @@ use std::{
 };
 
 use driver::{Story, finish, run, runtime, setup};
-use picklock_programs::{Group, Pool, Setup, StartError, Status, instructions};
+use picklock_supervisor::{Group, Pool, Setup, StartError, Status, instructions};
 
 /// Tells the test, when it is run by itself, that another user or another namespace runs it.
 const WITHIN: &str = "PICKLOCK_ESCAPES_WITHIN";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use picklock_programs::SocketId;
+use picklock_supervisor::SocketId;
 
 /// Those of one program, by either end.
 #[derive(Default)]

@@ -5,7 +5,7 @@
 mod driver;
 
 use driver::{can_run, finish, run, setup};
-use picklock_programs::{Clock, Files, Group, Pool, StartError, Step, ready};
+use picklock_supervisor::{Clock, Files, Group, Pool, StartError, Step, ready};
 
 #[test]
 fn what_is_looked_at_is_told_with_what_is_lost_and_what_to_do() {

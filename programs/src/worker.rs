@@ -2,12 +2,12 @@
 
 use std::sync::PoisonError;
 
-use picklock_programs::{Setup, Status};
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::witness::Witness;
 use picklock_sim::worker::Worker;
+use picklock_supervisor::{Setup, Status};
 
 use crate::driver;
 use crate::watch::Watch;

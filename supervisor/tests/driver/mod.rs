@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, net::Ipv4Addr};
 
-use picklock_programs::{Broken, Clock, ConnectError, Ending, Group, Setup, SocketId, Status, Step, ready};
+use picklock_supervisor::{Broken, Clock, ConnectError, Ending, Group, Setup, SocketId, Status, Step, ready};
 
 /// Where the toy store is.
 pub(crate) const STORE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);

@@ -5,7 +5,7 @@
 mod driver;
 
 use driver::{Story, run, runtime, setup};
-use picklock_programs::Status;
+use picklock_supervisor::Status;
 
 /// What a command did, the same each time.
 fn told(command: &[&str]) -> Option<Story> {

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use picklock_model::plan::Access;
 use picklock_model::time::Monotonic;
 use picklock_model::trace::What;
-use picklock_programs::{Broken, Clock, Group, Pool, Setup, Status, Step, What as Does};
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
+use picklock_supervisor::{Broken, Clock, Group, Pool, Setup, Status, Step, What as Does};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::connections::Connections;

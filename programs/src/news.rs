@@ -1,7 +1,7 @@
 //! What the world brings to a program.
 
-use picklock_programs::{ConnectError, Ending, SocketId};
 use picklock_sim::stream::Stream;
+use picklock_supervisor::{ConnectError, Ending, SocketId};
 
 /// What its driver hands to it before its next step.
 pub(crate) enum News {

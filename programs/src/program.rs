@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use picklock_model::time::nanos;
-use picklock_programs::{Instruction, Looks, Setup, instructions};
 use picklock_sim::design::{Condition, Conditions, Design, Part, Seat, Topology};
 use picklock_sim::lock::{Belief, Client};
 use picklock_sim::store::{Store, StoreAddress};
 use picklock_stores::KINDS;
+use picklock_supervisor::{Instruction, Looks, Setup, instructions};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::ensemble::Ensemble;
@@ -25,12 +25,12 @@ use crate::worker::WorkerProgram;
 /// in reports, replay lines and capsules.
 ///
 /// ```
-/// use picklock_processes::Program;
+/// use picklock_programs::Program;
 ///
 /// let program: Program = "program{stores=3}:python3 lock.py".parse()?;
 /// assert_eq!(program, Program::new("python3 lock.py").on_redis(3));
 /// assert_eq!(program.to_string(), "program{stores=3}:python3 lock.py");
-/// # Ok::<(), picklock_processes::ProgramError>(())
+/// # Ok::<(), picklock_programs::ProgramError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::pin::Pin;
 
-use picklock_programs::{ConnectError, Ending, Group, SocketId};
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::stream::{ReadHalf, Stream, WriteHalf};
 use picklock_sim::task::Task;
+use picklock_supervisor::{ConnectError, Ending, Group, SocketId};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc::UnboundedSender;
 

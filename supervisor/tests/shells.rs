@@ -5,7 +5,7 @@
 mod driver;
 
 use driver::{run, runtime, setup};
-use picklock_programs::Status;
+use picklock_supervisor::Status;
 
 /// Each round starts three processes, whose ends reach the shell while it reads, waits, or computes.
 const ROUNDS: &str = "

@@ -5,7 +5,7 @@
 mod driver;
 
 use driver::{Story, run, runtime, setup};
-use picklock_programs::{Broken, Limits, Setup, Status};
+use picklock_supervisor::{Broken, Limits, Setup, Status};
 
 fn python(script: &str) -> Option<Setup> {
     let python = runtime(&["/usr/bin/python3", "python3"])?;
@@ -219,7 +219,7 @@ except OSError: print('no such name')";
 
 #[test]
 fn a_server_listens_and_accepts() {
-    use picklock_programs::{Clock, Ending, Group, Step};
+    use picklock_supervisor::{Clock, Ending, Group, Step};
     let script = "import socket
 listener = socket.create_server(('0.0.0.0', 7000))
 while True:

@@ -7,7 +7,7 @@ mod driver;
 use std::path::Path;
 
 use driver::{run, runtime, setup};
-use picklock_programs::{Clock, Ending, Group, Looks, Setup, Status, Step};
+use picklock_supervisor::{Clock, Ending, Group, Looks, Setup, Status, Step};
 
 const PYTHON: &str = "/usr/bin/python3";
 

@@ -5,7 +5,7 @@
 mod driver;
 
 use driver::{run, runtime, setup};
-use picklock_programs::Status;
+use picklock_supervisor::Status;
 
 /// Where Debian has PostgreSQL 15.
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";

@@ -1,0 +1,64 @@
+//! Unmodified programs in virtual time.
+//!
+//! A [`Group`] is the program of one simulated host: a process, its threads, its children. It runs on the real machine,
+//! but owns neither time, nor a network, nor randomness: its calls are told to a supervisor (seccomp user notification),
+//! which answers them, lets the kernel do them, or makes them wait. The same [`Setup`] and the same answers give the same
+//! [`Step`]s, bit for bit.
+//!
+//! The caller owns time, the network and the faults. Its loop looks like this:
+//!
+//! ```no_run
+//! use picklock_supervisor::{Clock, Group, Setup, Step};
+//!
+//! let setup = Setup::new(["python3", "adapter.py"], "client-1", [10, 0, 0, 1].into(), 7);
+//! let mut group = Group::start(&setup).expect("start the program");
+//! let mut clock = Clock { monotonic_ns: 1_000_000_000, wall_ns: 1_700_000_000_000_000_000 };
+//! group.line("acquire lock:1 5000");
+//! loop {
+//!     match group.step(clock).expect("step the program") {
+//!         Step::Point(_) => {}                                       // a pause may strike here
+//!         Step::Connect { socket, .. } => group.connected(socket, Ok(())), // at once, or after a latency
+//!         Step::Sent { socket, bytes } => group.deliver(socket, &bytes), // an echo, without latency
+//!         Step::Printed(line) => println!("{line}"),
+//!         Step::Waits { until_ns: Some(until) } => {
+//!             clock.wall_ns += until.saturating_sub(clock.monotonic_ns);
+//!             clock.monotonic_ns = clock.monotonic_ns.max(until);
+//!         }
+//!         Step::Waits { until_ns: None } => group.end_input(),       // it waits for us
+//!         Step::Exited(status) => break println!("{status}"),
+//!         _ => {}
+//!     }
+//! }
+//! ```
+//!
+//! Computation costs no virtual time. A program that only looks at the clock, or asks again and again whether something
+//! happened, is told to wait a little ([`Step::Waits`] with a time just ahead), so that time passes for it.
+//!
+//! Most of the time of a run goes into the start of its programs. A [`Pool`] lets each start up once, and copies it from
+//! then on, with the same steps.
+//!
+//! Left out on purpose: IPv6 (refused, so that libraries carry on without), what datagrams carry, netlink but for interfaces, the times of files,
+//! timers by `timer_create`. Linux on x86-64 only; elsewhere [`Group::start`] refuses. [`ready`] says what a machine lacks.
+
+mod finding;
+mod instruction;
+mod setup;
+mod step;
+mod syncs;
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod elsewhere;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod linux;
+
+pub mod instructions;
+pub mod ready;
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub use elsewhere::{Group, Pool};
+pub use instruction::Instruction;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use linux::{Group, Pool};
+pub use setup::{Clock, Files, Limits, Looks, Setup};
+pub use step::{Broken, Call, ConnectError, Ending, SocketId, StartError, Status, Step, What};
+pub use syncs::Syncs;
