@@ -14,11 +14,16 @@ pub enum Target {
     Hosts(Vec<String>),
     /// The client that holds the lock now; no host if nobody does.
     Holder,
-    /// The member that takes writes now, of the first store that has several: a primary, a leader.
+    /// The member that takes writes now, of the group in which that changed last, at first of the first group: a primary, a
+    /// leader.
     #[serde(alias = "primary")]
     Leader,
-    /// The first of the others that keep the same data and are alive: a replica, a follower.
+    /// The first of the others of that group that keep the same data and are alive: a replica, a follower.
     Follower,
+    /// The leader of this group of members: of a shard, of an ensemble.
+    LeaderOf(u32),
+    /// The first follower of this group that is alive.
+    FollowerOf(u32),
 }
 
 impl Target {

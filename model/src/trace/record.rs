@@ -39,6 +39,9 @@ pub struct HostInfo {
     /// The store that it is a member of, counted from 1; 0 if of none.
     #[serde(skip)]
     pub store: u32,
+    /// The group in it that has a leader of its own: a store with its replicas, a shard, an ensemble.
+    #[serde(skip)]
+    pub group: u32,
     /// True if it is a server that says nothing of the records that it keeps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub silent: bool,
@@ -48,7 +51,7 @@ impl HostInfo {
     /// A host that is no member of a store.
     #[must_use]
     pub fn new(name: &str, role: Role) -> HostInfo {
-        HostInfo { name: name.to_owned(), role, store: 0, silent: false }
+        HostInfo { name: name.to_owned(), role, store: 0, group: 0, silent: false }
     }
 }
 

@@ -45,7 +45,7 @@ impl Hosts {
             let silent = role != Role::Watcher && store.is_real();
             let may_rest = watchers_rest && role == Role::Watcher;
             let program = server_program(store, member, of_its_store, &settings, may_rest);
-            hosts.add(HostInfo { name, role, store: member.store, silent }, program);
+            hosts.add(HostInfo { name, role, store: member.store, group: member.group, silent }, program);
         }
         let enter = entrance(design, plan, workload, &addresses, plan.world.wait);
         for client in &plan.clients {

@@ -90,8 +90,11 @@ pub fn serve(
             movers.insert((host, server.port), mover);
             doors.push(Door { listener, moves, address: server.door, host, port: server.port });
             let (start, settings, member) = (Arc::clone(start), settings.clone(), server.member);
-            let info =
-                HostInfo { name: member.name.clone(), role: member.role, store: member.store, silent: false };
+            let info = HostInfo {
+                store: member.store,
+                group: member.group,
+                ..HostInfo::new(&member.name, member.role)
+            };
             let members: Vec<Member> =
                 members.iter().filter(|other| other.store == member.store).cloned().collect();
             let program: Boot = Arc::new(move |host| {

@@ -11,6 +11,7 @@ mod acts;
 mod agenda;
 mod ending;
 mod file;
+mod leaders;
 mod log;
 mod network;
 mod oracle;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::agenda::{Agenda, Due};
 use super::ending::Ending;
+use super::leaders::Leaders;
 use super::log::Log;
 use super::network::{Flight, Network, Side};
 use super::oracle::Oracle;
@@ -55,10 +56,7 @@ pub(crate) struct State {
     pub(super) records: BTreeMap<HostId, u32>,
     /// Which hosts say nothing of the records that they keep.
     pub(super) silent: Vec<bool>,
-    /// The member that last came to lead.
-    pub(super) leader: Option<HostId>,
-    /// The store that each host is a member of.
-    pub(super) stores: Vec<u32>,
+    pub(super) leaders: Leaders,
     /// The client that was last seen not to be over, by index.
     pub(super) last_busy: usize,
 }
@@ -104,8 +102,7 @@ impl State {
             turned_over: Arc::new(AtomicBool::new(false)),
             records: BTreeMap::new(),
             silent: hosts.iter().map(|host| host.silent).collect(),
-            leader: hosts.iter().position(|host| host.role == Role::Store).map(|index| HostId(index as u16)),
-            stores: hosts.iter().map(|host| host.store).collect(),
+            leaders: Leaders::new(hosts),
             last_busy: 0,
         };
         state.arm_injections();
@@ -183,7 +180,7 @@ impl State {
                 let count = self.records.entry(host).or_default();
                 *count = count.saturating_sub(1);
             }
-            What::Promoted => self.leader = Some(host),
+            What::Promoted => self.leaders.leads(host),
             _ => {}
         }
     }

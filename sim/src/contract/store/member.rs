@@ -9,6 +9,9 @@ pub struct Member {
     pub name: String,
     /// The store that it belongs to, counted from 1.
     pub store: u32,
+    /// The group that has a leader of its own, by a number of the kind's; the store's own number where a store is one group. A
+    /// cluster has a group for each shard.
+    pub group: u32,
     /// What it is for.
     pub role: Role,
     /// Where others reach it, if not by its name: a served member, by its door.
@@ -19,7 +22,14 @@ impl Member {
     /// A member that others reach by its name.
     #[must_use]
     pub fn new(name: impl Into<String>, store: u32, role: Role) -> Member {
-        Member { name: name.into(), store, role, door: None }
+        Member { name: name.into(), store, group: store, role, door: None }
+    }
+
+    /// The same member, in this group of its store.
+    #[must_use]
+    pub fn in_group(mut self, group: u32) -> Member {
+        self.group = group;
+        self
     }
 
     /// Where others reach it, as `host` or `host:port`.

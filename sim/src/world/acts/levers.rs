@@ -161,14 +161,9 @@ impl State {
         }
     }
 
-    fn follower(&self) -> Option<HostId> {
-        let leader = usize::from(self.leader?.0);
-        let follows = |at: usize| {
-            let keeps = matches!(self.roles[at], Role::Store | Role::Replica);
-            keeps && at != leader && self.stores[at] == self.stores[leader]
-        };
-        let alive = |at: usize| self.processes[at].life == Life::Alive;
-        (0..self.roles.len()).find(|at| follows(*at) && alive(*at)).map(|at| HostId(at as u16))
+    fn follower(&self, group: Option<u32>) -> Option<HostId> {
+        let alive = |host: HostId| self.processes[usize::from(host.0)].life == Life::Alive;
+        self.leaders.follower(group, alive)
     }
 
     pub(super) fn resolve(&self, target: &Target) -> Vec<HostId> {
@@ -185,8 +180,10 @@ impl State {
                 .map(index)
                 .into_iter()
                 .collect(),
-            Target::Leader => self.leader.into_iter().collect(),
-            Target::Follower => self.follower().into_iter().collect(),
+            Target::Leader => self.leaders.leader(None).into_iter().collect(),
+            Target::Follower => self.follower(None).into_iter().collect(),
+            Target::LeaderOf(group) => self.leaders.leader(Some(*group)).into_iter().collect(),
+            Target::FollowerOf(group) => self.follower(Some(*group)).into_iter().collect(),
         }
     }
 
