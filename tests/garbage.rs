@@ -430,7 +430,7 @@ mod capsules {
         let client = |at: usize| json!({ "name": format!("client-{at}"), "sections": [] });
         let section = json!({ "ordinal": 1, "key": "k", "think_ns": 0, "work_ns": 0 });
         let injection = json!({
-            "fault": "pause", "when": { "at": { "at_ns": 0 } }, "target": "holder", "lever": { "pause": { "lasts_ns": 1 } },
+            "fault": "pause", "when": { "at": { "at_ns": 0 } }, "target": "holder", "action": { "pause": { "lasts_ns": 1 } },
         });
         for (pointer, value) in [
             ("/plan/world/ttl_ns", json!(0)),
@@ -487,7 +487,7 @@ mod capsules {
     }
 
     #[test]
-    fn levers_that_reach_beyond_all_time_are_refused() {
+    fn actions_that_reach_beyond_all_time_are_refused() {
         let capsule = small();
         let span = u64::MAX;
         let hosts = json!({ "hosts": ["client-1", "resource"] });
@@ -497,7 +497,7 @@ mod capsules {
             json!({ "point": { "point": work, "after_ns": after } })
         };
         let pause = json!({ "pause": { "lasts_ns": 1 } });
-        for (when, lever) in [
+        for (when, action) in [
             (&now, json!({ "pause": { "lasts_ns": span } })),
             (&now, json!({ "suspend": { "lasts_ns": span } })),
             (&now, json!({ "stall": { "lasts_ns": span } })),
@@ -509,10 +509,10 @@ mod capsules {
             (&json!({ "at": { "at_ns": span } }), pause.clone()),
             (&point(span), pause),
         ] {
-            let injection = json!([{ "fault": "x", "when": when, "target": hosts, "lever": lever }]);
+            let injection = json!([{ "fault": "x", "when": when, "target": hosts, "action": action }]);
             let text = with(&capsule, "/plan/injections", injection);
             let refused = Capsule::from_text(&text);
-            assert!(refused.is_err_and(|error| error.to_string().contains("must be")), "{when} {lever}");
+            assert!(refused.is_err_and(|error| error.to_string().contains("must be")), "{when} {action}");
         }
     }
 
@@ -555,7 +555,7 @@ mod capsules {
     fn a_strange_plan_that_can_be_run_is_run() {
         let capsule = small();
         let hosts = json!({ "hosts": ["nobody", "resource", "client-1", "client-1", ""] });
-        let strange = |lever: Value| json!([{ "fault": "x", "when": { "at": { "at_ns": 0 } }, "target": hosts, "lever": lever }]);
+        let strange = |action: Value| json!([{ "fault": "x", "when": { "at": { "at_ns": 0 } }, "target": hosts, "action": action }]);
         for (pointer, value) in [
             ("/plan/clients", json!([])),
             ("/plan/clients/0/sections", json!([])),

@@ -1,5 +1,5 @@
-//! What each lever does to real designs on the event engine, in runs written by hand; and that the faults of the suite,
-//! which pull these levers, make a difference.
+//! What each action does to real designs on the event engine, in runs written by hand; and that the faults of the suite,
+//! which apply these actions, make a difference.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use picklock_campaign::campaign::{Campaign, Silent};
 use picklock_campaign::check::{self, Checked};
-use picklock_model::plan::{Access, Edge, Injection, Lever, Phase, Plan, Settings, Target, When};
+use picklock_model::plan::{Access, Action, Edge, Injection, Phase, Plan, Settings, Target, When};
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Disconnect, Event, What};
@@ -36,7 +36,7 @@ mod halts {
 
     /// Far longer than the lease, and than any time limit that the client has set itself.
     fn paused_before_the_write() -> Plan {
-        stage([injection(before_the_write(), first(), Lever::Pause { lasts: 3 * LEASE })])
+        stage([injection(before_the_write(), first(), Action::Pause { lasts: 3 * LEASE })])
     }
 
     #[test]
@@ -79,7 +79,7 @@ mod halts {
 
     #[test]
     fn an_honest_holder_that_was_paused_at_work_gives_up() {
-        let plan = stage([injection(at(200), first(), Lever::Pause { lasts: 2 * LEASE })]);
+        let plan = stage([injection(at(200), first(), Action::Pause { lasts: 2 * LEASE })]);
         let run = run("redlock", plan);
         assert_eq!(run.violated(), [""; 0]);
         assert_eq!(written(&run, "client-1"), []);
@@ -95,19 +95,19 @@ mod halts {
 
     #[test]
     fn a_stall_leaves_the_watchdog_running_and_a_pause_does_not() {
-        let halted = |lever| run("watchdog", stage([injection(at(150), first(), lever)]));
-        let stalled = halted(Lever::Stall { lasts: 3 * LEASE });
+        let halted = |action| run("watchdog", stage([injection(at(150), first(), action)]));
+        let stalled = halted(Action::Stall { lasts: 3 * LEASE });
         assert_sound(&stalled);
         let renewals = of(&stalled, "node-1").filter(|event| matches!(event.what, What::Extended { .. }));
         assert!(renewals.count() >= 8, "three renewals for each lease");
         assert!(written(&stalled, "client-1")[0] >= at_ms(3_150));
-        let paused = halted(Lever::Pause { lasts: 3 * LEASE });
+        let paused = halted(Action::Pause { lasts: 3 * LEASE });
         assert!(expired(&paused, "node-1").is_some() && paused.violates("mutual-exclusion"));
     }
 
     #[test]
     fn a_suspended_host_trusts_a_monotonic_clock_that_stood_still() {
-        let plan = || stage([injection(at(200), first(), Lever::Suspend { lasts: 2 * LEASE })]);
+        let plan = || stage([injection(at(200), first(), Action::Suspend { lasts: 2 * LEASE })]);
         assert!(run("redlock", plan()).violates("mutual-exclusion"));
         // The wall clock goes on while the host is suspended.
         assert_eq!(run("redlock{clock=wall}", plan()).violated(), [""; 0]);
@@ -115,7 +115,7 @@ mod halts {
 
     #[test]
     fn nothing_happens_in_a_paused_process_until_it_resumes() {
-        let run = run("watchdog", stage([injection(at(200), first(), Lever::Pause { lasts: ms(700) })]));
+        let run = run("watchdog", stage([injection(at(200), first(), Action::Pause { lasts: ms(700) })]));
         let stood_still = at_ms(200)..at_ms(900);
         let during: Vec<&Event> =
             of(&run, "client-1").filter(|event| stood_still.contains(&event.at)).collect();
@@ -133,8 +133,8 @@ mod halts {
 mod crashes {
     use super::*;
 
-    fn crash(restart_after: Option<Duration>, power_loss: bool) -> Lever {
-        Lever::Crash { power_loss, restart_after }
+    fn crash(restart_after: Option<Duration>, power_loss: bool) -> Action {
+        Action::Crash { power_loss, restart_after }
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod network {
     use super::*;
 
     fn cut(both: bool, lasts: Duration, from: &str, to: &str) -> Injection {
-        injection(before_the_write(), Target::host(from), Lever::Cut { to: Target::host(to), both, lasts })
+        injection(before_the_write(), Target::host(from), Action::Cut { to: Target::host(to), both, lasts })
     }
 
     /// When the resource applied the write of client-1, and when that client learned of it.
@@ -257,9 +257,9 @@ mod network {
     #[test]
     fn a_cut_between_client_and_stores_delays_the_lock_and_breaks_nothing() {
         let nodes = Target::Hosts((1..=5).map(|node| format!("node-{node}")).collect());
-        let lever = Lever::Cut { to: nodes, both: true, lasts: ms(700) };
+        let action = Action::Cut { to: nodes, both: true, lasts: ms(700) };
         for spelling in ["single", "redlock", "watchdog"] {
-            let run = run(spelling, stage([injection(at(0), Target::host("client-2"), lever.clone())]));
+            let run = run(spelling, stage([injection(at(0), Target::host("client-2"), action.clone())]));
             assert_sound(&run);
             assert!(granted(&run, "client-2") > Some(at_ms(700)), "{spelling}");
             assert!(bit(&run), "{spelling}");
@@ -270,8 +270,8 @@ mod network {
     fn a_delay_strikes_so_many_messages_and_no_more() {
         let delayed = |messages| {
             let to = Target::host("resource");
-            let lever = Lever::Delay { to, by: ms(500), lasts: ms(5_000), messages };
-            run("oracle", stage([injection(at(0), first(), lever)]))
+            let action = Action::Delay { to, by: ms(500), lasts: ms(5_000), messages };
+            run("oracle", stage([injection(at(0), first(), action)]))
         };
         let calm = written(&run("oracle", stage([])), "client-1")[0];
         // The connection is opened, then the register is read, then it is written.
@@ -286,8 +286,8 @@ mod network {
     #[test]
     fn a_lost_reply_hides_a_request_that_was_carried_out() {
         let asks = point(Phase::Acquire, Access::Write, "node-1", Edge::Before);
-        let lever = Lever::LoseReply { from: Target::host("node-1") };
-        let run = run("single", stage([injection(asks, first(), lever)]));
+        let action = Action::LoseReply { from: Target::host("node-1") };
+        let run = run("single", stage([injection(asks, first(), action)]));
         assert_sound(&run);
         assert!(bit(&run));
         let created = of(&run, "node-1").filter(|event| matches!(event.what, What::Created { .. }));
@@ -296,8 +296,8 @@ mod network {
 
     #[test]
     fn dropped_connections_are_reset_at_both_ends_and_opened_again() {
-        let lever = Lever::DropConnections { to: Target::host("node-1") };
-        let run = run("single", stage([injection(at(150), first(), lever)]));
+        let action = Action::DropConnections { to: Target::host("node-1") };
+        let run = run("single", stage([injection(at(150), first(), action)]));
         assert_sound(&run);
         let reset = |host: &str, by: &str| {
             let is = |what: &What| match what {
@@ -313,8 +313,8 @@ mod network {
     #[test]
     fn a_holder_whose_connection_went_releases_over_another() {
         for engine in [Engine::Event, Engine::TURMOIL] {
-            let lever = Lever::DropConnections { to: Target::host("node-1") };
-            let run = run_on(engine, "single", stage([injection(at(150), first(), lever)]));
+            let action = Action::DropConnections { to: Target::host("node-1") };
+            let run = run_on(engine, "single", stage([injection(at(150), first(), action)]));
             let released = when(&run, "node-1", |what| matches!(what, What::Deleted { .. })).unwrap();
             assert!((at_ms(300)..at_ms(320)).contains(&released), "{engine}: {released}");
         }
@@ -323,11 +323,11 @@ mod network {
     #[test]
     fn a_fault_of_two_parts_has_bitten_only_if_both_have() {
         let delay = |by| {
-            let lever = Lever::Delay { to: Target::host("node-1"), by, lasts: ms(50), messages: None };
-            injection(at(0), first(), lever)
+            let action = Action::Delay { to: Target::host("node-1"), by, lasts: ms(50), messages: None };
+            injection(at(0), first(), action)
         };
         let crash =
-            |when| injection(at(when), first(), Lever::Crash { power_loss: true, restart_after: None });
+            |when| injection(at(when), first(), Action::Crash { power_loss: true, restart_after: None });
         assert!(bit(&run("single", stage([delay(ms(5))]))));
         assert!(bit(&run("single", stage([delay(ms(5)), crash(100)]))));
         assert!(!bit(&run("single", stage([delay(ms(5)), crash(7_900)]))), "the run is over by then");
@@ -337,19 +337,19 @@ mod network {
 mod clocks {
     use super::*;
 
-    fn step(by: i64) -> Lever {
-        Lever::StepClock { by_ns: by * 1_000_000 }
+    fn step(by: i64) -> Action {
+        Action::StepClock { by_ns: by * 1_000_000 }
     }
 
     /// How long a record of a client that dies at work lasts, in milliseconds, under such an act upon the store's clock
     /// so many milliseconds after its creation.
-    fn lease_under(lever: Lever, after: u64) -> u64 {
-        let dies = injection(at(100), first(), Lever::Crash { power_loss: true, restart_after: None });
+    fn lease_under(action: Action, after: u64) -> u64 {
+        let dies = injection(at(100), first(), Action::Crash { power_loss: true, restart_after: None });
         let calm = run("single", stage([dies.clone()]));
         let created = when(&calm, "node-1", |what| matches!(what, What::Created { .. }));
         let created = created.expect("the first client finds the lock free");
         let acted = When::At { at_ns: created + ms(after) };
-        let run = run("single", stage([dies, injection(acted, Target::host("node-1"), lever)]));
+        let run = run("single", stage([dies, injection(acted, Target::host("node-1"), action)]));
         assert_eq!(run.violated(), [""; 0]);
         let expired = expired(&run, "node-1").expect("nobody deletes the record");
         expired.as_millis() - created.as_millis()
@@ -367,7 +367,7 @@ mod clocks {
     #[test]
     fn a_fast_clock_makes_short_work() {
         let work = |ppm| {
-            let run = run("oracle", stage([injection(at(0), first(), Lever::SetDrift { ppm })]));
+            let run = run("oracle", stage([injection(at(0), first(), Action::SetDrift { ppm })]));
             written(&run, "client-1")[0].since(granted(&run, "client-1").unwrap())
         };
         // Three hundred milliseconds, one part in a hundred faster or slower, and the same latencies.
@@ -403,10 +403,10 @@ mod bites {
     use super::*;
 
     #[test]
-    fn a_lever_that_finds_nothing_to_change_does_not_bite() {
-        let pause = Lever::Pause { lasts: LEASE };
-        let cut = |to| Lever::Cut { to, both: true, lasts: ms(100) };
-        for (what, lever) in [
+    fn an_action_that_finds_nothing_to_change_does_not_bite() {
+        let pause = Action::Pause { lasts: LEASE };
+        let cut = |to| Action::Cut { to, both: true, lasts: ms(100) };
+        for (what, action) in [
             ("a pause after the end of all work", injection(at(5_000), first(), pause.clone())),
             ("a pause of nobody", injection(at(5_000), Target::Holder, pause.clone())),
             (
@@ -421,25 +421,25 @@ mod bites {
             ("a cut between clients", injection(at(100), first(), cut(Target::host("client-2")))),
             (
                 "a crash of a client that is done",
-                injection(at(3_000), first(), Lever::Crash { power_loss: true, restart_after: None }),
+                injection(at(3_000), first(), Action::Crash { power_loss: true, restart_after: None }),
             ),
             (
                 "a step of the clock of a store without records",
-                injection(at(3_000), Target::host("node-1"), Lever::StepClock { by_ns: 1 << 40 }),
+                injection(at(3_000), Target::host("node-1"), Action::StepClock { by_ns: 1 << 40 }),
             ),
         ] {
-            let run = run("single", stage([lever]));
+            let run = run("single", stage([action]));
             assert!(!bit(&run), "{what} bit");
             assert_sound(&run);
         }
     }
 
     #[test]
-    fn the_holder_is_who_holds_the_lock_when_the_lever_is_pulled() {
+    fn the_holder_is_who_holds_the_lock_when_the_action_is_applied() {
         let paused = |millis: u64| {
             let run = run(
                 "single",
-                stage([injection(at(millis), Target::Holder, Lever::Pause { lasts: ms(100) })]),
+                stage([injection(at(millis), Target::Holder, Action::Pause { lasts: ms(100) })]),
             );
             let is = |client: &str| when(&run, client, |what| matches!(what, What::Paused { .. })).is_some();
             (is("client-1"), is("client-2"))
@@ -450,7 +450,7 @@ mod bites {
     }
 
     #[test]
-    fn a_run_is_the_calm_run_until_its_first_lever_is_pulled() {
+    fn a_run_is_the_calm_run_until_its_first_action_is_applied() {
         for scenario in suite::builtin(&picklock_stores::params()) {
             for spelling in ["single", "redlock{nodes=3}", "single-fenced{store=replicated}", "watchdog"] {
                 let Some(cell) = Cell::of(&design(spelling), scenario.clone()) else { continue };
@@ -458,8 +458,8 @@ mod bites {
                 let calm = cell.scenario.calm_plan(&cell.design, Seed(11));
                 let calm = check::check(Engine::Event, &cell.design, calm).unwrap();
                 let events = &faulty.trace.events;
-                let pulled = events.iter().position(|event| matches!(event.what, What::Injected { .. }));
-                let until = pulled.unwrap_or(events.len());
+                let applied = events.iter().position(|event| matches!(event.what, What::Injected { .. }));
+                let until = applied.unwrap_or(events.len());
                 // Where there are faults, who is done stays as a rival: it has not finished, and its connections stay open.
                 let told = |events: &[Event]| -> Vec<_> {
                     let told = events

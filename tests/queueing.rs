@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
-use picklock_model::plan::{Injection, Lever, Plan, Target};
+use picklock_model::plan::{Action, Injection, Plan, Target};
 use picklock_model::time::TrueTime;
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
@@ -39,8 +39,11 @@ fn two_waiters(injections: impl IntoIterator<Item = Injection>) -> Plan {
 
 /// When `client-3` is served if `client-2` dies in the queue.
 fn behind_the_dead(engine: Engine, spelling: &str) -> TrueTime {
-    let dies =
-        injection(at(250), Target::host("client-2"), Lever::Crash { power_loss: false, restart_after: None });
+    let dies = injection(
+        at(250),
+        Target::host("client-2"),
+        Action::Crash { power_loss: false, restart_after: None },
+    );
     let run = run_on(engine, spelling, two_waiters([dies]));
     assert_eq!(run.violated(), [""; 0], "{spelling} on {engine}");
     granted(&run, "client-3").unwrap()
@@ -61,7 +64,7 @@ fn a_dead_waiter_keeps_its_place_until_its_patience_is_over() {
 
 #[test]
 fn a_waiter_whose_clock_is_ahead_throws_the_others_out_of_the_queue() {
-    let ahead = injection(at(150), Target::host("client-3"), Lever::StepClock { by_ns: 60_000_000_000 });
+    let ahead = injection(at(150), Target::host("client-3"), Action::StepClock { by_ns: 60_000_000_000 });
     let run = run("fair", two_waiters([ahead]));
     assert!(granted(&run, "client-3") < granted(&run, "client-2"));
     assert_eq!(run.violated(), [""; 0], "it is out of turn, and safe");

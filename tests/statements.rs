@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use picklock_campaign::check::Checked;
 use picklock_campaign::tell;
-use picklock_model::plan::{Access, Edge, Injection, Latency, Lever, Phase, Plan, Point, Target, When};
+use picklock_model::plan::{Access, Action, Edge, Injection, Latency, Phase, Plan, Point, Target, When};
 use picklock_model::trace::{Event, What};
 use picklock_reports::Style;
 use picklock_reports::timeline::{self, Detail};
@@ -45,7 +45,7 @@ mod get_del {
 
     /// client-1 stops before a request of its release; client-2 works for so long once it has the lock.
     fn stopped_before(request: u32, lasts: Duration, other_works: Duration) -> Checked {
-        let pause = injection(before_request(Phase::Release, request), first(), Lever::Pause { lasts });
+        let pause = injection(before_request(Phase::Release, request), first(), Action::Pause { lasts });
         let mut plan = stage([pause]);
         plan.clients[1] = client("client-2", ms(100), other_works, 1);
         run("get-del", plan)
@@ -90,7 +90,7 @@ mod setnx_expire {
     use super::*;
 
     fn crashed(when: When) -> Checked {
-        let crash = Lever::Crash { power_loss: false, restart_after: None };
+        let crash = Action::Crash { power_loss: false, restart_after: None };
         run("setnx-expire", stage([injection(when, first(), crash)]))
     }
 
@@ -192,10 +192,11 @@ mod redlock {
 
     /// The example of article 3: one store is locked 100 ms before two others, and that is the majority.
     fn one_store_earlier() -> Vec<Injection> {
-        let late = Lever::Delay { to: Target::host("node-2"), by: ms(100), lasts: ms(20), messages: Some(1) };
+        let late =
+            Action::Delay { to: Target::host("node-2"), by: ms(100), lasts: ms(20), messages: Some(1) };
         // Two stores do not vote for it, and it learns that at once: the process is gone.
         let others = Target::Hosts(vec!["node-4".to_owned(), "node-5".to_owned()]);
-        let down = Lever::Crash { power_loss: false, restart_after: Some(LEASE / 2) };
+        let down = Action::Crash { power_loss: false, restart_after: Some(LEASE / 2) };
         vec![injection(at(45), first(), late), injection(at(45), others, down)]
     }
 
@@ -218,10 +219,10 @@ mod redlock {
     /// With the whole time that one store may take to answer, three answer as late as this and two do not answer at all.
     fn slow(delays: [u64; 3]) -> Vec<Injection> {
         let silent = Target::Hosts(vec!["node-4".to_owned(), "node-5".to_owned()]);
-        let cut = Lever::Cut { to: silent, both: true, lasts: ms(6_000) };
+        let cut = Action::Cut { to: silent, both: true, lasts: ms(6_000) };
         let mut injections = vec![injection(at(45), first(), cut)];
         for (node, by) in (1..).zip(delays) {
-            let late = Lever::Delay { to: first(), by: ms(by), lasts: LEASE, messages: Some(1) };
+            let late = Action::Delay { to: first(), by: ms(by), lasts: LEASE, messages: Some(1) };
             injections.push(injection(at(45), Target::host(format!("node-{node}")), late));
         }
         injections
@@ -298,8 +299,8 @@ mod redlock_multi {
             unreachable!()
         };
         point.peer = "node-2".into();
-        let lever = Lever::Pause { lasts: LEASE + LEASE / 4 };
-        let mut plan = stage([injection(When::Point { point, after }, first(), lever)]);
+        let action = Action::Pause { lasts: LEASE + LEASE / 4 };
+        let mut plan = stage([injection(When::Point { point, after }, first(), action)]);
         plan.clients[1] = client("client-2", ms(100), LEASE / 2, 1);
         run("redlock-multi{nodes=3}", plan)
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use picklock_campaign::check::Checked;
-use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Action, Injection, Target};
 use picklock_model::trace::What;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
@@ -38,7 +38,7 @@ fn messages(run: &Checked) -> usize {
 /// The next message of the store to client-2, which waits by then, is lost with its connection.
 fn lost_notification() -> Injection {
     let from = Target::host("node-1");
-    injection(at(200), Target::host("client-2"), Lever::LoseReply { from })
+    injection(at(200), Target::host("client-2"), Action::LoseReply { from })
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Makes a violating plan small: what is left is what the violation needs.
 //!
-//! Levers, clients and sections are taken away, one kind after another, as long as the same invariant stays violated;
+//! Actions, clients and sections are taken away, one kind after another, as long as the same invariant stays violated;
 //! then durations are rounded. Once a candidate is violated under most other networks too, every later one must be: a
 //! counterexample that hangs on one message's latency convinces nobody and seldom shows on another engine.
 //!
@@ -257,14 +257,14 @@ impl Span<'_> {
     }
 }
 
-/// The durations of levers and of sections.
+/// The durations of actions and of sections.
 fn durations<'a>(plan: &'a mut Plan) -> Vec<Span<'a>> {
     let mut found = Vec::new();
     for injection in &mut plan.injections {
         if let When::Point { after, .. } | When::With { after, .. } = &mut injection.when {
             found.push(Span::Other(after));
         }
-        found.extend(injection.lever.span_mut().map(Span::Other));
+        found.extend(injection.action.span_mut().map(Span::Other));
     }
     for client in &mut plan.clients {
         for section in &mut client.sections {

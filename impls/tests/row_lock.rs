@@ -8,7 +8,7 @@ use std::time::Duration;
 use picklock_impls::locks::row_lock::FAMILY;
 use picklock_model::ids::Key;
 use picklock_model::plan::{
-    ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
+    Action, ClientPlan, Injection, Latency, Plan, SectionPlan, Settings, Target, When, WorldSpec,
 };
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
@@ -84,14 +84,14 @@ fn design(data: &str, lock_timeout: &str) -> Design {
     FAMILY.with(&[("data", data), ("lock_timeout", lock_timeout)]).unwrap()
 }
 
-fn play(engine: Engine, design: &Design, injections: &[(u64, &str, Lever)]) -> Trace {
+fn play(engine: Engine, design: &Design, injections: &[(u64, &str, Action)]) -> Trace {
     let section = |ordinal| SectionPlan::new(ordinal, Key::new("k"), ms(20), ms(50));
     let client = |nth| ClientPlan::new(format!("client-{nth}"), (1..=4).map(section).collect());
-    let injection = |(at, host, lever): &(u64, &str, Lever)| Injection {
+    let injection = |(at, host, action): &(u64, &str, Action)| Injection {
         fault: "test".into(),
         when: When::At { at_ns: TrueTime(at * 1_000_000) },
         target: Target::host(*host),
-        lever: lever.clone(),
+        action: action.clone(),
     };
     let plan = Plan {
         seed: Seed(7),
@@ -166,7 +166,7 @@ fn when_all_is_well_every_change_is_made_and_told_of_with_its_section() {
 fn the_same_seed_gives_the_same_run_on_either_engine() {
     for engine in [Engine::Event, Engine::TURMOIL] {
         for data in ["row", "apart"] {
-            let pause = (90, "client-1", Lever::Pause { lasts: ms(700) });
+            let pause = (90, "client-1", Action::Pause { lasts: ms(700) });
             let digest = || play(engine, &design(data, "on"), std::slice::from_ref(&pause)).digest;
             assert_eq!(digest(), digest());
         }
@@ -180,7 +180,7 @@ fn a_holder_that_is_paused_for_longer_than_anything_keeps_the_lock() {
             let trace = play(
                 Engine::Event,
                 &design(data, "on"),
-                &[(at, "client-1", Lever::Pause { lasts: ms(20_000) })],
+                &[(at, "client-1", Action::Pause { lasts: ms(20_000) })],
             );
             assert!(exclusive(&trace));
             let values = written(&trace);
@@ -191,7 +191,7 @@ fn a_holder_that_is_paused_for_longer_than_anything_keeps_the_lock() {
 
 #[test]
 fn a_killed_holder_is_replaced_at_once_and_its_change_was_never_made() {
-    let killed = Lever::Crash { power_loss: false, restart_after: None };
+    let killed = Action::Crash { power_loss: false, restart_after: None };
     for at in [60, 75, 90, 105, 120, 135] {
         let trace = play(Engine::Event, &design("row", "on"), &[(at, "client-1", killed.clone())]);
         let values = written(&trace);
@@ -203,7 +203,7 @@ fn a_killed_holder_is_replaced_at_once_and_its_change_was_never_made() {
 
 #[test]
 fn a_holder_without_power_keeps_the_row_from_everybody() {
-    let dead = Lever::Crash { power_loss: true, restart_after: None };
+    let dead = Action::Crash { power_loss: true, restart_after: None };
     let stuck = [60, 75, 90, 105, 120, 135].into_iter().filter(|at| {
         let trace = play(Engine::Event, &design("apart", "on"), &[(*at, "client-1", dead.clone())]);
         assert!(exclusive(&trace));
@@ -217,7 +217,7 @@ fn a_database_that_dies_frees_the_row_and_keeps_what_was_committed() {
     for power_loss in [false, true] {
         let mut lost = 0;
         for at in [60, 75, 90, 105, 120, 135] {
-            let dies = Lever::Crash { power_loss, restart_after: Some(ms(15)) };
+            let dies = Action::Crash { power_loss, restart_after: Some(ms(15)) };
             let trace = play(Engine::Event, &design("row", "on"), &[(at, "node-1", dies)]);
             lost += count(&trace, |what| matches!(what, What::Lost { .. }));
             let values = written(&trace);

@@ -15,31 +15,31 @@
 use std::collections::BTreeSet;
 use std::mem::discriminant;
 
-use picklock_model::plan::{Effect, Injection, Lever, Plan};
+use picklock_model::plan::{Action, Effect, Injection, Plan};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Belief;
 use picklock_model::trace::{Event, Role, Strike, What};
 
 use crate::history::{Attempt, Granted, History, Section};
 
-/// The faults that decided something, with each kind of lever that they have.
+/// The faults that decided something, with each kind of action that they have.
 pub fn decisive(plan: &Plan, history: &History<'_>) -> BTreeSet<String> {
     let strikes = history.trace.strikes.iter();
     let decisive: Vec<&Injection> = strikes
         .filter_map(|strike| {
             let injection = plan.injections.get(strike.injection as usize)?;
-            decides(history, strike, &injection.lever).then_some(injection)
+            decides(history, strike, &injection.action).then_some(injection)
         })
         .collect();
     whole(plan, &decisive)
 }
 
-/// The faults that struck with each kind of lever that they have, by the injections that did.
+/// The faults that struck with each kind of action that they have, by the injections that did.
 pub fn whole(plan: &Plan, struck: &[&Injection]) -> BTreeSet<String> {
     let has = |part: &Injection| {
-        struck
-            .iter()
-            .any(|other| other.fault == part.fault && discriminant(&other.lever) == discriminant(&part.lever))
+        struck.iter().any(|other| {
+            other.fault == part.fault && discriminant(&other.action) == discriminant(&part.action)
+        })
     };
     let missed: BTreeSet<&str> =
         plan.injections.iter().filter(|part| !has(part)).map(|part| part.fault.as_str()).collect();
@@ -47,15 +47,15 @@ pub fn whole(plan: &Plan, struck: &[&Injection]) -> BTreeSet<String> {
     whole.filter(|fault| !missed.contains(fault.as_str())).collect()
 }
 
-fn decides(history: &History<'_>, strike: &Strike, lever: &Lever) -> bool {
-    let lasts = lever.effect() == Effect::Rate;
+fn decides(history: &History<'_>, strike: &Strike, action: &Action) -> bool {
+    let lasts = action.effect() == Effect::Rate;
     let hits = |section: &Section<'_>| {
         is_at_stake(history, section, strike.at)
-            || (stops_process(lever) && waits_behind_a_holder(history, section, strike.at))
+            || (stops_process(action) && waits_behind_a_holder(history, section, strike.at))
     };
     if let Some(section) = strike.grant.and_then(|grant| history.place_of(grant)) {
         let section = &history.sections[section];
-        return hits(section) || (stops_process(lever) && is_with_the_server(history, section, strike));
+        return hits(section) || (stops_process(action) && is_with_the_server(history, section, strike));
     }
     match history.trace.role(strike.host) {
         Some(Role::Client) => history.sections.iter().any(|section| {
@@ -66,8 +66,8 @@ fn decides(history: &History<'_>, strike: &Strike, lever: &Lever) -> bool {
 }
 
 /// True for what strikes a process or its clock, and not a single message.
-fn stops_process(lever: &Lever) -> bool {
-    !matches!(lever.effect(), Effect::Messages | Effect::Store)
+fn stops_process(action: &Action) -> bool {
+    !matches!(action.effect(), Effect::Messages | Effect::Store)
 }
 
 /// True if at this time the section held, or was in the attempt that it was granted, or in one that left a record behind.
@@ -158,20 +158,20 @@ mod tests {
     use super::*;
     use crate::invariants::testing::*;
 
-    /// Whether a fault that pulls this lever decided something.
-    fn decided(lever: Lever, script: Script) -> bool {
+    /// Whether a fault that applies this action decided something.
+    fn decided(action: Action, script: Script) -> bool {
         let trace = script.trace();
         let history = History::of(&trace);
-        trace.strikes.iter().any(|strike| decides(&history, strike, &lever))
+        trace.strikes.iter().any(|strike| decides(&history, strike, &action))
     }
 
-    fn delay() -> Lever {
+    fn delay() -> Action {
         let (to, by) = (Target::host("node-1"), Duration::from_millis(9));
-        Lever::Delay { to, by, lasts: by, messages: Some(1) }
+        Action::Delay { to, by, lasts: by, messages: Some(1) }
     }
 
-    fn pause() -> Lever {
-        Lever::Pause { lasts: Duration::from_millis(9) }
+    fn pause() -> Action {
+        Action::Pause { lasts: Duration::from_millis(9) }
     }
 
     /// A1 holds from 10 to 60. B1 asks at 20, is refused, asks again at 50 and at 70, and holds from 75 to 90.
@@ -182,14 +182,14 @@ mod tests {
         script.at(75).acquires(B1).at(90).releasing(B1).released(B1)
     }
 
-    fn struck(lever: Lever, at: u64, host: HostId, grant: GrantId) -> bool {
-        decided(lever, refused_first().at(at).strikes(host, Some(grant)))
+    fn struck(action: Action, at: u64, host: HostId, grant: GrantId) -> bool {
+        decided(action, refused_first().at(at).strikes(host, Some(grant)))
     }
 
     #[test]
     fn without_a_lock_a_change_that_a_server_has_is_at_stake() {
         let asked = || Script::new().believing(Belief::None).at(0).waits(A1);
-        let crash = || Lever::Crash { power_loss: true, restart_after: None };
+        let crash = || Action::Crash { power_loss: true, restart_after: None };
         assert!(decided(crash(), asked().at(5).strikes(NODE_1, Some(A1))));
         assert!(!decided(crash(), asked().at(3).acknowledged(A1).at(5).strikes(NODE_1, Some(A1))));
     }

@@ -6,7 +6,7 @@ use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
-use picklock_sim::store::{Member, OwnLever, ServerSeat, SimulatedStore, StoreParams, StoreSpec, Topology};
+use picklock_sim::store::{Member, OwnAction, ServerSeat, SimulatedStore, StoreParams, StoreSpec, Topology};
 
 pub struct MadeUp;
 
@@ -62,8 +62,8 @@ impl StoreSpec for MadeUp {
         1
     }
 
-    fn levers(&self) -> &'static [OwnLever] {
-        &[OwnLever { name: "error-reply", doc: "made up" }, OwnLever { name: "evict", doc: "made up" }]
+    fn actions(&self) -> &'static [OwnAction] {
+        &[OwnAction { name: "error-reply", doc: "made up" }, OwnAction { name: "evict", doc: "made up" }]
     }
 }
 

@@ -17,7 +17,7 @@
 //! use picklock_model::ids::Key;
 //! use picklock_sim::lock::{Client, Grant, Lock, LockError};
 //! use picklock_model::plan::{
-//!     Access, ClientPlan, Edge, Injection, Latency, Lever, Phase, Plan, Point, SectionPlan, Settings, Target, When,
+//!     Access, ClientPlan, Edge, Injection, Latency, Action, Phase, Plan, Point, SectionPlan, Settings, Target, When,
 //!     WorldSpec,
 //! };
 //! use picklock_sim::resource::Operation;
@@ -68,7 +68,7 @@
 //!     fault: "pause".into(),
 //!     when: When::Point { point: write, after: Duration::ZERO },
 //!     target: Target::host("client-1"),
-//!     lever: Lever::Pause { lasts: Duration::from_secs(1) },
+//!     action: Action::Pause { lasts: Duration::from_secs(1) },
 //! };
 //! let (ms, s) = (Duration::from_millis, Duration::from_secs);
 //! let section = SectionPlan::new(1, Key::new("stock"), ms(0), ms(50));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_model::plan::{
-    ClientPlan, Habits, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
+    Action, ClientPlan, Habits, Injection, Latency, Plan, SectionPlan, Settings, Target, When, WorldSpec,
 };
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
@@ -50,7 +50,7 @@ fn a_made_up_act_is_done_and_told() {
             fault: "made-up".to_owned(),
             when: When::At { at_ns: TrueTime(1_000) },
             target: Target::host("client-1"),
-            lever: Lever::MadeUp,
+            action: Action::MadeUp,
         }],
     };
     let workload: Workload = Arc::new(|seat| {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_model::plan::{
-    ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
+    Action, ClientPlan, Injection, Latency, Plan, SectionPlan, Settings, Target, When, WorldSpec,
 };
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
@@ -159,11 +159,12 @@ fn spawning() -> Design {
 }
 
 /// When the spawned task of client-1 beat, in milliseconds, with this done to the client after 100 ms.
-fn beats(lever: Lever) -> Vec<u64> {
+fn beats(action: Action) -> Vec<u64> {
     let mut plan = plan(7);
     plan.clients.iter_mut().for_each(|client| client.sections[1].think = Duration::from_secs(1));
     let when = When::At { at_ns: TrueTime(0) + Duration::from_millis(100) };
-    plan.injections = vec![Injection { fault: "test".into(), when, target: Target::host("client-1"), lever }];
+    plan.injections =
+        vec![Injection { fault: "test".into(), when, target: Target::host("client-1"), action }];
     let runs = || run(Engine::Event, &spawning(), &plan, &workload()).unwrap().trace;
     let trace = runs();
     assert_eq!(trace.digest, runs().digest);
@@ -176,7 +177,7 @@ fn beats(lever: Lever) -> Vec<u64> {
 
 #[test]
 fn what_a_library_spawns_stands_still_with_its_host() {
-    let beats = beats(Lever::Pause { lasts: Duration::from_millis(500) });
+    let beats = beats(Action::Pause { lasts: Duration::from_millis(500) });
     assert!(beats.iter().filter(|at| **at < 100).count() >= 8, "{beats:?}");
     assert!(!beats.iter().any(|at| (101..600).contains(at)), "{beats:?}");
     assert!(beats.iter().filter(|at| **at >= 600).count() >= 20, "{beats:?}");
@@ -184,7 +185,7 @@ fn what_a_library_spawns_stands_still_with_its_host() {
 
 #[test]
 fn what_a_library_spawns_dies_with_its_host() {
-    let crash = |restart_after| Lever::Crash { power_loss: false, restart_after };
+    let crash = |restart_after| Action::Crash { power_loss: false, restart_after };
     assert!(beats(crash(None)).iter().all(|at| *at <= 100));
     let again = beats(crash(Some(Duration::from_millis(300))));
     assert!(!again.iter().any(|at| (101..400).contains(at)), "{again:?}");

@@ -1,4 +1,4 @@
-//! What a kind of store declares beside its hosts: how its protocol reads, and levers of its own.
+//! What a kind of store declares beside its hosts: how its protocol reads, and actions of its own.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_model::plan::{
-    ClientPlan, Injection, Latency, Lever, Phase, Plan, Settings, Target, When, WorldSpec,
+    Action, ClientPlan, Injection, Latency, Phase, Plan, Settings, Target, When, WorldSpec,
 };
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
@@ -16,12 +16,12 @@ use picklock_sim::design::{Design, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
 use picklock_sim::run::{Options, Workload, run};
-use picklock_sim::store::{OwnLever, Server, ServerSeat, SimulatedStore, Store, StoreSpec};
+use picklock_sim::store::{OwnAction, Server, ServerSeat, SimulatedStore, Store, StoreSpec};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const PORT: u16 = 7;
 
-/// Answers what it is sent; twice while its lever is pulled.
+/// Answers what it is sent; twice while its action is applied.
 struct Echo;
 
 impl StoreSpec for Echo {
@@ -39,8 +39,8 @@ impl StoreSpec for Echo {
         Some(format!("{} {text}", if request { ">" } else { "<" }))
     }
 
-    fn levers(&self) -> &'static [OwnLever] {
-        &[OwnLever { name: "again", doc: "what was said is said again" }]
+    fn actions(&self) -> &'static [OwnAction] {
+        &[OwnAction { name: "again", doc: "what was said is said again" }]
     }
 }
 
@@ -52,10 +52,10 @@ impl SimulatedStore for Echo {
             let mut heard = [0; 5];
             stream.read_exact(&mut heard).await.unwrap();
             stream.write_all(&heard).await.unwrap();
-            let lever = seat.host.next_lever().await;
-            assert_eq!((lever.name.as_str(), lever.count), ("again", 2));
-            seat.host.lever_struck(&lever);
-            for _ in 0..lever.count {
+            let action = seat.host.next_action().await;
+            assert_eq!((action.name.as_str(), action.count), ("again", 2));
+            seat.host.action_took_effect(&action);
+            for _ in 0..action.count {
                 stream.write_all(&heard).await.unwrap();
             }
         })
@@ -91,7 +91,7 @@ fn workload() -> Workload {
     Arc::new(|seat| Box::pin(async move { seat.witness.finished() }))
 }
 
-fn plan(lever: &str) -> Plan {
+fn plan(action: &str) -> Plan {
     Plan {
         seed: Seed(3),
         network_seed: Seed(3),
@@ -112,7 +112,7 @@ fn plan(lever: &str) -> Plan {
             fault: "test".to_owned(),
             when: When::At { at_ns: TrueTime(1_000_000_000) },
             target: Target::host("node-1"),
-            lever: Lever::Own { name: lever.to_owned(), count: 2 },
+            action: Action::Own { name: action.to_owned(), count: 2 },
         }],
     }
 }
@@ -136,16 +136,16 @@ fn what_segments_say_is_kept_on_demand_and_the_run_is_the_same() {
 }
 
 #[test]
-fn a_lever_that_the_kind_does_not_have_is_refused() {
+fn an_action_that_the_kind_does_not_have_is_refused() {
     echoing().admits(&plan("again")).unwrap();
     let refused = |design: &Design| design.admits(&plan("twice")).unwrap_err().to_string();
-    assert_eq!(refused(&echoing()), "`lever.own.name` is twice, and must be a lever of echo: again");
+    assert_eq!(refused(&echoing()), "`action.own.name` is twice, and must be an action of echo: again");
     let mut storeless = echoing();
     storeless.store = None;
     assert!(refused(&storeless).contains("has no stores"));
     let own = Design::new("own", |_| async { Ok(Client::lock(NoLock)) });
     let own = own.on(Topology::independent(1), |_| async {});
-    assert!(refused(&own).contains("own-server has no levers"));
+    assert!(refused(&own).contains("own-server has no actions"));
 }
 
 /// Serves nobody, and says nothing of what it keeps.
@@ -177,7 +177,7 @@ fn a_silent_server_that_dies_is_taken_to_have_kept_something_while_somebody_hold
         let store = if tells { simulated } else { Store { server: Server::Real(serve), ..simulated } };
         let design = Design::new("mute", client).on_store(Topology::independent(1), store);
         let mut plan = plan("again");
-        plan.injections[0].lever = Lever::Crash { power_loss: false, restart_after: None };
+        plan.injections[0].action = Action::Crash { power_loss: false, restart_after: None };
         let workload: Workload = Arc::new(move |seat| {
             Box::pin(async move {
                 seat.witness.phase(1, phase);

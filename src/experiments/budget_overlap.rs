@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Lever, Plan, Target};
+use picklock_model::plan::{Action, Plan, Target};
 use picklock_model::seed::{Seed, scale};
 
 use super::lab::{Lab, LabError, ms, overlap};
@@ -84,15 +84,15 @@ fn vary(mut delays: Delays, tried: u64) -> Delays {
 /// three leases has run out.
 fn delayed([reply, second, third]: Delays) -> Plan {
     let delay = |from: &str, to: &str, by| {
-        let lever = Lever::Delay { to: Target::host(to), by, lasts: LEASE, messages: Some(1) };
-        (START - 1, Target::host(from), lever)
+        let action = Action::Delay { to: Target::host(to), by, lasts: LEASE, messages: Some(1) };
+        (START - 1, Target::host(from), action)
     };
-    let apart = Lever::Cut { to: others(), both: true, lasts: 3 * LEASE };
-    let levers = [
+    let apart = Action::Cut { to: others(), both: true, lasts: 3 * LEASE };
+    let actions = [
         delay("node-1", "client-1", reply),
         delay("client-1", "node-2", second),
         delay("client-1", "node-3", third),
         (START - 1, Target::host("client-1"), apart),
     ];
-    staged(LEASE + FREED, levers)
+    staged(LEASE + FREED, actions)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_model::plan::{
-    ClientPlan, Injection, Latency, Lever, Plan, SectionPlan, Settings, Target, When, WorldSpec,
+    Action, ClientPlan, Injection, Latency, Plan, SectionPlan, Settings, Target, When, WorldSpec,
 };
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
@@ -68,8 +68,8 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
 /// The second asks so much after the lease on `node-1` could have run out: that, `node-4` and `node-5` are its majority. (Stores are
 /// asked in their order, so the one that is locked early is the first here and not the third.)
 pub(super) fn example(earlier: Duration, after: Duration) -> Plan {
-    let late = Lever::Delay { to: Target::host("node-2"), by: earlier, lasts: LEASE, messages: Some(1) };
-    let down = Lever::Crash { power_loss: false, restart_after: Some(LEASE / 2) };
+    let late = Action::Delay { to: Target::host("node-2"), by: earlier, lasts: LEASE, messages: Some(1) };
+    let down = Action::Crash { power_loss: false, restart_after: Some(LEASE / 2) };
     staged(LEASE + after, [(0, others(), down), (START - 1, Target::host("client-1"), late)])
 }
 
@@ -84,17 +84,17 @@ pub(super) fn others() -> Target {
     Target::Hosts(vec!["node-4".to_owned(), "node-5".to_owned()])
 }
 
-/// Two clients that want the same key: the first at [`START`] and for two leases, the second so much later. Levers
-/// come with the millisecond at which they are pulled.
-pub(super) fn staged(later: Duration, levers: impl IntoIterator<Item = (u64, Target, Lever)>) -> Plan {
+/// Two clients that want the same key: the first at [`START`] and for two leases, the second so much later. Actions
+/// come with the millisecond at which they are applied.
+pub(super) fn staged(later: Duration, actions: impl IntoIterator<Item = (u64, Target, Action)>) -> Plan {
     let client = |name: &str, think, work| {
         ClientPlan::new(name, vec![SectionPlan::new(1, Key::new("stock"), think, work)])
     };
-    let injection = |(at_ms, target, lever)| Injection {
+    let injection = |(at_ms, target, action)| Injection {
         fault: "staged".to_owned(),
         when: When::At { at_ns: TrueTime(0) + Duration::from_millis(at_ms) },
         target,
-        lever,
+        action,
     };
     Plan {
         seed: Seed(1),
@@ -115,6 +115,6 @@ pub(super) fn staged(later: Duration, levers: impl IntoIterator<Item = (u64, Tar
             client("client-1", Duration::from_millis(START), 2 * LEASE),
             client("client-2", Duration::from_millis(START) + later, LEASE * 6 / 10),
         ],
-        injections: levers.into_iter().map(injection).collect(),
+        injections: actions.into_iter().map(injection).collect(),
     }
 }

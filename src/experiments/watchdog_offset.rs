@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Injection, Lever, Target, When};
+use picklock_model::plan::{Action, Injection, Target, When};
 use picklock_model::time::TrueTime;
 
 use super::lab::{Lab, LabError};
@@ -20,41 +20,41 @@ const RUNS: u64 = 200;
 const DAY: i64 = 24 * 3_600 * 1_000_000_000;
 
 /// A host, a millisecond, and what happens to its clocks then.
-type Change = (&'static str, u64, Lever);
+type Change = (&'static str, u64, Action);
 
 /// What is wrong with the clocks.
 const CASES: [(&str, &[Change]); 8] = [
-    ("the client is a day ahead", &[("client-1", 1, Lever::StepClock { by_ns: DAY })]),
-    ("the client is a day behind", &[("client-1", 1, Lever::StepClock { by_ns: -DAY })]),
-    ("the server is a day ahead", &[("node-1", 1, Lever::StepClock { by_ns: DAY })]),
-    ("the server is a day behind", &[("node-1", 1, Lever::StepClock { by_ns: -DAY })]),
-    ("the server runs 1 in 1000 fast", &[("node-1", 1, Lever::SetDrift { ppm: 1_000 })]),
+    ("the client is a day ahead", &[("client-1", 1, Action::StepClock { by_ns: DAY })]),
+    ("the client is a day behind", &[("client-1", 1, Action::StepClock { by_ns: -DAY })]),
+    ("the server is a day ahead", &[("node-1", 1, Action::StepClock { by_ns: DAY })]),
+    ("the server is a day behind", &[("node-1", 1, Action::StepClock { by_ns: -DAY })]),
+    ("the server runs 1 in 1000 fast", &[("node-1", 1, Action::SetDrift { ppm: 1_000 })]),
     (
         "the server runs 2.8 times as fast as the client",
-        &[CRAWLS, ("node-1", 1, Lever::SetDrift { ppm: 400_000 })],
+        &[CRAWLS, ("node-1", 1, Action::SetDrift { ppm: 400_000 })],
     ),
     (
         "the server runs 3 times as fast as the client",
-        &[CRAWLS, ("node-1", 1, Lever::SetDrift { ppm: 500_000 })],
+        &[CRAWLS, ("node-1", 1, Action::SetDrift { ppm: 500_000 })],
     ),
-    ("the server jumps a day ahead during the work", &[("node-1", 500, Lever::StepClock { by_ns: DAY })]),
+    ("the server jumps a day ahead during the work", &[("node-1", 500, Action::StepClock { by_ns: DAY })]),
 ];
 
 /// Half the rate.
-const CRAWLS: Change = ("client-1", 1, Lever::SetDrift { ppm: -500_000 });
+const CRAWLS: Change = ("client-1", 1, Action::SetDrift { ppm: -500_000 });
 
 fn measure(lab: &Lab) -> Result<Measured, LabError> {
     let mut rows = Vec::new();
     let mut broken = Vec::new();
-    for (what, levers) in CASES {
+    for (what, actions) in CASES {
         let mut violated = 0;
         for seed in 0..RUNS {
             let mut plan = lab.plan("watchdog", "long-work", &[], seed)?;
-            plan.injections.extend(levers.iter().map(|(host, at_ms, lever)| Injection {
+            plan.injections.extend(actions.iter().map(|(host, at_ms, action)| Injection {
                 fault: "clock".to_owned(),
                 when: When::At { at_ns: TrueTime(0) + Duration::from_millis(*at_ms) },
                 target: Target::host(*host),
-                lever: lever.clone(),
+                action: action.clone(),
             }));
             violated += u64::from(lab.staged("watchdog", plan)?.violates("mutual-exclusion"));
         }

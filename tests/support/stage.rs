@@ -8,7 +8,7 @@ use std::time::Duration;
 use picklock_campaign::check::{self, Checked};
 use picklock_model::ids::Key;
 use picklock_model::plan::{
-    Access, ClientPlan, Edge, Injection, Latency, Lever, Phase, Plan, Point, SectionPlan, Settings, Target,
+    Access, Action, ClientPlan, Edge, Injection, Latency, Phase, Plan, Point, SectionPlan, Settings, Target,
     When, WorldSpec,
 };
 use picklock_model::seed::Seed;
@@ -57,8 +57,8 @@ pub(crate) fn stage(injections: impl IntoIterator<Item = Injection>) -> Plan {
     }
 }
 
-pub(crate) fn injection(when: When, target: Target, lever: Lever) -> Injection {
-    Injection { fault: "test".to_owned(), when, target, lever }
+pub(crate) fn injection(when: When, target: Target, action: Action) -> Injection {
+    Injection { fault: "test".to_owned(), when, target, action }
 }
 
 pub(crate) fn at(millis: u64) -> When {

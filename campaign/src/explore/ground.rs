@@ -1,6 +1,6 @@
 //! One workload made ready: the run without a strike, every placement on it, and what a run with strikes says.
 
-use picklock_model::plan::{Injection, Lever, Plan, Point, Target, When};
+use picklock_model::plan::{Action, Injection, Plan, Point, Target, When};
 use picklock_model::probe::Seeing;
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
@@ -100,12 +100,12 @@ fn hold(design: &Design, base: &Plan, held: u32) -> Option<Injection> {
     let members = design.members(&design.settings(&base.world));
     let stores = members.iter().filter(|member| member.role == Role::Store);
     let others: Vec<String> = stores.skip(held as usize).map(|member| member.name.clone()).collect();
-    let lever = Lever::Cut { to: Target::Hosts(others.clone()), both: true, lasts: base.world.ttl };
+    let action = Action::Cut { to: Target::Hosts(others.clone()), both: true, lasts: base.world.ttl };
     let when = When::At { at_ns: TrueTime(0) };
     (!others.is_empty()).then(|| Injection {
         fault: "held".to_owned(),
         when,
         target: Target::host("client-1"),
-        lever,
+        action,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use picklock_model::plan::{Access, Edge, Injection, Lever, Phase, When};
+use picklock_model::plan::{Access, Action, Edge, Injection, Phase, When};
 use picklock_model::trace::Role;
 
 use super::ground::Place;
@@ -34,7 +34,7 @@ impl Shape {
         let When::Point { point, .. } = &injection.when else { return None };
         Some(Shape {
             strike: injection.fault.clone(),
-            backwards: matches!(injection.lever, Lever::StepClock { by_ns } if by_ns < 0),
+            backwards: matches!(injection.action, Action::StepClock { by_ns } if by_ns < 0),
             role: stage.role(&point.host),
             phase: point.phase,
             access: point.access,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::lever::Lever;
+use super::action::Action;
 use super::plan::{Injection, Plan};
 use super::point::When;
 use crate::clock::DRIFT_PPM_MAX;
@@ -66,27 +66,27 @@ impl Injection {
             When::At { at_ns } => bounded("at_ns", Duration::from_nanos(at_ns.0))?,
             When::Point { after, .. } | When::With { after, .. } => bounded("after_ns", *after)?,
         }
-        match &self.lever {
-            Lever::Pause { lasts }
-            | Lever::Suspend { lasts }
-            | Lever::Stall { lasts }
-            | Lever::Cut { lasts, .. } => bounded("lasts_ns", *lasts),
-            Lever::Crash { restart_after, .. } => {
+        match &self.action {
+            Action::Pause { lasts }
+            | Action::Suspend { lasts }
+            | Action::Stall { lasts }
+            | Action::Cut { lasts, .. } => bounded("lasts_ns", *lasts),
+            Action::Crash { restart_after, .. } => {
                 bounded("restart_after_ns", restart_after.unwrap_or_default())
             }
-            Lever::Delay { by, lasts, .. } => bounded("by_ns", *by).and(bounded("lasts_ns", *lasts)),
-            Lever::SetDrift { ppm } if !(-DRIFT_PPM_MAX..=DRIFT_PPM_MAX).contains(ppm) => {
+            Action::Delay { by, lasts, .. } => bounded("by_ns", *by).and(bounded("lasts_ns", *lasts)),
+            Action::SetDrift { ppm } if !(-DRIFT_PPM_MAX..=DRIFT_PPM_MAX).contains(ppm) => {
                 Err(PlanError::new("ppm", ppm.to_string(), "from -500000 to 500000"))
             }
-            Lever::StepClock { .. }
-            | Lever::SetDrift { .. }
-            | Lever::DropConnections { .. }
-            | Lever::Own { .. }
-            | Lever::LoseRequest { .. }
-            | Lever::Cancel
-            | Lever::LoseReply { .. } => Ok(()),
+            Action::StepClock { .. }
+            | Action::SetDrift { .. }
+            | Action::DropConnections { .. }
+            | Action::Own { .. }
+            | Action::LoseRequest { .. }
+            | Action::Cancel
+            | Action::LoseReply { .. } => Ok(()),
             #[cfg(feature = "made-up-act")]
-            Lever::MadeUp => Ok(()),
+            Action::MadeUp => Ok(()),
         }
     }
 }

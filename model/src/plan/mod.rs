@@ -3,18 +3,18 @@
 //! A plan can be printed, saved in a [`Capsule`](crate::capsule::Capsule), replayed and shrunk. Nothing else but the
 //! design decides what happens in a run: same design and same plan, same trace.
 
+mod action;
 mod bounds;
 mod client;
-mod lever;
 #[expect(clippy::module_inception, reason = "the plan itself is one of the things that a plan is made of")]
 mod plan;
 mod point;
 mod settings;
 mod world;
 
+pub use action::{Action, Effect, Target, UNTIL_HEALED};
 pub use bounds::PlanError;
 pub use client::{ClientPlan, SectionPlan};
-pub use lever::{Effect, Lever, Target, UNTIL_HEALED};
 pub use plan::{Injection, Plan};
 pub use point::{Access, Edge, Phase, Point, When};
 pub use settings::{Setting, Settings};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::action::{Action, Target};
 use super::client::ClientPlan;
-use super::lever::{Lever, Target};
 use super::point::When;
 use super::world::WorldSpec;
 use crate::seed::Seed;
@@ -53,16 +53,17 @@ impl Plan {
     }
 }
 
-/// One lever, pulled once.
+/// One action, applied once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Injection {
     /// The name of the fault that scheduled it; injections of one fault are counted together.
     pub fault: String,
-    /// When it is pulled.
+    /// When it is applied.
     pub when: When,
     /// Which hosts it works on.
     pub target: Target,
     /// What it does.
-    pub lever: Lever,
+    #[serde(alias = "action")]
+    pub action: Action,
 }

@@ -1,4 +1,4 @@
-//! Protocol points, and when a lever is pulled.
+//! Protocol points, and when an action is applied.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::{TrueTime, serde_ns};
 
-/// When a lever is pulled.
+/// When an action is applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum When {
@@ -24,7 +24,7 @@ pub enum When {
         #[serde(rename = "after_ns", with = "serde_ns")]
         after: Duration,
     },
-    /// When another injection of the plan was pulled.
+    /// When another injection of the plan was applied.
     With {
         /// Its index in the plan.
         injection: u32,

@@ -297,7 +297,7 @@ pub enum What {
         key: Key,
     },
 
-    /// A lever of the plan was pulled.
+    /// An action of the plan was applied.
     Injected {
         /// The index of the injection in the plan.
         injection: u32,

@@ -4,7 +4,7 @@
 //! What the call had asked for may be executed all the same, and nobody waits for the answer. A connection that is used again
 //! may then hand the answer to whoever asks next (redis-py 4.5.3); a release that is cancelled may leave the lock.
 
-use picklock_model::plan::{Access, Injection, Lever, Phase, Target};
+use picklock_model::plan::{Access, Action, Injection, Phase, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -28,7 +28,7 @@ pub(super) const FAULT: Fault = Fault {
         at: Where::Process(clients),
         act: |_, point| {
             let can = can_cancel(point.phase, point.access);
-            can.then(|| (here(point), Lever::Cancel)).into_iter().collect()
+            can.then(|| (here(point), Action::Cancel)).into_iter().collect()
         },
     }),
     served: &[],
@@ -45,5 +45,5 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
         return Vec::new();
     };
     let client = Target::host(&*point.host);
-    vec![draw.inject(at(point), client, Lever::Cancel)]
+    vec![draw.inject(at(point), client, Action::Cancel)]
 }

@@ -3,7 +3,7 @@
 //! It is not started anew: a restarted client is a new client to every lock here, and the others show whether the
 //! lock was left in a state that they can go on from.
 
-use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Action, Injection, Target};
 use picklock_model::trace::Role;
 
 use super::draw::{Draw, at};
@@ -29,18 +29,18 @@ pub(super) const FAULT: Fault = Fault {
         at: Where::Process(no_resource),
         act: |stage, point| {
             let lone = stage.lone_store && stage.role(&point.host) == Role::Store;
-            let dies = || (here(point), Lever::Crash { power_loss: false, restart_after: None });
+            let dies = || (here(point), Action::Crash { power_loss: false, restart_after: None });
             (!lone).then(dies).into_iter().collect()
         },
     }),
     served: &[
         Served {
             form: "kill HOST at TIME [restart TIME]",
-            read: |words| Ok((words.server()?, Lever::Crash { power_loss: false, restart_after: None })),
+            read: |words| Ok((words.server()?, Action::Crash { power_loss: false, restart_after: None })),
         },
         Served {
             form: "power-loss HOST at TIME [restart TIME]",
-            read: |words| Ok((words.server()?, Lever::Crash { power_loss: true, restart_after: None })),
+            read: |words| Ok((words.server()?, Action::Crash { power_loss: true, restart_after: None })),
         },
     ],
 };
@@ -49,5 +49,5 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let power_loss = draw.yes("power_loss");
     let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
     let client = Target::host(&*point.host);
-    vec![draw.inject(at(point), client, Lever::Crash { power_loss, restart_after: None })]
+    vec![draw.inject(at(point), client, Action::Crash { power_loss, restart_after: None })]
 }

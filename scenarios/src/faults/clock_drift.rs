@@ -4,7 +4,7 @@
 //! that allows for drift at all survives it. Temperature and ageing, which change the rate over time, are left out.
 
 use picklock_model::clock::DRIFT_PPM_MAX;
-use picklock_model::plan::{Injection, Lever, Target, When};
+use picklock_model::plan::{Action, Injection, Target, When};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Role;
 use picklock_sim::store::Topology;
@@ -68,7 +68,7 @@ pub(super) const FAULT: Fault = Fault {
             let number = number.ok_or_else(|| {
                 format!("`{ppm}` is not a drift: whole parts per million, at most {DRIFT_PPM_MAX} either way")
             })?;
-            Ok((host, Lever::SetDrift { ppm: number }))
+            Ok((host, Action::SetDrift { ppm: number }))
         },
     }],
 };
@@ -105,7 +105,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
                 _ if fast => size,
                 _ => -size,
             };
-            draw.inject(When::At { at_ns: TrueTime(0) }, Target::host(host), Lever::SetDrift { ppm })
+            draw.inject(When::At { at_ns: TrueTime(0) }, Target::host(host), Action::SetDrift { ppm })
         })
         .collect()
 }

@@ -17,7 +17,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Access, Edge, Injection, Lever, Phase, Point, Target, When};
+use picklock_model::plan::{Access, Action, Edge, Injection, Phase, Point, Target, When};
 use picklock_model::time::{TrueTime, nanos};
 use picklock_model::trace::Role;
 use picklock_sim::store::Topology;
@@ -90,7 +90,7 @@ pub(super) const FAULT: Fault = Fault {
         at: Where::Before(no_resource),
         act: |stage, point| {
             let by = i64::try_from(nanos(stage.lasts)).unwrap_or(i64::MAX);
-            [by, -by].map(|by_ns| (here(point), Lever::StepClock { by_ns })).to_vec()
+            [by, -by].map(|by_ns| (here(point), Action::StepClock { by_ns })).to_vec()
         },
     }),
     served: &[Served {
@@ -101,7 +101,7 @@ pub(super) const FAULT: Fault = Fault {
             let by = words.next("how far to step")?;
             let (sign, size) = by.strip_prefix('-').map_or((1, by), |size| (-1, size));
             let size = i64::try_from(time(size)?.as_nanos()).map_err(|_| format!("`{by}` is too far"))?;
-            Ok((host, Lever::StepClock { by_ns: sign * size }))
+            Ok((host, Action::StepClock { by_ns: sign * size }))
         },
     }],
 };
@@ -125,7 +125,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
         "backwards" => true,
         _ => coin,
     };
-    let step = Lever::StepClock { by_ns: if backwards { -by } else { by } };
+    let step = Action::StepClock { by_ns: if backwards { -by } else { by } };
     let after = draw.span("after");
     match draw.word("who") {
         "clients" => clients(draw, step, after),
@@ -134,7 +134,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     }
 }
 
-fn nodes(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
+fn nodes(draw: &mut Draw<'_>, step: Action, after: Duration) -> Vec<Injection> {
     let (held, stepped, cut) = (draw.share("held"), draw.share("stepped"), draw.span("cut"));
     let (nodes, mut injections) = hold(draw, held, cut, stepped);
     if !nodes.is_empty() {
@@ -159,8 +159,8 @@ pub(super) fn hold(
     nodes.truncate(struck);
     let mut injections = Vec::new();
     if !others.is_empty() {
-        let lever = Lever::Cut { to: Target::Hosts(sorted(others)), both: true, lasts: cut };
-        injections.push(draw.inject(When::At { at_ns: TrueTime(0) }, Target::host("client-1"), lever));
+        let action = Action::Cut { to: Target::Hosts(sorted(others)), both: true, lasts: cut };
+        injections.push(draw.inject(When::At { at_ns: TrueTime(0) }, Target::host("client-1"), action));
     }
     (sorted(nodes), injections)
 }
@@ -172,12 +172,12 @@ fn with_replicas(draw: &Draw<'_>, mut nodes: Vec<String>) -> Vec<String> {
     nodes
 }
 
-fn replicas(draw: &Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
+fn replicas(draw: &Draw<'_>, step: Action, after: Duration) -> Vec<Injection> {
     let replicas = draw.servers(|role| role == Role::Replica);
     vec![draw.inject(When::Point { point: working("client-1", 1), after }, Target::Hosts(replicas), step)]
 }
 
-fn clients(draw: &mut Draw<'_>, step: Lever, after: Duration) -> Vec<Injection> {
+fn clients(draw: &mut Draw<'_>, step: Action, after: Duration) -> Vec<Injection> {
     let sections = draw.sections();
     let Some((client, section)) = draw.rng().pick(&sections).copied() else { return Vec::new() };
     vec![draw.inject(When::Point { point: working(client, section), after }, Target::host(client), step)]

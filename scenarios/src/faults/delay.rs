@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Action, Injection, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -52,7 +52,7 @@ pub(super) const FAULT: Fault = Fault {
         at: Where::Message,
         act: |stage, point| {
             let (to, by) = (Target::host(&*point.peer), stage.lasts);
-            vec![(here(point), Lever::Delay { to, by, lasts: stage.ttl, messages: Some(1) })]
+            vec![(here(point), Action::Delay { to, by, lasts: stage.ttl, messages: Some(1) })]
         },
     }),
     served: &[Served {
@@ -62,7 +62,7 @@ pub(super) const FAULT: Fault = Fault {
             words.word("to")?;
             let to = words.other_than(&from)?;
             let by = words.after("by")?.ok_or("it needs `by TIME`")?;
-            Ok((from, Lever::Delay { to, by, lasts: Duration::ZERO, messages: None }))
+            Ok((from, Action::Delay { to, by, lasts: Duration::ZERO, messages: None }))
         },
     }],
 };
@@ -79,6 +79,6 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let (client, server) = (Target::host(&*point.host), Target::host(&*point.peer));
     let (from, to) = if reply { (server, client) } else { (client, server) };
     // The window is only for a message that never comes: the first one that does ends it.
-    let lever = Lever::Delay { to, by, lasts: draw.world().ttl, messages: Some(1) };
-    vec![draw.inject(at(point), from, lever)]
+    let action = Action::Delay { to, by, lasts: draw.world().ttl, messages: Some(1) };
+    vec![draw.inject(at(point), from, action)]
 }

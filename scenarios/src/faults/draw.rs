@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use picklock_model::plan::{
-    Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When, WorldSpec,
+    Access, Action, ClientPlan, Edge, Injection, Phase, Plan, Point, Target, When, WorldSpec,
 };
 use picklock_model::probe::{Passed, Probe};
 use picklock_model::seed::Stream;
@@ -83,8 +83,8 @@ impl<'a> Draw<'a> {
 
     /// An injection of this fault.
     #[must_use]
-    pub fn inject(&self, when: When, target: Target, lever: Lever) -> Injection {
-        Injection { fault: self.fault.to_owned(), when, target, lever }
+    pub fn inject(&self, when: When, target: Target, action: Action) -> Injection {
+        Injection { fault: self.fault.to_owned(), when, target, action }
     }
 
     /// The stream of this strike.

@@ -3,7 +3,7 @@
 //!
 //! It strikes at the store to which a client of the lock sends at that moment: an acquire, a renewal or a release.
 
-use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Action, Injection, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -13,8 +13,8 @@ use super::placed::{Placed, Where};
 use picklock_sim::param::{Domain, Param};
 use picklock_sim::resource;
 
-/// The lever that a kind of store must have.
-pub(super) const LEVER: &str = "error-reply";
+/// The action that a kind of store must have.
+pub(super) const ACTION: &str = "error-reply";
 
 pub(super) const FAULT: Fault = Fault {
     name: "error-reply",
@@ -46,9 +46,9 @@ pub(super) const FAULT: Fault = Fault {
         scenario: "error-reply",
         at: Where::Request,
         act: |stage, point| {
-            let store = stage.has(LEVER) && *point.peer != *resource::HOST;
-            let lever = || Lever::Own { name: LEVER.to_owned(), count: 1 };
-            store.then(|| (Target::host(&*point.peer), lever())).into_iter().collect()
+            let store = stage.has(ACTION) && *point.peer != *resource::HOST;
+            let action = || Action::Own { name: ACTION.to_owned(), count: 1 };
+            store.then(|| (Target::host(&*point.peer), action())).into_iter().collect()
         },
     }),
     served: &[],
@@ -58,5 +58,5 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let count = draw.drawn_count("replies") as u32;
     let Some(point) = draw.send_to_store() else { return Vec::new() };
     let store = Target::host(&*point.peer);
-    vec![draw.inject(at(point), store, Lever::Own { name: LEVER.to_owned(), count })]
+    vec![draw.inject(at(point), store, Action::Own { name: ACTION.to_owned(), count })]
 }

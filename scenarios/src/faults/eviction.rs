@@ -2,7 +2,7 @@
 //! keys which have a lease). That is what the `volatile-*` policies do. Under `allkeys-*` what has no lease goes too: the record of
 //! `setnx`, the counters that tokens are drawn from. That is left out on purpose: no lock is meant to survive it.
 
-use picklock_model::plan::{Injection, Lever, Phase, Target, When};
+use picklock_model::plan::{Action, Injection, Phase, Target, When};
 
 use super::draw::Draw;
 use super::fault::Fault;
@@ -10,8 +10,8 @@ use super::needs::needs_stores;
 use super::params::{AFTER, CLIENT, SECTION, TIMES, any_section};
 use picklock_sim::param::{Domain, Param};
 
-/// The lever that a kind of store must have.
-pub(super) const LEVER: &str = "evict";
+/// The action that a kind of store must have.
+pub(super) const ACTION: &str = "evict";
 
 pub(super) const FAULT: Fault = Fault {
     name: "eviction",
@@ -36,9 +36,9 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let (after, count) = (draw.span("after"), draw.share("stores"));
     let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
     let stores = draw.some(draw.stores(), count);
-    let lever = Lever::Own { name: LEVER.to_owned(), count: 1 };
+    let action = Action::Own { name: ACTION.to_owned(), count: 1 };
     let evict = |store: String| {
-        draw.inject(When::Point { point: point.clone(), after }, Target::host(store), lever.clone())
+        draw.inject(When::Point { point: point.clone(), after }, Target::host(store), action.clone())
     };
     stores.into_iter().map(evict).collect()
 }

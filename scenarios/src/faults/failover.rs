@@ -7,7 +7,7 @@
 //! the primary and one of the Sentinels, in one of its first sections, so that the run sees the end of it. Planned
 //! failovers are left out.
 
-use picklock_model::plan::{Access, Injection, Lever, Phase, Target, When};
+use picklock_model::plan::{Access, Action, Injection, Phase, Target, When};
 use picklock_model::probe::Passed;
 use picklock_model::trace::Role;
 
@@ -71,8 +71,8 @@ fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
     let Some(point) = draw.entry(&[Phase::Acquire, Phase::Work]) else { return Vec::new() };
     let mut others = draw.servers(|role| role != Role::Store);
     others.extend(draw.clients().into_iter().filter(|client| **client != *point.host));
-    let lever = Lever::Cut { to: Target::Hosts(others), both: true, lasts };
-    vec![draw.inject(at(point), Target::Leader, lever)]
+    let action = Action::Cut { to: Target::Hosts(others), both: true, lasts };
+    vec![draw.inject(at(point), Target::Leader, action)]
 }
 
 /// In how many of its first sections a client may be split off.
@@ -97,9 +97,9 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
     let mut majority = draw.servers(|role| role != Role::Store);
     majority.extend(draw.clients());
     majority.retain(|host| !minority.contains(host));
-    let lever = Lever::Cut { to: Target::Hosts(majority), both: true, lasts };
+    let action = Action::Cut { to: Target::Hosts(majority), both: true, lasts };
     [Target::Leader, Target::Hosts(minority)]
-        .map(|side| draw.inject(at(point.clone()), side, lever.clone()))
+        .map(|side| draw.inject(at(point.clone()), side, action.clone()))
         .into()
 }
 
@@ -109,6 +109,6 @@ pub(super) fn crash(draw: &mut Draw<'_>) -> Vec<Injection> {
     let restart_after = draw.maybe_span("return_after");
     let after = draw.span("after");
     let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
-    let lever = Lever::Crash { power_loss, restart_after };
-    vec![draw.inject(When::Point { point, after }, Target::Leader, lever)]
+    let action = Action::Crash { power_loss, restart_after };
+    vec![draw.inject(When::Point { point, after }, Target::Leader, action)]
 }

@@ -4,7 +4,7 @@
 //! Whoever publishes does not learn of it, and nobody sends it again. A client that only asks loses the reply to a
 //! question instead.
 
-use picklock_model::plan::{Injection, Lever, Phase, Target, When};
+use picklock_model::plan::{Action, Injection, Phase, Target, When};
 
 use super::draw::Draw;
 use super::fault::Fault;
@@ -37,5 +37,5 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let Some(point) = draw.entry(&[Phase::Acquire]) else { return Vec::new() };
     let (client, from) = (Target::host(&*point.host), Target::Hosts(draw.stores()));
     let when = When::Point { point, after: draw.span("after") };
-    vec![draw.inject(when, client, Lever::LoseReply { from })]
+    vec![draw.inject(when, client, Action::LoseReply { from })]
 }

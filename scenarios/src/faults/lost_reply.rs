@@ -3,7 +3,7 @@
 //! The client cannot tell this from a request that was never executed; a lock that assumes either is wrong half of
 //! the time.
 
-use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Action, Injection, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -26,14 +26,14 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a request is executed, and its connection dies before the reply",
         scenario: "lost-reply",
         at: Where::Request,
-        act: |_, point| vec![(here(point), Lever::LoseReply { from: Target::host(&*point.peer) })],
+        act: |_, point| vec![(here(point), Action::LoseReply { from: Target::host(&*point.peer) })],
     }),
     served: &[Served {
         form: "lose-reply HOST to HOST at TIME",
         read: |words| {
             let from = words.host()?;
             words.word("to")?;
-            Ok((words.other_than(&from)?, Lever::LoseReply { from }))
+            Ok((words.other_than(&from)?, Action::LoseReply { from }))
         },
     }],
 };
@@ -41,5 +41,5 @@ pub(super) const FAULT: Fault = Fault {
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let Some(point) = draw.send() else { return Vec::new() };
     let (client, from) = (Target::host(&*point.host), Target::host(&*point.peer));
-    vec![draw.inject(at(point), client, Lever::LoseReply { from })]
+    vec![draw.inject(at(point), client, Action::LoseReply { from })]
 }

@@ -2,7 +2,7 @@
 //!
 //! To the client it is the same as a lost reply, and the opposite is true: nothing was executed.
 
-use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Action, Injection, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -24,7 +24,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a request is lost with its connection, and not executed",
         scenario: "lost-request",
         at: Where::Request,
-        act: |_, point| vec![(here(point), Lever::LoseRequest { to: Target::host(&*point.peer) })],
+        act: |_, point| vec![(here(point), Action::LoseRequest { to: Target::host(&*point.peer) })],
     }),
     served: &[],
 };
@@ -32,5 +32,5 @@ pub(super) const FAULT: Fault = Fault {
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let Some(point) = draw.send() else { return Vec::new() };
     let (client, to) = (Target::host(&*point.host), Target::host(&*point.peer));
-    vec![draw.inject(at(point), client, Lever::LoseRequest { to })]
+    vec![draw.inject(at(point), client, Action::LoseRequest { to })]
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Action, Injection, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -11,7 +11,7 @@ use super::params::{FOR, TIMES, any_section};
 use super::placed::{Placed, Where, clients, here};
 use super::served::Served;
 
-const STEP: Lever = Lever::StepClock { by_ns: 1_000_000 };
+const STEP: Action = Action::StepClock { by_ns: 1_000_000 };
 
 pub(super) const FAULT: Fault = Fault {
     name: "made-up",
@@ -27,11 +27,11 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a client's clock jumps, and then its process stops",
         scenario: "made-up",
         at: Where::Before(clients),
-        act: |stage, point| vec![(here(point), STEP), (here(point), Lever::Pause { lasts: stage.lasts })],
+        act: |stage, point| vec![(here(point), STEP), (here(point), Action::Pause { lasts: stage.lasts })],
     }),
     served: &[Served {
         form: "made-up HOST at TIME for TIME",
-        read: |words| Ok((words.host()?, Lever::Pause { lasts: Duration::ZERO })),
+        read: |words| Ok((words.host()?, Action::Pause { lasts: Duration::ZERO })),
     }],
 };
 
@@ -41,6 +41,6 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let client = Target::host(&*point.host);
     vec![
         draw.inject(at(point.clone()), client.clone(), STEP),
-        draw.inject(at(point), client, Lever::Pause { lasts }),
+        draw.inject(at(point), client, Action::Pause { lasts }),
     ]
 }

@@ -1,4 +1,4 @@
-//! What can go wrong, one file a fault. A fault only schedules levers; it never looks at what comes of it.
+//! What can go wrong, one file a fault. A fault only schedules actions; it never looks at what comes of it.
 //!
 //! Each fault declares its parameters as data and a function that draws one strike: the injections that belong
 //! together. How often it strikes is its parameter `times`. Every strike has a random stream of its own, so that one
@@ -90,11 +90,11 @@ pub fn placed_as(name: &str) -> Option<&'static Placed> {
     placed().find(|placed| placed.name == name)
 }
 
-/// The lever that a kind of store must have for this fault.
-pub(crate) fn own_lever(fault: &Fault) -> Option<&'static str> {
-    [(error_reply::FAULT.name, error_reply::LEVER), (eviction::FAULT.name, eviction::LEVER)]
+/// The action that a kind of store must have for this fault.
+pub(crate) fn own_action(fault: &Fault) -> Option<&'static str> {
+    [(error_reply::FAULT.name, error_reply::ACTION), (eviction::FAULT.name, eviction::ACTION)]
         .into_iter()
-        .find_map(|(name, lever)| (name == fault.name).then_some(lever))
+        .find_map(|(name, action)| (name == fault.name).then_some(action))
 }
 
 /// The fault that one is tied to, and whether it comes after that has ended.

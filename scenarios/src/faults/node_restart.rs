@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Injection, Lever, Phase, Target, When};
+use picklock_model::plan::{Action, Injection, Phase, Target, When};
 use picklock_sim::store::Topology;
 
 use super::clock_step::{hold, working};
@@ -65,7 +65,7 @@ pub(super) const FAULT: Fault = Fault {
         at: Where::Process(servers),
         act: |stage, point| {
             let restart_after = Some(stage.ttl / 20);
-            vec![(here(point), Lever::Crash { power_loss: true, restart_after })]
+            vec![(here(point), Action::Crash { power_loss: true, restart_after })]
         },
     }),
     served: &[],
@@ -92,8 +92,8 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     };
     injections.extend(stores.into_iter().map(|store| {
         let after = after + draw.rng().span(Duration::ZERO, TOGETHER);
-        let lever = Lever::Crash { power_loss, restart_after: Some(draw.span("restart_after")) };
-        draw.inject(When::Point { point: point.clone(), after }, Target::host(store), lever)
+        let action = Action::Crash { power_loss, restart_after: Some(draw.span("restart_after")) };
+        draw.inject(When::Point { point: point.clone(), after }, Target::host(store), action)
     }));
     injections
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Injection, Lever, Phase, Target, When};
+use picklock_model::plan::{Action, Injection, Phase, Target, When};
 use picklock_sim::store::Topology;
 
 use super::draw::{Draw, at};
@@ -54,7 +54,7 @@ pub(super) const FAULT: Fault = Fault {
         at: Where::Link,
         act: |stage, point| {
             let to = Target::host(&*point.peer);
-            vec![(here(point), Lever::Cut { to, both: true, lasts: stage.lasts })]
+            vec![(here(point), Action::Cut { to, both: true, lasts: stage.lasts })]
         },
     }),
     served: &[
@@ -65,7 +65,7 @@ pub(super) const FAULT: Fault = Fault {
                 let one = words.host()?;
                 words.word("and")?;
                 let to = words.other_than(&one)?;
-                Ok((one, Lever::DropConnections { to }))
+                Ok((one, Action::DropConnections { to }))
             },
         },
     ],
@@ -102,7 +102,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     };
     let (client, servers) = (Target::host(client), Target::Hosts(servers));
     let (from, to) = if way == "in" { (servers, client) } else { (client, servers) };
-    vec![draw.inject(when, from, Lever::Cut { to, both: way == "both", lasts })]
+    vec![draw.inject(when, from, Action::Cut { to, both: way == "both", lasts })]
 }
 
 /// Which client is cut off, and when.
@@ -137,15 +137,15 @@ fn servers(draw: &mut Draw<'_>) -> Vec<String> {
 }
 
 /// Two hosts alone are cut off from each other.
-fn cut(words: &mut Words<'_>) -> Result<(Target, Lever), String> {
+fn cut(words: &mut Words<'_>) -> Result<(Target, Action), String> {
     let one = words.host()?;
     let way = if words.names_a_host() { "and" } else { words.next("`to`, `from` or `and`")? }.to_owned();
     let other = words.other_than(&one)?;
     let lasts = Duration::ZERO;
     match way.as_str() {
-        "to" => Ok((one, Lever::Cut { to: other, both: false, lasts })),
-        "from" => Ok((other, Lever::Cut { to: one, both: false, lasts })),
-        "and" => Ok((one, Lever::Cut { to: other, both: true, lasts })),
+        "to" => Ok((one, Action::Cut { to: other, both: false, lasts })),
+        "from" => Ok((other, Action::Cut { to: one, both: false, lasts })),
+        "and" => Ok((one, Action::Cut { to: other, both: true, lasts })),
         _ => Err(format!("`{way}` should be `to`, `from` or `and`")),
     }
 }

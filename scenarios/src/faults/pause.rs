@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Action, Injection, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -30,11 +30,11 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a process stops, of a client, a server or the resource; its clocks go on",
         scenario: "pause",
         at: Where::Process(anybody),
-        act: |stage, point| vec![(here(point), Lever::Pause { lasts: stage.lasts })],
+        act: |stage, point| vec![(here(point), Action::Pause { lasts: stage.lasts })],
     }),
     served: &[Served {
         form: "pause HOST at TIME for TIME",
-        read: |words| Ok((words.host()?, Lever::Pause { lasts: Duration::ZERO })),
+        read: |words| Ok((words.host()?, Action::Pause { lasts: Duration::ZERO })),
     }],
 };
 
@@ -42,5 +42,5 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");
     let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
     let client = Target::host(&*point.host);
-    vec![draw.inject(at(point), client, Lever::Pause { lasts })]
+    vec![draw.inject(at(point), client, Action::Pause { lasts })]
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use picklock_model::plan::{Access, Edge, Injection, Lever, Plan, Point, Target, When};
+use picklock_model::plan::{Access, Action, Edge, Injection, Plan, Point, Target, When};
 use picklock_model::trace::{HostInfo, Role};
 use picklock_sim::design::Design;
 
@@ -19,7 +19,7 @@ pub struct Placed {
     /// The points at which it makes sense.
     pub at: Where,
     /// What is done there; nothing if it makes no sense after all.
-    pub act: fn(&Stage, &Point) -> Vec<(Target, Lever)>,
+    pub act: fn(&Stage, &Point) -> Vec<(Target, Action)>,
 }
 
 /// The points at which a fault makes sense.
@@ -44,8 +44,8 @@ pub struct Stage {
     pub ttl: Duration,
     /// How long faults last that do.
     pub lasts: Duration,
-    /// The levers of the stores' own kind.
-    own_levers: Vec<&'static str>,
+    /// The actions of the stores' own kind.
+    own_actions: Vec<&'static str>,
     /// Whether there is one server only.
     pub lone_store: bool,
 }
@@ -54,13 +54,13 @@ impl Stage {
     /// The stage of a plan with these hosts; strikes that last do so for this long.
     #[must_use]
     pub fn new(design: &Design, plan: &Plan, lasts: Duration, hosts: &[HostInfo]) -> Stage {
-        let levers = design.store.iter().flat_map(|store| store.levers());
+        let actions = design.store.iter().flat_map(|store| store.actions());
         let roles = hosts.iter().map(|host| (host.name.clone(), host.role)).collect();
         Stage {
             roles,
             ttl: plan.world.ttl,
             lasts,
-            own_levers: levers.map(|lever| lever.name).collect(),
+            own_actions: actions.map(|action| action.name).collect(),
             lone_store: hosts.iter().filter(|host| servers(host.role)).count() == 1,
         }
     }
@@ -71,10 +71,10 @@ impl Stage {
         self.roles.get(host).copied().unwrap_or(Role::Client)
     }
 
-    /// Whether the stores have this lever of their own.
+    /// Whether the stores have this action of their own.
     #[must_use]
-    pub fn has(&self, lever: &str) -> bool {
-        self.own_levers.contains(&lever)
+    pub fn has(&self, action: &str) -> bool {
+        self.own_actions.contains(&action)
     }
 }
 
@@ -86,9 +86,9 @@ impl Placed {
         for passed in points {
             for edge in self.at.edges(stage, passed) {
                 let point = Point { edge: *edge, ..passed.clone() };
-                for (target, lever) in (self.act)(stage, &point) {
+                for (target, action) in (self.act)(stage, &point) {
                     let when = When::Point { point: point.clone(), after: Duration::ZERO };
-                    placements.push(Injection { fault: self.name.to_owned(), when, target, lever });
+                    placements.push(Injection { fault: self.name.to_owned(), when, target, action });
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! when nothing goes wrong; meanwhile it crashes while a section works. Whether the lock survives depends on whether its record was on the way (Redis documentation,
 //! "Distributed locks": why failover-based implementations are not enough).
 
-use picklock_model::plan::{Injection, Lever, Target, When};
+use picklock_model::plan::{Action, Injection, Target, When};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Role;
 
@@ -71,7 +71,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     }
     let copied = TrueTime(0) + draw.world().latency.max * COPYING;
     let lasts = draw.calm_end().since(copied);
-    let lag = Lever::Delay { to: Target::Hosts(late), by, lasts, messages: None };
+    let lag = Action::Delay { to: Target::Hosts(late), by, lasts, messages: None };
     injections.insert(0, draw.inject(When::At { at_ns: copied }, Target::Leader, lag));
     injections
 }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Injection, Lever, Target, UNTIL_HEALED, When};
+use picklock_model::plan::{Action, Injection, Target, UNTIL_HEALED, When};
 use picklock_model::text::nearest;
 use picklock_model::time::TrueTime;
 use picklock_sim::live::CLIENTS;
@@ -20,7 +20,7 @@ pub struct Served {
     /// The form, for messages and help; its first word is the name.
     pub form: &'static str,
     /// Reads what is done to whom; what `at`, `for` and `restart` say comes after it.
-    pub read: fn(&mut Words<'_>) -> Result<(Target, Lever), String>,
+    pub read: fn(&mut Words<'_>) -> Result<(Target, Action), String>,
 }
 
 impl Served {
@@ -90,12 +90,12 @@ impl Words<'_> {
                 all_forms()
             ));
         };
-        let (target, lever) = (served.read)(self)?;
+        let (target, action) = (served.read)(self)?;
         let at = match self.after("at")? {
             None if self.at_once => Duration::ZERO,
             at => at.ok_or("it needs `at TIME`, counted from the start")?,
         };
-        let lever = self.rest(lever)?;
+        let action = self.rest(action)?;
         let every = self.after("every")?;
         if let Some(word) = self.words.first() {
             return Err(format!("`{word}` is not understood here; the forms are: {}", all_forms()));
@@ -111,23 +111,23 @@ impl Words<'_> {
                 fault: kind.clone(),
                 when: When::At { at_ns },
                 target: target.clone(),
-                lever: lever.clone(),
+                action: action.clone(),
             })
             .collect())
     }
 
     /// Fills in how long it lasts, or when the process is started anew.
-    fn rest(&mut self, mut lever: Lever) -> Result<Lever, String> {
-        if let Some(lasts) = lever.lasts_mut() {
+    fn rest(&mut self, mut action: Action) -> Result<Action, String> {
+        if let Some(lasts) = action.lasts_mut() {
             *lasts = match self.after("for")? {
                 None if self.at_once => UNTIL_HEALED,
                 lasts => lasts.ok_or("it needs `for TIME`")?,
             };
         }
-        if let Lever::Crash { restart_after, .. } = &mut lever {
+        if let Action::Crash { restart_after, .. } = &mut action {
             *restart_after = self.after("restart")?;
         }
-        Ok(lever)
+        Ok(action)
     }
 
     /// The next word, which is what is named.
@@ -220,16 +220,16 @@ mod tests {
 
     #[test]
     fn every_form_is_understood() {
-        assert_eq!(one("pause node-1 at 5s for 2s").lever, Lever::Pause { lasts: seconds(2) });
+        assert_eq!(one("pause node-1 at 5s for 2s").action, Action::Pause { lasts: seconds(2) });
         assert_eq!(one("pause node-1 at 5s for 2s").when, When::At { at_ns: TrueTime(0) + seconds(5) });
-        let killed = Lever::Crash { power_loss: false, restart_after: Some(seconds(3)) };
-        assert_eq!(one("kill node-2 at 1s restart 3s").lever, killed);
+        let killed = Action::Crash { power_loss: false, restart_after: Some(seconds(3)) };
+        assert_eq!(one("kill node-2 at 1s restart 3s").action, killed);
         let cut = one("cut node-1 from clients at 1s for 2s");
         assert_eq!(cut.target, Target::host("clients"));
-        assert_eq!(cut.lever, Lever::Cut { to: Target::host("node-1"), both: false, lasts: seconds(2) });
+        assert_eq!(cut.action, Action::Cut { to: Target::host("node-1"), both: false, lasts: seconds(2) });
         assert_eq!(one("cut node-1 node-2 at 1s for 2s"), one("cut node-1 and node-2 at 1s for 2s"));
-        assert_eq!(one("step node-1 by -2s at 1s").lever, Lever::StepClock { by_ns: -2_000_000_000 });
-        assert_eq!(one("drift node-1 by -200 at 1s").lever, Lever::SetDrift { ppm: -200 });
+        assert_eq!(one("step node-1 by -2s at 1s").action, Action::StepClock { by_ns: -2_000_000_000 });
+        assert_eq!(one("drift node-1 by -200 at 1s").action, Action::SetDrift { ppm: -200 });
         assert_eq!(one("lose-reply node-1 to clients at 1s").target, Target::host("clients"));
         one("delay node-1 to node-2 by 50ms at 1s for 2s");
         one("drop node-1 and clients at 1s");
@@ -250,8 +250,8 @@ mod tests {
             parse_now(&words, HOSTS).expect("the text is well formed").remove(0)
         };
         assert_eq!(now("kill node-1").when, When::At { at_ns: TrueTime(0) });
-        assert_eq!(now("pause node-1").lever, Lever::Pause { lasts: UNTIL_HEALED });
-        assert_eq!(now("pause node-1 for 2s").lever, Lever::Pause { lasts: seconds(2) });
+        assert_eq!(now("pause node-1").action, Action::Pause { lasts: UNTIL_HEALED });
+        assert_eq!(now("pause node-1 for 2s").action, Action::Pause { lasts: seconds(2) });
         assert_eq!(now("pause node-1 at 3s").when, When::At { at_ns: TrueTime(0) + seconds(3) });
     }
 

@@ -3,7 +3,7 @@
 //!
 //! It strikes while the section reads, works or writes, mostly while it works.
 
-use picklock_model::plan::{Injection, Lever, Phase, Target};
+use picklock_model::plan::{Action, Injection, Phase, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -28,7 +28,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a critical section stops; its client's background tasks go on",
         scenario: "stall",
         at: Where::Process(clients),
-        act: |stage, point| vec![(here(point), Lever::Stall { lasts: stage.lasts })],
+        act: |stage, point| vec![(here(point), Action::Stall { lasts: stage.lasts })],
     }),
     served: &[],
 };
@@ -42,5 +42,5 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     };
     let Some(point) = draw.process_point(|point| phases.contains(&point.phase)) else { return Vec::new() };
     let client = Target::host(&*point.host);
-    vec![draw.inject(at(point), client, Lever::Stall { lasts })]
+    vec![draw.inject(at(point), client, Action::Stall { lasts })]
 }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Injection, Lever, Target};
+use picklock_model::plan::{Action, Injection, Target};
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -29,11 +29,11 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a process stops and its monotonic clock with it",
         scenario: "suspend",
         at: Where::Process(anybody),
-        act: |stage, point| vec![(here(point), Lever::Suspend { lasts: stage.lasts })],
+        act: |stage, point| vec![(here(point), Action::Suspend { lasts: stage.lasts })],
     }),
     served: &[Served {
         form: "suspend HOST at TIME for TIME",
-        read: |words| Ok((words.host()?, Lever::Suspend { lasts: Duration::ZERO })),
+        read: |words| Ok((words.host()?, Action::Suspend { lasts: Duration::ZERO })),
     }],
 };
 
@@ -41,5 +41,5 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");
     let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
     let client = Target::host(&*point.host);
-    vec![draw.inject(at(point), client, Lever::Suspend { lasts })]
+    vec![draw.inject(at(point), client, Action::Suspend { lasts })]
 }

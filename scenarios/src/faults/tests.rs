@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use picklock_model::plan::{Access, ClientPlan, Edge, Injection, Lever, Phase, Plan, Point, Target, When};
+use picklock_model::plan::{Access, Action, ClientPlan, Edge, Injection, Phase, Plan, Point, Target, When};
 use picklock_model::probe::Probe;
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
@@ -122,9 +122,9 @@ fn links_keep_a_network_fault_away_from_the_other_hosts() {
                 injections(&format!("[[fault]]\nkind = '{kind}'\nlinks = '{links}'"), &design(3, false));
             assert!(!found.is_empty());
             for injection in found {
-                let (Lever::Cut { to: other, .. }
-                | Lever::Delay { to: other, .. }
-                | Lever::LoseReply { from: other }) = &injection.lever
+                let (Action::Cut { to: other, .. }
+                | Action::Delay { to: other, .. }
+                | Action::LoseReply { from: other }) = &injection.action
                 else {
                     panic!("{injection:?}")
                 };
@@ -147,7 +147,7 @@ fn a_partition_of_a_minority_leaves_a_quorum() {
     let sizes: BTreeSet<usize> = found
         .iter()
         .map(|cut| {
-            let Lever::Cut { to, both: false, .. } = &cut.lever else { panic!("{cut:?}") };
+            let Action::Cut { to, both: false, .. } = &cut.action else { panic!("{cut:?}") };
             hosts(to).len()
         })
         .collect();
@@ -161,7 +161,7 @@ fn a_clock_step_holds_exactly_as_many_nodes_as_asked_and_steps_among_those() {
     for seed in 0..100 {
         let injections = plan(&clock_step, &design(7, false), seed).injections;
         let [cut, step] = &injections[..] else { panic!("{injections:?}") };
-        let Lever::Cut { to, both: true, .. } = &cut.lever else { panic!("{cut:?}") };
+        let Action::Cut { to, both: true, .. } = &cut.action else { panic!("{cut:?}") };
         assert_eq!((hosts(&cut.target), hosts(to).len()), (&["client-1".to_owned()][..], 3));
         assert_eq!(hosts(&step.target).len(), 2);
         assert!(hosts(&step.target).iter().all(|node| !hosts(to).contains(node)));
@@ -178,7 +178,7 @@ fn a_clock_step_moves_replicas_with_their_store() {
 fn a_failover_strikes_the_primary_by_crash_or_by_cut() {
     let found = injections("[[fault]]\nkind = 'failover'", &design(1, true));
     assert!(found.iter().all(|injection| injection.target == Target::Leader));
-    let cuts = found.iter().filter(|injection| matches!(injection.lever, Lever::Cut { .. })).count();
+    let cuts = found.iter().filter(|injection| matches!(injection.action, Action::Cut { .. })).count();
     assert!((100..300).contains(&cuts), "{cuts}");
 }
 
@@ -190,11 +190,11 @@ fn a_split_leaves_the_primary_with_one_client_and_a_minority_of_the_sentinels() 
         let injections = plan(&split, &design(1, true), seed).injections;
         let [primary, others] = &injections[..] else { panic!("{injections:?}") };
         assert_eq!((&primary.target, &primary.when), (&Target::Leader, &others.when));
-        assert_eq!(primary.lever, others.lever);
+        assert_eq!(primary.action, others.action);
         assert!(point(primary).section <= 2, "early enough for the run to see the end of it");
         let [client, sentinel] = hosts(&others.target) else { panic!("{others:?}") };
         assert!(**client == *point(primary).host && sentinel.starts_with("sentinel"));
-        let Lever::Cut { to, both: true, .. } = &primary.lever else { panic!("{primary:?}") };
+        let Action::Cut { to, both: true, .. } = &primary.action else { panic!("{primary:?}") };
         let of = |kind: &str| hosts(to).iter().filter(|host| host.starts_with(kind)).count();
         assert_eq!((of("client"), of("sentinel"), of("replica"), of("resource")), (2, 2, 2, 0));
         assert!(!hosts(to).contains(client) && !hosts(to).contains(sentinel));
@@ -276,10 +276,10 @@ fn a_fault_in_the_list_is_drawn_placed_at_points_and_asked_for_in_a_line() {
     let scenario = scenario("[[fault]]\nkind = 'made-up'\nfor = '2s'");
     let design = design(1, false);
     let plan = plan(&scenario, &design, 1);
-    let levers: Vec<&Lever> = plan.injections.iter().map(|injection| &injection.lever).collect();
+    let actions: Vec<&Action> = plan.injections.iter().map(|injection| &injection.action).collect();
     assert_eq!(
-        levers,
-        [&Lever::StepClock { by_ns: 1_000_000 }, &Lever::Pause { lasts: Duration::from_secs(2) }]
+        actions,
+        [&Action::StepClock { by_ns: 1_000_000 }, &Action::Pause { lasts: Duration::from_secs(2) }]
     );
     let placed = placed_as("made-up").unwrap();
     let client = HostInfo::new("client-1", Role::Client);
@@ -287,7 +287,7 @@ fn a_fault_in_the_list_is_drawn_placed_at_points_and_asked_for_in_a_line() {
     let When::Point { point, .. } = &plan.injections[0].when else { panic!("it is drawn from points") };
     let injections = placed.placements(&stage, std::slice::from_ref(point));
     assert_eq!(injections.len(), 2);
-    assert_eq!(injections[1].lever, Lever::Pause { lasts: Duration::from_secs(3) });
+    assert_eq!(injections[1].action, Action::Pause { lasts: Duration::from_secs(3) });
     let asked = parse("made-up node-1 at 1s for 2s", &["node-1"]).unwrap();
-    assert_eq!(asked[0].lever, Lever::Pause { lasts: Duration::from_secs(2) });
+    assert_eq!(asked[0].action, Action::Pause { lasts: Duration::from_secs(2) });
 }

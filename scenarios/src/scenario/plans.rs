@@ -154,7 +154,7 @@ fn tied_to(
     draw: u64,
 ) -> Vec<Injection> {
     let Some(at) = all.iter().position(|other| other.fault == fault) else { return Vec::new() };
-    let lasts = nanos(all[at].lever.span().unwrap_or_default());
+    let lasts = nanos(all[at].action.span().unwrap_or_default());
     let after = Duration::from_nanos(if follows {
         lasts + scale(draw, lasts / 10 + 1)
     } else {
@@ -183,8 +183,11 @@ impl FaultEntry {
                 "it strikes at what stores keep of locks, and the design's server keeps nothing".into()
             );
         }
-        if let Some(lever) = faults::own_lever(self.fault)
-            && !design.store.as_ref().is_some_and(|store| store.levers().iter().any(|own| own.name == lever))
+        if let Some(action) = faults::own_action(self.fault)
+            && !design
+                .store
+                .as_ref()
+                .is_some_and(|store| store.actions().iter().any(|own| own.name == action))
         {
             return Err("it is a fault of stores of another kind".into());
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::lock::{Belief, BoxFuture, Client, Exclusion, LockError};
-use super::store::{OwnServer, SimulatedStore, Store, admits, complete, has_levers};
+use super::store::{OwnServer, SimulatedStore, Store, admits, complete, has_actions};
 use crate::host::Host;
 use picklock_model::plan::{Plan, PlanError, Settings, WorldSpec};
 
@@ -168,10 +168,10 @@ impl Design {
     /// Checks what a plan says of the stores, which may come from a hostile file.
     ///
     /// # Errors
-    /// When it gives a parameter a value that the kind of store does not take, or pulls a lever that it does not have.
+    /// When it gives a parameter a value that the kind of store does not take, or applies an action that it does not have.
     pub fn admits(&self, plan: &Plan) -> Result<(), PlanError> {
         let store = self.store.as_ref();
-        has_levers(store.map(|store| (store.spec.name(), store.levers())), &plan.injections)?;
+        has_actions(store.map(|store| (store.spec.name(), store.actions())), &plan.injections)?;
         store.map_or(Ok(()), |store| admits(store.spec.params(), &plan.world))
     }
 

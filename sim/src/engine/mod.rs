@@ -1,4 +1,4 @@
-//! Two engines behind one [`Host`](crate::host::Host), with one network model, one set of clocks and one set of levers.
+//! Two engines behind one [`Host`](crate::host::Host), with one network model, one set of clocks and one set of actions.
 
 pub(crate) mod boot;
 pub(crate) mod event;

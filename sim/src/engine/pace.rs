@@ -1,6 +1,6 @@
 //! The pace of a served world: true time goes with the real clock, and real peers come and go through its doors.
 //!
-//! Tasks, agenda, network and levers are those of the event engine; only that the agenda waits for the real clock
+//! Tasks, agenda, network and actions are those of the event engine; only that the agenda waits for the real clock
 //! instead of jumping. Whoever speaks from outside does so in the name of one host, `clients`, which cuts and delays can
 //! target. Beside the world's own latency a message takes what the machine takes.
 //!

@@ -1,5 +1,5 @@
 //! Serving a world: the servers of a topology run in real time, and real clients in any language talk to them through
-//! sockets, with the same levers as in a run.
+//! sockets, with the same actions as in a run.
 //!
 //! The servers talk to each other inside the world, by the real addresses of their doors, so that a client that is told
 //! where another server is can go there. An address that is no door leads out of the world, to a real server.

@@ -1,4 +1,4 @@
-//! The world: hosts, clocks, the network and the levers, behind one lock, independent of the engine that drives it.
+//! The world: hosts, clocks, the network and the actions, behind one lock, independent of the engine that drives it.
 //!
 //! An engine does three things: it polls the hosts' tasks, it moves true time from one entry of the agenda to the
 //! next, and it carries bytes. Everything that decides *when* a message arrives, *whether* a process runs and *what* a
@@ -28,7 +28,7 @@ pub use ending::Wanted;
 pub(crate) use file::File;
 pub(crate) use network::{Chunk, Direction, Flight, Listening, Side, Visit};
 pub(crate) use process::Admission;
-pub use process::PulledLever;
+pub use process::AppliedAction;
 pub(crate) use shared::{Outside, Route, WAY_OUT, World};
 pub(crate) use state::Turnover;
 pub(crate) use timers::TimerKey;

@@ -37,9 +37,9 @@ pub(crate) enum Admission {
     Wait,
 }
 
-/// A lever of its own kind that a member's program has been told of.
+/// An action of its own kind that a member's program has been told of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PulledLever {
+pub struct AppliedAction {
     /// Its name.
     pub name: String,
     /// How often it is to strike.
@@ -49,9 +49,9 @@ pub struct PulledLever {
 }
 
 pub(crate) struct Process {
-    /// Levers of its own kind that its program has not looked at.
-    pub(crate) pulled: VecDeque<PulledLever>,
-    pub(crate) lever_waiter: Option<Waker>,
+    /// Actions of its own kind that its program has not looked at.
+    pub(crate) applied: VecDeque<AppliedAction>,
+    pub(crate) action_waiter: Option<Waker>,
     pub(crate) life: Life,
     /// It is dead and will be started anew.
     pub(super) restarting: bool,
@@ -115,8 +115,8 @@ impl Process {
         let zero = Monotonic(draws.below(1_000_000_000_000));
         let offset_ns = draws.below(4_000_000).cast_signed() - 2_000_000;
         Process {
-            pulled: VecDeque::new(),
-            lever_waiter: None,
+            applied: VecDeque::new(),
+            action_waiter: None,
             life: Life::Alive,
             restarting: false,
             finished: false,
@@ -222,7 +222,7 @@ impl Process {
     pub(super) fn dissolve(&mut self) {
         self.halted = None;
         self.stalled = None;
-        self.lever_waiter = None;
+        self.action_waiter = None;
         self.caller = Waiter::default();
         self.lanes.clear();
     }

@@ -36,7 +36,7 @@ pub(crate) struct State {
     pub(super) strikes: BTreeMap<(u32, HostId, Option<GrantId>, usize), TrueTime>,
     /// When each section began an attempt to acquire.
     pub(crate) attempts: BTreeMap<GrantId, Vec<TrueTime>>,
-    /// True once a lever was pulled.
+    /// True once an action was applied.
     pub(super) struck: bool,
     pub(crate) ending: Ending,
     /// Injections whose effect lasts at this moment.
@@ -147,7 +147,7 @@ impl State {
         self.log.push(at, host, cause, None, grant, what)
     }
 
-    /// Records what a lever or the network does to a host now.
+    /// Records what an action or the network does to a host now.
     pub(crate) fn record_act(&mut self, host: HostId, cause: Option<EventId>, what: What) -> EventId {
         self.log.push(self.now, host, cause, None, None, what)
     }
@@ -214,7 +214,7 @@ impl State {
             Due::Timer { .. } => {}
             Due::Arrival { conn, direction } => self.arrival(conn, direction, sockets),
             Due::Resume { host, injection } => self.resume(host, injection),
-            Due::Lever { injection } => self.pull(injection),
+            Due::Action { injection } => self.apply(injection),
             Due::Heal { injection } if self.healed_early.remove(&injection) => {}
             Due::Heal { injection } => self.heal(injection),
             Due::Restart { host, injection } => self.restart(host, injection),

@@ -132,7 +132,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
             match last {
                 Some(stop) => stop.notify_one(),
                 // A world that is over has no dead.
-                None => drop(acts.send(Act::Pull(vec![fault::death(&host)]))),
+                None => drop(acts.send(Act::Apply(vec![fault::death(&host)]))),
             }
         })
     });

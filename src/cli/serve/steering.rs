@@ -72,7 +72,7 @@ impl Steering {
                     let hint = hint.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
                     return Err(format!("`{word}` is not understood{hint}; `help` lists what is"));
                 }
-                Act::Pull(faults::parse_now(&words, &self.hosts)?)
+                Act::Apply(faults::parse_now(&words, &self.hosts)?)
             }
         };
         // A world that is gone is steered no more.
@@ -195,7 +195,7 @@ fn is_in_foreground() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use picklock_model::plan::{Lever, UNTIL_HEALED};
+    use picklock_model::plan::{Action, UNTIL_HEALED};
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::*;
@@ -210,8 +210,8 @@ mod tests {
     fn a_fault_is_pulled_at_once() {
         let (answer, act) = told("pause node-1\n");
         assert_eq!(answer, Ok(None));
-        let Some(Act::Pull(injections)) = act else { panic!("{act:?}") };
-        assert_eq!(injections[0].lever, Lever::Pause { lasts: UNTIL_HEALED });
+        let Some(Act::Apply(injections)) = act else { panic!("{act:?}") };
+        assert_eq!(injections[0].action, Action::Pause { lasts: UNTIL_HEALED });
     }
 
     #[test]

@@ -7,7 +7,7 @@ use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
 use picklock_sim::store::{
-    Member, OwnLever, RealServer, STORES, ServerSeat, SimulatedStore, Store, StoreAddress, StoreKind,
+    Member, OwnAction, RealServer, STORES, ServerSeat, SimulatedStore, Store, StoreAddress, StoreKind,
     StoreSpec, Topology,
 };
 
@@ -164,8 +164,8 @@ impl StoreSpec for Redis {
         if request { wire::tell_requests(bytes) } else { wire::tell_replies(bytes) }
     }
 
-    fn levers(&self) -> &'static [OwnLever] {
-        serve::LEVERS
+    fn actions(&self) -> &'static [OwnAction] {
+        serve::ACTIONS
     }
 }
 

@@ -13,6 +13,6 @@ pub use kind::{Installed, StoreKind, StoreParams};
 pub use member::{Member, StoreAddress, Topology};
 pub(crate) use server::OwnServer;
 pub use server::{Serve, Server, ServerSeat, SimulatedStore, Store};
-pub(crate) use settings::{admits, has_levers};
+pub(crate) use settings::{admits, has_actions};
 pub use settings::{complete, setting};
-pub use spec::{Keeps, OwnLever, RealServer, STORES, StoreSpec};
+pub use spec::{Keeps, OwnAction, RealServer, STORES, StoreSpec};

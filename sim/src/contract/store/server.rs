@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use super::member::Member;
-use super::spec::{OwnLever, StoreSpec};
+use super::spec::{OwnAction, StoreSpec};
 use crate::contract::lock::BoxFuture;
 use crate::host::Host;
 use picklock_model::plan::Settings;
@@ -34,7 +34,7 @@ pub struct Store {
 pub enum Server {
     /// Simulated servers.
     Simulated(Serve),
-    /// The real ones, as unmodified processes: their members say nothing of the records of locks that they keep, and have no levers
+    /// The real ones, as unmodified processes: their members say nothing of the records of locks that they keep, and have no actions
     /// of their own. What is judged by records stays open then, and a member that dies while somebody holds is taken to have kept
     /// something.
     Real(Serve),
@@ -61,10 +61,10 @@ impl Store {
         matches!(self.server, Server::Real(_))
     }
 
-    /// The levers that its members have and others have not.
+    /// The actions that its members have and others have not.
     #[must_use]
-    pub fn levers(&self) -> &'static [OwnLever] {
-        if self.is_real() { &[] } else { self.spec.levers() }
+    pub fn actions(&self) -> &'static [OwnAction] {
+        if self.is_real() { &[] } else { self.spec.actions() }
     }
 
     /// Whether both are the very same object.

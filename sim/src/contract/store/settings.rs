@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::spec::OwnLever;
+use super::spec::OwnAction;
 use crate::contract::param::{Args, Param, Value};
-use picklock_model::plan::{Injection, Lever, PlanError, Setting, Settings, WorldSpec};
+use picklock_model::plan::{Action, Injection, PlanError, Setting, Settings, WorldSpec};
 
 /// The settings with a value for every declared parameter: the one given, or the default.
 #[must_use]
@@ -28,23 +28,23 @@ pub fn setting(value: Value, ttl: Duration) -> Option<Setting> {
     }
 }
 
-/// Checks that every lever of a kind's own is one that this kind has; without a kind there are none.
-pub(crate) fn has_levers(
-    kind: Option<(&str, &[OwnLever])>,
+/// Checks that every action of a kind's own is one that this kind has; without a kind there are none.
+pub(crate) fn has_actions(
+    kind: Option<(&str, &[OwnAction])>,
     injections: &[Injection],
 ) -> Result<(), PlanError> {
-    let levers = kind.map_or(&[][..], |(_, levers)| levers);
+    let actions = kind.map_or(&[][..], |(_, actions)| actions);
     for injection in injections {
-        let Lever::Own { name, .. } = &injection.lever else { continue };
-        if !levers.iter().any(|lever| lever.name == name) {
-            let names: Vec<&str> = levers.iter().map(|lever| lever.name).collect();
+        let Action::Own { name, .. } = &injection.action else { continue };
+        if !actions.iter().any(|action| action.name == name) {
+            let names: Vec<&str> = actions.iter().map(|action| action.name).collect();
             let must = match (kind, names.is_empty()) {
                 (None, _) => "left out: the design has no stores".to_owned(),
-                (Some((kind, _)), true) => format!("left out: {kind} has no levers of its own"),
-                (Some((kind, _)), false) => format!("a lever of {kind}: {}", names.join(", ")),
+                (Some((kind, _)), true) => format!("left out: {kind} has no actions of its own"),
+                (Some((kind, _)), false) => format!("an action of {kind}: {}", names.join(", ")),
             };
             let value = name.chars().take(40).collect();
-            return Err(PlanError { field: "lever.own.name".into(), value, must: must.into() });
+            return Err(PlanError { field: "action.own.name".into(), value, must: must.into() });
         }
     }
     Ok(())

@@ -91,16 +91,16 @@ pub trait StoreSpec: Send + Sync + 'static {
         None
     }
 
-    /// Levers that only this kind has, such as a reply that is an error. A member is told of one by
-    /// [`Host::next_lever`](crate::host::Host::next_lever).
-    fn levers(&self) -> &'static [OwnLever] {
+    /// Actions that only this kind has, such as a reply that is an error. A member is told of one by
+    /// [`Host::next_action`](crate::host::Host::next_action).
+    fn actions(&self) -> &'static [OwnAction] {
         &[]
     }
 }
 
-/// A lever of a kind of store.
+/// An action of a kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OwnLever {
+pub struct OwnAction {
     /// Its name in a plan.
     pub name: &'static str,
     /// What it does, in one line.

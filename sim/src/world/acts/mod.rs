@@ -1,7 +1,7 @@
 //! What happens in a world: each file is one kind of event and what the state does about it.
 
+mod actions;
 mod ending;
-mod levers;
 mod network;
 mod oracle;
 mod points;

@@ -14,7 +14,7 @@ impl State {
     pub(in crate::world) fn arm_injections(&mut self) {
         for injection in 0..self.injections.len() as u32 {
             match self.injections[injection as usize].when.clone() {
-                When::At { at_ns } => self.agenda.push(at_ns, Due::Lever { injection }),
+                When::At { at_ns } => self.agenda.push(at_ns, Due::Action { injection }),
                 When::Point { point, .. } => self.arm(injection, &point),
                 When::With { .. } => {}
             }
@@ -87,9 +87,9 @@ impl State {
             match self.injections[injection as usize].when {
                 When::Point { after, .. } if !after.is_zero() => {
                     let at = self.local_now(host) + after;
-                    self.agenda.push(at, Due::Lever { injection });
+                    self.agenda.push(at, Due::Action { injection });
                 }
-                _ => self.pull(injection),
+                _ => self.apply(injection),
             }
         }
     }

@@ -189,7 +189,7 @@ impl State {
         let at_stake = if client { process.at_stake() } else { self.served_by(host) };
         let process = self.process(host);
         process.life = Life::Dead;
-        process.pulled.clear();
+        process.applied.clear();
         process.restarting = restart_after.is_some();
         process.halted = None;
         process.stalled = None;

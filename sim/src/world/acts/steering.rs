@@ -1,4 +1,4 @@
-//! What a served world is told while it runs: levers that were not planned, and that all is to be well again.
+//! What a served world is told while it runs: actions that were not planned, and that all is to be well again.
 
 use crate::world::agenda::Due;
 use crate::world::process::Life;
@@ -14,8 +14,8 @@ const NO_INJECTION: u32 = u32::MAX;
 /// What a served world is told while it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Levers are pulled. Their instants count from now.
-    Pull(Vec<Injection>),
+    /// Actions are applied. Their instants count from now.
+    Apply(Vec<Injection>),
     /// All that lasts is over: pauses, cuts, delays, messages that are to be lost. Who is dead stays so.
     Heal,
     /// A dead process is started anew, by the name of its host.
@@ -26,7 +26,7 @@ impl State {
     /// Does what the world is told.
     pub(crate) fn obey(&mut self, act: Act) {
         match act {
-            Act::Pull(injections) => self.take_up(injections),
+            Act::Apply(injections) => self.take_up(injections),
             Act::Heal => self.heal_now(),
             Act::Start(host) => self.start(&host),
         }
@@ -39,7 +39,7 @@ impl State {
             let injection = self.injections.len() as u32;
             self.injections.push(entry);
             self.bit.push(false);
-            self.agenda.push(self.now + at_ns.since(TrueTime(0)), Due::Lever { injection });
+            self.agenda.push(self.now + at_ns.since(TrueTime(0)), Due::Action { injection });
         }
     }
 
@@ -67,7 +67,7 @@ impl State {
         rest.sort_unstable();
         rest.dedup();
         for injection in rest {
-            match self.injections[injection as usize].lever.effect() {
+            match self.injections[injection as usize].action.effect() {
                 Effect::Death => self.unhealed.push(injection),
                 Effect::Halt => {}
                 Effect::Messages | Effect::Store | Effect::Process | Effect::Rate => {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_model::plan::{ClientPlan, Injection, Latency, Lever, Plan, Settings, Target, When, WorldSpec};
+use picklock_model::plan::{Action, ClientPlan, Injection, Latency, Plan, Settings, Target, When, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::What;
@@ -60,9 +60,9 @@ const LOCK: &str = "BEGIN; SELECT value FROM resource WHERE key = 'k' FOR UPDATE
 /// What a test has a client do.
 type Script = fn(Host) -> BoxFuture<'static, ()>;
 
-fn at(ms: u64, host: &str, lever: Lever) -> Injection {
+fn at(ms: u64, host: &str, action: Action) -> Injection {
     let when = When::At { at_ns: TrueTime(ms * 1_000_000) };
-    Injection { fault: "test".into(), when, target: Target::host(host), lever }
+    Injection { fault: "test".into(), when, target: Target::host(host), action }
 }
 
 const fn ms(ms: u64) -> Duration {
@@ -159,7 +159,7 @@ fn is_refused_at_two_seconds(host: Host) -> BoxFuture<'static, ()> {
 
 #[test]
 fn a_killed_holder_gives_the_row_back_at_once() {
-    let killed = at(3000, "client-1", Lever::Crash { power_loss: false, restart_after: None });
+    let killed = at(3000, "client-1", Action::Crash { power_loss: false, restart_after: None });
     let told = told(&play(&[holds_for_ever, locks_at_two_seconds], vec![killed]));
     assert_eq!(told.len(), 4, "{told:?}");
     assert!(told[1].starts_with("300") && told[2].starts_with("300"), "{told:?}");
@@ -167,14 +167,14 @@ fn a_killed_holder_gives_the_row_back_at_once() {
 
 #[test]
 fn a_holder_without_power_keeps_the_row() {
-    let dead = at(1000, "client-1", Lever::Crash { power_loss: true, restart_after: None });
+    let dead = at(1000, "client-1", Action::Crash { power_loss: true, restart_after: None });
     let told = told(&play(&[holds_for_ever, is_refused_at_two_seconds], vec![dead]));
     assert_eq!(told.len(), 1, "{told:?}");
 }
 
 #[test]
 fn a_holder_that_sleeps_keeps_the_row() {
-    let asleep = at(1000, "client-1", Lever::Pause { lasts: ms(25_000) });
+    let asleep = at(1000, "client-1", Action::Pause { lasts: ms(25_000) });
     let told = told(&play(&[holds_for_ever, is_refused_at_two_seconds], vec![asleep]));
     assert_eq!(told[..1].len(), 1, "{told:?}");
 }
@@ -197,7 +197,7 @@ fn a_killed_waiter_keeps_its_place_until_its_turn() {
             let _ = ask(&client, LOCK).await;
         })
     };
-    let killed = at(1500, "client-2", Lever::Crash { power_loss: false, restart_after: None });
+    let killed = at(1500, "client-2", Action::Crash { power_loss: false, restart_after: None });
     let told = told(&play(&[holds, waits, locks_at_two_seconds], vec![killed]));
     let words: Vec<&str> = told.iter().map(|line| line.split_once(' ').unwrap().1).collect();
     // The dead one's turn comes and goes before that of the one behind it.
@@ -208,7 +208,7 @@ fn a_killed_waiter_keeps_its_place_until_its_turn() {
 #[test]
 fn what_is_committed_survives_and_what_is_not_does_not() {
     for power_loss in [false, true] {
-        let crash = Lever::Crash { power_loss, restart_after: Some(ms(500)) };
+        let crash = Action::Crash { power_loss, restart_after: Some(ms(500)) };
         let script: Script = |host| {
             Box::pin(async move {
                 let client = connect(&host).await;
@@ -277,7 +277,7 @@ fn statements_are_prepared_with_types_and_without() {
 fn a_run_repeats_itself_on_both_engines() {
     for engine in [Engine::Event, Engine::TURMOIL] {
         let digest = || {
-            let killed = at(3000, "client-1", Lever::Crash { power_loss: false, restart_after: None });
+            let killed = at(3000, "client-1", Action::Crash { power_loss: false, restart_after: None });
             play_on(engine, &[holds_for_ever, locks_at_two_seconds, locks_at_two_seconds], vec![killed])
                 .0
                 .trace

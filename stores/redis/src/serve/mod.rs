@@ -4,9 +4,9 @@
 //! thing at a time. Commands that arrive in one segment are executed in order and answered in one write. What a command
 //! of one connection makes the node send to another goes into that one's outbox.
 
+mod actions;
 mod connection;
 mod follow;
-mod levers;
 mod server;
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use picklock_model::seed::Seed;
 use picklock_model::time::Monotonic;
 use picklock_sim::host::Origin;
 
-pub(crate) use self::levers::LEVERS;
+pub(crate) use self::actions::ACTIONS;
 use self::server::Server;
 use crate::journal::Journal;
 use crate::node::{Mover, Node, PORT, Watch};
@@ -74,7 +74,7 @@ pub(crate) async fn serve(seat: ServerSeat) {
                 server.host.spawn(connection::serve(Arc::clone(&server), stream, peer));
             }
             () = server.down.notified() => return server.shared().close_all(),
-            lever = server.host.next_lever() => server.pull(lever),
+            action = server.host.next_action() => server.apply(action),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use picklock_model::time::Monotonic;
 use picklock_model::trace::What;
-use picklock_sim::host::{Host, Origin, PulledLever};
+use picklock_sim::host::{AppliedAction, Host, Origin};
 use picklock_sim::own_thread::OwnThread;
 use tokio::sync::Notify;
 
@@ -39,8 +39,8 @@ pub(super) struct Shared {
     pub(super) outboxes: BTreeMap<SessionId, Slot<Parcel>>,
     /// Until when the node does nothing at all: DEBUG SLEEP, or a script that takes too long.
     pub(super) stalled_until: Option<Monotonic>,
-    /// Levers that have the next commands refused: how often each still has to.
-    pub(super) refusing: VecDeque<PulledLever>,
+    /// Actions that have the next commands refused: how often each still has to.
+    pub(super) refusing: VecDeque<AppliedAction>,
 }
 
 /// What goes over a connection besides its replies, and the message that the command that had it came with.

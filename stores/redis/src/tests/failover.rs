@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Lever, Target};
+use picklock_model::plan::{Action, Target};
 use picklock_model::trace::{Event, What};
 use picklock_sim::run::Run;
 
@@ -32,9 +32,9 @@ fn told(run: &Run) -> Vec<(i64, String)> {
     told.collect()
 }
 
-fn struck(seed: u64, replicas: u32, seconds: u64, lever: Lever) -> World {
+fn struck(seed: u64, replicas: u32, seconds: u64, action: Action) -> World {
     let world = World { seconds, seed, ..World::replicated(replicas) };
-    world.at(STRUCK.as_millis() as u64, "node-1", lever)
+    world.at(STRUCK.as_millis() as u64, "node-1", action)
 }
 
 /// When something was first said or done, in milliseconds since the primary was struck.
@@ -49,10 +49,10 @@ fn a_failover_takes_the_time_that_it_takes_real_sentinels() {
     for seed in 1..=100 {
         // Ticks, pings and greetings are at another point of their periods each time.
         let killed = 2_000 + seed * 137 % 10_000;
-        let lever = Lever::Crash { power_loss: false, restart_after: Some(ms(3000)) };
+        let action = Action::Crash { power_loss: false, restart_after: Some(ms(3000)) };
         let replicas = 1 + u32::try_from(seed % 2).unwrap();
         let world = World { seconds: 30, seed, ..World::replicated(replicas) };
-        let run = world.at(killed, "node-1", lever).run(|_| Box::pin(async {}));
+        let run = world.at(killed, "node-1", action).run(|_| Box::pin(async {}));
         let since = killed.cast_signed() - STRUCK.as_millis() as i64;
         let told: Vec<_> = told(&run).into_iter().map(|(at, text)| (at - since, text)).collect();
         // Seen with three real ones, silent after 1 s, from kill -9: 1.05, 1.16, 1.24, 1.34, 2.2 and 2.25 seconds. INFO is
@@ -84,8 +84,8 @@ fn a_failover_takes_the_time_that_it_takes_real_sentinels() {
 
 #[test]
 fn an_old_primary_takes_writes_until_it_is_demoted_and_loses_them() {
-    let lever = Lever::Crash { power_loss: false, restart_after: Some(ms(3000)) };
-    let events = struck(1, 2, 20, lever).play(|host| {
+    let action = Action::Crash { power_loss: false, restart_after: Some(ms(3000)) };
+    let events = struck(1, 2, 20, action).play(|host| {
         Box::pin(async move {
             host.sleep(ms(1000)).await;
             let mut link = Link::to(&host, "node-1", PORT).await;
@@ -118,7 +118,7 @@ fn an_old_primary_takes_writes_until_it_is_demoted_and_loses_them() {
 
 #[test]
 fn the_writes_of_a_primary_that_was_cut_off_vanish() {
-    let cut = |to: &str| Lever::Cut { to: Target::host(to), both: true, lasts: ms(5000) };
+    let cut = |to: &str| Action::Cut { to: Target::host(to), both: true, lasts: ms(5000) };
     let mut world = struck(2, 1, 22, cut("replica-1-1"));
     for sentinel in ["sentinel-1-1", "sentinel-1-2", "sentinel-1-3"] {
         world = world.at(STRUCK.as_millis() as u64, "node-1", cut(sentinel));
@@ -147,7 +147,7 @@ fn the_writes_of_a_primary_that_was_cut_off_vanish() {
 
 #[test]
 fn without_most_of_the_sentinels_there_is_no_failover() {
-    let dead = Lever::Crash { power_loss: true, restart_after: None };
+    let dead = Action::Crash { power_loss: true, restart_after: None };
     let world = struck(1, 2, 15, dead.clone());
     let world = world.at(1000, "sentinel-1-2", dead.clone()).at(1000, "sentinel-1-3", dead);
     let told = told(&world.run(|_| Box::pin(async {})));
@@ -157,7 +157,7 @@ fn without_most_of_the_sentinels_there_is_no_failover() {
 
 #[test]
 fn a_sentinel_that_stood_still_does_not_act_for_thirty_seconds() {
-    let pause = Lever::Pause { lasts: ms(3000) };
+    let pause = Action::Pause { lasts: ms(3000) };
     let world = World { seconds: 40, ..World::replicated(1) }.at(1000, "sentinel-1-1", pause);
     let told = told(&world.run(|_| Box::pin(async {})));
     let tilt = first(&told, "sentinel-1-1 +tilt");
@@ -169,8 +169,8 @@ fn a_sentinel_that_stood_still_does_not_act_for_thirty_seconds() {
 
 #[test]
 fn clients_are_told_where_the_primary_is() {
-    let lever = Lever::Crash { power_loss: false, restart_after: None };
-    struck(3, 2, 12, lever).crash(5000, "sentinel-1-1", 100).play(|host| {
+    let action = Action::Crash { power_loss: false, restart_after: None };
+    struck(3, 2, 12, action).crash(5000, "sentinel-1-1", 100).play(|host| {
         Box::pin(async move {
             let mut asker = Link::to(&host, "sentinel-1-2", sentinel::PORT).await;
             let text = |reply: Reply| format!("{reply:?}");
@@ -216,8 +216,8 @@ fn clients_are_told_where_the_primary_is() {
 fn a_failover_is_over_when_runs_expect_progress_again() {
     for down_after in [100, 200, 1000] {
         for seed in 1..=40 {
-            let lever = Lever::Crash { power_loss: seed % 2 == 0, restart_after: None };
-            let world = World { down_after: ms(down_after), ..struck(seed, 1, 12, lever) };
+            let action = Action::Crash { power_loss: seed % 2 == 0, restart_after: None };
+            let world = World { down_after: ms(down_after), ..struck(seed, 1, 12, action) };
             let at = first(&told(&world.run(|_| Box::pin(async {}))), "+switch-master");
             assert!(
                 at < 2 * down_after.cast_signed() + 2000,
@@ -229,8 +229,8 @@ fn a_failover_is_over_when_runs_expect_progress_again() {
 
 /// How long a lease of ten seconds lasts on a store whose primary dies and whose replica's clock is ahead.
 fn lease_after_promotion(ahead: Duration, version: Version) -> Duration {
-    let step = Lever::StepClock { by_ns: i64::try_from(ahead.as_nanos()).unwrap() };
-    let dies = Lever::Crash { power_loss: false, restart_after: None };
+    let step = Action::StepClock { by_ns: i64::try_from(ahead.as_nanos()).unwrap() };
+    let dies = Action::Crash { power_loss: false, restart_after: None };
     let world = World { version, ..struck(1, 1, 15, dies) };
     let run = world.at(200, "replica-1-1", step).run(|host| {
         Box::pin(async move {

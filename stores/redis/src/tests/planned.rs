@@ -1,6 +1,6 @@
 //! Planned failovers, FAILOVER, in the simulated world.
 
-use picklock_model::plan::{Lever, Target};
+use picklock_model::plan::{Action, Target};
 use picklock_model::trace::What;
 
 use super::world::{Link, World, call, ms};
@@ -60,7 +60,7 @@ fn a_planned_failover_loses_nothing_and_who_wrote_meanwhile_is_sent_on() {
 
 #[test]
 fn a_planned_failover_that_no_replica_is_ready_for_ends_in_time_and_writes_go_on() {
-    let pause = Lever::Pause { lasts: ms(4000) };
+    let pause = Action::Pause { lasts: ms(4000) };
     let events = World::replicated(1).at(900, "replica-1-1", pause).play(|host| {
         Box::pin(async move {
             host.sleep(ms(1000)).await;
@@ -79,7 +79,7 @@ fn a_planned_failover_that_no_replica_is_ready_for_ends_in_time_and_writes_go_on
 
 #[test]
 fn a_forced_failover_to_a_replica_that_is_gone_is_taken_back_by_hand() {
-    let cut = Lever::Cut { to: Target::host("replica-1-1"), both: true, lasts: ms(6000) };
+    let cut = Action::Cut { to: Target::host("replica-1-1"), both: true, lasts: ms(6000) };
     let events = World::replicated(1).at(900, "node-1", cut).play(|host| {
         Box::pin(async move {
             host.sleep(ms(1000)).await;

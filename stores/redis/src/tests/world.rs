@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_model::plan::{ClientPlan, Injection, Latency, Lever, Plan, Settings, Target, When, WorldSpec};
+use picklock_model::plan::{Action, ClientPlan, Injection, Latency, Plan, Settings, Target, When, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::What;
@@ -108,15 +108,15 @@ impl World {
         World { replicas, seconds: 8, ..World::single() }
     }
 
-    pub(super) fn at(mut self, ms: u64, host: &str, lever: Lever) -> World {
+    pub(super) fn at(mut self, ms: u64, host: &str, action: Action) -> World {
         let when = When::At { at_ns: TrueTime(ms * 1_000_000) };
-        self.injections.push(Injection { fault: "test".into(), when, target: Target::host(host), lever });
+        self.injections.push(Injection { fault: "test".into(), when, target: Target::host(host), action });
         self
     }
 
     pub(super) fn crash(self, ms: u64, host: &str, restart_after_ms: u64) -> World {
         let restart_after = Some(Duration::from_millis(restart_after_ms));
-        self.at(ms, host, Lever::Crash { power_loss: true, restart_after })
+        self.at(ms, host, Action::Crash { power_loss: true, restart_after })
     }
 
     /// Runs the script to its end; the events of the store, as "host what key".
@@ -274,8 +274,8 @@ fn an_append_only_file_survives_power_loss() {
 
 #[test]
 fn a_clock_step_ends_leases_in_the_next_cycle() {
-    let lever = Lever::StepClock { by_ns: 60_000_000_000 };
-    let events = World::single().at(1000, "node-1", lever).play(|host| {
+    let action = Action::StepClock { by_ns: 60_000_000_000 };
+    let events = World::single().at(1000, "node-1", action).play(|host| {
         Box::pin(async move {
             call(&host, "node-1", "SET k v NX PX 30000").await;
         })
@@ -315,8 +315,8 @@ fn a_primary_that_restarts_empty_empties_its_replicas() {
     assert_eq!(events, ["node-1 created k", "replica-1-1 created k", "node-1 lost k", "replica-1-1 lost k"]);
 }
 
-fn own(name: &str, count: u32) -> Lever {
-    Lever::Own { name: name.to_owned(), count }
+fn own(name: &str, count: u32) -> Action {
+    Action::Own { name: name.to_owned(), count }
 }
 
 fn strikes(run: &Run) -> usize {
@@ -346,7 +346,7 @@ fn commands_that_write_are_answered_with_errors_so_many_times() {
 }
 
 #[test]
-fn a_lever_that_finds_nothing_to_refuse_or_drop_makes_no_difference() {
+fn an_action_that_finds_nothing_to_refuse_or_drop_makes_no_difference() {
     let world = World::single().at(500, "node-1", own("error-reply", 1));
     let run = world.at(500, "node-1", own("evict", 1)).run(|host| {
         Box::pin(async move {

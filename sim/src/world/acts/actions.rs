@@ -1,56 +1,56 @@
-//! The levers: physical acts, each small, each recorded with the injection that asked for it.
+//! The actions: physical acts, each small, each recorded with the injection that asked for it.
 
 use std::task::Waker;
 use std::time::Duration;
 
 use crate::world::agenda::Due;
+use crate::world::process::AppliedAction;
 use crate::world::process::Life;
-use crate::world::process::PulledLever;
 use crate::world::state::State;
 use picklock_model::ids::HostId;
-use picklock_model::plan::{Lever, Phase, Target, UNTIL_HEALED, When};
+use picklock_model::plan::{Action, Phase, Target, UNTIL_HEALED, When};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Broken, Halt, Role, What};
 
 impl State {
-    /// Pulls a lever now, on the hosts that its target means now.
-    pub(in crate::world) fn pull(&mut self, injection: u32) {
+    /// Applies an action now, on the hosts that its target means now.
+    pub(in crate::world) fn apply(&mut self, injection: u32) {
         if self.faults_are_over() {
             return;
         }
         self.struck = true;
         let entry = self.injections[injection as usize].clone();
         let hosts = self.resolve(&entry.target);
-        let text = self.describe(&entry.lever, &hosts);
+        let text = self.describe(&entry.action, &hosts);
         let at = hosts.first().copied().unwrap_or(HostId(0));
         self.record_act(at, None, What::Injected { injection, text });
         for host in &hosts {
-            self.pull_on(*host, &hosts, &entry.lever, injection);
+            self.apply_to(*host, &hosts, &entry.action, injection);
         }
-        self.pull_with(injection);
+        self.apply_tied(injection);
     }
 
     /// Those that are tied to this one.
-    fn pull_with(&mut self, pulled: u32) {
+    fn apply_tied(&mut self, applied: u32) {
         let now = self.now;
         for (other, entry) in self.injections.iter().enumerate() {
             if let When::With { injection, after } = entry.when
-                && injection == pulled
+                && injection == applied
             {
-                self.agenda.push(now + after, Due::Lever { injection: other as u32 });
+                self.agenda.push(now + after, Due::Action { injection: other as u32 });
             }
         }
     }
 
-    fn pull_on(&mut self, host: HostId, hosts: &[HostId], lever: &Lever, injection: u32) {
-        match lever {
-            Lever::Pause { lasts } => self.halt(host, Halt::Pause, *lasts, injection),
-            Lever::Suspend { lasts } => self.halt(host, Halt::Suspend, *lasts, injection),
-            Lever::Stall { lasts } => self.halt(host, Halt::Stall, *lasts, injection),
-            Lever::Crash { power_loss, restart_after } => {
+    fn apply_to(&mut self, host: HostId, hosts: &[HostId], action: &Action, injection: u32) {
+        match action {
+            Action::Pause { lasts } => self.halt(host, Halt::Pause, *lasts, injection),
+            Action::Suspend { lasts } => self.halt(host, Halt::Suspend, *lasts, injection),
+            Action::Stall { lasts } => self.halt(host, Halt::Stall, *lasts, injection),
+            Action::Crash { power_loss, restart_after } => {
                 self.crash(host, *power_loss, *restart_after, injection);
             }
-            Lever::Cut { to, both, lasts } => {
+            Action::Cut { to, both, lasts } => {
                 for other in self.resolve(to) {
                     self.network.cut(host, other, injection);
                     self.breaks(injection, Broken::Link(host, other));
@@ -63,7 +63,7 @@ impl State {
                     self.heal_at(self.now + *lasts, injection);
                 }
             }
-            Lever::Delay { to, by, lasts, messages } => {
+            Action::Delay { to, by, lasts, messages } => {
                 let until = self.now + *lasts;
                 for other in self.resolve(to) {
                     self.network.delay(host, other, *by, until, *messages, injection);
@@ -74,14 +74,14 @@ impl State {
                     self.heal_at(until + *by, injection);
                 }
             }
-            Lever::StepClock { by_ns } => {
+            Action::StepClock { by_ns } => {
                 let now = self.now;
                 self.process(host).clock.step_wall(now, *by_ns);
                 self.record_act(host, None, What::ClockStepped { by_ns: *by_ns });
                 self.reschedule(host);
                 self.bite_if_relied_upon(host, injection);
             }
-            Lever::SetDrift { ppm } => {
+            Action::SetDrift { ppm } => {
                 let now = self.now;
                 self.process(host).clock.set_drift(now, *ppm);
                 self.record_act(host, None, What::DriftSet { ppm: *ppm });
@@ -90,23 +90,23 @@ impl State {
                     self.strike_host(injection, host);
                 }
             }
-            Lever::DropConnections { to } => {
+            Action::DropConnections { to } => {
                 for other in self.resolve(to) {
                     if self.drop_connections(host, other) {
                         self.strike_host(injection, host);
                     }
                 }
             }
-            Lever::Own { name, count } => self.pull_own(host, name, *count, injection),
-            Lever::Cancel => self.cancel(host, injection),
+            Action::Own { name, count } => self.apply_own(host, name, *count, injection),
+            Action::Cancel => self.cancel(host, injection),
             #[cfg(feature = "made-up-act")]
-            Lever::MadeUp => self.strike_host(injection, host),
-            Lever::LoseRequest { to } => {
+            Action::MadeUp => self.strike_host(injection, host),
+            Action::LoseRequest { to } => {
                 for other in self.resolve(to) {
                     self.network.lose_next(host, other, injection);
                 }
             }
-            Lever::LoseReply { from } => {
+            Action::LoseReply { from } => {
                 for other in self.resolve(from) {
                     self.network.lose_next(other, host, injection);
                 }
@@ -115,11 +115,11 @@ impl State {
     }
 
     /// Tells the member's program, which reports back what came of it.
-    fn pull_own(&mut self, host: HostId, name: &str, count: u32, injection: u32) {
+    fn apply_own(&mut self, host: HostId, name: &str, count: u32, injection: u32) {
         let process = self.process(host);
         if process.life == Life::Alive {
-            process.pulled.push_back(PulledLever { name: name.to_owned(), count, injection });
-            process.lever_waiter.take().into_iter().for_each(Waker::wake);
+            process.applied.push_back(AppliedAction { name: name.to_owned(), count, injection });
+            process.action_waiter.take().into_iter().for_each(Waker::wake);
         }
     }
 
@@ -138,7 +138,7 @@ impl State {
         }
     }
 
-    /// The effect of a lever with a duration ends.
+    /// The effect of an action with a duration ends.
     pub(in crate::world) fn heal(&mut self, injection: u32) {
         self.unhealed.retain(|other| *other != injection);
         self.mends(|outage| outage.injection == injection);
@@ -187,7 +187,7 @@ impl State {
         }
     }
 
-    fn describe(&self, lever: &Lever, hosts: &[HostId]) -> String {
+    fn describe(&self, action: &Action, hosts: &[HostId]) -> String {
         let names = |hosts: &[HostId]| -> String {
             let names: Vec<&str> = hosts.iter().map(|host| &*self.names[usize::from(host.0)]).collect();
             if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
@@ -197,39 +197,39 @@ impl State {
             UNTIL_HEALED => "until it is healed".to_owned(),
             lasts => format!("for {lasts:?}"),
         };
-        match lever {
-            Lever::Pause { lasts } => format!("pause {who} {}", span(lasts)),
-            Lever::Suspend { lasts } => format!("suspend {who} {}", span(lasts)),
-            Lever::Stall { lasts } => format!("stall the section of {who} {}", span(lasts)),
-            Lever::Crash { power_loss, restart_after } => {
+        match action {
+            Action::Pause { lasts } => format!("pause {who} {}", span(lasts)),
+            Action::Suspend { lasts } => format!("suspend {who} {}", span(lasts)),
+            Action::Stall { lasts } => format!("stall the section of {who} {}", span(lasts)),
+            Action::Crash { power_loss, restart_after } => {
                 let how = if *power_loss { "cut the power of" } else { "kill the process of" };
                 let then =
                     restart_after.map(|after| format!(", restart after {after:?}")).unwrap_or_default();
                 format!("{how} {who}{then}")
             }
-            Lever::Cut { to, both, lasts } => {
+            Action::Cut { to, both, lasts } => {
                 let arrow = if *both { "and" } else { "to" };
                 format!("cut the network from {who} {arrow} {} {}", names(&self.resolve(to)), span(lasts))
             }
-            Lever::Delay { to, by, messages, .. } => {
+            Action::Delay { to, by, messages, .. } => {
                 let what = messages.map_or("messages".to_owned(), |count| format!("{count} message(s)"));
                 format!("delay {what} from {who} to {} by {by:?}", names(&self.resolve(to)))
             }
-            Lever::StepClock { by_ns } => {
+            Action::StepClock { by_ns } => {
                 format!("step the wall clock of {who} by {} ms", by_ns / 1_000_000)
             }
-            Lever::SetDrift { ppm } => format!("let the clocks of {who} drift by {ppm} ppm"),
-            Lever::DropConnections { to } => {
+            Action::SetDrift { ppm } => format!("let the clocks of {who} drift by {ppm} ppm"),
+            Action::DropConnections { to } => {
                 format!("drop the connections between {who} and {}", names(&self.resolve(to)))
             }
-            Lever::Own { name, count } => format!("{name} at {who}, {count} time(s)"),
+            Action::Own { name, count } => format!("{name} at {who}, {count} time(s)"),
             #[cfg(feature = "made-up-act")]
-            Lever::MadeUp => format!("make something up at {who}"),
-            Lever::Cancel => format!("cancel the call of its lock that {who} is in"),
-            Lever::LoseRequest { to } => {
+            Action::MadeUp => format!("make something up at {who}"),
+            Action::Cancel => format!("cancel the call of its lock that {who} is in"),
+            Action::LoseRequest { to } => {
                 format!("lose the next request from {who} to {}", names(&self.resolve(to)))
             }
-            Lever::LoseReply { from } => {
+            Action::LoseReply { from } => {
                 format!("lose the next reply from {} to {who}", names(&self.resolve(from)))
             }
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::serde_ns;
 
-/// Which hosts a lever works on, resolved when it is pulled.
+/// Which hosts an action works on, resolved when it is applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Target {
@@ -40,7 +40,7 @@ pub const UNTIL_HEALED: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 /// A physical act. The set is small and closed; faults are schedules of these.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Lever {
+pub enum Action {
     /// No task of the target runs; its sockets buffer, its clocks go on.
     Pause {
         /// How long.
@@ -111,7 +111,7 @@ pub enum Lever {
         /// The other end.
         to: Target,
     },
-    /// A lever of the target's own kind of store is pulled: what it does, that kind says.
+    /// An action of the target's own kind of store is applied: what it does, that kind says.
     Own {
         /// Its name, as the kind of store declares it.
         name: String,
@@ -153,42 +153,43 @@ pub enum Effect {
     Rate,
 }
 
-impl Lever {
+impl Action {
     /// What it works on.
     #[must_use]
     pub fn effect(&self) -> Effect {
         match self {
-            Lever::Pause { .. } | Lever::Suspend { .. } | Lever::Stall { .. } => Effect::Halt,
-            Lever::Crash { .. } => Effect::Death,
-            Lever::Cut { .. } | Lever::Delay { .. } | Lever::LoseRequest { .. } | Lever::LoseReply { .. } => {
-                Effect::Messages
-            }
-            Lever::Own { .. } => Effect::Store,
-            Lever::StepClock { .. } | Lever::DropConnections { .. } | Lever::Cancel => Effect::Process,
-            Lever::SetDrift { .. } => Effect::Rate,
+            Action::Pause { .. } | Action::Suspend { .. } | Action::Stall { .. } => Effect::Halt,
+            Action::Crash { .. } => Effect::Death,
+            Action::Cut { .. }
+            | Action::Delay { .. }
+            | Action::LoseRequest { .. }
+            | Action::LoseReply { .. } => Effect::Messages,
+            Action::Own { .. } => Effect::Store,
+            Action::StepClock { .. } | Action::DropConnections { .. } | Action::Cancel => Effect::Process,
+            Action::SetDrift { .. } => Effect::Rate,
             #[cfg(feature = "made-up-act")]
-            Lever::MadeUp => Effect::Process,
+            Action::MadeUp => Effect::Process,
         }
     }
 
     /// For how long it is in force, to be changed; none if it is done at once.
     pub fn lasts_mut(&mut self) -> Option<&mut Duration> {
         match self {
-            Lever::Pause { lasts }
-            | Lever::Suspend { lasts }
-            | Lever::Stall { lasts }
-            | Lever::Cut { lasts, .. }
-            | Lever::Delay { lasts, .. } => Some(lasts),
-            Lever::Crash { .. }
-            | Lever::StepClock { .. }
-            | Lever::SetDrift { .. }
-            | Lever::DropConnections { .. }
-            | Lever::Own { .. }
-            | Lever::LoseRequest { .. }
-            | Lever::Cancel
-            | Lever::LoseReply { .. } => None,
+            Action::Pause { lasts }
+            | Action::Suspend { lasts }
+            | Action::Stall { lasts }
+            | Action::Cut { lasts, .. }
+            | Action::Delay { lasts, .. } => Some(lasts),
+            Action::Crash { .. }
+            | Action::StepClock { .. }
+            | Action::SetDrift { .. }
+            | Action::DropConnections { .. }
+            | Action::Own { .. }
+            | Action::LoseRequest { .. }
+            | Action::Cancel
+            | Action::LoseReply { .. } => None,
             #[cfg(feature = "made-up-act")]
-            Lever::MadeUp => None,
+            Action::MadeUp => None,
         }
     }
 
@@ -198,24 +199,24 @@ impl Lever {
         self.clone().span_mut().copied()
     }
 
-    /// As [`span`](Lever::span), to be changed.
+    /// As [`span`](Action::span), to be changed.
     pub fn span_mut(&mut self) -> Option<&mut Duration> {
         match self {
-            Lever::Pause { lasts }
-            | Lever::Suspend { lasts }
-            | Lever::Stall { lasts }
-            | Lever::Cut { lasts, .. }
-            | Lever::Delay { by: lasts, .. } => Some(lasts),
-            Lever::Crash { restart_after, .. } => restart_after.as_mut(),
-            Lever::StepClock { .. }
-            | Lever::SetDrift { .. }
-            | Lever::DropConnections { .. }
-            | Lever::Own { .. }
-            | Lever::LoseRequest { .. }
-            | Lever::Cancel
-            | Lever::LoseReply { .. } => None,
+            Action::Pause { lasts }
+            | Action::Suspend { lasts }
+            | Action::Stall { lasts }
+            | Action::Cut { lasts, .. }
+            | Action::Delay { by: lasts, .. } => Some(lasts),
+            Action::Crash { restart_after, .. } => restart_after.as_mut(),
+            Action::StepClock { .. }
+            | Action::SetDrift { .. }
+            | Action::DropConnections { .. }
+            | Action::Own { .. }
+            | Action::LoseRequest { .. }
+            | Action::Cancel
+            | Action::LoseReply { .. } => None,
             #[cfg(feature = "made-up-act")]
-            Lever::MadeUp => None,
+            Action::MadeUp => None,
         }
     }
 }
