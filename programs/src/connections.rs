@@ -12,8 +12,8 @@ use picklock_supervisor::{ConnectError, Ending, Group, SocketId};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::event::HostEvent;
 use crate::network;
-use crate::news::News;
 use crate::within::Within;
 
 /// How many bytes of a connection are handed over at once.
@@ -30,7 +30,7 @@ pub(crate) struct Connections {
     doors: BTreeMap<SocketId, Door>,
     within: Within,
     /// Where what comes is told.
-    news: UnboundedSender<News>,
+    events: UnboundedSender<HostEvent>,
 }
 
 /// An open port.
@@ -53,14 +53,14 @@ impl Drop for Socket {
 
 impl Connections {
     /// Of the program on this host, which has none yet.
-    pub(crate) fn new(host: &Host, news: UnboundedSender<News>) -> Connections {
+    pub(crate) fn new(host: &Host, events: UnboundedSender<HostEvent>) -> Connections {
         Connections {
             host: host.clone(),
             names: HostDriver::of(&host).host_names(),
             sockets: BTreeMap::new(),
             doors: BTreeMap::new(),
             within: Within::default(),
-            news,
+            events,
         }
     }
 
@@ -75,7 +75,7 @@ impl Connections {
         if name == Some(self.host.name()) || to.ip().is_loopback() || to.ip().is_unspecified() {
             return self.connect_within(group, socket, to.port());
         }
-        let (host, news) = (self.host.clone(), self.news.clone());
+        let (host, events) = (self.host.clone(), self.events.clone());
         let task = self.host.spawn(async move {
             let outcome = match name {
                 Some(name) => {
@@ -84,7 +84,7 @@ impl Connections {
                 None => Err(ConnectError::Unreachable),
             };
             // The program may be gone.
-            let _ = news.send(News::Connected(socket, outcome));
+            let _ = events.send(HostEvent::Connected(socket, outcome));
         });
         self.sockets.insert(socket, Socket { write: None, task });
     }
@@ -122,12 +122,12 @@ impl Connections {
 
     /// Opens a port of the host.
     pub(crate) fn listen(&mut self, listener: SocketId, port: u16) {
-        let (host, names, news) = (self.host.clone(), self.names.clone(), self.news.clone());
+        let (host, names, events) = (self.host.clone(), self.names.clone(), self.events.clone());
         let task = self.host.spawn(async move {
             let Ok(door) = host.bind(port).await else { return };
             while let Ok((stream, from)) = door.accept().await {
                 let from = names.iter().position(|name| *name == from).unwrap_or_default();
-                if news.send(News::Accepted(listener, stream, from)).is_err() {
+                if events.send(HostEvent::Accepted(listener, stream, from)).is_err() {
                     return;
                 }
             }
@@ -146,7 +146,7 @@ impl Connections {
 
     fn join(&mut self, id: SocketId, stream: Stream) {
         let (read, write) = stream.into_split();
-        let task = self.host.spawn(hand_over(id, read, self.news.clone()));
+        let task = self.host.spawn(hand_over(id, read, self.events.clone()));
         self.sockets.insert(id, Socket { write: Some(write), task });
     }
 
@@ -184,16 +184,16 @@ impl Connections {
 }
 
 /// Hands over what arrives on a connection.
-async fn hand_over(id: SocketId, mut read: ReadHalf, news: UnboundedSender<News>) {
+async fn hand_over(id: SocketId, mut read: ReadHalf, events: UnboundedSender<HostEvent>) {
     let mut room = vec![0; CHUNK];
     loop {
         let came = match Pin::new(&mut read).read(&mut room).await {
-            Ok(0) => News::Ended(id, Ending::Eof),
-            Ok(len) => News::Came(id, room[..len].to_vec()),
-            Err(_) => News::Ended(id, Ending::Reset),
+            Ok(0) => HostEvent::Ended(id, Ending::Eof),
+            Ok(len) => HostEvent::Came(id, room[..len].to_vec()),
+            Err(_) => HostEvent::Ended(id, Ending::Reset),
         };
-        let over = matches!(came, News::Ended(..));
-        if news.send(came).is_err() || over {
+        let over = matches!(came, HostEvent::Ended(..));
+        if events.send(came).is_err() || over {
             return;
         }
     }

@@ -11,11 +11,11 @@ use picklock_supervisor::{Broken, Clock, Group, Pool, Setup, Status, Step, What 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::connections::Connections;
-use crate::news::News;
+use crate::event::HostEvent;
 use crate::watch::Watch;
 
-/// So many of its last complaints are told when it fails, and so many of the first refusals.
-const COMPLAINTS: usize = 8;
+/// So many of its last lines on standard error are reported when it fails, and so many of the first refusals.
+const STDERR_LINES: usize = 8;
 
 thread_local! {
     /// What this thread has started: a program is let go on by the thread that made its template.
@@ -24,19 +24,19 @@ thread_local! {
 
 /// What is known of a program that has ended, or failed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LastWords {
+pub(crate) struct ExitReport {
     pub(crate) status: Option<Status>,
-    complaints: Vec<String>,
+    stderr: Vec<String>,
     /// What was refused to it, each once: what it complains of afterwards is often only a consequence.
     refusals: Vec<String>,
 }
 
-impl LastWords {
-    /// What was refused to it and its last complaints, as the end of a message.
-    pub(crate) fn complaints(&self) -> String {
+impl ExitReport {
+    /// What was refused to it and its last lines on standard error, as the end of a message.
+    pub(crate) fn details(&self) -> String {
         let mut text = String::new();
         for (title, lines) in
-            [("It was refused", &self.refusals), ("Its last lines on standard error", &self.complaints)]
+            [("It was refused", &self.refusals), ("Its last lines on standard error", &self.stderr)]
         {
             if !lines.is_empty() {
                 text.push_str(&format!("\n{title}:\n  {}", lines.join("\n  ")));
@@ -46,50 +46,50 @@ impl LastWords {
     }
 
     fn refused(&mut self, what: &str) {
-        if self.refusals.len() < COMPLAINTS && self.refusals.iter().all(|other| other != what) {
+        if self.refusals.len() < STDERR_LINES && self.refusals.iter().all(|other| other != what) {
             self.refusals.push(what.to_owned());
         }
     }
 }
 
 /// The ends at which a lock talks with its program.
-pub(crate) struct Ends {
-    pub(crate) to: UnboundedSender<News>,
+pub(crate) struct Handle {
+    pub(crate) to: UnboundedSender<HostEvent>,
     pub(crate) lines: UnboundedReceiver<String>,
-    pub(crate) last_words: Arc<Mutex<LastWords>>,
+    pub(crate) exit_report: Arc<Mutex<ExitReport>>,
 }
 
 /// Starts a program as the process of this host, to be asked by lines.
-pub(crate) fn start(host: &Host, setup: &Setup) -> Ends {
+pub(crate) fn start(host: &Host, setup: &Setup) -> Handle {
     let (tell, lines) = mpsc::unbounded_channel();
-    let (driver, to) = Driver::new(host, setup, Audience::Asker(tell));
-    let last_words = Arc::clone(&driver.last_words);
+    let (driver, to) = Driver::new(host, setup, Consumer::Asker(tell));
+    let exit_report = Arc::clone(&driver.exit_report);
     host.spawn(driver.run());
-    Ends { to, lines, last_words }
+    Handle { to, lines, exit_report }
 }
 
 /// Runs a server as the process of this host until the host stops. What its log says of who leads is told.
 pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bool>) {
-    let (driver, _) = Driver::new(&host, &setup, Audience::Log { says: leads, leads: false });
-    let last_words = Arc::clone(&driver.last_words);
+    let (driver, _) = Driver::new(&host, &setup, Consumer::Log { says: leads, leads: false });
+    let exit_report = Arc::clone(&driver.exit_report);
     driver.run().await;
-    let words = last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let words = exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let status = words.status.map(|status| status.to_string()).unwrap_or_default();
-    HostDriver::of(&host).abort_run(format!("the server of {} {status}{}", host.name(), words.complaints()));
+    HostDriver::of(&host).abort_run(format!("the server of {} {status}{}", host.name(), words.details()));
 }
 
 /// Runs a worker as the process of this host until it ends, or is to be stopped.
-pub(crate) async fn watch(host: &Host, setup: &Setup, watch: Watch) -> Arc<Mutex<LastWords>> {
-    let (mut driver, _) = Driver::new(host, setup, Audience::Watch(Box::new(watch)));
+pub(crate) async fn watch(host: &Host, setup: &Setup, watch: Watch) -> Arc<Mutex<ExitReport>> {
+    let (mut driver, _) = Driver::new(host, setup, Consumer::Watch(Box::new(watch)));
     driver.group.end_input();
     driver.asked = true;
-    let last_words = Arc::clone(&driver.last_words);
+    let exit_report = Arc::clone(&driver.exit_report);
     driver.run().await;
-    last_words
+    exit_report
 }
 
 /// For whom a program prints its lines.
-enum Audience {
+enum Consumer {
     /// Nobody: they are a server's log, and tell what it last said of who leads.
     Log {
         /// What a line says of that.
@@ -107,9 +107,9 @@ struct Driver {
     host: Host,
     group: Group,
     connections: Connections,
-    news: UnboundedReceiver<News>,
-    audience: Audience,
-    last_words: Arc<Mutex<LastWords>>,
+    events: UnboundedReceiver<HostEvent>,
+    consumer: Consumer,
+    exit_report: Arc<Mutex<ExitReport>>,
     /// Whether a line is expected of it.
     asked: bool,
     /// Whether it has read what it was told.
@@ -120,20 +120,20 @@ struct Driver {
 
 impl Driver {
     /// And where it is told what is brought to it.
-    fn new(host: &Host, setup: &Setup, audience: Audience) -> (Driver, UnboundedSender<News>) {
+    fn new(host: &Host, setup: &Setup, consumer: Consumer) -> (Driver, UnboundedSender<HostEvent>) {
         // Programs that were started before are copied: the steps are the same, and a start takes a tenth.
         let group = match STARTED.with(|pool| pool.start(setup)) {
             Ok(group) => group,
             Err(error) => HostDriver::of(&host).abort_run(format!("failed to {error}")),
         };
-        let (more, news) = mpsc::unbounded_channel();
+        let (more, events) = mpsc::unbounded_channel();
         let driver = Driver {
             host: host.clone(),
             group,
             connections: Connections::new(host, more.clone()),
-            news,
-            audience,
-            last_words: Arc::default(),
+            events,
+            consumer,
+            exit_report: Arc::default(),
             asked: false,
             has_read: false,
             over: false,
@@ -143,30 +143,30 @@ impl Driver {
 
     async fn run(mut self) {
         while !self.over {
-            while let Ok(news) = self.news.try_recv() {
-                self.bring(news);
+            while let Ok(event) = self.events.try_recv() {
+                self.deliver(event);
             }
             let (monotonic, wall) = HostDriver::of(&self.host).clocks();
             let clock = Clock { monotonic_ns: monotonic.as_nanos(), wall_ns: wall.as_nanos() };
             match self.group.step(clock) {
                 Ok(Step::Exited(status)) => {
-                    self.last_words().status = Some(status);
+                    self.exit_report().status = Some(status);
                     return self.ended(status);
                 }
                 Ok(Step::Waits { until_ns }) => self.wait(until_ns).await,
-                Ok(step) => self.take(step).await,
+                Ok(step) => self.handle(step).await,
                 Err(broken) => self.fail(&broken),
             }
         }
     }
 
-    fn last_words(&self) -> std::sync::MutexGuard<'_, LastWords> {
-        self.last_words.lock().unwrap_or_else(PoisonError::into_inner)
+    fn exit_report(&self) -> std::sync::MutexGuard<'_, ExitReport> {
+        self.exit_report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A worker that was in the midst of something when it ended has not done its part, unless it failed: that is told then.
     fn ended(&mut self, status: Status) {
-        if let (Audience::Watch(watch), Status::Code(0)) = (&mut self.audience, status)
+        if let (Consumer::Watch(watch), Status::Code(0)) = (&mut self.consumer, status)
             && let Err(why) = watch.ended()
         {
             HostDriver::of(&self.host).abort_run(why);
@@ -174,27 +174,27 @@ impl Driver {
     }
 
     fn fail(&self, broken: &Broken) -> ! {
-        let complaints = self.last_words().complaints();
-        HostDriver::of(&self.host).abort_run(format!("failed to {broken}{complaints}"))
+        let details = self.exit_report().details();
+        HostDriver::of(&self.host).abort_run(format!("failed to {broken}{details}"))
     }
 
-    fn bring(&mut self, news: News) {
-        match news {
-            News::Line(line) => {
+    fn deliver(&mut self, event: HostEvent) {
+        match event {
+            HostEvent::Line(line) => {
                 self.host.record(picklock_sim::host::Origin::default(), What::Told { line: line.clone() });
                 self.group.line(&line);
                 self.asked = true;
             }
-            News::Connected(id, outcome) => self.connections.connected(&mut self.group, id, outcome),
-            News::Accepted(listener, stream, from) => {
+            HostEvent::Connected(id, outcome) => self.connections.connected(&mut self.group, id, outcome),
+            HostEvent::Accepted(listener, stream, from) => {
                 self.connections.accepted(&mut self.group, listener, stream, from);
             }
-            News::Came(id, bytes) => self.group.deliver(id, &bytes),
-            News::Ended(id, how) => self.group.closed(id, how),
+            HostEvent::Came(id, bytes) => self.group.deliver(id, &bytes),
+            HostEvent::Ended(id, how) => self.group.closed(id, how),
         }
     }
 
-    async fn take(&mut self, step: Step) {
+    async fn handle(&mut self, step: Step) {
         match step {
             Step::Point(call) => HostDriver::of(&self.host).pass(access(call.what)).await,
             Step::Connect { socket, to } => self.connections.connect(&mut self.group, socket, to),
@@ -203,74 +203,74 @@ impl Driver {
             Step::Shut { socket } => self.connections.shut(&mut self.group, socket).await,
             Step::Closed { socket } => self.connections.close(&mut self.group, socket),
             Step::Printed(line) => self.print(visible(line)),
-            Step::Complained(line) => self.complain(visible(line)),
+            Step::Stderr(line) => self.on_stderr(visible(line)),
             Step::Refused(what) => {
                 let what = visible(what);
-                self.note(format!("[picklock] refused: {what}"), true);
-                self.last_words().refused(&what);
+                self.record_line(format!("[picklock] refused: {what}"), true);
+                self.exit_report().refused(&what);
             }
             Step::Waits { .. } | Step::Exited(_) => {}
         }
     }
 
     fn print(&mut self, line: String) {
-        if let Audience::Log { says, leads } = &mut self.audience {
+        if let Consumer::Log { says, leads } = &mut self.consumer {
             if let Some(now) = says(&line)
                 && now != std::mem::replace(leads, now)
             {
                 let what = if now { What::Promoted } else { What::Demoted };
                 self.host.record(picklock_sim::host::Origin::default(), what);
             }
-            return self.keep(line);
+            return self.keep_stderr(line);
         }
-        if let Audience::Asker(_) = self.audience {
+        if let Consumer::Asker(_) = self.consumer {
             // What comes before it has read a line answers none: runtimes print warnings as they start.
             self.has_read = self.has_read || self.group.has_read();
             if !self.has_read {
-                return self.complain(line);
+                return self.on_stderr(line);
             }
         }
-        self.note(line.clone(), false);
-        match &mut self.audience {
-            Audience::Watch(watch) => match watch.hear(&line) {
+        self.record_line(line.clone(), false);
+        match &mut self.consumer {
+            Consumer::Watch(watch) => match watch.hear(&line) {
                 Ok(over) => self.over = over,
                 Err(why) => {
-                    let complaints = self.last_words().complaints();
-                    HostDriver::of(&self.host).abort_run(format!("{why}{complaints}"));
+                    let details = self.exit_report().details();
+                    HostDriver::of(&self.host).abort_run(format!("{why}{details}"));
                 }
             },
-            Audience::Asker(tell) => {
+            Consumer::Asker(tell) => {
                 self.asked = false;
                 // Nobody listens once the client is gone.
                 let _ = tell.send(line);
             }
-            Audience::Log { .. } => {}
+            Consumer::Log { .. } => {}
         }
     }
 
-    fn complain(&self, line: String) {
-        self.note(line.clone(), true);
-        self.keep(line);
+    fn on_stderr(&self, line: String) {
+        self.record_line(line.clone(), true);
+        self.keep_stderr(line);
     }
 
-    fn keep(&self, line: String) {
-        let mut words = self.last_words();
-        if words.complaints.len() == COMPLAINTS {
-            words.complaints.remove(0);
+    fn keep_stderr(&self, line: String) {
+        let mut words = self.exit_report();
+        if words.stderr.len() == STDERR_LINES {
+            words.stderr.remove(0);
         }
-        words.complaints.push(line);
+        words.stderr.push(line);
     }
 
-    fn note(&self, line: String, aside: bool) {
+    fn record_line(&self, line: String, aside: bool) {
         self.host.record(picklock_sim::host::Origin::default(), What::Printed { line, aside });
     }
 
-    /// Waits until there is news, or a thread's time has come.
+    /// Waits until there is an event, or a thread's time has come.
     async fn wait(&mut self, until_ns: Option<u64>) {
-        if until_ns.is_none() && self.asked && self.connections.is_empty() && self.news.is_empty() {
-            let complaints = self.last_words().complaints();
-            let must = match self.audience {
-                Audience::Watch(_) => {
+        if until_ns.is_none() && self.asked && self.connections.is_empty() && self.events.is_empty() {
+            let details = self.exit_report().details();
+            let must = match self.consumer {
+                Consumer::Watch(_) => {
                     "has not ended: a worker that nobody asks goes on until it ends by itself or is stopped (flush what it prints)"
                 }
                 _ => {
@@ -279,7 +279,7 @@ impl Driver {
                 }
             };
             HostDriver::of(&self.host).abort_run(format!(
-                "the program waits for nothing and has no connection, and {must}{complaints}"
+                "the program waits for nothing and has no connection, and {must}{details}"
             ));
         }
         let host = self.host.clone();
@@ -289,12 +289,12 @@ impl Driver {
                 None => std::future::pending().await,
             }
         };
-        let news = tokio::select! {
+        let event = tokio::select! {
             biased;
-            news = self.news.recv() => news,
+            event = self.events.recv() => event,
             () = time => None,
         };
-        news.into_iter().for_each(|news| self.bring(news));
+        event.into_iter().for_each(|event| self.deliver(event));
     }
 }
 

@@ -12,8 +12,8 @@ use picklock_supervisor::Setup;
 use tokio::sync::Mutex;
 
 use crate::answer::{Answer, Granted, Question};
-use crate::driver::{self, Ends, LastWords};
-use crate::news::News;
+use crate::driver::{self, ExitReport, Handle};
+use crate::event::HostEvent;
 
 /// A program on a host, asked for a lock.
 pub(crate) struct ProgramLock {
@@ -24,19 +24,19 @@ pub(crate) struct ProgramLock {
 }
 
 struct Talk {
-    ends: Ends,
+    handle: Handle,
     /// Answers that nobody waits for any more: whoever asked was cancelled.
     unclaimed: u32,
     grants: u32,
 }
 
 impl Talk {
-    fn last_words(&self) -> LastWords {
-        self.ends.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn exit_report(&self) -> ExitReport {
+        self.handle.exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn has_ended(&self) -> bool {
-        self.last_words().status.is_some()
+        self.exit_report().status.is_some()
     }
 }
 
@@ -48,7 +48,7 @@ impl ProgramLock {
         checkpoint: Option<Duration>,
         fenced: bool,
     ) -> ProgramLock {
-        let talk = Talk { ends: driver::start(&seat.host, setup), unclaimed: 0, grants: 0 };
+        let talk = Talk { handle: driver::start(&seat.host, setup), unclaimed: 0, grants: 0 };
         ProgramLock { host: seat.host.clone(), checkpoint, fenced, talk: Mutex::new(talk) }
     }
 
@@ -57,7 +57,7 @@ impl ProgramLock {
         while talk.unclaimed > 0 {
             self.next(&mut talk, &line).await;
         }
-        if let Ok(unasked) = talk.ends.lines.try_recv() {
+        if let Ok(unasked) = talk.handle.lines.try_recv() {
             if talk.has_ended() {
                 self.ended(&talk, &line);
             }
@@ -68,7 +68,7 @@ impl ProgramLock {
         }
         talk.unclaimed += 1;
         // If it is gone, there will be no answer.
-        let _ = talk.ends.to.send(News::Line(line.clone()));
+        let _ = talk.handle.to.send(HostEvent::Line(line.clone()));
         let answer = self.next(&mut talk, &line).await;
         question.read(&answer).unwrap_or_else(|| {
             let expected = question.expected();
@@ -79,7 +79,7 @@ impl ProgramLock {
     }
 
     async fn next(&self, talk: &mut Talk, line: &str) -> String {
-        let Some(answer) = talk.ends.lines.recv().await else {
+        let Some(answer) = talk.handle.lines.recv().await else {
             self.ended(talk, line);
         };
         talk.unclaimed -= 1;
@@ -88,11 +88,11 @@ impl ProgramLock {
 
     /// Tells that it is gone, and with what last words.
     fn ended(&self, talk: &Talk, line: &str) -> ! {
-        let words = talk.last_words();
+        let words = talk.exit_report();
         let status = words.status.map(|status| status.to_string()).unwrap_or("was stopped".to_owned());
-        let complaints = words.complaints();
+        let details = words.details();
         HostDriver::of(&self.host)
-            .abort_run(format!("the program {status} before it answered `{line}`{complaints}"));
+            .abort_run(format!("the program {status} before it answered `{line}`{details}"));
     }
 
     async fn granted(&self, key: &Key, given: Granted) -> Grant {

@@ -9,7 +9,7 @@ use picklock_sim::design::{Condition, Conditions, Design, Part, Seat, Topology};
 use picklock_sim::lock::{Belief, Client};
 use picklock_sim::store::{Store, StoreAddress};
 use picklock_stores::KINDS;
-use picklock_supervisor::{Instruction, Looks, Setup, instructions};
+use picklock_supervisor::{ClockReads, Instruction, Setup, instructions};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::ensemble::Ensemble;
@@ -195,7 +195,7 @@ impl Program {
 
     fn setup(&self, words: &[String], seat: &Seat, environment: Vec<(&'static str, String)>) -> Setup {
         let mut setup = network::setup(words, &seat.host);
-        setup.looks = if self.told { Looks::Told } else { Looks::Page };
+        setup.clock_reads = if self.told { ClockReads::Notified } else { ClockReads::Page };
         let ttl = (nanos(seat.ttl) / 1_000_000).to_string();
         let mut env =
             vec![("PICKLOCK_TTL_MS", ttl), ("PYTHONHASHSEED", "0".into()), ("PYTHONUNBUFFERED", "1".into())];

@@ -27,13 +27,13 @@ impl Worker for WorkerProgram {
                 return;
             }
             let watch = Watch::new(&self.host, witness, rounds, self.fenced);
-            let last_words = driver::watch(&self.host, &self.setup, watch).await;
-            let words = last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let exit_report = driver::watch(&self.host, &self.setup, watch).await;
+            let words = exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
             match words.status {
                 None | Some(Status::Code(0)) => {}
                 Some(status) => HostDriver::of(&self.host).abort_run(format!(
                     "the worker {status}: it must get over what its library tells it, and end with 0 or not at all{}",
-                    words.complaints()
+                    words.details()
                 )),
             }
         })

@@ -59,6 +59,6 @@ pub use elsewhere::{Group, Pool};
 pub use instruction::Instruction;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use linux::{Group, Pool};
-pub use setup::{Clock, Files, Limits, Looks, Setup};
+pub use setup::{Clock, ClockReads, Files, Limits, Setup};
 pub use step::{Broken, Call, ConnectError, Ending, SocketId, StartError, Status, Step, What};
 pub use syncs::Syncs;

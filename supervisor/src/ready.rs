@@ -2,7 +2,7 @@
 
 pub use crate::finding::Finding;
 
-/// Looks at all of it; the last one starts a program.
+/// ClockReads at all of it; the last one starts a program.
 #[must_use]
 pub fn findings() -> Vec<Finding> {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

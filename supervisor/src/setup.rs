@@ -24,7 +24,7 @@ pub struct Setup {
     /// What its clocks show during start-up; not later than the first step's.
     pub clock: Clock,
     /// How its looks at the clock are answered.
-    pub looks: Looks,
+    pub clock_reads: ClockReads,
     /// Which files it finds.
     pub files: Files,
     /// What `HOME` is instead of an empty directory, where the program has files of its own: this one. It outlives the
@@ -60,7 +60,7 @@ impl Setup {
             dir: None,
             seed,
             clock: Clock::default(),
-            looks: Looks::Page,
+            clock_reads: ClockReads::Page,
             files: Files::Own,
             home: None,
             syncs: None,
@@ -74,11 +74,11 @@ impl Setup {
 
 /// How looks at the clock and sends are answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Looks {
-    /// Looks read a shared page, sends go unseen until the next call: fast, for sweeps.
+pub enum ClockReads {
+    /// ClockReads read a shared page, sends go unseen until the next call: fast, for sweeps.
     Page,
     /// Each look and each send is a point at which a pause can strike: slow, for exhaustive search.
-    Told,
+    Notified,
 }
 
 /// Which files a program finds beside those of the machine.

@@ -51,7 +51,7 @@ pub enum Step {
     /// One line of standard output, without its end.
     Printed(String),
     /// One line of standard error, without its end.
-    Complained(String),
+    Stderr(String),
     /// All threads wait; the monotonic time at which one of them goes on at the latest, if there is one.
     Waits {
         /// Until when.
@@ -89,7 +89,7 @@ pub enum What {
     Wait,
     /// Sleeps.
     Sleep,
-    /// Looks at the clock.
+    /// ClockReads at the clock.
     Look,
 }
 

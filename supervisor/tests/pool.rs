@@ -7,7 +7,7 @@ mod driver;
 use std::process::Command;
 
 use driver::{Run, START, finish, python_with_redis, run, runtime, setup};
-use picklock_supervisor::{Files, Group, Limits, Looks, Pool, Setup, Status};
+use picklock_supervisor::{ClockReads, Files, Group, Limits, Pool, Setup, Status};
 
 fn python(script: &str, seed: u64) -> Option<Setup> {
     let python = runtime(&["/usr/bin/python3", "python3"])?;
@@ -31,7 +31,7 @@ fn copy(pool: &Pool, setup: &Setup) -> Group {
     group
 }
 
-/// Draws, looks, forks and writes.
+/// Draws, clock_reads, forks and writes.
 const DRAWS: &str = "import glob, os, random, sys, time, uuid
 early = random.random(), time.time()
 for line in sys.stdin:
@@ -57,13 +57,16 @@ print(subprocess.run(['/bin/sh', '-c', 'echo $$ $PPID; echo /proc/[0-9]*; exit 3
 
 #[test]
 fn copies_draw_look_fork_and_write_as_fresh_starts_do() {
-    for (looks, files) in [(Looks::Page, Files::Own), (Looks::Told, Files::Own), (Looks::Page, Files::Shared)]
-    {
+    for (clock_reads, files) in [
+        (ClockReads::Page, Files::Own),
+        (ClockReads::Notified, Files::Own),
+        (ClockReads::Page, Files::Shared),
+    ] {
         let Some(mut setup) = python(DRAWS, 0) else { return };
         if files == Files::Shared {
             setup.command[3] = "import os, random, sys\nfor line in sys.stdin: print(os.getpid(), random.random(), os.urandom(4).hex(), os.listdir('/'))".into();
         }
-        (setup.looks, setup.files) = (looks, files);
+        (setup.clock_reads, setup.files) = (clock_reads, files);
         let pool = pool(&setup);
         for seed in 0..20 {
             setup.seed = seed;

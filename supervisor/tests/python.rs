@@ -7,7 +7,7 @@ mod driver;
 use std::path::Path;
 
 use driver::{run, runtime, setup};
-use picklock_supervisor::{Clock, Ending, Group, Looks, Setup, Status, Step};
+use picklock_supervisor::{Clock, ClockReads, Ending, Group, Setup, Status, Step};
 
 const PYTHON: &str = "/usr/bin/python3";
 
@@ -76,8 +76,8 @@ print(early, flush=True)
 print(time.monotonic(), fcntl.ioctl(0, termios.FIONREAD, b'    '), sep='\\n')";
     let mut setup = python(script, 1);
     setup.clock = Clock { monotonic_ns: 500_000_000, wall_ns: 1_500_000_000 };
-    for looks in [Looks::Page, Looks::Told] {
-        setup.looks = looks;
+    for looks in [ClockReads::Page, ClockReads::Notified] {
+        setup.clock_reads = looks;
         let story = run(&setup, &["one"]);
         let told = [r"(0.5, 1.5, b'\x00\x00\x00\x00')", "1.0", r"b'\x04\x00\x00\x00'"];
         assert_eq!(story.printed(), told, "{story:#?}");
@@ -94,9 +94,9 @@ end = time.monotonic() + 0.01
 n = 0
 while time.monotonic() < end: n += 1
 print(n > 0)";
-    for looks in [Looks::Page, Looks::Told] {
+    for looks in [ClockReads::Page, ClockReads::Notified] {
         let mut setup = python(script, 1);
-        setup.looks = looks;
+        setup.clock_reads = looks;
         let story = run(&setup, &[]);
         assert_eq!(story.printed(), ["True"], "{story:#?}");
         assert!(story.elapsed_ms >= 10);

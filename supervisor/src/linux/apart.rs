@@ -10,7 +10,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use super::newborn::fork;
+use super::child::fork;
 
 /// Which namespaces a program has, beside those that it cannot be without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

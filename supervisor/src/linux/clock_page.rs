@@ -1,8 +1,8 @@
 //! The program's looks at the clock.
 //!
 //! The C library and others read the clock without a call, by code that the kernel maps into each process (the vDSO).
-//! That code is overwritten: in the `Told` mode by the plain calls, in the `Page` mode by the code below, which reads a
-//! page that is shared with the supervisor. It counts the looks, so that a program which waits for time to pass is noticed.
+//! That code is overwritten: in the `Notified` mode by the plain calls, in the `Page` mode by the code below, which reads a
+//! page that is shared with the supervisor. It counts the clock_reads, so that a program which waits for time to pass is noticed.
 
 use std::{
     arch::global_asm,
@@ -17,13 +17,13 @@ use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use syscalls::Sysno;
 
 use super::{go, memory::Memory};
-use crate::{Clock, Looks};
+use crate::{Clock, ClockReads};
 
 /// Where the page lies in every process.
 pub(crate) const PAGE: u64 = 0x6f00_0000_0000;
 /// The descriptor by which the page is mapped; it is closed at once.
 pub(crate) const PAGE_FD: i32 = 990;
-/// Looks between two moves of the time.
+/// ClockReads between two moves of the time.
 const LOOKS: i32 = 1_500;
 const SECOND: u64 = 1_000_000_000;
 
@@ -221,7 +221,7 @@ fn plain(call: Sysno) -> Vec<u8> {
 }
 
 /// Overwrites the code that reads the clock, and the bytes at `AT_RANDOM`, in a process that was just given a new program.
-pub(crate) fn overwrite(memory: Memory, looks: Looks, random: [u8; 16]) -> std::io::Result<Image> {
+pub(crate) fn overwrite(memory: Memory, clock_reads: ClockReads, random: [u8; 16]) -> std::io::Result<Image> {
     let auxiliary = fs::read(format!("/proc/{}/auxv", memory.0))?;
     let value = |key: u32| {
         auxiliary.chunks_exact(16).find_map(|pair| {
@@ -265,7 +265,7 @@ pub(crate) fn overwrite(memory: Memory, looks: Looks, random: [u8; 16]) -> std::
         // A function that is overwritten anyway and has room for the code behind its own eight bytes.
         let room = calls.iter().map(|(name, _)| *name).chain(["__vdso_getrandom"]).filter_map(find);
         let room = room.filter(|(_, size)| *size >= code.len() as u64 + 32).max_by_key(|&(_, size)| size);
-        if let (Looks::Page, Some((at, _))) = (looks, room) {
+        if let (ClockReads::Page, Some((at, _))) = (clock_reads, room) {
             let base = (start + at + 8).next_multiple_of(16);
             let mut lead = |name: &str, target: u64| {
                 let Some((at, _)) = find(name) else { return };

@@ -158,7 +158,7 @@ impl Sockets {
     }
 
     /// Bytes that were sent and not told yet.
-    pub(crate) fn untold(&self) -> usize {
+    pub(crate) fn unsent(&self) -> usize {
         self.all.iter().map(|socket| socket.sent.len()).sum()
     }
 

@@ -34,7 +34,7 @@ impl Effort {
     }
 
     /// The driver is told of a call.
-    pub(crate) fn note_told(&mut self, what: What) {
+    pub(crate) fn note_notified(&mut self, what: What) {
         self.work += if what == What::Connect { CONNECTION } else { TOLD };
     }
 

@@ -10,7 +10,7 @@ use libc::{
 use syscalls::Sysno;
 
 use super::interfaces::COMMANDS;
-use crate::Looks;
+use crate::ClockReads;
 
 /// The descriptor by which a new process sends its listener.
 pub(crate) const START_FD: i32 = 1000;
@@ -211,7 +211,7 @@ const UNKNOWN: u32 = Sysno::mseal as u32 + 1;
 /// system is kept in it.
 const UNSUPPORTED: Sysno = Sysno::fallocate;
 
-/// Sends, which are points in the `Told` mode.
+/// Sends, which are points in the `Notified` mode.
 const SENDS: &[Sysno] = &[Sysno::sendto, Sysno::sendfile];
 
 /// Commands of `fcntl` that look for locks, take them or wait for them.
@@ -227,7 +227,7 @@ const LOCKS: [u32; 6] = [
 /// Calls after which what was written survives a loss of power.
 const SYNCS: &[Sysno] = &[Sysno::fsync, Sysno::fdatasync];
 
-fn rules(looks: Looks, syncs: bool) -> Vec<(Sysno, When)> {
+fn rules(clock_reads: ClockReads, syncs: bool) -> Vec<(Sysno, When)> {
     let mut rules: Vec<_> =
         TOLD.iter().chain(SHARED).chain(FORBIDDEN).map(|&call| (call, When::Always)).collect();
     if syncs {
@@ -236,8 +236,8 @@ fn rules(looks: Looks, syncs: bool) -> Vec<(Sysno, When)> {
     rules.push((Sysno::ioctl, When::Within(1, COMMANDS)));
     rules.extend(LOCKS.map(|command| (Sysno::fcntl, When::Is(1, command))));
     rules.push((Sysno::fcntl, When::Is(1, libc::F_SETLEASE as u32)));
-    match looks {
-        Looks::Page => {
+    match clock_reads {
+        ClockReads::Page => {
             // Those that cannot wait need no answer of ours.
             rules.extend([
                 (Sysno::poll, When::IsNot(2, 0)),
@@ -247,7 +247,7 @@ fn rules(looks: Looks, syncs: bool) -> Vec<(Sysno, When)> {
                 (Sysno::sendto, When::Set(4)),
             ]);
         }
-        Looks::Told => {
+        ClockReads::Notified => {
             let all = [Sysno::poll, Sysno::epoll_wait, Sysno::epoll_pwait, Sysno::recvfrom];
             rules.extend(all.map(|call| (call, When::Always)));
             rules.extend(SENDS.iter().map(|&call| (call, When::Always)));
@@ -318,7 +318,7 @@ pub(crate) const SHARED: &[Sysno] = &[
 ];
 
 /// The filter as the kernel takes it. With `syncs`, those of files are told.
-pub(crate) fn program(looks: Looks, syncs: bool) -> Vec<sock_filter> {
+pub(crate) fn program(clock_reads: ClockReads, syncs: bool) -> Vec<sock_filter> {
     /// `AUDIT_ARCH_X86_64`, which libc does not name: `EM_X86_64`, 64 bits, little endian.
     const X86_64: u32 = libc::EM_X86_64 as u32 | 0x8000_0000 | 0x4000_0000;
     /// Calls of the x32 interface begin here.
@@ -340,7 +340,7 @@ pub(crate) fn program(looks: Looks, syncs: bool) -> Vec<sock_filter> {
     }
     let unsupported = libc::SECCOMP_RET_ERRNO | libc::EOPNOTSUPP as u32;
     program.extend([jump(BPF_JEQ, UNSUPPORTED as u32, 0, 1), answer(unsupported)]);
-    for (call, when) in rules(looks, syncs) {
+    for (call, when) in rules(clock_reads, syncs) {
         let (argument, test) = match when {
             When::Always => {
                 program.extend([jump(BPF_JEQ, call as u32, 0, 1), answer(told)]);

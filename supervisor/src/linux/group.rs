@@ -10,19 +10,19 @@ use syscalls::Sysno;
 
 use super::{
     apart::Apart,
-    births::{await_child, birth, born, exec, parent, renew},
     call::{Answer, Cause, Held, Late},
     clock_page::ClockPage,
+    creation::{await_child, born, create, exec, parent, renew},
     deaths::{buried, exit_process, exit_thread, look_after, send_signal},
     effort::Effort,
     files::{FileSystem, getrandom, read_random},
     filter::{FORBIDDEN, SHARED},
     futex::Futexes,
-    hearing::{Heard, Hearing},
     interfaces::ask_interface,
     life::Life,
     locks::{lease, lock_file, lock_range},
     network::Network,
+    notifications::{Notification, Notifications},
     notify::{Listener, Notice},
     output::Streams,
     pipes::write,
@@ -38,7 +38,7 @@ use super::{
     turns::Turns,
     waiting::{self, has_cause},
 };
-use crate::{Broken, Call, Clock, ConnectError, Ending, Looks, Setup, SocketId, StartError, Step, What};
+use crate::{Broken, Call, Clock, ClockReads, ConnectError, Ending, Setup, SocketId, StartError, Step, What};
 
 /// The processes of one host, in virtual time.
 pub struct Group {
@@ -55,7 +55,7 @@ pub struct Group {
     pub(crate) files: FileSystem,
     /// What it has of its own.
     pub(crate) apart: Apart,
-    hearing: Hearing,
+    notifications: Notifications,
     turns: Turns,
     effort: Effort,
     /// What the driver was not told yet.
@@ -97,11 +97,11 @@ impl Group {
     }
 
     pub(crate) fn start_as(setup: &Setup, started: Started) -> Result<Self, StartError> {
-        let page = match setup.looks {
-            Looks::Page => Some(
+        let page = match setup.clock_reads {
+            ClockReads::Page => Some(
                 ClockPage::new().map_err(|source| StartError::Forbidden { what: "share a page", source })?,
             ),
-            Looks::Told => None,
+            ClockReads::Notified => None,
         };
         if let Some(page) = &page {
             page.show(setup.clock);
@@ -134,7 +134,7 @@ impl Group {
             network: Network::new(&setup, apart),
             files,
             apart,
-            hearing: Hearing::default(),
+            notifications: Notifications::default(),
             turns: Turns::new(setup.seed),
             effort: Effort::default(),
             setup,
@@ -298,12 +298,12 @@ impl Group {
     /// Waits for the next call of the thread that runs, or for its end.
     fn listen(&mut self) -> Result<(), Broken> {
         self.streams.note_run();
-        match self.hearing.wait(&self.listener, &self.table)? {
-            Heard::Nothing => {}
-            Heard::Silence(running) => self.silence(&running)?,
-            Heard::Call(notice) => self.called(notice)?,
-            Heard::End(process) => buried(&mut self.table, &self.listener, process),
-            Heard::HangUp => self.table.end(),
+        match self.notifications.wait(&self.listener, &self.table)? {
+            Notification::Nothing => {}
+            Notification::Silence(running) => self.silence(&running)?,
+            Notification::Call(notice) => self.called(notice)?,
+            Notification::End(process) => buried(&mut self.table, &self.listener, process),
+            Notification::HangUp => self.table.end(),
         }
         self.end_if_over();
         Ok(())
@@ -336,7 +336,7 @@ impl Group {
                 &mut self.table,
                 &self.listener,
                 self.time.page.as_deref(),
-                self.setup.looks,
+                self.setup.clock_reads,
                 process,
                 &notice,
             )?;
@@ -351,10 +351,10 @@ impl Group {
         self.streams.drain();
         self.network.sockets.take_all();
         self.streams.check()?;
-        if self.network.sockets.untold() > self.setup.limits.output {
+        if self.network.sockets.unsent() > self.setup.limits.output {
             return Err(Broken::TooMuchSent(self.setup.limits.output));
         }
-        self.hearing.silence(&mut self.table, running)
+        self.notifications.silence(&mut self.table, running)
     }
 
     /// The program is over when its first process is.
@@ -432,8 +432,11 @@ impl Group {
             State::Called(notice) => {
                 let is_told = self.table.threads[thread].announced || self.starts_up;
                 let caller = self.table.caller(thread);
-                let what =
-                    if is_told { None } else { point(&self.network, self.setup.looks, caller, &notice) };
+                let what = if is_told {
+                    None
+                } else {
+                    point(&self.network, self.setup.clock_reads, caller, &notice)
+                };
                 match what {
                     Some(what) => self.tell(thread, notice, what),
                     None => self.answer(thread, notice),
@@ -453,7 +456,7 @@ impl Group {
     fn tell(&mut self, thread: usize, notice: Notice, what: What) {
         self.table.threads[thread].state = State::Called(notice);
         self.table.threads[thread].announced = true;
-        self.effort.note_told(what);
+        self.effort.note_notified(what);
         self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
     }
 
@@ -579,7 +582,7 @@ impl Group {
             Sysno::getrusage | Sysno::times | Sysno::sysinfo => usage(self.time.clock, caller, notice),
             Sysno::sched_getaffinity | Sysno::sched_setaffinity | Sysno::getcpu => processor(caller, notice),
             Sysno::clone | Sysno::clone3 | Sysno::fork | Sysno::vfork => {
-                birth(&mut self.table, &self.listener, &mut self.events, thread, notice)
+                create(&mut self.table, &self.listener, &mut self.events, thread, notice)
             }
             Sysno::execve | Sysno::execveat => Ok(exec(&mut self.table, thread)),
             Sysno::exit => exit_thread(&mut self.table, &self.listener, thread, notice),

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{
     apart::Apart,
     clock_page::{ClockPage, Image},
+    namespace::NamespaceKeeper,
     notify::Listener,
     spawn::Child,
-    steward::Steward,
     tracing::Parked,
 };
 use crate::Status;
@@ -75,7 +75,7 @@ impl Drop for Lease {
 /// A program that has started up and stands still at the call that ended its start-up.
 pub(crate) struct Template {
     pub(crate) child: Child,
-    pub(crate) steward: Steward,
+    pub(crate) keeper: NamespaceKeeper,
     pub(crate) listener: Arc<Listener>,
     pub(crate) page: Option<Arc<ClockPage>>,
     pub(crate) parked: Parked,
@@ -88,7 +88,7 @@ pub(crate) struct Template {
 impl Template {
     /// The template without its copy, if it is as it was.
     fn cleared(mut self) -> Option<Self> {
-        let is_clear = self.steward.clears().unwrap_or(false);
+        let is_clear = self.keeper.clears().unwrap_or(false);
         // Its end was told, and the next one's is not.
         self.child.status();
         is_clear.then_some(self)

@@ -30,7 +30,7 @@ struct Input {
     backlog: VecDeque<u8>,
     ends: bool,
     /// A line was written to it.
-    was_told: bool,
+    was_sent: bool,
     /// Lines come after start-up.
     is_open: bool,
 }
@@ -113,7 +113,7 @@ impl Streams {
         let (printed, sent) = ready.split_at(self.outputs.len());
         // Of what is printed and sent between two calls the first is told first: who says that it gives a lock back goes on to do so.
         for ((output, make), &comes) in
-            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained]).zip(printed)
+            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Stderr]).zip(printed)
         {
             if comes {
                 output.drain();
@@ -131,8 +131,7 @@ impl Streams {
 
     /// The program ended: tells what is left of its outputs.
     pub(crate) fn tell_rest(&mut self, events: &mut VecDeque<Step>) {
-        for (output, make) in
-            self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Complained])
+        for (output, make) in self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Stderr])
         {
             events.extend(output.rest().map(make));
         }
@@ -140,7 +139,7 @@ impl Streams {
 
     /// Writes one line to the program's standard input.
     pub(crate) fn line(&mut self, line: &str) {
-        self.input.was_told = true;
+        self.input.was_sent = true;
         self.input.backlog.extend(line.bytes());
         self.input.backlog.push_back(b'\n');
         self.input.flush();
@@ -151,7 +150,7 @@ impl Streams {
         let mut unread: libc::c_int = 0;
         // SAFETY: the call writes one number, to a local.
         let told = unsafe { libc::ioctl(self.input.file.as_raw_fd(), libc::TIOCOUTQ, &raw mut unread) };
-        self.input.was_told && self.input.backlog.is_empty() && told == 0 && unread == 0
+        self.input.was_sent && self.input.backlog.is_empty() && told == 0 && unread == 0
     }
 
     /// Ends the program's standard input.
@@ -163,7 +162,7 @@ impl Streams {
 
 impl Input {
     fn new(file: OwnedFd) -> Self {
-        Self { file, backlog: VecDeque::new(), ends: false, was_told: false, is_open: false }
+        Self { file, backlog: VecDeque::new(), ends: false, was_sent: false, is_open: false }
     }
 
     fn flush(&mut self) {

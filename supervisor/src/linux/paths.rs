@@ -48,7 +48,7 @@ pub(crate) struct View {
     links: Vec<(Vec<u8>, &'static str)>,
 }
 
-/// Who looks: what links to oneself mean to it.
+/// Who clock_reads: what links to oneself mean to it.
 struct Looker {
     /// The process, in its own namespace and in the supervisor's.
     process: [u32; 2],

@@ -14,7 +14,7 @@ pub(crate) const HOME: &CStr = c"/dev/shm";
 pub(crate) enum Role {
     /// To run.
     Program,
-    /// To be copied. Copies live in a namespace of their own, which a steward keeps; the init reports their ends.
+    /// To be copied. Copies live in a namespace of their own, which a keeper keeps; the init reports their ends.
     Template,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Plan {
     pub(super) own_files: bool,
     pub(super) home: Option<CString>,
     pub(super) role: Role,
-    pub(super) steward: RawFd,
+    pub(super) keeper: RawFd,
     pub(super) filter: Vec<libc::sock_filter>,
     pub(super) seal: Vec<libc::sock_filter>,
     pub(super) limits: Limits,

@@ -3,11 +3,16 @@
 use syscalls::Sysno;
 
 use super::{network::Network, notify::Notice, table::Caller};
-use crate::{Looks, What};
+use crate::{ClockReads, What};
 
 /// What the driver is told before a call is answered; nothing of most calls.
-pub(crate) fn point(network: &Network, looks: Looks, caller: Caller<'_>, notice: &Notice) -> Option<What> {
-    let told = looks == Looks::Told;
+pub(crate) fn point(
+    network: &Network,
+    clock_reads: ClockReads,
+    caller: Caller<'_>,
+    notice: &Notice,
+) -> Option<What> {
+    let told = clock_reads == ClockReads::Notified;
     Some(match notice.call() {
         Sysno::connect if network.is_of_datagrams(caller, notice) => return None,
         Sysno::connect => What::Connect,

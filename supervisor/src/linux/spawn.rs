@@ -24,8 +24,8 @@ use rustix::{
 };
 
 use super::apart::{Apart, fork_apart};
+use super::child::run_init;
 use super::filter::{program, seal};
-use super::newborn::run_init;
 use super::notify::Listener;
 use super::plan::{HOME, Plan, Role, STAGES};
 use crate::{Files, Setup, StartError, Status};
@@ -45,8 +45,8 @@ pub(crate) struct Started {
     pub(crate) listener: Listener,
     pub(crate) input: OwnedFd,
     pub(crate) output: [OwnedFd; 2],
-    /// Where the steward takes commands, if this is a template.
-    pub(crate) steward: Option<OwnedFd>,
+    /// Where the keeper takes commands, if this is a template.
+    pub(crate) keeper: Option<OwnedFd>,
     /// The program's own ends of its input and its outputs, as long as nobody else needs them.
     pub(crate) ends: [u64; 3],
     /// What it has of its own.
@@ -108,7 +108,7 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
     let pair = || socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None);
     let Ends { input, output, theirs: files } = Ends::new().map_err(forbidden("make a pipe"))?;
     let (control, theirs) = pair().map_err(forbidden("make a socket pair"))?;
-    let (steward, commands) = pair().map_err(forbidden("make a socket pair"))?;
+    let (keeper, commands) = pair().map_err(forbidden("make a socket pair"))?;
     let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(forbidden("make a pipe"));
     let ((watched, lifeline), (report, reported)) = (pipe()?, pipe()?);
     let mut ends = [0; 3];
@@ -144,8 +144,8 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
             .transpose()
             .map_err(zero("the home directory"))?,
         role,
-        steward: commands.as_raw_fd(),
-        filter: program(setup.looks, setup.syncs.is_some()),
+        keeper: commands.as_raw_fd(),
+        filter: program(setup.clock_reads, setup.syncs.is_some()),
         seal: seal(),
         limits: setup.limits,
         files: files.each_ref().map(OwnedFd::as_raw_fd),
@@ -173,8 +173,8 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
     drop((theirs, watched, reported, commands, files));
     let child = Child { init, _lifeline: lifeline, report, status: None };
     let listener = child.listener(&control)?;
-    let steward = (role == Role::Template).then_some(steward);
-    Ok(Started { child, listener, input, output, steward, ends, apart })
+    let keeper = (role == Role::Template).then_some(keeper);
+    Ok(Started { child, listener, input, output, keeper, ends, apart })
 }
 
 /// The variables that are always there, under those that were given.

@@ -178,7 +178,7 @@ impl Stamps {
         self.expected.push(Expected { dir: again, name: name.to_vec() });
     }
 
-    /// Looks for what calls were about to make.
+    /// ClockReads for what calls were about to make.
     pub(crate) fn meet(&mut self) {
         for expected in std::mem::take(&mut self.expected) {
             let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -10,10 +10,10 @@ use super::{
     clock_page::{PAGE, PAGE_FD},
     group::Group,
     life::{Epoll, Lease, Life, Place, Template},
+    namespace::NamespaceKeeper,
     plan::{HOME, Role},
     process::status_field,
     spawn::{self, Ends},
-    steward::Steward,
     table::{State, Thread},
     tracing::Parked,
 };
@@ -23,7 +23,7 @@ impl Template {
     /// Lets a program start up. None if copies of it would share more than their memory.
     pub(crate) fn new(setup: &Setup) -> Option<Self> {
         let mut started = spawn::start(setup, Role::Template).ok()?;
-        let (steward, ends) = (Steward::new(started.steward.take()?), started.ends);
+        let (keeper, ends) = (NamespaceKeeper::new(started.keeper.take()?), started.ends);
         let mut group = Group::start_as(setup, started).ok()?;
         group.start_up().ok()?;
         let Group { life: Life::Own(child), listener, time, table, files, events, apart, .. } = group else {
@@ -39,14 +39,14 @@ impl Template {
         if !is_alone
             || !has_plain_memory(process.pid)
             || setup.files == Files::Own && is_at_home(process.pid)
-            || !steward.prepares().unwrap_or(false)
+            || !keeper.prepares().unwrap_or(false)
         {
             return None;
         }
         let parked = Parked::new(&listener, notice).ok()?;
         let image = process.image;
         let page = time.page;
-        Some(Self { child, steward, listener, page, parked, image, random_files, epolls, apart })
+        Some(Self { child, keeper, listener, page, parked, image, random_files, epolls, apart })
     }
 
     /// Makes a copy with ends of its own.

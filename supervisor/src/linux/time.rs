@@ -87,13 +87,13 @@ impl Time {
         self.in_time(little)
     }
 
-    /// A call that only looks: after many of them, a little time must pass.
+    /// A call that only clock_reads: after many of them, a little time must pass.
     fn spins_too_long(&mut self) -> bool {
         self.spins += 1;
         self.spins > self.most_spins
     }
 
-    /// Holds a call that only looks, if there were many.
+    /// Holds a call that only clock_reads, if there were many.
     fn pause(&mut self, late: Late) -> Option<Answer> {
         if !self.spins_too_long() {
             return None;

@@ -125,7 +125,7 @@ impl Run {
                 format!("{socket} sent {}", String::from_utf8_lossy(bytes).escape_debug())
             }
             Step::Printed(line) => format!("printed {line}"),
-            Step::Complained(line) => format!("complained {line}"),
+            Step::Stderr(line) => format!("complained {line}"),
             other => format!("{other:?}"),
         };
         self.story.steps.push(format!("{:>12} {told}", now - START.monotonic_ns));

@@ -18,8 +18,8 @@ use linux_raw_sys::general::{
 use super::close::close_range;
 use super::filter::{START_FD, START_FLAGS};
 use super::mounts::mount_files;
+use super::namespace::run_keeper;
 use super::plan::{Plan, Role, give_up};
-use super::steward::run_steward;
 
 /// Where the new processes keep the descriptors of their plan: above those that the supervisor has, below the usual limit.
 const OWN_FD: RawFd = START_FD + 10;
@@ -104,7 +104,7 @@ pub(super) unsafe fn run_init(plan: &mut Plan) -> ! {
 unsafe fn keep_own(plan: &mut Plan) {
     let [input, output, errors] = &mut plan.files;
     let own =
-        [input, output, errors, &mut plan.control, &mut plan.steward, &mut plan.lifeline, &mut plan.report];
+        [input, output, errors, &mut plan.control, &mut plan.keeper, &mut plan.lifeline, &mut plan.report];
     let last = OWN_FD + own.len() as RawFd;
     // SAFETY: calls on numbers.
     unsafe {
@@ -130,7 +130,7 @@ unsafe fn wait_for_either(files: [RawFd; 2]) -> bool {
     watched[0].revents != 0
 }
 
-/// The init of a template: reports how each copy ended, and ends with the template or its steward.
+/// The init of a template: reports how each copy ended, and ends with the template or its keeper.
 ///
 /// # Safety
 /// Only in a copy made by `fork`; the files are the lifeline, the report, and the news of children.
@@ -167,7 +167,7 @@ unsafe fn run_program(plan: &Plan) -> ! {
         // Above all that is moved below, so that none is overwritten before it was moved.
         let high = |fd| libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, START_FD + 1);
         let [stdin, stdout, stderr] = plan.files.map(high);
-        let steward = high(plan.steward);
+        let keeper = high(plan.keeper);
         libc::dup3(high(plan.control), START_FD, libc::O_CLOEXEC);
         for (fd, target) in [(stdin, 0), (stdout, 1), (stderr, 2)] {
             libc::dup2(fd, target);
@@ -182,12 +182,12 @@ unsafe fn run_program(plan: &Plan) -> ! {
         // A group of processes of its own, as each copy has one.
         libc::setsid();
         if plan.role == Role::Template {
-            // From now on all children of this process are in a namespace below its own. The first is its steward.
+            // From now on all children of this process are in a namespace below its own. The first is its keeper.
             if libc::unshare(libc::CLONE_NEWPID) < 0 {
                 give_up(START_FD, 8);
             }
             match fork(libc::CLONE_PARENT) {
-                Ok(None) => run_steward(plan, steward),
+                Ok(None) => run_keeper(plan, keeper),
                 Ok(Some(_)) => {}
                 Err(_) => give_up(START_FD, 8),
             }

@@ -1,4 +1,4 @@
-//! Hearing of calls: the supervisor waits while a thread runs, and looks what it means when nothing is heard.
+//! Notifications of calls: the supervisor waits while a thread runs, and looks what it means when nothing is heard.
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -7,7 +7,7 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::{
-    births::has_strangers,
+    creation::has_strangers,
     notify::{Listener, Notice},
     table::{State, Table},
 };
@@ -23,7 +23,7 @@ const BIRTH: u64 = 10;
 const BEFORE: &str = "what comes before its first call";
 
 /// What was heard.
-pub(crate) enum Heard {
+pub(crate) enum Notification {
     /// Nothing, and it is to be listened again.
     Nothing,
     /// Nothing for a while, of processes that run.
@@ -37,13 +37,13 @@ pub(crate) enum Heard {
 
 /// For how long nothing was heard.
 #[derive(Default)]
-pub(crate) struct Hearing {
+pub(crate) struct Notifications {
     silent_slices: u64,
 }
 
-impl Hearing {
+impl Notifications {
     /// Waits for the next call of the thread that runs, or for its end.
-    pub(crate) fn wait(&mut self, listener: &Listener, table: &Table) -> Result<Heard, Broken> {
+    pub(crate) fn wait(&mut self, listener: &Listener, table: &Table) -> Result<Notification, Broken> {
         let broken = |what| move |errno: Errno| Broken::Kernel { what, source: errno.into() };
         let mut running: Vec<usize> =
             table.threads.iter().filter(|thread| thread.is_running()).map(|thread| thread.process).collect();
@@ -54,7 +54,7 @@ impl Hearing {
         );
         let slice = Timespec { tv_sec: 0, tv_nsec: SLICE_MS * 1_000_000 };
         let count = match poll(&mut watched, Some(&slice)) {
-            Err(Errno::INTR) => return Ok(Heard::Nothing),
+            Err(Errno::INTR) => return Ok(Notification::Nothing),
             other => other.map_err(broken("wait for a call"))?,
         };
         let called = watched[0].revents().contains(PollFlags::IN);
@@ -63,22 +63,22 @@ impl Hearing {
         drop(watched);
         if count == 0 {
             self.silent_slices += 1;
-            return Ok(Heard::Silence(running));
+            return Ok(Notification::Silence(running));
         }
         self.silent_slices = 0;
         if called {
             let got = listener.receive();
             let got = got.map_err(|source| Broken::Kernel { what: "receive a call", source })?;
-            return Ok(got.map_or(Heard::Nothing, Heard::Call));
+            return Ok(got.map_or(Notification::Nothing, Notification::Call));
         }
         Ok(match ended {
-            Some(ended) => Heard::End(running[ended]),
-            None if hung_up => Heard::HangUp,
-            None => Heard::Nothing,
+            Some(ended) => Notification::End(running[ended]),
+            None if hung_up => Notification::HangUp,
+            None => Notification::Nothing,
         })
     }
 
-    /// Looks what it means that nothing was heard for a while.
+    /// ClockReads what it means that nothing was heard for a while.
     pub(crate) fn silence(&self, table: &mut Table, running: &[usize]) -> Result<(), Broken> {
         for &process in running {
             let used = table.processes[process].processor_ns();

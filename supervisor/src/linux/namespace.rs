@@ -1,4 +1,4 @@
-//! The steward: the init of the namespace in which copies of a template live, one after the other.
+//! The keeper: the init of the namespace in which copies of a template live, one after the other.
 //!
 //! Each copy finds what a program finds that was just started: an empty directory of its own, a `/proc` with its own
 //! processes, and the first number after the init's.
@@ -21,10 +21,10 @@ const CLEAR: u8 = b'c';
 /// How long a command may take: giving back much memory takes a moment.
 const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
-/// The supervisor's end of a steward.
-pub(crate) struct Steward(OwnedFd);
+/// The supervisor's end of a keeper.
+pub(crate) struct NamespaceKeeper(OwnedFd);
 
-impl Steward {
+impl NamespaceKeeper {
     pub(crate) fn new(commands: OwnedFd) -> Self {
         Self(commands)
     }
@@ -49,11 +49,11 @@ impl Steward {
     }
 }
 
-/// The steward itself.
+/// The keeper itself.
 ///
 /// # Safety
 /// Only in a copy made by `fork`, as the first process of its namespace.
-pub(super) unsafe fn run_steward(plan: &Plan, commands: RawFd) -> ! {
+pub(super) unsafe fn run_keeper(plan: &Plan, commands: RawFd) -> ! {
     /// Where its commands come from; all other descriptors are closed.
     const COMMANDS: RawFd = 0;
     // SAFETY: the calls are async-signal-safe, and all pointers are to constants or to locals with their sizes.

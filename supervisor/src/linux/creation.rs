@@ -13,7 +13,7 @@ use super::{
     process::{Process, status_field},
     table::{State, Table, Thread},
 };
-use crate::{Broken, Looks, Step};
+use crate::{Broken, ClockReads, Step};
 
 /// `CLONE_NEWTIME`; in the flags of `clone` it is part of a signal's number.
 const NEW_TIME: u64 = 0x80;
@@ -63,7 +63,7 @@ pub(crate) fn has_strangers(table: &Table) -> bool {
 }
 
 /// `clone`, `fork` and their kin.
-pub(crate) fn birth(
+pub(crate) fn create(
     table: &mut Table,
     listener: &Listener,
     events: &mut VecDeque<Step>,
@@ -149,7 +149,7 @@ pub(crate) fn renew(
     table: &mut Table,
     listener: &Listener,
     page: Option<&ClockPage>,
-    looks: Looks,
+    clock_reads: ClockReads,
     process: usize,
     notice: &Notice,
 ) -> Result<(), Broken> {
@@ -160,7 +160,7 @@ pub(crate) fn renew(
     let mut random = [0; 16];
     table.processes[process].random.fill_bytes(&mut random);
     let memory = table.processes[process].memory();
-    let image = match clock_page::overwrite(memory, looks, random) {
+    let image = match clock_page::overwrite(memory, clock_reads, random) {
         Ok(image) => image,
         // Gone already, killed from within.
         Err(_) if table.processes[process].ended() => Image::default(),

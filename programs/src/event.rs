@@ -4,7 +4,7 @@ use picklock_sim::stream::Stream;
 use picklock_supervisor::{ConnectError, Ending, SocketId};
 
 /// What its driver hands to it before its next step.
-pub(crate) enum News {
+pub(crate) enum HostEvent {
     /// A line for its standard input.
     Line(String),
     Connected(SocketId, Result<Stream, ConnectError>),
