@@ -9,7 +9,7 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use picklock::{Connection, Design, Grant, Key, Lock, LockError, Seat, on_redis};
+//! use picklock::{Connection, Design, Grant, Key, Lock, LockError, Context, on_redis};
 //! use redis::cmd;
 //!
 //! /// SET NX PX to acquire, DEL to release: whoever comes late deletes the lock of somebody else.
@@ -19,8 +19,8 @@
 //! }
 //!
 //! impl Hasty {
-//!     async fn connect(seat: Seat) -> Result<Hasty, LockError> {
-//!         Ok(Hasty { redis: Connection::to(&seat, 0)?, ttl: seat.ttl })
+//!     async fn connect(context: Context) -> Result<Hasty, LockError> {
+//!         Ok(Hasty { redis: Connection::to(&context, 0)?, ttl: context.ttl })
 //!     }
 //! }
 //!
@@ -89,9 +89,9 @@ pub fn program(command: impl Into<String>) -> Program {
 pub use model::ids::{Key, Token};
 pub use model::time::{Monotonic, WallTime};
 pub use picklock_programs::Program;
-pub use sim::design::{Condition, Design, Seat, StoreAddress, Topology};
+pub use sim::design::{Condition, Context, Design, StoreAddress, Topology};
 pub use sim::engine::Engine;
 pub use sim::host::{Elapsed, Host};
 pub use sim::lock::{Belief, Client, Deadline, Direct, Exclusion, Grant, Lock, LockError, Retry};
-pub use sim::store::{Member, ServerSeat, SimulatedStore, StoreSpec};
+pub use sim::store::{Member, ServerContext, SimulatedStore, StoreSpec};
 pub use sim::task::Task;

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use picklock::{
-    Belief, Connection, Deadline, Design, Gate, Grant, Host, Key, Lock, LockError, Seat, gate, on_redis_with,
+    Belief, Connection, Context, Deadline, Design, Gate, Grant, Host, Key, Lock, LockError, gate,
+    on_redis_with,
 };
 use redis::{Script, cmd};
 
@@ -31,8 +32,8 @@ struct Lease {
 }
 
 impl Lease {
-    async fn connect(seat: Seat, bug: Bug) -> Result<Lease, LockError> {
-        Ok(Lease { redis: Connection::to(&seat, 0)?, host: seat.host, ttl: seat.ttl, bug })
+    async fn connect(context: Context, bug: Bug) -> Result<Lease, LockError> {
+        Ok(Lease { redis: Connection::to(&context, 0)?, host: context.host, ttl: context.ttl, bug })
     }
 
     /// Until when a lease that is asked for now may be relied upon.

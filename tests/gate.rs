@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use picklock::{
-    Connection, Design, GateError, Grant, Host, Key, Lock, LockError, Seat, gate, on_redis, replay,
+    Connection, Context, Design, GateError, Grant, Host, Key, Lock, LockError, gate, on_redis, replay,
 };
 use redis::{Script, cmd};
 
@@ -42,11 +42,11 @@ trait AsyncBefore: Send + Sync + 'static {
 }
 
 fn design<F: AsyncBefore + Clone>(name: &str, before: F) -> Design {
-    on_redis(name, 1, move |seat: Seat| {
+    on_redis(name, 1, move |context: Context| {
         let before = before.clone();
         async move {
-            let redis = Connection::to(&seat, 0)?;
-            Ok(Plain { host: seat.host, redis, ttl: seat.ttl, before })
+            let redis = Connection::to(&context, 0)?;
+            Ok(Plain { host: context.host, redis, ttl: context.ttl, before })
         }
     })
 }
@@ -216,9 +216,9 @@ fn a_scenario_that_proves_nothing_fails() {
 
 #[test]
 fn a_scenario_that_says_nothing_of_the_lock_fails_if_it_was_asked_for() {
-    let many = on_redis("many", 3, |seat: Seat| async move {
-        let redis = Connection::to(&seat, 0)?;
-        Ok(Plain { host: seat.host, redis, ttl: seat.ttl, before: FromHost })
+    let many = on_redis("many", 3, |context: Context| async move {
+        let redis = Connection::to(&context, 0)?;
+        Ok(Plain { host: context.host, redis, ttl: context.ttl, before: FromHost })
     });
     let text = message(|| gate(many.clone()).scenarios(["calm", "failover"]).seeds(3).assert_holds());
     assert!(
@@ -361,7 +361,7 @@ fn a_lock_that_connects_by_a_client_of_its_own_is_told_of_the_socket_and_not_of_
 
 #[test]
 fn a_lock_whose_clients_cannot_be_made_is_told_why() {
-    let none = on_redis("none", 1, |_: Seat| async {
+    let none = on_redis("none", 1, |_: Context| async {
         let refused = std::net::TcpStream::connect(("127.0.0.1", 1)).map(drop);
         refused?;
         Err::<Plain<FromHost>, LockError>(LockError::new("port 1 is open"))

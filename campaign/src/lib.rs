@@ -27,7 +27,7 @@
 //!     }
 //! }
 //!
-//! let design = Design::new("generous", |seat| async move { Ok(Client::lock(Generous(seat.host))) });
+//! let design = Design::new("generous", |context| async move { Ok(Client::lock(Generous(context.host))) });
 //! let mut scenario = Scenario::parse("quiet.toml", "summary = 'nothing goes wrong'", &[])?;
 //! scenario.set("clients=2")?;
 //!

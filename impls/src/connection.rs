@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use futures_core::Stream as _;
 use picklock_redis::{PORT, sentinel};
-use picklock_sim::design::{Seat, StoreAddress};
+use picklock_sim::design::{Context, StoreAddress};
 use picklock_sim::host::Host;
 use picklock_sim::lock::LockError;
 use picklock_sim::task::Task;
@@ -102,16 +102,16 @@ impl Connection {
         Ok(connection)
     }
 
-    /// A connection to the store number `index` (from 0) of a client's seat, with half the lease time as its timeout:
+    /// A connection to the store number `index` (from 0) of a client's context, with half the lease time as its timeout:
     /// a reply that comes later than that leaves little of the lease to work in. It connects with the first command.
     ///
     /// # Errors
     /// When the design has fewer stores.
-    pub fn to(seat: &Seat, index: usize) -> Result<Connection, LockError> {
-        let address = seat.stores.get(index).ok_or_else(|| {
-            LockError::new(format!("there is no store {index}: the design has {}", seat.stores.len()))
+    pub fn to(context: &Context, index: usize) -> Result<Connection, LockError> {
+        let address = context.stores.get(index).ok_or_else(|| {
+            LockError::new(format!("there is no store {index}: the design has {}", context.stores.len()))
         })?;
-        Ok(Connection::new(&seat.host, address.clone(), seat.ttl / 2))
+        Ok(Connection::new(&context.host, address.clone(), context.ttl / 2))
     }
 
     /// Connects now, unless it is connected already.

@@ -22,7 +22,7 @@
 //! use std::time::Duration;
 //!
 //! use picklock_impls::{Connection, on_redis};
-//! use picklock_sim::design::Seat;
+//! use picklock_sim::design::Context;
 //! use picklock_sim::host::Host;
 //! use picklock_model::ids::Key;
 //! use picklock_sim::lock::{Grant, Lock, LockError};
@@ -35,8 +35,8 @@
 //! }
 //!
 //! impl Mine {
-//!     async fn connect(seat: Seat) -> Result<Mine, LockError> {
-//!         Ok(Mine { redis: Connection::to(&seat, 0)?, host: seat.host, ttl: seat.ttl })
+//!     async fn connect(context: Context) -> Result<Mine, LockError> {
+//!         Ok(Mine { redis: Connection::to(&context, 0)?, host: context.host, ttl: context.ttl })
 //!     }
 //! }
 //!

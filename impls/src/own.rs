@@ -5,7 +5,7 @@
 
 use std::future::Future;
 
-use picklock_sim::design::{Condition, Design, Seat, Topology};
+use picklock_sim::design::{Condition, Context, Design, Topology};
 use picklock_sim::lock::{Client, Lock, LockError};
 
 use picklock_redis::Redis;
@@ -18,11 +18,11 @@ use picklock_redis::Redis;
 pub fn on_redis<L, F, Fut>(name: &str, nodes: u32, connect: F) -> Design
 where
     L: Lock,
-    F: Fn(Seat) -> Fut + Send + Sync + 'static,
+    F: Fn(Context) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<L, LockError>> + Send + 'static,
 {
-    let client = move |seat| {
-        let connecting = connect(seat);
+    let client = move |context| {
+        let connecting = connect(context);
         async move { Ok(Client::lock(connecting.await?)) }
     };
     let design = Design::new(name, client).on_stores(Topology::independent(nodes), Redis::default());
@@ -37,7 +37,7 @@ where
 ///
 /// ```
 /// use picklock_impls::{Connection, on_redis_with};
-/// use picklock_sim::design::Seat;
+/// use picklock_sim::design::Context;
 /// use picklock_model::ids::Key;
 /// use picklock_sim::lock::{Grant, Lock, LockError};
 /// use redis::cmd;
@@ -53,8 +53,8 @@ where
 /// }
 ///
 /// impl Mine {
-///     async fn connect(seat: Seat, options: Options) -> Result<Mine, LockError> {
-///         Ok(Mine { redis: Connection::to(&seat, 0)?, options })
+///     async fn connect(context: Context, options: Options) -> Result<Mine, LockError> {
+///         Ok(Mine { redis: Connection::to(&context, 0)?, options })
 ///     }
 /// }
 ///
@@ -79,8 +79,8 @@ pub fn on_redis_with<P, L, F, Fut>(name: &str, nodes: u32, params: P, connect: F
 where
     P: Clone + Send + Sync + 'static,
     L: Lock,
-    F: Fn(Seat, P) -> Fut + Send + Sync + 'static,
+    F: Fn(Context, P) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<L, LockError>> + Send + 'static,
 {
-    on_redis(name, nodes, move |seat| connect(seat, params.clone()))
+    on_redis(name, nodes, move |context| connect(context, params.clone()))
 }

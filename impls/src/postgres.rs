@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use picklock_postgres::PORT;
-use picklock_sim::design::Seat;
+use picklock_sim::design::Context;
 use picklock_sim::host::Host;
 use picklock_sim::lock::LockError;
 use picklock_sim::store::StoreAddress;
@@ -146,8 +146,8 @@ impl Drop for Session {
 }
 
 /// The name of the host on which a client finds the only server of its design.
-pub(crate) fn server_of(seat: &Seat) -> Result<String, LockError> {
-    match seat.stores.first() {
+pub(crate) fn server_of(context: &Context) -> Result<String, LockError> {
+    match context.stores.first() {
         Some(StoreAddress::Host(name)) => Ok(name.clone()),
         Some(StoreAddress::Ask(_)) => Err(LockError::new("nobody can be asked where a PostgreSQL server is")),
         None => Err(LockError::new("the design has no server")),

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_model::time::nanos;
-use picklock_sim::design::ServerSeat;
+use picklock_sim::design::ServerContext;
 use picklock_sim::host::Host;
 use picklock_sim::resource::{Operation, Resource};
 use picklock_sim::stream::Stream;
@@ -38,8 +38,8 @@ pub(crate) struct Request {
 }
 
 /// Serves the queue until its host stops.
-pub(crate) async fn serve(seat: ServerSeat) {
-    let host = seat.host;
+pub(crate) async fn serve(context: ServerContext) {
+    let host = context.host;
     let Ok(listener) = host.bind(PORT).await else { return };
     // A fair lock is a queue: whoever asks first is served first, and one at a time.
     let consumer = Arc::new(Mutex::new(Resource::new(host.clone(), PATIENCE)));

@@ -25,40 +25,40 @@ const fn ms(ms: u64) -> Duration {
 
 /// Read, work, write the next value, in the row or at the resource.
 fn workload() -> Workload {
-    Arc::new(|seat| {
+    Arc::new(|context| {
         Box::pin(async move {
-            let witness = seat.witness.clone();
-            let mut resource = seat.resource;
-            let done = witness.last_section();
-            for section in seat.plan.sections.iter().filter(|section| section.ordinal > done) {
-                seat.host.sleep(section.think).await;
+            let recorder = context.recorder.clone();
+            let mut resource = context.resource;
+            let done = recorder.last_section();
+            for section in context.plan.sections.iter().filter(|section| section.ordinal > done) {
+                context.host.sleep(section.think).await;
                 let key = section.key.clone();
-                witness.waiting(section.ordinal, &key);
-                match &seat.client {
+                recorder.waiting(section.ordinal, &key);
+                match &context.client {
                     Client::Direct(_) | Client::Worker(_) => panic!("a row lock is a lock"),
-                    Client::Lock(lock) => match lock.acquire(&seat.host, &key, seat.wait).await {
+                    Client::Lock(lock) => match lock.acquire(&context.host, &key, context.wait).await {
                         Ok(Some(grant)) => {
-                            witness.acquired(&grant);
+                            recorder.acquired(&grant);
                             let mut pending = false;
-                            if seat.own_data {
+                            if context.own_data {
                                 // A database that died has given the transaction up.
                                 if let Ok(found) = lock.apply(&grant, Operation::Read).await {
-                                    seat.host.sleep(section.work).await;
+                                    context.host.sleep(section.work).await;
                                     let next = Operation::Write(found.value() + 1);
                                     match lock.apply(&grant, next).await {
                                         Ok(applied) => pending = matches!(applied, Applied::AtRelease(_)),
-                                        Err(_) => witness.change(What::WriteRefused { key: key.clone() }),
+                                        Err(_) => recorder.change(What::WriteRefused { key: key.clone() }),
                                     }
                                 }
                             } else {
                                 let value = resource.apply(&key, Operation::Read, None).await.unwrap();
-                                seat.host.sleep(section.work).await;
+                                context.host.sleep(section.work).await;
                                 resource.apply(&key, Operation::Write(value + 1), None).await.unwrap();
                             }
-                            witness.releasing(section.ordinal, &key);
+                            recorder.releasing(section.ordinal, &key);
                             let outcome = lock.release(grant).await;
                             if pending {
-                                witness.change(match &outcome {
+                                recorder.change(match &outcome {
                                     Ok(()) => What::WriteAcknowledged { key: key.clone() },
                                     Err(error) if error.is_undone() => {
                                         What::WriteRefused { key: key.clone() }
@@ -67,15 +67,15 @@ fn workload() -> Workload {
                                 });
                             }
                             let error = outcome.err();
-                            witness.released(section.ordinal, &key, error.as_ref());
+                            recorder.released(section.ordinal, &key, error.as_ref());
                         }
-                        Ok(None) => witness.not_acquired(&key, "the wait was over"),
-                        Err(error) => witness.not_acquired(&key, &error.to_string()),
+                        Ok(None) => recorder.not_acquired(&key, "the wait was over"),
+                        Err(error) => recorder.not_acquired(&key, &error.to_string()),
                     },
                 }
-                witness.idle(section.ordinal);
+                recorder.idle(section.ordinal);
             }
-            witness.finished();
+            recorder.finished();
         })
     })
 }

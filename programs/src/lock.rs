@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::Seat;
+use picklock_sim::design::Context;
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError, Retry};
@@ -43,13 +43,13 @@ impl Talk {
 impl ProgramLock {
     /// Starts the program. It is asked to renew as often as `checkpoint` says, if at all; its tokens count if it is `fenced`.
     pub(crate) fn start(
-        seat: &Seat,
+        context: &Context,
         setup: &Setup,
         checkpoint: Option<Duration>,
         fenced: bool,
     ) -> ProgramLock {
-        let talk = Talk { handle: driver::start(&seat.host, setup), unclaimed: 0, grants: 0 };
-        ProgramLock { host: seat.host.clone(), checkpoint, fenced, talk: Mutex::new(talk) }
+        let talk = Talk { handle: driver::start(&context.host, setup), unclaimed: 0, grants: 0 };
+        ProgramLock { host: context.host.clone(), checkpoint, fenced, talk: Mutex::new(talk) }
     }
 
     async fn ask(&self, question: Question, line: String) -> Answer {

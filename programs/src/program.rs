@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use picklock_model::time::nanos;
-use picklock_sim::design::{Condition, Conditions, Design, Part, Seat, Topology};
+use picklock_sim::design::{Condition, Conditions, Context, Design, Part, Topology};
 use picklock_sim::lock::{Belief, Client};
 use picklock_sim::store::{Store, StoreAddress};
 use picklock_stores::KINDS;
@@ -147,14 +147,14 @@ impl Program {
         }
         let (topology, store) = self.stores();
         let (program, parts, spec) = (self.clone(), parts(&words), Arc::clone(&store.spec));
-        let client = move |seat: Seat| {
-            let setup = program.setup(&words, &seat, spec.environment(&seat.stores));
+        let client = move |context: Context| {
+            let setup = program.setup(&words, &context, spec.environment(&context.stores));
             let (worker, fenced) = (program.worker, program.fenced);
-            let checkpoint = program.renews.then_some(seat.ttl / 3);
+            let checkpoint = program.renews.then_some(context.ttl / 3);
             async move {
                 Ok(match worker {
-                    true => Client::worker(WorkerProgram { host: seat.host, setup, fenced }),
-                    false => Client::lock(ProgramLock::start(&seat, &setup, checkpoint, fenced)),
+                    true => Client::worker(WorkerProgram { host: context.host, setup, fenced }),
+                    false => Client::lock(ProgramLock::start(&context, &setup, checkpoint, fenced)),
                 })
             }
         };
@@ -193,10 +193,10 @@ impl Program {
         instructions::of(&setup)
     }
 
-    fn setup(&self, words: &[String], seat: &Seat, environment: Vec<(&'static str, String)>) -> Setup {
-        let mut setup = network::setup(words, &seat.host);
+    fn setup(&self, words: &[String], context: &Context, environment: Vec<(&'static str, String)>) -> Setup {
+        let mut setup = network::setup(words, &context.host);
         setup.clock_reads = if self.told { ClockReads::Notified } else { ClockReads::Page };
-        let ttl = (nanos(seat.ttl) / 1_000_000).to_string();
+        let ttl = (nanos(context.ttl) / 1_000_000).to_string();
         let mut env =
             vec![("PICKLOCK_TTL_MS", ttl), ("PYTHONHASHSEED", "0".into()), ("PYTHONUNBUFFERED", "1".into())];
         env.push(("PYTHONDONTWRITEBYTECODE", "1".into()));

@@ -11,7 +11,7 @@ use picklock_sim::design::Design;
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::store::{Keeps, Server, ServerSeat, Store, StoreSpec, complete};
+use picklock_sim::store::{Keeps, Server, ServerContext, Store, StoreSpec, complete};
 use picklock_stores::KINDS;
 use picklock_supervisor::Syncs;
 use tempfile::TempDir;
@@ -65,7 +65,7 @@ pub fn version(kind: &str) -> Option<String> {
 /// Stores of this kind, served by its real servers.
 pub(crate) fn real(spec: Arc<dyn StoreSpec>) -> Store {
     let served = Arc::clone(&spec);
-    Store { spec, server: Server::Real(Arc::new(move |seat| serve(&*served, seat))) }
+    Store { spec, server: Server::Real(Arc::new(move |context| serve(&*served, context))) }
 }
 
 /// What a member of a run left behind.
@@ -124,25 +124,25 @@ fn kept(host: &Host) -> Files {
 }
 
 /// Runs the real server of one member.
-fn serve(spec: &dyn StoreSpec, seat: ServerSeat) -> BoxFuture<'static, ()> {
-    let Some(server) = spec.real_server(&seat.member, &seat.members, &seat.settings) else {
-        HostDriver::of(&seat.host)
+fn serve(spec: &dyn StoreSpec, context: ServerContext) -> BoxFuture<'static, ()> {
+    let Some(server) = spec.real_server(&context.member, &context.members, &context.settings) else {
+        HostDriver::of(&context.host)
             .abort_run(format!("picklock starts no real server of {} here", spec.name()));
     };
-    let mut setup = network::setup(&server.command, &seat.host);
+    let mut setup = network::setup(&server.command, &context.host);
     match server.keeps {
         Keeps::Nothing => {}
         // What an ensemble has acknowledged is synced, in files that are changed within: no loss of power takes it.
-        Keeps::All => setup.home = Some(kept(&seat.host).path),
+        Keeps::All => setup.home = Some(kept(&context.host).path),
         Keeps::Synced => {
-            let Files { path, syncs, lost_power } = kept(&seat.host);
+            let Files { path, syncs, lost_power } = kept(&context.host);
             if lost_power && let Err(error) = syncs.lose_power(&path) {
-                let name = seat.host.name();
-                HostDriver::of(&seat.host)
+                let name = context.host.name();
+                HostDriver::of(&context.host)
                     .abort_run(format!("failed to take from {name} what it had not synced: {error}"));
             }
             (setup.home, setup.syncs) = (Some(path), Some(syncs));
         }
     }
-    Box::pin(driver::serve(seat.host, setup, server.leads))
+    Box::pin(driver::serve(context.host, setup, server.leads))
 }

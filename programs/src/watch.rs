@@ -15,7 +15,7 @@ use picklock_model::ids::Key;
 use picklock_model::plan::Phase;
 use picklock_sim::host::Host;
 use picklock_sim::lock::Grant;
-use picklock_sim::witness::Witness;
+use picklock_sim::recorder::BeliefRecorder;
 
 use crate::answer::{self, Granted};
 
@@ -57,7 +57,7 @@ enum Stand {
 /// Follows what a worker reports, and tells the world.
 pub(crate) struct Watch {
     host: Host,
-    witness: Witness,
+    recorder: BeliefRecorder,
     stand: Stand,
     /// The section that it is in.
     section: u32,
@@ -71,13 +71,13 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Its first section begins.
-    pub(crate) fn new(host: &Host, witness: Witness, rounds: Vec<u32>, fenced: bool) -> Watch {
+    pub(crate) fn new(host: &Host, recorder: BeliefRecorder, rounds: Vec<u32>, fenced: bool) -> Watch {
         let mut rounds = VecDeque::from(rounds);
         let section = rounds.pop_front().unwrap_or_default();
         // What it sends before its first report is already in the service of that.
-        witness.phase(section, Phase::Idle);
+        recorder.phase(section, Phase::Idle);
         let (host, stand) = (host.clone(), Stand::Free(None));
-        Watch { host, witness, stand, section, rounds, begun: false, fenced, grants: 0 }
+        Watch { host, recorder, stand, section, rounds, begun: false, fenced, grants: 0 }
     }
 
     /// Takes a line that it printed. True once it has had all its rounds and asks for one more: it is to be stopped.
@@ -138,7 +138,7 @@ impl Watch {
                 Err(format!("the worker ended while it held `{key}`: it must print `frees {key}` before"))
             }
             Stand::Wants(key) => {
-                self.witness.not_acquired(key, "the worker ended");
+                self.recorder.not_acquired(key, "the worker ended");
                 Ok(())
             }
             Stand::Free(_) => {
@@ -163,14 +163,14 @@ impl Watch {
 
     fn wants(&mut self, key: Key) {
         self.begins();
-        self.witness.waiting(self.section, &key);
+        self.recorder.waiting(self.section, &key);
         self.stand = Stand::Wants(key);
     }
 
     /// It says that it holds what it has not said that it wants.
     fn holds_at_once(&mut self, key: Key, given: Granted) {
         self.begins();
-        self.witness.phase(self.section, Phase::Acquire);
+        self.recorder.phase(self.section, Phase::Acquire);
         self.holds(key, given)
     }
 
@@ -180,19 +180,19 @@ impl Watch {
         let mut grant = Grant::new(&key, owner);
         grant.token = given.token.filter(|_| self.fenced);
         grant.deadline = given.until.map(|until| until.on(&self.host));
-        self.witness.acquired(&grant);
-        self.witness.phase(self.section, Phase::Work);
+        self.recorder.acquired(&grant);
+        self.recorder.phase(self.section, Phase::Work);
         self.stand = Stand::Holds(key);
     }
 
     fn frees(&mut self, key: Key) {
-        self.witness.releasing(self.section, &key);
+        self.recorder.releasing(self.section, &key);
         self.stand = Stand::Free(Some(key));
     }
 
     fn gives_up(&mut self, key: &Key) {
-        self.witness.not_acquired(key, "the worker gave up");
-        self.witness.idle(self.section);
+        self.recorder.not_acquired(key, "the worker gave up");
+        self.recorder.idle(self.section);
         self.stand = Stand::Free(None);
     }
 
@@ -201,7 +201,7 @@ impl Watch {
         if let Stand::Free(key) = &mut self.stand
             && let Some(key) = key.take()
         {
-            self.witness.released(self.section, &key, None);
+            self.recorder.released(self.section, &key, None);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::witness::Witness;
+use picklock_sim::recorder::BeliefRecorder;
 use picklock_sim::worker::Worker;
 use picklock_supervisor::{Setup, Status};
 
@@ -21,12 +21,12 @@ pub(crate) struct WorkerProgram {
 }
 
 impl Worker for WorkerProgram {
-    fn work(&self, rounds: Vec<u32>, witness: Witness) -> BoxFuture<'_, ()> {
+    fn work(&self, rounds: Vec<u32>, recorder: BeliefRecorder) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if rounds.is_empty() {
                 return;
             }
-            let watch = Watch::new(&self.host, witness, rounds, self.fenced);
+            let watch = Watch::new(&self.host, recorder, rounds, self.fenced);
             let exit_report = driver::watch(&self.host, &self.setup, watch).await;
             let words = exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
             match words.status {

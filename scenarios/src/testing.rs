@@ -6,7 +6,9 @@ use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
-use picklock_sim::store::{Member, OwnAction, ServerSeat, SimulatedStore, StoreParams, StoreSpec, Topology};
+use picklock_sim::store::{
+    Member, OwnAction, ServerContext, SimulatedStore, StoreParams, StoreSpec, Topology,
+};
 
 pub struct MadeUp;
 
@@ -68,7 +70,7 @@ impl StoreSpec for MadeUp {
 }
 
 impl SimulatedStore for MadeUp {
-    fn serve(&self, _: ServerSeat) -> BoxFuture<'static, ()> {
+    fn serve(&self, _: ServerContext) -> BoxFuture<'static, ()> {
         Box::pin(async {})
     }
 }

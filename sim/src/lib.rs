@@ -21,7 +21,7 @@
 //!     WorldSpec,
 //! };
 //! use picklock_sim::resource::Operation;
-//! use picklock_sim::run::{ClientSeat, Workload, run};
+//! use picklock_sim::run::{ClientContext, Workload, run};
 //! use picklock_model::seed::Seed;
 //! use picklock_model::trace::What;
 //!
@@ -37,20 +37,20 @@
 //!     }
 //! }
 //!
-//! let design = Design::new("generous", |seat| async move { Ok(Client::lock(Generous(seat.host))) });
+//! let design = Design::new("generous", |context| async move { Ok(Client::lock(Generous(context.host))) });
 //!
 //! // What a client does with its lock: here one section that writes the guarded resource.
-//! let workload: Workload = Arc::new(|seat: ClientSeat| {
+//! let workload: Workload = Arc::new(|context: ClientContext| {
 //!     Box::pin(async move {
-//!         let ClientSeat { host, client, witness, mut resource, plan, wait, .. } = seat;
+//!         let ClientContext { host, client, recorder, mut resource, plan, wait, .. } = context;
 //!         let (Client::Lock(lock), section) = (client, &plan.sections[0]) else { return };
-//!         witness.waiting(section.ordinal, &section.key);
+//!         recorder.waiting(section.ordinal, &section.key);
 //!         let Ok(Some(grant)) = lock.acquire(&host, &section.key, wait).await else { return };
-//!         witness.acquired(&grant);
+//!         recorder.acquired(&grant);
 //!         host.sleep(section.work).await;
-//!         witness.phase(section.ordinal, Phase::Write);
+//!         recorder.phase(section.ordinal, Phase::Write);
 //!         let _ = resource.apply(&section.key, Operation::Write(1), grant.token).await;
-//!         witness.finished();
+//!         recorder.finished();
 //!     })
 //! });
 //!
@@ -126,7 +126,7 @@ pub mod run;
 mod world;
 
 pub use base::{own_thread, waiter};
-pub use contract::{data, design, family, lock, param, span, store, witness, worker};
+pub use contract::{data, design, family, lock, param, recorder, span, store, worker};
 pub use controls::{oracle, resource};
 pub use host::{disk, driver, sleep, stream, task};
 pub use run::live;

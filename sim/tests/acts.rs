@@ -53,10 +53,10 @@ fn a_made_up_act_is_done_and_told() {
             action: Action::MadeUp,
         }],
     };
-    let workload: Workload = Arc::new(|seat| {
+    let workload: Workload = Arc::new(|context| {
         Box::pin(async move {
-            seat.host.sleep(Duration::from_secs(1)).await;
-            seat.witness.finished();
+            context.host.sleep(Duration::from_secs(1)).await;
+            context.recorder.finished();
         })
     });
     let design = Design::new("idle", |_| async { Ok(Client::direct(Idle)) });

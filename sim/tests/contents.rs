@@ -9,7 +9,7 @@ use picklock_model::ids::Key;
 use picklock_model::plan::{ClientPlan, Habits, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Content, Event, Trace, What};
-use picklock_sim::design::{Design, ServerSeat, Topology};
+use picklock_sim::design::{Design, ServerContext, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
 use picklock_sim::run::{Workload, run};
@@ -30,8 +30,8 @@ impl Lock for NoLock {
 }
 
 /// Answers every request with `OK`.
-async fn server(seat: ServerSeat) {
-    let listener = seat.host.bind(PORT).await.unwrap();
+async fn server(context: ServerContext) {
+    let listener = context.host.bind(PORT).await.unwrap();
     let (mut stream, _) = listener.accept().await.unwrap();
     let mut request = [0; 5];
     while stream.read_exact(&mut request).await.is_ok() {
@@ -62,12 +62,12 @@ fn asking(engine: Engine, request: &'static [u8; 5]) -> Trace {
         clients: vec![ClientPlan::new("client-1", vec![section])],
         injections: Vec::new(),
     };
-    let workload: Workload = Arc::new(move |seat| {
+    let workload: Workload = Arc::new(move |context| {
         Box::pin(async move {
-            let mut stream = seat.host.connect("node-1", PORT).await.unwrap();
+            let mut stream = context.host.connect("node-1", PORT).await.unwrap();
             stream.write_all(request).await.unwrap();
             stream.read_exact(&mut [0; 2]).await.unwrap();
-            seat.witness.finished();
+            context.recorder.finished();
         })
     });
     run(engine, &design, &plan, &workload).unwrap().trace

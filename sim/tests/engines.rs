@@ -48,26 +48,26 @@ impl Lock for Oracle {
 }
 
 fn workload() -> Workload {
-    Arc::new(|seat| {
+    Arc::new(|context| {
         Box::pin(async move {
-            let witness = seat.witness.clone();
-            let mut resource = seat.resource;
-            let Client::Lock(lock) = seat.client else { return };
-            for section in &seat.plan.sections {
-                seat.host.sleep(section.think).await;
-                witness.waiting(section.ordinal, &section.key);
-                let Ok(Some(grant)) = lock.acquire(&seat.host, &section.key, seat.wait).await else {
+            let recorder = context.recorder.clone();
+            let mut resource = context.resource;
+            let Client::Lock(lock) = context.client else { return };
+            for section in &context.plan.sections {
+                context.host.sleep(section.think).await;
+                recorder.waiting(section.ordinal, &section.key);
+                let Ok(Some(grant)) = lock.acquire(&context.host, &section.key, context.wait).await else {
                     continue;
                 };
-                witness.acquired(&grant);
+                recorder.acquired(&grant);
                 let value = resource.apply(&section.key, Operation::Read, None).await.unwrap();
-                seat.host.sleep(section.work).await;
+                context.host.sleep(section.work).await;
                 resource.apply(&section.key, Operation::Write(value + 1), None).await.unwrap();
-                witness.releasing(section.ordinal, &section.key);
+                recorder.releasing(section.ordinal, &section.key);
                 lock.release(grant).await.unwrap();
-                witness.released(section.ordinal, &section.key, None);
+                recorder.released(section.ordinal, &section.key, None);
             }
-            witness.finished();
+            recorder.finished();
         })
     })
 }
@@ -99,7 +99,8 @@ fn plan(seed: u64) -> Plan {
 }
 
 fn oracle() -> Design {
-    Design::new("oracle", |seat| async move { Ok(Client::lock(Oracle(seat.host))) }).believing(Belief::Naive)
+    Design::new("oracle", |context| async move { Ok(Client::lock(Oracle(context.host))) })
+        .believing(Belief::Naive)
 }
 
 fn no_lock() -> Design {
@@ -155,7 +156,7 @@ fn spawning() -> Design {
         });
         Ok(Client::lock(Oracle(host)))
     }
-    Design::new("spawning", |seat| connect(seat.host))
+    Design::new("spawning", |context| connect(context.host))
 }
 
 /// When the spawned task of client-1 beat, in milliseconds, with this done to the client after 100 ms.
@@ -221,6 +222,6 @@ impl Lock for Threaded {
 
 #[test]
 fn a_thread_of_the_locks_own_may_wake_it_and_do_nothing_else() {
-    let threaded = Design::new("threaded", |seat| async move { Ok(Client::lock(Threaded(seat.host))) });
+    let threaded = Design::new("threaded", |context| async move { Ok(Client::lock(Threaded(context.host))) });
     assert_eq!(final_value(&threaded.believing(Belief::Naive), Engine::Event), 6);
 }

@@ -16,7 +16,7 @@ use picklock_sim::design::{Design, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
 use picklock_sim::run::{Options, Workload, run};
-use picklock_sim::store::{OwnAction, Server, ServerSeat, SimulatedStore, Store, StoreSpec};
+use picklock_sim::store::{OwnAction, Server, ServerContext, SimulatedStore, Store, StoreSpec};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const PORT: u16 = 7;
@@ -45,16 +45,16 @@ impl StoreSpec for Echo {
 }
 
 impl SimulatedStore for Echo {
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            let listener = seat.host.bind(PORT).await.unwrap();
+            let listener = context.host.bind(PORT).await.unwrap();
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut heard = [0; 5];
             stream.read_exact(&mut heard).await.unwrap();
             stream.write_all(&heard).await.unwrap();
-            let action = seat.host.next_action().await;
+            let action = context.host.next_action().await;
             assert_eq!((action.name.as_str(), action.count), ("again", 2));
-            seat.host.action_took_effect(&action);
+            context.host.action_took_effect(&action);
             for _ in 0..action.count {
                 stream.write_all(&heard).await.unwrap();
             }
@@ -76,8 +76,8 @@ impl Lock for NoLock {
 
 /// Its clients say hello and hear that three times before they begin.
 fn echoing() -> Design {
-    let client = |seat: picklock_sim::design::Seat| async move {
-        let mut stream = seat.host.connect("node-1", PORT).await.unwrap();
+    let client = |context: picklock_sim::design::Context| async move {
+        let mut stream = context.host.connect("node-1", PORT).await.unwrap();
         stream.write_all(b"hello").await.unwrap();
         let mut heard = [0; 15];
         stream.read_exact(&mut heard).await.unwrap();
@@ -88,7 +88,7 @@ fn echoing() -> Design {
 }
 
 fn workload() -> Workload {
-    Arc::new(|seat| Box::pin(async move { seat.witness.finished() }))
+    Arc::new(|context| Box::pin(async move { context.recorder.finished() }))
 }
 
 fn plan(action: &str) -> Plan {
@@ -162,7 +162,7 @@ impl StoreSpec for Mute {
 }
 
 impl SimulatedStore for Mute {
-    fn serve(&self, _: ServerSeat) -> BoxFuture<'static, ()> {
+    fn serve(&self, _: ServerContext) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
 }
@@ -178,11 +178,11 @@ fn a_silent_server_that_dies_is_taken_to_have_kept_something_while_somebody_hold
         let design = Design::new("mute", client).on_store(Topology::independent(1), store);
         let mut plan = plan("again");
         plan.injections[0].action = Action::Crash { power_loss: false, restart_after: None };
-        let workload: Workload = Arc::new(move |seat| {
+        let workload: Workload = Arc::new(move |context| {
             Box::pin(async move {
-                seat.witness.phase(1, phase);
-                seat.host.sleep(Duration::from_secs(2)).await;
-                seat.witness.finished();
+                context.recorder.phase(1, phase);
+                context.host.sleep(Duration::from_secs(2)).await;
+                context.recorder.finished();
             })
         });
         let run = run(Engine::Event, &design, &plan, &workload).unwrap();

@@ -9,7 +9,7 @@ use picklock_model::ids::Key;
 use picklock_model::plan::{ClientPlan, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Event, Role, Trace, What};
-use picklock_sim::design::{Design, ServerSeat, Topology};
+use picklock_sim::design::{Design, ServerContext, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::host::{Origin, Origins};
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
@@ -34,8 +34,8 @@ impl Lock for NoLock {
 
 /// Reads until it has three requests, and only then begins to execute and to answer them. What it says afterwards
 /// without being asked is in the service of what it read last.
-async fn late(seat: ServerSeat) {
-    let listener = seat.host.bind(PORT).await.unwrap();
+async fn late(context: ServerContext) {
+    let listener = context.host.bind(PORT).await.unwrap();
     let (mut stream, _) = listener.accept().await.unwrap();
     let (mut buffer, mut origins) = (Vec::new(), Origins::default());
     while buffer.len() < 3 * LEN {
@@ -45,7 +45,7 @@ async fn late(seat: ServerSeat) {
     for request in buffer.chunks(LEN) {
         let origin = origins.take(request.len());
         let key = Key::new(std::str::from_utf8(request).unwrap());
-        seat.host.record(origin, What::Created { key });
+        context.host.record(origin, What::Created { key });
         stream.write_for(origin, request).await.unwrap();
     }
     stream.write_for(Origin::default(), b"hello").await.unwrap();
@@ -74,25 +74,25 @@ fn play(engine: Engine) -> Trace {
         clients: vec![ClientPlan::new("client-1", (1..=3).map(section).collect())],
         injections: Vec::new(),
     };
-    let workload: Workload = Arc::new(|seat| {
+    let workload: Workload = Arc::new(|context| {
         Box::pin(async move {
-            let witness = seat.witness.clone();
-            let mut stream = seat.host.connect("node-1", PORT).await.unwrap();
+            let recorder = context.recorder.clone();
+            let mut stream = context.host.connect("node-1", PORT).await.unwrap();
             // The second section does not wait for the answer that the first was owed, nor the third for any. Its
             // request is cut in two.
             for (section, parts) in
-                seat.plan.sections.iter().zip([&["first"][..], &["secon"], &["th", "ird"]])
+                context.plan.sections.iter().zip([&["first"][..], &["secon"], &["th", "ird"]])
             {
-                witness.waiting(section.ordinal, &section.key);
+                recorder.waiting(section.ordinal, &section.key);
                 for part in parts {
                     stream.write_all(part.as_bytes()).await.unwrap();
-                    seat.host.sleep(Duration::from_millis(1)).await;
+                    context.host.sleep(Duration::from_millis(1)).await;
                 }
             }
             let mut answers = [0; 5 * LEN];
             stream.read_exact(&mut answers).await.unwrap();
             assert_eq!(&answers, b"firstseconthirdhellohello");
-            witness.finished();
+            recorder.finished();
         })
     });
     run(engine, &design, &plan, &workload).unwrap().trace

@@ -18,8 +18,8 @@ impl Unmade {
     /// The same design, its attempts noted.
     pub(super) fn watching(&self, design: &Design) -> Design {
         let (client, all) = (Arc::clone(&design.client), self.clone());
-        let watched = move |seat| {
-            let (making, all) = (client(seat), all.clone());
+        let watched = move |context| {
+            let (making, all) = (client(context), all.clone());
             Box::pin(async move {
                 let made = making.await;
                 let mut attempts = all.0.lock().unwrap_or_else(PoisonError::into_inner);

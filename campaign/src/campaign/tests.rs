@@ -23,7 +23,7 @@ impl Lock for Generous {
 }
 
 fn generous() -> Design {
-    Design::new("generous", |seat| async move { Ok(Client::lock(Generous(seat.host))) })
+    Design::new("generous", |context| async move { Ok(Client::lock(Generous(context.host))) })
 }
 
 /// The same, with a server that does nothing, so that scenarios that replicate it say something of it too.

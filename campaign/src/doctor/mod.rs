@@ -181,7 +181,10 @@ mod tests {
     fn examined(deed: fn(&Host) -> Deed) -> Examined {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let design =
-            Design::new("careless", move |seat| async move { Ok(Client::lock(Careless(seat.host, deed))) });
+            Design::new(
+                "careless",
+                move |context| async move { Ok(Client::lock(Careless(context.host, deed))) },
+            );
         let scenario =
             Scenario::parse("calm.toml", "summary = 'calm'", picklock_scenarios::testing::STORES).unwrap();
         let plan = scenario.plan(&scenario.applies(&design).unwrap(), Seed(1), None);

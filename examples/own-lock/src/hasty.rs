@@ -11,7 +11,7 @@ pub struct Hasty(Lease);
 
 /// The lock as picklock tests it.
 pub fn hasty() -> Design {
-    on_redis("hasty", 1, async |seat| Ok(Hasty(Lease::connect(seat).await?)))
+    on_redis("hasty", 1, async |context| Ok(Hasty(Lease::connect(context).await?)))
         .believing(Belief::Honest)
         .fenced()
 }

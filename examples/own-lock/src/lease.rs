@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use picklock::{
-    Belief, Connection, Deadline, Design, Grant, Host, Key, Lock, LockError, Seat, Token, on_redis,
+    Belief, Connection, Deadline, Design, Grant, Host, Key, Lock, LockError, Context, Token, on_redis,
 };
 use redis::Script;
 
@@ -27,8 +27,8 @@ pub fn lease() -> Design {
 }
 
 impl Lease {
-    pub(crate) async fn connect(seat: Seat) -> Result<Lease, LockError> {
-        Ok(Lease { redis: Connection::to(&seat, 0)?, host: seat.host, ttl: seat.ttl })
+    pub(crate) async fn connect(context: Context) -> Result<Lease, LockError> {
+        Ok(Lease { redis: Connection::to(&context, 0)?, host: context.host, ttl: context.ttl })
     }
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use picklock::{
-    Belief, Connection, Deadline, Design, Grant, Host, Key, Lock, LockError, Seat, on_redis_with,
+    Belief, Connection, Context, Deadline, Design, Grant, Host, Key, Lock, LockError, on_redis_with,
 };
 use redis::{RedisResult, Script, cmd};
 
@@ -30,10 +30,10 @@ pub fn hurried() -> Design {
 }
 
 impl Majority {
-    async fn connect(seat: Seat, timeout: Duration) -> Result<Majority, LockError> {
-        let connection = |address| Connection::new(&seat.host, address, timeout);
-        let nodes = seat.stores.into_iter().map(connection).collect();
-        Ok(Majority { nodes, host: seat.host.clone(), ttl: seat.ttl })
+    async fn connect(context: Context, timeout: Duration) -> Result<Majority, LockError> {
+        let connection = |address| Connection::new(&context.host, address, timeout);
+        let nodes = context.stores.into_iter().map(connection).collect();
+        Ok(Majority { nodes, host: context.host.clone(), ttl: context.ttl })
     }
 
     async fn give_back(&self, key: &Key, owner: &str) {

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use picklock::sim::design::{StoreAddress, Topology};
-use picklock::{Belief, Client, Deadline, Design, Grant, Host, Key, Lock, LockError, Seat, Token};
+use picklock::{Belief, Client, Deadline, Design, Grant, Host, Key, Lock, LockError, Context, Token};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::store::{LeaseServer, PORT};
@@ -18,11 +18,11 @@ pub struct Leased {
 
 /// The lock as picklock tests it.
 pub fn leased() -> Design {
-    let client = |seat: Seat| async move {
-        let Some(StoreAddress::Host(server)) = seat.stores.first().cloned() else {
+    let client = |context: Context| async move {
+        let Some(StoreAddress::Host(server)) = context.stores.first().cloned() else {
             return Err(LockError::new("the design has no server"));
         };
-        Ok(Client::lock(Leased { host: seat.host, server, ttl: seat.ttl }))
+        Ok(Client::lock(Leased { host: context.host, server, ttl: context.ttl }))
     };
     Design::new("leased", client)
         .believing(Belief::Honest)

@@ -15,7 +15,7 @@ use picklock::model::ids::Key;
 use picklock::sim::lock::BoxFuture;
 use picklock::sim::param::{Domain, HOUR, Param};
 use picklock::model::plan::Settings;
-use picklock::sim::store::{Member, ServerSeat, SimulatedStore, StoreSpec, Topology};
+use picklock::sim::store::{Member, ServerContext, SimulatedStore, StoreSpec, Topology};
 use picklock::sim::stream::Stream;
 use picklock::model::time::Monotonic;
 use picklock::model::trace::{Role, What};
@@ -69,10 +69,10 @@ impl StoreSpec for LeaseServer {
 }
 
 impl SimulatedStore for LeaseServer {
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        match seat.member.role {
-            Role::Watcher => Box::pin(sequence(seat.host)),
-            _ => Box::pin(grant(seat)),
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
+        match context.member.role {
+            Role::Watcher => Box::pin(sequence(context.host)),
+            _ => Box::pin(grant(context)),
         }
     }
 }
@@ -108,13 +108,13 @@ const UNPOISONED: &str = "nothing panics while it holds the leases";
 /// The file of the keys that are granted, a line each.
 const GRANTED: &str = "granted";
 
-async fn grant(seat: ServerSeat) {
-    let host = seat.host.clone();
-    let sequencer = seat.of_role(Role::Watcher).next().map(Member::address).unwrap_or_default();
+async fn grant(context: ServerContext) {
+    let host = context.host.clone();
+    let sequencer = context.of_role(Role::Watcher).next().map(Member::address).unwrap_or_default();
     let leases = Leases::default();
     let granted = String::from_utf8(host.disk().read(GRANTED)).unwrap_or_default();
     if !granted.is_empty() {
-        host.sleep(seat.settings.span("grace")).await;
+        host.sleep(context.settings.span("grace")).await;
     }
     // Only now others may have what was granted before.
     for key in granted.lines() {

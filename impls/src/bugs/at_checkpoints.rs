@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Param, Seat};
+use picklock_sim::design::{Args, Context, Design, Param};
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::RedisResult;
 
@@ -54,12 +54,12 @@ pub(super) trait Extension: Send + Sync + 'static {
 /// A design whose clients extend as `extension` makes them.
 pub(super) fn design<E: Extension>(
     args: &Args,
-    extension: impl Fn(&Seat, Policy) -> E + Send + Sync + 'static,
+    extension: impl Fn(&Context, Policy) -> E + Send + Sync + 'static,
 ) -> Design {
-    on_stores(args, nodes(args), move |seat, policy| {
-        let (extension, ttl) = (extension(&seat, policy), seat.ttl);
+    on_stores(args, nodes(args), move |context, policy| {
+        let (extension, ttl) = (extension(&context, policy), context.ttl);
         async move {
-            let redlock = Redlock::connect(seat, policy, Rules::published(Tokens::None)).await;
+            let redlock = Redlock::connect(context, policy, Rules::published(Tokens::None)).await;
             Ok(AtCheckpoints { redlock, extension, ttl })
         }
     })

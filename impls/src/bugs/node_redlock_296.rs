@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family, Param, Seat};
+use picklock_sim::design::{Args, Context, Design, Family, Param};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError, Retry};
 use picklock_sim::task::Task;
@@ -41,8 +41,8 @@ const RETRY: Retry = Retry { min: Duration::ZERO, max: Duration::from_millis(400
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores_waiting(args, nodes(args), move |seat, policy| async move {
-        Ok(Using::connect(seat, policy, fixed).await)
+    on_stores_waiting(args, nodes(args), move |context, policy| async move {
+        Ok(Using::connect(context, policy, fixed).await)
     })
 }
 
@@ -57,9 +57,9 @@ struct Using {
 }
 
 impl Using {
-    async fn connect(seat: Seat, policy: Policy, fixed: bool) -> Using {
-        let (host, ttl) = (seat.host.clone(), seat.ttl);
-        let redlock = Arc::new(Redlock::connect(seat, policy, Rules::published(Tokens::None)).await);
+    async fn connect(context: Context, policy: Policy, fixed: bool) -> Using {
+        let (host, ttl) = (context.host.clone(), context.ttl);
+        let redlock = Arc::new(Redlock::connect(context, policy, Rules::published(Tokens::None)).await);
         Using { redlock, host, ttl, policy, fixed, extending: Mutex::new(None) }
     }
 

@@ -16,7 +16,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family, Param, Seat};
+use picklock_sim::design::{Args, Context, Design, Family, Param};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError};
 
@@ -38,11 +38,9 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores(
-        args,
-        nodes(args),
-        move |seat, policy| async move { Ok(Votes::connect(seat, policy, fixed).await) },
-    )
+    on_stores(args, nodes(args), move |context, policy| async move {
+        Ok(Votes::connect(context, policy, fixed).await)
+    })
 }
 
 struct Votes {
@@ -53,14 +51,14 @@ struct Votes {
 }
 
 impl Votes {
-    async fn connect(seat: Seat, policy: Policy, fixed: bool) -> Votes {
-        let timeout = policy.timeout(seat.ttl);
-        let connection = |address| Connection::new(&seat.host, address, timeout);
-        let stores: Vec<Connection> = seat.stores.into_iter().map(connection).collect();
+    async fn connect(context: Context, policy: Policy, fixed: bool) -> Votes {
+        let timeout = policy.timeout(context.ttl);
+        let connection = |address| Connection::new(&context.host, address, timeout);
+        let stores: Vec<Connection> = context.stores.into_iter().map(connection).collect();
         for store in &stores {
             connect_if_possible(store).await;
         }
-        Votes { host: seat.host, ttl: seat.ttl, stores, fixed }
+        Votes { host: context.host, ttl: context.ttl, stores, fixed }
     }
 
     fn quorum(&self) -> usize {

@@ -17,7 +17,7 @@ use std::io;
 
 use picklock_model::ids::Key;
 use picklock_redis::PORT;
-use picklock_sim::design::{Args, Design, Family, Seat, StoreAddress, Topology};
+use picklock_sim::design::{Args, Context, Design, Family, StoreAddress, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::stream::Stream;
@@ -39,11 +39,11 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores(args, Topology::independent(1), move |seat, _| async move {
+    on_stores(args, Topology::independent(1), move |context, _| async move {
         Ok(AsyncLock {
-            client: Client::new(&seat, fixed)?,
-            millis: millis(seat.ttl).to_string(),
-            host: seat.host,
+            client: Client::new(&context, fixed)?,
+            millis: millis(context.ttl).to_string(),
+            host: context.host,
         })
     })
 }
@@ -98,11 +98,11 @@ struct Client {
 }
 
 impl Client {
-    fn new(seat: &Seat, fixed: bool) -> Result<Client, LockError> {
-        let Some(StoreAddress::Host(server)) = seat.stores.first().cloned() else {
+    fn new(context: &Context, fixed: bool) -> Result<Client, LockError> {
+        let Some(StoreAddress::Host(server)) = context.stores.first().cloned() else {
             return Err(LockError::new("the store has no address of its own"));
         };
-        Ok(Client { host: seat.host.clone(), server, connection: Mutex::default(), fixed })
+        Ok(Client { host: context.host.clone(), server, connection: Mutex::default(), fixed })
     }
 
     /// Sends a command and reads an answer: its own, if the one before has read its own.

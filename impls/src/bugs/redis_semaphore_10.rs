@@ -42,8 +42,8 @@ const PERMITS: Param = Param {
 
 fn build(args: &Args) -> Design {
     let (fixed, permits) = (fixed(args), args.int(PERMITS.name) as u32);
-    on_stores(args, store_of(args), move |seat, policy| async move {
-        Ok(Semaphore { store: OneStore::connect(&seat, policy).await?, permits, fixed })
+    on_stores(args, store_of(args), move |context, policy| async move {
+        Ok(Semaphore { store: OneStore::connect(&context, policy).await?, permits, fixed })
     })
     .excluding(Exclusion::Holders(permits))
 }

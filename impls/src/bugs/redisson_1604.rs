@@ -33,11 +33,11 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores_waiting(args, store_of(args), move |seat, policy| async move {
+    on_stores_waiting(args, store_of(args), move |context, policy| async move {
         let lock = |mode| {
-            let seat = seat.clone();
+            let context = context.clone();
             async move {
-                let store = OneStore::connect(&seat, policy).await?;
+                let store = OneStore::connect(&context, policy).await?;
                 let (host, ttl) = (store.host.clone(), store.ttl);
                 Ok::<_, LockError>(Renewed::new(OneMode { store, mode, fixed }, host, ttl, policy.renewal))
             }

@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family, Seat};
+use picklock_sim::design::{Args, Context, Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::version::{FIXED, fixed};
@@ -36,8 +36,8 @@ const NO_WAIT: i64 = -1_000;
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores(args, nodes(args), move |seat, policy| async move {
-        Ok(RedLock::connect(seat, policy, fixed).await)
+    on_stores(args, nodes(args), move |context, policy| async move {
+        Ok(RedLock::connect(context, policy, fixed).await)
     })
     .reentrant()
 }
@@ -51,10 +51,13 @@ struct RedLock {
 }
 
 impl RedLock {
-    async fn connect(seat: Seat, policy: Policy, fixed: bool) -> RedLock {
-        let (owner, ttl, timeout) = (owner(&seat), seat.ttl, policy.timeout(seat.ttl));
-        let nodes: Vec<Connection> =
-            seat.stores.into_iter().map(|address| Connection::new(&seat.host, address, timeout)).collect();
+    async fn connect(context: Context, policy: Policy, fixed: bool) -> RedLock {
+        let (owner, ttl, timeout) = (owner(&context), context.ttl, policy.timeout(context.ttl));
+        let nodes: Vec<Connection> = context
+            .stores
+            .into_iter()
+            .map(|address| Connection::new(&context.host, address, timeout))
+            .collect();
         for node in &nodes {
             connect_if_possible(node).await;
         }

@@ -33,9 +33,9 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores(args, store_of(args), move |seat, policy| async move {
-        let store = OneStore::connect(&seat, policy).await?;
-        Ok(Rlock { owner: owner(&seat), watchdog: Watchdog::new(store.clone()), store, fixed })
+    on_stores(args, store_of(args), move |context, policy| async move {
+        let store = OneStore::connect(&context, policy).await?;
+        Ok(Rlock { owner: owner(&context), watchdog: Watchdog::new(store.clone()), store, fixed })
     })
     .reentrant()
 }

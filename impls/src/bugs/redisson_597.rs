@@ -23,8 +23,8 @@ pub(super) static FAMILY: Family = Family {
     source: "Redisson up to 2.3, https://github.com/redisson/redisson/issues/597",
     params: &[RENEWAL_ON, STORE],
     build: |args| {
-        on_stores_renewed(args, store_of(args), |seat, policy| async move {
-            Ok(Rlock { owner: owner(&seat), store: OneStore::connect(&seat, policy).await? })
+        on_stores_renewed(args, store_of(args), |context, policy| async move {
+            Ok(Rlock { owner: owner(&context), store: OneStore::connect(&context, policy).await? })
         })
         .reentrant()
     },

@@ -32,9 +32,9 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores(args, store_of(args), move |seat, policy| async move {
-        let store = OneStore::connect(&seat, policy).await?;
-        Ok(ReadWrite { store, owner: owner(&seat), writes: AtomicBool::new(false), fixed })
+    on_stores(args, store_of(args), move |context, policy| async move {
+        let store = OneStore::connect(&context, policy).await?;
+        Ok(ReadWrite { store, owner: owner(&context), writes: AtomicBool::new(false), fixed })
     })
     .reentrant()
 }

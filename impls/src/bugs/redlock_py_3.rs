@@ -24,9 +24,9 @@ pub(super) static FAMILY: Family = Family {
     source: "redlock-py before March 2015, https://github.com/SPSCommerce/redlock-py/pull/3",
     params: &[NODES, Param { default: "wall", ..CLOCK }, NODE_TIMEOUT],
     build: |args| {
-        let design = on_stores(args, nodes(args), |seat, policy| async move {
-            let drift = policy.drift(seat.ttl);
-            let redlock = Redlock::connect(seat, policy, Rules::published(Tokens::None)).await;
+        let design = on_stores(args, nodes(args), |context, policy| async move {
+            let drift = policy.drift(context.ttl);
+            let redlock = Redlock::connect(context, policy, Rules::published(Tokens::None)).await;
             Ok(Drifting { redlock, drift })
         });
         design.believing(Belief::Trusting)

@@ -33,7 +33,7 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    let design = design(args, move |seat, policy| Extend { host: seat.host.clone(), policy, fixed });
+    let design = design(args, move |context, policy| Extend { host: context.host.clone(), policy, fixed });
     design.believing(Belief::Honest)
 }
 

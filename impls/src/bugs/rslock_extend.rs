@@ -37,7 +37,7 @@ const TRIES: u32 = 3;
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    let design = design(args, move |seat, policy| Rslock { host: seat.host.clone(), policy, fixed });
+    let design = design(args, move |context, policy| Rslock { host: context.host.clone(), policy, fixed });
     design.believing(Belief::Honest)
 }
 

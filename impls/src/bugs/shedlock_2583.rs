@@ -27,8 +27,8 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores(args, store_of(args), move |seat, policy| async move {
-        Ok(ShedLock { store: OneStore::connect(&seat, policy).await?, fixed })
+    on_stores(args, store_of(args), move |context, policy| async move {
+        Ok(ShedLock { store: OneStore::connect(&context, policy).await?, fixed })
     })
 }
 

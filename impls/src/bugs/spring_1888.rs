@@ -32,8 +32,8 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores(args, store_of(args), move |seat, policy| async move {
-        let store = OneStore::connect(&seat, policy).await?;
+    on_stores(args, store_of(args), move |context, policy| async move {
+        let store = OneStore::connect(&context, policy).await?;
         Ok(Registry { store, locked: AtomicBool::new(false), fixed })
     })
 }

@@ -31,9 +31,9 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let fixed = fixed(args);
-    on_stores(args, store_of(args), move |seat, policy| async move {
-        let registry = seat.host.rng().owner_id();
-        Ok(Registry { store: OneStore::connect(&seat, policy).await?, registry, fixed })
+    on_stores(args, store_of(args), move |context, policy| async move {
+        let registry = context.host.rng().owner_id();
+        Ok(Registry { store: OneStore::connect(&context, policy).await?, registry, fixed })
     })
 }
 

@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Domain, Param, Seat};
+use picklock_sim::design::{Context, Domain, Param};
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, Script};
 
@@ -31,8 +31,8 @@ pub(super) struct Bulk {
 }
 
 impl Bulk {
-    pub(super) async fn connect(seat: &Seat, policy: Policy, locks: u64) -> Result<Bulk, LockError> {
-        Ok(Bulk { store: OneStore::connect(seat, policy).await?, locks })
+    pub(super) async fn connect(context: &Context, policy: Policy, locks: u64) -> Result<Bulk, LockError> {
+        Ok(Bulk { store: OneStore::connect(context, policy).await?, locks })
     }
 
     /// Runs a script on the grant's keys, with the owner and the lease as its arguments.

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_model::ids::{Key, Token};
-use picklock_sim::design::{Args, Condition, Conditions, Design, Seat, Topology};
+use picklock_sim::design::{Args, Condition, Conditions, Context, Design, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError, Retry};
 use redis::{Cmd, RedisError, RedisResult, Script, cmd};
@@ -41,10 +41,10 @@ pub(crate) struct OneStore {
 pub(crate) struct Began(Option<Reading>);
 
 impl OneStore {
-    /// Connects to the seat's only store.
-    pub(crate) async fn connect(seat: &Seat, policy: Policy) -> Result<OneStore, LockError> {
-        let redis = connection(seat, policy).await?;
-        Ok(OneStore { host: seat.host.clone(), redis, ttl: seat.ttl, policy })
+    /// Connects to the context's only store.
+    pub(crate) async fn connect(context: &Context, policy: Policy) -> Result<OneStore, LockError> {
+        let redis = connection(context, policy).await?;
+        Ok(OneStore { host: context.host.clone(), redis, ttl: context.ttl, policy })
     }
 
     /// To be called before the first request of an acquire. Reads the clock only for an honest holder: others do not.
@@ -101,11 +101,11 @@ pub(crate) fn store_of(args: &Args) -> Topology {
 pub(crate) fn on_stores<L, F, Fut>(args: &Args, topology: Topology, connect: F) -> Design
 where
     L: Lock,
-    F: Fn(Seat, Policy) -> Fut + Send + Sync + 'static,
+    F: Fn(Context, Policy) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<L, LockError>> + Send + 'static,
 {
-    on_stores_waiting(args, topology, move |seat, policy| {
-        let connecting = connect(seat, policy);
+    on_stores_waiting(args, topology, move |context, policy| {
+        let connecting = connect(context, policy);
         async move { Ok(Polling { lock: connecting.await?, retry: policy.retry }) }
     })
 }
@@ -114,12 +114,12 @@ where
 pub(crate) fn on_stores_waiting<L, F, Fut>(args: &Args, topology: Topology, connect: F) -> Design
 where
     L: Lock,
-    F: Fn(Seat, Policy) -> Fut + Send + Sync + 'static,
+    F: Fn(Context, Policy) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<L, LockError>> + Send + 'static,
 {
     let policy = Policy::of(args);
-    let client = move |seat| {
-        let connecting = connect(seat, policy);
+    let client = move |context| {
+        let connecting = connect(context, policy);
         async move { Ok(Client::lock(connecting.await?)) }
     };
     // The family gives the design its name.
@@ -136,12 +136,12 @@ where
 pub(crate) fn on_stores_renewed<L, F, Fut>(args: &Args, topology: Topology, connect: F) -> Design
 where
     L: Renew,
-    F: Fn(Seat, Policy) -> Fut + Send + Sync + 'static,
+    F: Fn(Context, Policy) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<L, LockError>> + Send + 'static,
 {
-    on_stores(args, topology, move |seat, policy| {
-        let (host, ttl) = (seat.host.clone(), seat.ttl);
-        let connecting = connect(seat, policy);
+    on_stores(args, topology, move |context, policy| {
+        let (host, ttl) = (context.host.clone(), context.ttl);
+        let connecting = connect(context, policy);
         async move { Ok(Renewed::new(connecting.await?, host, ttl, policy.renewal)) }
     })
 }
@@ -174,10 +174,10 @@ impl<L: Lock> Lock for Polling<L> {
     }
 }
 
-/// A connection to the seat's only store with the command timeout of the policy.
-pub(crate) async fn connection(seat: &Seat, policy: Policy) -> Result<Connection, LockError> {
-    let address = seat.stores.first().ok_or_else(|| LockError::new("the design has no store"))?;
-    let redis = Connection::new(&seat.host, address.clone(), policy.timeout(seat.ttl));
+/// A connection to the context's only store with the command timeout of the policy.
+pub(crate) async fn connection(context: &Context, policy: Policy) -> Result<Connection, LockError> {
+    let address = context.stores.first().ok_or_else(|| LockError::new("the design has no store"))?;
+    let redis = Connection::new(&context.host, address.clone(), policy.timeout(context.ttl));
     connect_if_possible(&redis).await;
     Ok(redis)
 }

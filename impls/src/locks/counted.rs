@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::Seat;
+use picklock_sim::design::Context;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, Script, cmd};
 
@@ -31,9 +31,13 @@ pub(super) enum Answer {
 }
 
 impl Reentrant {
-    pub(super) async fn connect(seat: &Seat, policy: Policy, simple: bool) -> Result<Reentrant, LockError> {
-        let store = OneStore::connect(seat, policy).await?;
-        Ok(Reentrant { store, client: seat.host.rng().owner_id(), per_task: false, simple })
+    pub(super) async fn connect(
+        context: &Context,
+        policy: Policy,
+        simple: bool,
+    ) -> Result<Reentrant, LockError> {
+        let store = OneStore::connect(context, policy).await?;
+        Ok(Reentrant { store, client: context.host.rng().owner_id(), per_task: false, simple })
     }
 
     /// The same, each task of the client an owner of its own.
@@ -90,8 +94,8 @@ impl Renew for Reentrant {
 }
 
 /// The name by which a client's only thread is known: of the client, drawn once, and of the thread.
-pub(crate) fn owner(seat: &Seat) -> String {
-    format!("{}:1", seat.host.rng().owner_id())
+pub(crate) fn owner(context: &Context) -> String {
+    format!("{}:1", context.host.rng().owner_id())
 }
 
 /// Sets the lease of a key, whoever has it: what Redisson's `RExpirable.expireAsync` does.

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat};
+use picklock_sim::design::{Args, Context, Design, Domain, Family, Param};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, Script};
@@ -45,9 +45,9 @@ const PATIENCE: Param = Param {
 
 fn build(args: &Args) -> Design {
     let patience = u32::try_from(args.int(PATIENCE.name)).expect("the domain ends at 10000");
-    let design = on_stores_waiting(args, store_of(args), move |seat, policy| async move {
-        let (host, ttl) = (seat.host.clone(), seat.ttl);
-        Ok(Renewed::new(Fair::connect(&seat, policy, patience).await?, host, ttl, policy.renewal))
+    let design = on_stores_waiting(args, store_of(args), move |context, policy| async move {
+        let (host, ttl) = (context.host.clone(), context.ttl);
+        Ok(Renewed::new(Fair::connect(&context, policy, patience).await?, host, ttl, policy.renewal))
     });
     // The lease of a dead holder, then the place of a dead waiter that was the next.
     Design { leases_to_recover: 2 + patience.div_ceil(100), ..design.reentrant() }
@@ -68,9 +68,9 @@ enum Refused {
 }
 
 impl Fair {
-    async fn connect(seat: &Seat, policy: Policy, patience: u32) -> Result<Fair, LockError> {
-        let store = OneStore::connect(seat, policy).await?;
-        Ok(Fair { owner: owner(seat), patience: store.ttl * patience / 100, store })
+    async fn connect(context: &Context, policy: Policy, patience: u32) -> Result<Fair, LockError> {
+        let store = OneStore::connect(context, policy).await?;
+        Ok(Fair { owner: owner(context), patience: store.ttl * patience / 100, store })
     }
 
     async fn ask(&self, key: &Key, refused: Refused) -> Result<Option<Grant>, LockError> {

@@ -22,8 +22,8 @@ pub(super) static FAMILY: Family = Family {
     source: "Spring RedisLockRegistry before 6.2 (GH-8699)",
     params: OWNED,
     build: |args| {
-        on_stores(args, store_of(args), |seat, policy| async move {
-            Ok(GetDel { single: Single::connect(&seat, policy).await? })
+        on_stores(args, store_of(args), |context, policy| async move {
+            Ok(GetDel { single: Single::connect(&context, policy).await? })
         })
     },
 };

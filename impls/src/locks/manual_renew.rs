@@ -27,8 +27,8 @@ pub(super) static FAMILY: Family = Family {
     source: "the usual advice for batch jobs under a lease",
     params: OWNED,
     build: |args| {
-        on_stores(args, store_of(args), |seat, policy| async move {
-            Ok(ManualRenew { single: Single::connect(&seat, policy).await? })
+        on_stores(args, store_of(args), |context, policy| async move {
+            Ok(ManualRenew { single: Single::connect(&context, policy).await? })
         })
     },
 };

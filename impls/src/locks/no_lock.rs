@@ -19,7 +19,8 @@ pub(super) static FAMILY: Family = Family {
     source: "control",
     params: &[],
     build: |_| {
-        let design = Design::new("", |seat| async move { Ok(Client::lock(NoLock { host: seat.host })) });
+        let design =
+            Design::new("", |context| async move { Ok(Client::lock(NoLock { host: context.host })) });
         Design { survives: Conditions::LEASE, ..design.reentrant() }
     },
 };

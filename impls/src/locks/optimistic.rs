@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Conditions, Design, Family, Seat};
+use picklock_sim::design::{Conditions, Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Direct, LockError};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
@@ -28,7 +28,7 @@ pub(super) static FAMILY: Family = Family {
     source: "Kung and Robinson, On Optimistic Methods for Concurrency Control, 1981",
     params: &[],
     build: |_| {
-        let client = |seat| async move { Ok(Client::direct(Optimistic::new(seat))) };
+        let client = |context| async move { Ok(Client::direct(Optimistic::new(context))) };
         // A client gives up on an answer after two leases.
         let design = Design::new("", client).believing(Belief::None);
         // One that does not go on is in nobody's way.
@@ -44,8 +44,8 @@ struct Optimistic {
 }
 
 impl Optimistic {
-    fn new(seat: Seat) -> Optimistic {
-        Optimistic { host: seat.host, patience: 2 * seat.ttl, resources: Mutex::default() }
+    fn new(context: Context) -> Optimistic {
+        Optimistic { host: context.host, patience: 2 * context.ttl, resources: Mutex::default() }
     }
 
     /// The connection of the task that calls.

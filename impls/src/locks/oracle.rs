@@ -24,7 +24,7 @@ pub(super) static FAMILY: Family = Family {
     params: &[],
     build: |_| {
         // It knows who died. Whoever only stands still or is cut off may still do something with what it has.
-        Design::new("", |seat| async move { Ok(Client::lock(Oracle { host: seat.host })) })
+        Design::new("", |context| async move { Ok(Client::lock(Oracle { host: context.host })) })
             .surviving([Condition::HolderDead])
     },
 };

@@ -12,7 +12,7 @@
 use std::sync::LazyLock;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat};
+use picklock_sim::design::{Args, Context, Design, Domain, Family, Param};
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
 use redis::{RedisResult, Script, cmd};
 
@@ -47,8 +47,8 @@ const EXTRA: Param = Param {
 fn build(args: &Args) -> Design {
     let (permits, extra) = (args.int(PERMITS.name) as u32, args.int(EXTRA.name) as u32);
     let limit = permits + extra;
-    on_stores(args, store_of(args), move |seat, policy| async move {
-        Permits::connect(&seat, policy, limit).await
+    on_stores(args, store_of(args), move |context, policy| async move {
+        Permits::connect(&context, policy, limit).await
     })
     .excluding(Exclusion::Holders(permits))
 }
@@ -59,8 +59,8 @@ struct Permits {
 }
 
 impl Permits {
-    async fn connect(seat: &Seat, policy: Policy, limit: u32) -> Result<Permits, LockError> {
-        Ok(Permits { store: OneStore::connect(seat, policy).await?, limit })
+    async fn connect(context: &Context, policy: Policy, limit: u32) -> Result<Permits, LockError> {
+        Ok(Permits { store: OneStore::connect(context, policy).await?, limit })
     }
 
     /// Takes a permit if one is free once those whose leases have run out are given back.

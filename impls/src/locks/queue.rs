@@ -22,11 +22,11 @@ pub(super) static FAMILY: Family = Family {
     source: "the usual alternative to a lock in order processing",
     params: &[],
     build: |_| {
-        let client = |seat: picklock_sim::design::Seat| async move {
-            let Some(StoreAddress::Host(server)) = seat.stores.first().cloned() else {
+        let client = |context: picklock_sim::design::Context| async move {
+            let Some(StoreAddress::Host(server)) = context.stores.first().cloned() else {
                 return Err(LockError::new("the design has no queue"));
             };
-            Ok(Client::direct(Queue { host: seat.host, server, timeout: 20 * seat.ttl }))
+            Ok(Client::direct(Queue { host: context.host, server, timeout: 20 * context.ttl }))
         };
         let design = Design::new("", client).believing(Belief::None);
         design.on(Topology::independent(1), queue::serve).alone()

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family, Seat};
+use picklock_sim::design::{Args, Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
 use redis::{RedisResult, Script};
@@ -32,11 +32,9 @@ pub(super) static FAMILY: Family = Family {
 };
 
 fn build(args: &Args) -> Design {
-    on_stores_waiting(
-        args,
-        store_of(args),
-        |seat, policy| async move { ReadWrite::connect(&seat, policy).await },
-    )
+    on_stores_waiting(args, store_of(args), |context, policy| async move {
+        ReadWrite::connect(&context, policy).await
+    })
     .excluding(Exclusion::Modes)
 }
 
@@ -51,8 +49,8 @@ enum Mode {
 }
 
 impl ReadWrite {
-    async fn connect(seat: &Seat, policy: Policy) -> Result<ReadWrite, LockError> {
-        Ok(ReadWrite { store: OneStore::connect(seat, policy).await? })
+    async fn connect(context: &Context, policy: Policy) -> Result<ReadWrite, LockError> {
+        Ok(ReadWrite { store: OneStore::connect(context, policy).await? })
     }
 
     /// Enters if nobody is there, or to read if only readers are.

@@ -19,7 +19,7 @@
 use std::time::Duration;
 
 use picklock_model::ids::{Key, Token};
-use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat, Topology};
+use picklock_sim::design::{Args, Context, Design, Domain, Family, Param, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
 
@@ -92,8 +92,8 @@ impl Rules {
 
 /// A design of the Redlock kind.
 pub(crate) fn build(args: &Args, rules: Rules) -> Design {
-    let design = on_stores_renewed(args, nodes(args), move |seat, policy| async move {
-        Ok(Redlock::connect(seat, policy, rules).await)
+    let design = on_stores_renewed(args, nodes(args), move |context, policy| async move {
+        Ok(Redlock::connect(context, policy, rules).await)
     });
     match rules.tokens {
         Tokens::None => design,
@@ -136,15 +136,18 @@ impl<'a> Vote<'a> {
 }
 
 impl Redlock {
-    pub(crate) async fn connect(seat: Seat, policy: Policy, rules: Rules) -> Redlock {
-        let share = seat.ttl / 2 / u32::try_from(seat.stores.len()).unwrap_or(u32::MAX).max(1);
-        let timeout = if rules.budgeted { share } else { policy.timeout(seat.ttl) };
-        let nodes: Vec<Connection> =
-            seat.stores.into_iter().map(|address| Connection::new(&seat.host, address, timeout)).collect();
+    pub(crate) async fn connect(context: Context, policy: Policy, rules: Rules) -> Redlock {
+        let share = context.ttl / 2 / u32::try_from(context.stores.len()).unwrap_or(u32::MAX).max(1);
+        let timeout = if rules.budgeted { share } else { policy.timeout(context.ttl) };
+        let nodes: Vec<Connection> = context
+            .stores
+            .into_iter()
+            .map(|address| Connection::new(&context.host, address, timeout))
+            .collect();
         for node in &nodes {
             connect_if_possible(node).await;
         }
-        Redlock { host: seat.host, ttl: seat.ttl, nodes, policy, rules }
+        Redlock { host: context.host, ttl: context.ttl, nodes, policy, rules }
     }
 
     /// The connections to the stores.

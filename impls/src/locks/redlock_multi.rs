@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_model::time::Monotonic;
-use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat, StoreAddress, Topology};
+use picklock_sim::design::{Args, Context, Design, Domain, Family, Param, StoreAddress, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
 
@@ -53,8 +53,8 @@ fn build(args: &Args) -> Design {
     let locks = nodes(args).stores as usize;
     let one = args.word(SERVERS.name) == "one";
     let topology = if one { Topology::independent(1) } else { nodes(args) };
-    on_stores_renewed(args, topology, move |seat, policy| async move {
-        Ok(RedlockMulti::connect(seat, policy, locks).await)
+    on_stores_renewed(args, topology, move |context, policy| async move {
+        Ok(RedlockMulti::connect(context, policy, locks).await)
     })
     .reentrant()
 }
@@ -85,20 +85,20 @@ struct RedlockMulti {
 }
 
 impl RedlockMulti {
-    async fn connect(seat: Seat, policy: Policy, locks: usize) -> RedlockMulti {
-        let owner = owner(&seat);
-        let share = seat.ttl / 2 / u32::try_from(locks).unwrap_or(u32::MAX).max(1);
-        let one = seat.stores.len() < locks;
-        let addresses = seat.stores.iter().cycle().take(locks);
+    async fn connect(context: Context, policy: Policy, locks: usize) -> RedlockMulti {
+        let owner = owner(&context);
+        let share = context.ttl / 2 / u32::try_from(locks).unwrap_or(u32::MAX).max(1);
+        let one = context.stores.len() < locks;
+        let addresses = context.stores.iter().cycle().take(locks);
         let part = |(nth, address): (usize, &StoreAddress)| Part {
-            redis: Connection::new(&seat.host, address.clone(), share),
+            redis: Connection::new(&context.host, address.clone(), share),
             suffix: if one { format!(":{}", nth + 1) } else { String::new() },
         };
         let parts: Vec<Part> = addresses.enumerate().map(part).collect();
         for part in &parts {
             connect_if_possible(&part.redis).await;
         }
-        RedlockMulti { host: seat.host, ttl: seat.ttl, parts, owner, policy }
+        RedlockMulti { host: context.host, ttl: context.ttl, parts, owner, policy }
     }
 
     /// How long one attempt may wait for all stores together.

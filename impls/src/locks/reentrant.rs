@@ -56,14 +56,14 @@ fn build(args: &Args) -> Design {
     let (simple, by_task) = (args.word("form") == "simple", args.word("owner") == "task");
     let owned = move |lock: Reentrant| if by_task { lock.by_task() } else { lock };
     let design = if args.word("wait") == "pubsub" {
-        on_stores_waiting(args, store_of(args), move |seat, policy| async move {
-            let (host, ttl) = (seat.host.clone(), seat.ttl);
-            let lock = ByChannel { lock: owned(Reentrant::connect(&seat, policy, false).await?) };
+        on_stores_waiting(args, store_of(args), move |context, policy| async move {
+            let (host, ttl) = (context.host.clone(), context.ttl);
+            let lock = ByChannel { lock: owned(Reentrant::connect(&context, policy, false).await?) };
             Ok(Renewed::new(lock, host, ttl, policy.renewal))
         })
     } else {
-        on_stores_renewed(args, store_of(args), move |seat, policy| async move {
-            Reentrant::connect(&seat, policy, simple).await.map(owned)
+        on_stores_renewed(args, store_of(args), move |context, policy| async move {
+            Reentrant::connect(&context, policy, simple).await.map(owned)
         })
     };
     design.reentrant()

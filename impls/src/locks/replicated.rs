@@ -23,6 +23,10 @@ pub(super) static FAMILY: Family = Family {
     params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON],
     build: |args| {
         let topology = Topology { stores: 1, replicated: true };
-        on_stores_renewed(args, topology, |seat, policy| async move { Single::connect(&seat, policy).await })
+        on_stores_renewed(
+            args,
+            topology,
+            |context, policy| async move { Single::connect(&context, policy).await },
+        )
     },
 };

@@ -50,8 +50,8 @@ const COUNT: Param = Param {
 fn build(args: &Args) -> Design {
     let (replicas, checked) = (args.int("wait"), args.word("count") == "checked");
     let topology = Topology { stores: 1, replicated: true };
-    let design = on_stores_renewed(args, topology, move |seat, policy| async move {
-        Ok(ReplicatedWait { single: Single::connect(&seat, policy).await?, replicas, checked })
+    let design = on_stores_renewed(args, topology, move |context, policy| async move {
+        Ok(ReplicatedWait { single: Single::connect(&context, policy).await?, replicas, checked })
     });
     Design { needs_replicas: checked, ..design }
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_sim::data::{Applied, Operation, ResourceError};
-use picklock_sim::design::{Design, Seat};
+use picklock_sim::design::{Context, Design};
 use picklock_sim::family::{Domain, Family, Param};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
@@ -61,7 +61,8 @@ pub static FAMILY: Family = Family {
     build: |args| {
         let (in_row, timed) = (args.word("data") == "row", args.word("lock_timeout") == "on");
         let locking = if args.word("read") == "plain" { "" } else { " FOR UPDATE" };
-        let client = move |seat: Seat| async move { Ok(Client::lock(RowLock::new(&seat, timed, locking)?)) };
+        let client =
+            move |context: Context| async move { Ok(Client::lock(RowLock::new(&context, timed, locking)?)) };
         let design = Design::new("", client)
             .on_stores(Topology::independent(1), picklock_postgres::Postgres)
             .persistent()
@@ -97,11 +98,11 @@ struct RowLock {
 struct Held(Session);
 
 impl RowLock {
-    fn new(seat: &Seat, timed: bool, locking: &'static str) -> Result<RowLock, LockError> {
+    fn new(context: &Context, timed: bool, locking: &'static str) -> Result<RowLock, LockError> {
         Ok(RowLock {
-            host: seat.host.clone(),
-            server: server_of(seat)?,
-            timeout: seat.ttl / 2,
+            host: context.host.clone(),
+            server: server_of(context)?,
+            timeout: context.ttl / 2,
             timed,
             locking,
             known: Mutex::default(),

@@ -12,7 +12,7 @@
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Conditions, Design, Domain, Family, Param, Seat};
+use picklock_sim::design::{Args, Conditions, Context, Design, Domain, Family, Param};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Direct, Lock, LockError};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
@@ -44,7 +44,7 @@ fn build(args: &Args) -> Design {
     let steps = u32::try_from(args.int("steps")).expect("the domain ends at 100");
     let policy = Policy::of(args);
     let client =
-        move |seat| async move { Ok(Client::direct(Segmented::connect(seat, policy, steps).await?)) };
+        move |context| async move { Ok(Client::direct(Segmented::connect(context, policy, steps).await?)) };
     let design = Design::new("", client).believing(Belief::None).on_stores(store_of(args), Redis::default());
     // All steps of one client and a wait for each belong to one change.
     Design { leases_to_recover: 5, survives: Conditions::LEASE, ..design }
@@ -60,10 +60,10 @@ struct Segmented {
 }
 
 impl Segmented {
-    async fn connect(seat: Seat, policy: Policy, steps: u32) -> Result<Segmented, LockError> {
-        let lock = Single::connect(&seat, policy).await?;
-        let resource = Mutex::new(Resource::new(seat.host.clone(), 2 * seat.ttl));
-        Ok(Segmented { host: seat.host, lock, resource, wait: 10 * seat.ttl, steps })
+    async fn connect(context: Context, policy: Policy, steps: u32) -> Result<Segmented, LockError> {
+        let lock = Single::connect(&context, policy).await?;
+        let resource = Mutex::new(Resource::new(context.host.clone(), 2 * context.ttl));
+        Ok(Segmented { host: context.host, lock, resource, wait: 10 * context.ttl, steps })
     }
 
     /// One step under its lock. False if the resource was changed by somebody else meanwhile.

@@ -37,8 +37,8 @@ const FORM: Param = Param {
 
 fn build(args: &Args) -> Design {
     let script = args.word("form") == "script";
-    on_stores(args, store_of(args), move |seat, policy| async move {
-        Ok(SetPxDel { store: OneStore::connect(&seat, policy).await?, script })
+    on_stores(args, store_of(args), move |context, policy| async move {
+        Ok(SetPxDel { store: OneStore::connect(&context, policy).await?, script })
     })
 }
 

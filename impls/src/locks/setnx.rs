@@ -24,8 +24,8 @@ pub(super) static FAMILY: Family = Family {
     source: "Redis documentation, SETNX",
     params: &[RETRY, PATIENT, STORE],
     build: |args| {
-        on_stores(args, store_of(args), |seat, policy| async move {
-            Ok(Setnx { store: OneStore::connect(&seat, policy).await? })
+        on_stores(args, store_of(args), |context, policy| async move {
+            Ok(Setnx { store: OneStore::connect(&context, policy).await? })
         })
         // Whoever took it and does not go on keeps it: as holder, or as one that waits for the answer.
         .surviving([])

@@ -37,8 +37,8 @@ const FORM: Param = Param {
 
 fn build(args: &Args) -> Design {
     let hash = args.word("form") == "hash";
-    on_stores(args, store_of(args), move |seat, policy| async move {
-        Ok(SetnxExpire { store: OneStore::connect(&seat, policy).await?, hash })
+    on_stores(args, store_of(args), move |context, policy| async move {
+        Ok(SetnxExpire { store: OneStore::connect(&context, policy).await?, hash })
     })
     // Whoever does not go on between the two commands keeps it, without a lease.
     .surviving([])

@@ -8,7 +8,7 @@
 //! Redis", redis.io.
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Family, Seat};
+use picklock_sim::design::{Context, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_if_absent, store_of};
@@ -23,11 +23,9 @@ pub(crate) static FAMILY: Family = Family {
     source: "Distributed Locks with Redis (redis.io), the single instance",
     params: RENEWABLE,
     build: |args| {
-        on_stores_renewed(
-            args,
-            store_of(args),
-            |seat, policy| async move { Single::connect(&seat, policy).await },
-        )
+        on_stores_renewed(args, store_of(args), |context, policy| async move {
+            Single::connect(&context, policy).await
+        })
     },
 };
 
@@ -37,8 +35,8 @@ pub(crate) struct Single {
 }
 
 impl Single {
-    pub(crate) async fn connect(seat: &Seat, policy: Policy) -> Result<Single, LockError> {
-        Ok(Single { store: OneStore::connect(seat, policy).await? })
+    pub(crate) async fn connect(context: &Context, policy: Policy) -> Result<Single, LockError> {
+        Ok(Single { store: OneStore::connect(context, policy).await? })
     }
 }
 

@@ -25,8 +25,8 @@ pub(super) static FAMILY: Family = Family {
     source: "Kleppmann, How to do distributed locking, 2016",
     params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, TOKEN, FENCE, STORE],
     build: |args| {
-        let design = on_stores_renewed(args, store_of(args), |seat, policy| async move {
-            Ok(SingleFenced { store: OneStore::connect(&seat, policy).await? })
+        let design = on_stores_renewed(args, store_of(args), |context, policy| async move {
+            Ok(SingleFenced { store: OneStore::connect(&context, policy).await? })
         });
         Design { fences_reads: args.word("fence") == "all", ..design.fenced() }
     },

@@ -7,7 +7,7 @@
 //! *Source:* L6 in the project's list; Redisson until 2.3 renewed so (#597).
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Domain, Family, Param, Seat};
+use picklock_sim::design::{Args, Context, Design, Domain, Family, Param};
 use picklock_sim::lock::{Grant, Lock, LockError};
 
 use super::common::{connection, extend, on_stores_renewed, store_of};
@@ -35,8 +35,8 @@ const CONNECTION: Param = Param {
 
 fn build(args: &Args) -> Design {
     let own = args.word("connection") == "own";
-    on_stores_renewed(args, store_of(args), move |seat, policy| async move {
-        TimerRenew::connect(&seat, policy, own).await
+    on_stores_renewed(args, store_of(args), move |context, policy| async move {
+        TimerRenew::connect(&context, policy, own).await
     })
 }
 
@@ -46,9 +46,9 @@ struct TimerRenew {
 }
 
 impl TimerRenew {
-    async fn connect(seat: &Seat, policy: Policy, own: bool) -> Result<TimerRenew, LockError> {
-        let single = Single::connect(seat, policy).await?;
-        let renewals = if own { connection(seat, policy).await? } else { single.store.redis.clone() };
+    async fn connect(context: &Context, policy: Policy, own: bool) -> Result<TimerRenew, LockError> {
+        let single = Single::connect(context, policy).await?;
+        let renewals = if own { connection(context, policy).await? } else { single.store.redis.clone() };
         Ok(TimerRenew { single, renewals })
     }
 }

@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Conditions, Design, Family, Seat};
+use picklock_sim::design::{Conditions, Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Direct, LockError};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
@@ -24,7 +24,7 @@ pub(super) static FAMILY: Family = Family {
     source: "unique constraints as idempotency keys",
     params: &[],
     build: |_| {
-        let client = |seat| async move { Ok(Client::direct(UniqueIndex::new(seat))) };
+        let client = |context| async move { Ok(Client::direct(UniqueIndex::new(context))) };
         let design = Design::new("", client).believing(Belief::None);
         // A client asks four times, and gives each half a lease to be answered. One that does not go on is in nobody's way.
         Design { leases_to_recover: 2, survives: Conditions::LEASE, ..design }
@@ -40,9 +40,9 @@ struct UniqueIndex {
 }
 
 impl UniqueIndex {
-    fn new(seat: Seat) -> UniqueIndex {
-        let resource = Mutex::new(Resource::new(seat.host.clone(), seat.ttl / 2));
-        UniqueIndex { host: seat.host, resource }
+    fn new(context: Context) -> UniqueIndex {
+        let resource = Mutex::new(Resource::new(context.host.clone(), context.ttl / 2));
+        UniqueIndex { host: context.host, resource }
     }
 }
 

@@ -22,11 +22,11 @@ pub(super) static FAMILY: Family = Family {
     source: "Redisson, RLock and its lockWatchdogTimeout",
     params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, LOCKS, STORE],
     build: |args| match args.int(LOCKS.name) {
-        1 => on_stores_renewed(args, store_of(args), |seat, policy| async move {
-            Single::connect(&seat, policy).await
+        1 => on_stores_renewed(args, store_of(args), |context, policy| async move {
+            Single::connect(&context, policy).await
         }),
-        locks => on_stores_renewed(args, store_of(args), move |seat, policy| async move {
-            Bulk::connect(&seat, policy, locks).await
+        locks => on_stores_renewed(args, store_of(args), move |context, policy| async move {
+            Bulk::connect(&context, policy, locks).await
         }),
     },
 };

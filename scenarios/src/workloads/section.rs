@@ -18,23 +18,23 @@ use picklock_model::trace::What;
 use picklock_sim::data::{Applied, Operation, ResourceError};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, ErasedDirect, ErasedLock, Grant, LockError};
+use picklock_sim::recorder::{BeliefRecorder, Wanted};
 use picklock_sim::resource::Resource;
-use picklock_sim::run::{ClientSeat, Workload};
-use picklock_sim::witness::{Wanted, Witness};
+use picklock_sim::run::{ClientContext, Workload};
 
 /// The program of a client that carries its sections out one after another.
 pub(super) fn program() -> Workload {
-    Arc::new(|seat| Box::pin(client(seat, Kind::Plain)))
+    Arc::new(|context| Box::pin(client(context, Kind::Plain)))
 }
 
 /// The program of a client whose sections acquire once more what they hold.
 pub(super) fn nested_program() -> Workload {
-    Arc::new(|seat| Box::pin(client(seat, Kind::Nested)))
+    Arc::new(|context| Box::pin(client(context, Kind::Nested)))
 }
 
 /// The program of a client that sells from a stock.
 pub(super) fn sell_program() -> Workload {
-    Arc::new(|seat| Box::pin(client(seat, Kind::Sell)))
+    Arc::new(|context| Box::pin(client(context, Kind::Sell)))
 }
 
 /// No release is tried more often.
@@ -53,59 +53,59 @@ enum Kind {
 
 /// Runs the sections that this client has not begun yet, each task its own, one after another; a restarted client goes on with
 /// the next ones. Then it is there as a rival, so that somebody wants the lock when a fault ends that outlasts the sections.
-async fn client(seat: ClientSeat, kind: Kind) {
-    if let Client::Worker(worker) = &seat.client {
-        return by_itself(worker.as_ref(), &seat).await;
+async fn client(context: ClientContext, kind: Kind) {
+    if let Client::Worker(worker) = &context.client {
+        return by_itself(worker.as_ref(), &context).await;
     }
-    let mut tasks: Vec<u32> = seat.plan.sections.iter().map(|section| section.task).collect();
+    let mut tasks: Vec<u32> = context.plan.sections.iter().map(|section| section.task).collect();
     tasks.sort_unstable();
     tasks.dedup();
-    let (host, seat) = (&seat.host, &seat);
-    join_all(tasks.into_iter().map(|task| host.in_task(task, Worker::new(seat, kind).all_of(task)))).await;
-    let mut worker = Worker::new(seat, kind);
-    let done = worker.witness.last_section();
-    worker.witness.stand_by();
-    for section in seat.plan.rivals.iter().filter(|section| section.ordinal > done) {
+    let (host, context) = (&context.host, &context);
+    join_all(tasks.into_iter().map(|task| host.in_task(task, Worker::new(context, kind).all_of(task)))).await;
+    let mut worker = Worker::new(context, kind);
+    let done = worker.recorder.last_section();
+    worker.recorder.stand_by();
+    for section in context.plan.rivals.iter().filter(|section| section.ordinal > done) {
         if !worker.is_wanted(section.think).await {
             break;
         }
         worker.carry_out(section).await;
     }
-    worker.witness.finished();
+    worker.recorder.finished();
 }
 
 /// Lets a worker have the rounds that are left, one for each of the plan's sections.
-async fn by_itself(worker: &dyn picklock_sim::worker::Worker, seat: &ClientSeat) {
-    let (witness, sections) = (&seat.witness, &seat.plan.sections);
-    let done = witness.last_section();
+async fn by_itself(worker: &dyn picklock_sim::worker::Worker, context: &ClientContext) {
+    let (recorder, sections) = (&context.recorder, &context.plan.sections);
+    let done = recorder.last_section();
     let left = || sections.iter().filter(|section| section.ordinal > done);
     if let Some(first) = left().next() {
-        seat.host.sleep(first.think).await;
-        worker.work(left().map(|section| section.ordinal).collect(), witness.clone()).await;
+        context.host.sleep(first.think).await;
+        worker.work(left().map(|section| section.ordinal).collect(), recorder.clone()).await;
     }
-    witness.stand_by();
-    witness.finished();
+    recorder.stand_by();
+    recorder.finished();
 }
 
 /// One task of a client.
 struct Worker<'s> {
-    seat: &'s ClientSeat,
+    context: &'s ClientContext,
     host: &'s Host,
-    witness: Witness,
+    recorder: BeliefRecorder,
     resource: Resource,
     kind: Kind,
 }
 
 impl<'s> Worker<'s> {
-    fn new(seat: &'s ClientSeat, kind: Kind) -> Worker<'s> {
-        let (host, resource) = (&seat.host, seat.resource.another());
-        Worker { seat, host, witness: seat.witness.clone(), resource, kind }
+    fn new(context: &'s ClientContext, kind: Kind) -> Worker<'s> {
+        let (host, resource) = (&context.host, context.resource.another());
+        Worker { context, host, recorder: context.recorder.clone(), resource, kind }
     }
 
     async fn all_of(mut self, task: u32) {
-        let done = self.witness.last_section();
+        let done = self.recorder.last_section();
         let own = |section: &&SectionPlan| section.task == task && section.ordinal > done;
-        for section in self.seat.plan.sections.iter().filter(own) {
+        for section in self.context.plan.sections.iter().filter(own) {
             self.host.sleep(section.think).await;
             self.carry_out(section).await;
         }
@@ -116,7 +116,7 @@ impl<'s> Worker<'s> {
         loop {
             // However short that is in a plan: time must pass.
             self.host.sleep(every.max(Duration::from_millis(1))).await;
-            match self.witness.wanted() {
+            match self.recorder.wanted() {
                 Wanted::Now => return true,
                 Wanted::Later => {}
                 Wanted::NoMore => return false,
@@ -126,25 +126,25 @@ impl<'s> Worker<'s> {
 
     async fn carry_out(&mut self, section: &SectionPlan) {
         match section.shared {
-            true => self.witness.waiting_to_share(section.ordinal, &section.key),
-            false => self.witness.waiting(section.ordinal, &section.key),
+            true => self.recorder.waiting_to_share(section.ordinal, &section.key),
+            false => self.recorder.waiting(section.ordinal, &section.key),
         }
-        match &self.seat.client {
+        match &self.context.client {
             Client::Lock(lock) => self.locked(lock.as_ref(), section).await,
             Client::Direct(direct) => self.direct(direct.as_ref(), section).await,
             // It has no sections of the workload's.
             Client::Worker(_) => {}
         }
-        self.witness.idle(section.ordinal);
+        self.recorder.idle(section.ordinal);
     }
 
     async fn locked(&mut self, lock: &dyn ErasedLock, section: &SectionPlan) {
-        let (host, key, wait) = (self.host, &section.key, self.seat.wait);
+        let (host, key, wait) = (self.host, &section.key, self.context.wait);
         let call =
             if section.shared { lock.acquire_shared(host, key, wait) } else { lock.acquire(host, key, wait) };
         match host.unless_cancelled(call).await {
             Some(Ok(Some(mut grant))) => {
-                self.witness.acquired(&grant);
+                self.recorder.acquired(&grant);
                 let pending = if self.kind == Kind::Nested {
                     self.nested(lock, &mut grant, section).await
                 } else {
@@ -152,33 +152,33 @@ impl<'s> Worker<'s> {
                 };
                 self.release(lock, grant, section, pending).await;
             }
-            Some(Ok(None)) => self.witness.not_acquired(key, "the wait was over"),
-            Some(Err(error)) => self.witness.not_acquired(key, &error.to_string()),
-            None => self.witness.not_acquired(key, "its caller was cancelled"),
+            Some(Ok(None)) => self.recorder.not_acquired(key, "the wait was over"),
+            Some(Err(error)) => self.recorder.not_acquired(key, &error.to_string()),
+            None => self.recorder.not_acquired(key, "its caller was cancelled"),
         }
     }
 
     /// Releases, again if that fails or is cancelled, as often as it is this worker's habit. `pending`: with it the section's change is made.
     async fn release(&mut self, lock: &dyn ErasedLock, grant: Grant, section: &SectionPlan, pending: bool) {
         let key = &section.key;
-        self.witness.releasing(section.ordinal, key);
+        self.recorder.releasing(section.ordinal, key);
         // A plan may come from a file, and a release that fails at once takes no time.
-        let mut left = self.seat.habits.releases.clamp(1, RELEASES_MAX);
+        let mut left = self.context.habits.releases.clamp(1, RELEASES_MAX);
         loop {
             left -= 1;
             match self.host.unless_cancelled(lock.release(grant.clone())).await {
                 None | Some(Err(_)) if left > 0 => {}
                 None => {
                     if pending {
-                        self.witness.change(What::WriteUnknown { key: key.clone() });
+                        self.recorder.change(What::WriteUnknown { key: key.clone() });
                     }
-                    return self.witness.release_cancelled(section.ordinal, key);
+                    return self.recorder.release_cancelled(section.ordinal, key);
                 }
                 Some(outcome) => {
                     if pending {
-                        self.witness.change(made_with(&outcome, key.clone()));
+                        self.recorder.change(made_with(&outcome, key.clone()));
                     }
-                    return self.witness.released(section.ordinal, key, outcome.err().as_ref());
+                    return self.recorder.released(section.ordinal, key, outcome.err().as_ref());
                 }
             }
         }
@@ -189,15 +189,15 @@ impl<'s> Worker<'s> {
     async fn nested(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, section: &SectionPlan) -> bool {
         let key = &section.key;
         let mut pending = false;
-        match lock.acquire(self.host, key, self.seat.wait).await {
+        match lock.acquire(self.host, key, self.context.wait).await {
             Ok(Some(inner)) => {
-                self.witness.reentered(key, 2);
+                self.recorder.reentered(key, 2);
                 pending = self.section(lock, grant, section).await;
                 let error = lock.release(inner).await.err().map(|error| error.to_string());
-                self.witness.left(key, 1, error);
+                self.recorder.left(key, 1, error);
             }
-            Ok(None) => self.witness.not_reentered(key, "the wait was over"),
-            Err(error) => self.witness.not_reentered(key, &error.to_string()),
+            Ok(None) => self.recorder.not_reentered(key, "the wait was over"),
+            Err(error) => self.recorder.not_reentered(key, &error.to_string()),
         }
         pending
     }
@@ -205,7 +205,7 @@ impl<'s> Worker<'s> {
     /// Reads, works, writes; stops early when the grant may no longer be relied upon or a step fails. True if it changed
     /// something that the release makes.
     async fn section(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, plan: &SectionPlan) -> bool {
-        self.witness.phase(plan.ordinal, Phase::Read);
+        self.recorder.phase(plan.ordinal, Phase::Read);
         if self.over(grant) {
             return false;
         }
@@ -215,14 +215,14 @@ impl<'s> Worker<'s> {
         if self.kind == Kind::Sell && value <= 0 {
             return false;
         }
-        self.witness.phase(plan.ordinal, Phase::Work);
+        self.recorder.phase(plan.ordinal, Phase::Work);
         if self.over(grant) {
             return false;
         }
         if !self.work(lock, grant, plan.work).await || plan.shared {
             return false;
         }
-        self.witness.phase(plan.ordinal, Phase::Write);
+        self.recorder.phase(plan.ordinal, Phase::Write);
         if self.over(grant) {
             return false;
         }
@@ -231,14 +231,14 @@ impl<'s> Worker<'s> {
         let key = plan.key.clone();
         match outcome {
             Ok(Applied::AtRelease(_)) => return true,
-            Ok(Applied::Now(_)) => self.witness.change(What::WriteAcknowledged { key }),
-            Err(ResourceError::Unknown) => self.witness.change(What::WriteUnknown { key }),
+            Ok(Applied::Now(_)) => self.recorder.change(What::WriteAcknowledged { key }),
+            Err(ResourceError::Unknown) => self.recorder.change(What::WriteUnknown { key }),
             Err(
                 ResourceError::Refused { .. }
                 | ResourceError::SoldOut
                 | ResourceError::Differs { .. }
                 | ResourceError::Undone,
-            ) => self.witness.change(What::WriteRefused { key }),
+            ) => self.recorder.change(What::WriteRefused { key }),
             Err(ResourceError::NotSent) => {}
         }
         false
@@ -252,11 +252,11 @@ impl<'s> Worker<'s> {
         key: &Key,
         operation: Operation,
     ) -> Result<Applied, ResourceError> {
-        if self.seat.own_data {
+        if self.context.own_data {
             lock.apply(grant, operation).await
         } else {
             let reads = matches!(operation, Operation::Read | Operation::Look);
-            let token = grant.token.filter(|_| !reads || self.seat.fences_reads);
+            let token = grant.token.filter(|_| !reads || self.context.fences_reads);
             self.resource.apply(key, operation, token).await.map(Applied::Now)
         }
     }
@@ -275,13 +275,13 @@ impl<'s> Worker<'s> {
                 return false;
             }
             match lock.renew(grant).await {
-                Ok(true) => self.witness.renewed(grant),
+                Ok(true) => self.recorder.renewed(grant),
                 Ok(false) => {
-                    self.witness.renewal_denied(&grant.key);
-                    if self.seat.habits.heedless {
+                    self.recorder.renewal_denied(&grant.key);
+                    if self.context.habits.heedless {
                         continue;
                     }
-                    self.witness.aborted(&grant.key);
+                    self.recorder.aborted(&grant.key);
                     return false;
                 }
                 // Whether it was renewed is not known: the next checkpoint will tell.
@@ -294,28 +294,28 @@ impl<'s> Worker<'s> {
 
     /// True if the advertised deadline has passed. A naive holder does not look, and a grant without one is never over.
     fn over(&self, grant: &Grant) -> bool {
-        if self.seat.belief == Belief::Naive || self.seat.habits.heedless {
+        if self.context.belief == Belief::Naive || self.context.habits.heedless {
             return false;
         }
-        let passed = grant.deadline.is_some_and(|deadline| self.witness.has_passed(deadline));
+        let passed = grant.deadline.is_some_and(|deadline| self.recorder.has_passed(deadline));
         if passed {
-            self.witness.aborted(&grant.key);
+            self.recorder.aborted(&grant.key);
         }
         passed
     }
 
     async fn direct(&mut self, direct: &dyn ErasedDirect, section: &SectionPlan) {
         let key = section.key.clone();
-        self.witness.phase(section.ordinal, Phase::Work);
+        self.recorder.phase(section.ordinal, Phase::Work);
         let outcome = if self.kind == Kind::Sell {
             direct.sell(&section.key, 1, section.work).await
         } else {
             direct.change(&section.key, 1, section.work).await.map(|()| true)
         };
         match outcome {
-            Ok(true) => self.witness.change(What::WriteAcknowledged { key }),
-            Ok(false) => self.witness.change(What::WriteRefused { key }),
-            Err(_) => self.witness.change(What::WriteUnknown { key }),
+            Ok(true) => self.recorder.change(What::WriteAcknowledged { key }),
+            Ok(false) => self.recorder.change(What::WriteRefused { key }),
+            Err(_) => self.recorder.change(What::WriteUnknown { key }),
         }
     }
 }

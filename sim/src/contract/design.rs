@@ -17,7 +17,7 @@ pub use picklock_model::capsule::Part;
 pub use picklock_model::trace::{Condition, Conditions};
 
 pub use super::family::{Args, Domain, Family, Param, SpellingError, spell};
-pub use super::store::{Member, ServerSeat, StoreAddress, Topology};
+pub use super::store::{Member, ServerContext, StoreAddress, Topology};
 
 /// A design with its parameters fixed: what is tested.
 #[derive(Clone)]
@@ -66,13 +66,13 @@ pub struct Design {
 }
 
 /// Makes a client on a host.
-pub type MakeClient = Arc<dyn Fn(Seat) -> BoxFuture<'static, Result<Client, LockError>> + Send + Sync>;
+pub type MakeClient = Arc<dyn Fn(Context) -> BoxFuture<'static, Result<Client, LockError>> + Send + Sync>;
 
 impl Design {
     /// A design without servers and tokens, with naive belief: a start to build upon.
     pub fn new<F, Fut>(name: &str, client: F) -> Design
     where
-        F: Fn(Seat) -> Fut + Send + Sync + 'static,
+        F: Fn(Context) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Client, LockError>> + Send + 'static,
     {
         Design {
@@ -94,7 +94,7 @@ impl Design {
             needs_replicas: false,
             parts: Arc::new([]),
             store: None,
-            client: Arc::new(move |seat| Box::pin(client(seat))),
+            client: Arc::new(move |context| Box::pin(client(context))),
         }
     }
 
@@ -117,7 +117,7 @@ impl Design {
     #[must_use]
     pub fn on<F, Fut>(self, topology: Topology, server: F) -> Design
     where
-        F: Fn(ServerSeat) -> Fut + Send + Sync + 'static,
+        F: Fn(ServerContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
         self.on_stores(topology, OwnServer::new(server))
@@ -267,7 +267,7 @@ impl fmt::Debug for Design {
 
 /// What a client is made with.
 #[derive(Clone, Debug)]
-pub struct Seat {
+pub struct Context {
     /// Its host.
     pub host: Host,
     /// The lease time to ask for.

@@ -6,7 +6,7 @@ pub mod design;
 pub mod family;
 pub mod lock;
 pub mod param;
+pub mod recorder;
 pub mod span;
 pub mod store;
-pub mod witness;
 pub mod worker;

@@ -1,12 +1,12 @@
 //! The contract of a worker that does everything by itself: it takes a lock when it likes, works and gives it back.
 
 use crate::base::future::BoxFuture;
-use crate::contract::witness::Witness;
+use crate::contract::recorder::BeliefRecorder;
 
-/// A client that nobody asks for anything. What it holds, and when, it tells the witness of its
+/// A client that nobody asks for anything. What it holds, and when, it tells the recorder of its
 /// host by itself, as a workload does for a [`Lock`](super::lock::Lock).
 pub trait Worker: Send + Sync {
     /// Works until it has had, and has given back, as many grants as there are rounds; these are the ordinals of its
     /// sections, in order.
-    fn work(&self, rounds: Vec<u32>, witness: Witness) -> BoxFuture<'_, ()>;
+    fn work(&self, rounds: Vec<u32>, recorder: BeliefRecorder) -> BoxFuture<'_, ()>;
 }

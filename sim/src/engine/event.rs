@@ -1,28 +1,28 @@
-//! The event engine: one queue of tasks that want to run, one agenda of things that are due, nothing in between.
+//! The event engine: one queue of tasks that want to run, one queue of things that are due, nothing in between.
 //!
 //! All hosts share one thread. Tasks are polled in the order in which they were woken; when none is left, true time
-//! jumps to the next entry of the agenda. What code under test spawns past its host belongs to the host that is being polled
+//! jumps to the next entry of the queue. What code under test spawns past its host belongs to the host that is being polled
 //! (see [`Runtimes`]).
 
 use std::sync::Arc;
 
-use super::boot::Boot;
+use super::program::HostProgram;
 use super::runtimes::Runtimes;
 use super::tasks::Tasks;
 use crate::host::Host;
-use crate::world::{Progress, Turnover, World};
+use crate::world::{LifecycleChange, Progress, World};
 use picklock_model::ids::HostId;
 use picklock_model::trace::Role;
 
 /// Runs a world to its end.
-pub(crate) fn run(world: &Arc<World>, boots: &[Boot]) {
+pub(crate) fn run(world: &Arc<World>, programs: &[HostProgram]) {
     let runtimes = Runtimes::new(world.hosts().iter().map(|host| host.role));
-    Executor::new(world, boots, Some(runtimes)).run();
+    Executor::new(world, programs, Some(runtimes)).run();
 }
 
 pub(super) struct Executor<'a> {
     world: &'a Arc<World>,
-    boots: &'a [Boot],
+    programs: &'a [HostProgram],
     tasks: Tasks,
     /// The runtimes of the hosts; `None` in a served world, which runs within the real one.
     runtimes: Option<Runtimes>,
@@ -35,8 +35,12 @@ pub(super) struct Executor<'a> {
 const POLLS_IN_AN_INSTANT: u32 = 1_000_000;
 
 impl<'a> Executor<'a> {
-    pub(super) fn new(world: &'a Arc<World>, boots: &'a [Boot], runtimes: Option<Runtimes>) -> Executor<'a> {
-        Executor { world, boots, tasks: Tasks::new(world), runtimes, polls: 0 }
+    pub(super) fn new(
+        world: &'a Arc<World>,
+        programs: &'a [HostProgram],
+        runtimes: Option<Runtimes>,
+    ) -> Executor<'a> {
+        Executor { world, programs, tasks: Tasks::new(world), runtimes, polls: 0 }
     }
 
     fn run(&mut self) {
@@ -62,15 +66,15 @@ impl<'a> Executor<'a> {
     }
 
     pub(super) fn boot_all(&mut self) {
-        for index in 0..self.boots.len() {
-            self.boot(HostId(index as u16));
+        for index in 0..self.programs.len() {
+            self.program(HostId(index as u16));
         }
     }
 
-    fn boot(&mut self, host: HostId) {
+    fn program(&mut self, host: HostId) {
         let worker = self.world.hosts()[usize::from(host.0)].role == Role::Client;
         let entered = self.runtimes.as_ref().and_then(|runtimes| runtimes.enter(host));
-        let program = (self.boots[usize::from(host.0)])(self.host(host));
+        let program = (self.programs[usize::from(host.0)])(self.host(host));
         drop(entered);
         self.tasks.add(host, worker, 0, program);
     }
@@ -140,8 +144,8 @@ impl<'a> Executor<'a> {
         }
         for change in self.world.take_turnover() {
             match change {
-                Turnover::Died(host) => self.bury(host),
-                Turnover::Started(host) => self.boot(host),
+                LifecycleChange::Died(host) => self.bury(host),
+                LifecycleChange::Started(host) => self.program(host),
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Two engines behind one [`Host`](crate::host::Host), with one network model, one set of clocks and one set of actions.
 
-pub(crate) mod boot;
 pub(crate) mod event;
 mod guard;
 mod kind;
 pub(crate) mod pace;
+pub(crate) mod program;
 mod runtimes;
 mod tasks;
 pub(crate) mod turmoil;

@@ -1,6 +1,6 @@
 //! The pace of a served world: true time goes with the real clock, and real peers come and go through its doors.
 //!
-//! Tasks, agenda, network and actions are those of the event engine; only that the agenda waits for the real clock
+//! Tasks, queue, network and actions are those of the event engine; only that the queue waits for the real clock
 //! instead of jumping. Whoever speaks from outside does so in the name of one host, `clients`, which cuts and delays can
 //! target. Beside the world's own latency a message takes what the machine takes.
 //!
@@ -20,8 +20,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use super::boot::Boot;
 use super::event::Executor;
+use super::program::HostProgram;
 use crate::host::Connect;
 use crate::host::Host;
 use crate::host::stream::Stream;
@@ -98,13 +98,13 @@ const RETRY: Duration = Duration::from_millis(100);
 /// Runs a world beside the real one until told to stop.
 pub(crate) async fn run(
     world: &Arc<World>,
-    boots: &[Boot],
+    programs: &[HostProgram],
     pace: &Pace,
     (outside, doors): (HostId, Vec<Door>),
     mut acts: UnboundedReceiver<Act>,
     stop: impl Future<Output = ()>,
 ) {
-    let mut executor = Executor::new(world, boots, None);
+    let mut executor = Executor::new(world, programs, None);
     executor.boot_all();
     let mut hinges = Vec::new();
     for door in doors {

@@ -9,12 +9,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::boot::Boot;
 use super::guard::Guard;
+use super::program::HostProgram;
 use crate::base::future::BoxFuture;
 use crate::host::sockets::Directory;
 use crate::host::{Host, Spawner};
-use crate::world::{Direction, Flight, Progress, Side, Turnover, World};
+use crate::world::{Direction, Flight, LifecycleChange, Progress, Side, World};
 use picklock_model::ids::HostId;
 use picklock_model::time::{EPOCH_NS, TrueTime};
 use picklock_model::trace::Role;
@@ -22,8 +22,8 @@ use picklock_model::trace::Role;
 const TICK: Duration = Duration::from_millis(1);
 
 /// Runs a world to its end.
-pub(crate) fn run(world: &Arc<World>, boots: &[Boot], idle_skip: bool) {
-    let mut hosts = Hosts::new(world, boots);
+pub(crate) fn run(world: &Arc<World>, programs: &[HostProgram], idle_skip: bool) {
+    let mut hosts = Hosts::new(world, programs);
     let mut quiet = 0;
     loop {
         let now = world.state().now;
@@ -61,7 +61,7 @@ struct Hosts<'a> {
 }
 
 impl<'a> Hosts<'a> {
-    fn new(world: &'a Arc<World>, boots: &'a [Boot]) -> Hosts<'a> {
+    fn new(world: &'a Arc<World>, programs: &'a [HostProgram]) -> Hosts<'a> {
         let mut sim = turmoil::Builder::new()
             .epoch(epoch())
             .tick_duration(TICK)
@@ -70,14 +70,14 @@ impl<'a> Hosts<'a> {
             .rng_seed(0)
             .build();
         let directory = Arc::new(Directory::default());
-        for (index, (info, boot)) in world.hosts().iter().zip(boots).enumerate() {
+        for (index, (info, program)) in world.hosts().iter().zip(programs).enumerate() {
             let id = HostId(index as u16);
             let worker = info.role == Role::Client;
             let spawner: Arc<dyn Spawner> =
                 Arc::new(Local { world: Arc::clone(world), directory: Arc::clone(&directory) });
             let host = Host { id, world: Arc::clone(world), spawner };
             sim.host(info.name.as_str(), move || {
-                let program = Guard::new(Arc::clone(&host.world), id, worker, 0, boot(host.clone()));
+                let program = Guard::new(Arc::clone(&host.world), id, worker, 0, program(host.clone()));
                 async move {
                     program.await;
                     // A host whose program has returned would no longer be ticked, its background tasks neither.
@@ -116,8 +116,8 @@ impl<'a> Hosts<'a> {
     fn turn_over(&mut self) {
         for change in self.world.take_turnover() {
             match change {
-                Turnover::Died(host) => self.sim.crash(self.addresses[usize::from(host.0)]),
-                Turnover::Started(host) => self.sim.bounce(self.addresses[usize::from(host.0)]),
+                LifecycleChange::Died(host) => self.sim.crash(self.addresses[usize::from(host.0)]),
+                LifecycleChange::Started(host) => self.sim.bounce(self.addresses[usize::from(host.0)]),
             }
         }
     }

@@ -8,19 +8,19 @@ use picklock_model::plan::{ClientPlan, Plan, SectionPlan, Settings};
 use picklock_model::trace::{HostInfo, Role};
 
 use super::bound::Bound;
-use super::seat::{ClientSeat, Workload};
+use super::context::{ClientContext, Workload};
 use crate::base::future::BoxFuture;
-use crate::contract::design::{Design, Seat, StoreAddress};
-use crate::contract::store::{Member, ServerSeat, Store};
-use crate::contract::witness::Witness;
+use crate::contract::design::{Context, Design, StoreAddress};
+use crate::contract::recorder::BeliefRecorder;
+use crate::contract::store::{Member, ServerContext, Store};
 use crate::controls::resource::{self, Resource};
-use crate::engine::boot::Boot;
+use crate::engine::program::HostProgram;
 use crate::host::Host;
 
 /// All that is known of a run before it begins, computed once.
 pub(super) struct Hosts {
     pub(super) infos: Vec<HostInfo>,
-    pub(super) programs: Vec<Boot>,
+    pub(super) programs: Vec<HostProgram>,
     pub(super) bound: Bound,
     /// The fresh client at the end, and for how long it may stay.
     pub(super) latecomer: Option<(HostId, Duration)>,
@@ -35,7 +35,7 @@ impl Hosts {
         let bound = Bound::of(design, plan, &settings);
         let mut hosts = Hosts { infos: Vec::new(), programs: Vec::new(), bound, latecomer: None };
         let stock = plan.world.stock;
-        let program: Boot = Arc::new(move |host| Box::pin(resource::serve(host, stock)));
+        let program: HostProgram = Arc::new(move |host| Box::pin(resource::serve(host, stock)));
         hosts.add(HostInfo::new(resource::HOST, Role::Resource), program);
         for (store, member) in
             design.store.iter().flat_map(|store| members.iter().map(move |member| (store, member)))
@@ -62,7 +62,7 @@ impl Hosts {
         hosts
     }
 
-    fn add(&mut self, info: HostInfo, program: Boot) {
+    fn add(&mut self, info: HostInfo, program: HostProgram) {
         self.infos.push(info);
         self.programs.push(program);
     }
@@ -74,11 +74,11 @@ fn server_program(
     members: Vec<Member>,
     settings: &Settings,
     may_rest: bool,
-) -> Boot {
+) -> HostProgram {
     let (store, member, settings) = (store.clone(), member.clone(), settings.clone());
     Arc::new(move |host| {
         let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
-        store.serve(ServerSeat { host, member, members, settings, may_rest })
+        store.serve(ServerContext { host, member, members, settings, may_rest })
     })
 }
 
@@ -97,7 +97,7 @@ fn keys(plan: &Plan) -> Vec<Key> {
     keys
 }
 
-fn latecomer_program(plan: &Plan, enter: Entrance) -> Boot {
+fn latecomer_program(plan: &Plan, enter: Entrance) -> HostProgram {
     let all = keys(plan);
     // Where all only read, nobody need be able to write.
     let shared = plan.clients.iter().flat_map(|client| &client.sections).all(|section| section.shared);
@@ -132,20 +132,20 @@ fn entrance(
     let (fences_reads, habits, own_data) = (design.fences_reads, plan.world.habits, design.own_data);
     Arc::new(move |host, plan| {
         let (connect, workload) = (Arc::clone(&connect), Arc::clone(&workload));
-        let seat = Seat { host: host.clone(), ttl, stores: stores.clone() };
+        let context = Context { host: host.clone(), ttl, stores: stores.clone() };
         Box::pin(async move {
             let client = loop {
-                match connect(seat.clone()).await {
+                match connect(context.clone()).await {
                     Ok(client) => break client,
                     Err(_) => host.sleep(ttl / 10).await,
                 }
             };
             let resource = Resource::new(host.clone(), 2 * ttl);
-            let witness = Witness::of(&host);
-            workload(ClientSeat {
+            let recorder = BeliefRecorder::of(&host);
+            workload(ClientContext {
                 host,
                 client,
-                witness,
+                recorder,
                 resource,
                 plan,
                 wait,

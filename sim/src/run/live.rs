@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::contract::store::{Member, Serve, ServerSeat};
-use crate::engine::boot::Boot;
+use crate::contract::store::{Member, Serve, ServerContext};
 use crate::engine::pace::{self, Door, Pace};
+use crate::engine::program::HostProgram;
 pub use crate::world::Act;
 use crate::world::{Outside, World};
 use picklock_model::ids::HostId;
@@ -77,7 +77,7 @@ pub fn serve(
         let members: Vec<Member> = servers.iter().map(|server| server.member.clone()).collect();
         let mut doors = Vec::new();
         let (mut addresses, mut movers) = (BTreeMap::new(), BTreeMap::new());
-        let mut cast: Vec<(HostInfo, Boot)> = Vec::new();
+        let mut cast: Vec<(HostInfo, HostProgram)> = Vec::new();
         for (index, server) in servers.into_iter().enumerate() {
             let host = HostId(index as u16);
             let listener = pace::listen(server.door).map_err(|source| ServeError::Door {
@@ -97,23 +97,23 @@ pub fn serve(
             };
             let members: Vec<Member> =
                 members.iter().filter(|other| other.store == member.store).cloned().collect();
-            let program: Boot = Arc::new(move |host| {
+            let program: HostProgram = Arc::new(move |host| {
                 let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
-                start(ServerSeat { host, member, members, settings, may_rest: false })
+                start(ServerContext { host, member, members, settings, may_rest: false })
             });
             cast.push((info, program));
         }
         let way_out = pace.clone();
-        let program: Boot = Arc::new(move |host| Box::pin(pace::way_out(host, way_out.clone())));
+        let program: HostProgram = Arc::new(move |host| Box::pin(pace::way_out(host, way_out.clone())));
         cast.push((HostInfo::new(CLIENTS, Role::Client), program));
 
-        let (hosts, boots): (Vec<HostInfo>, Vec<Boot>) = cast.into_iter().unzip();
+        let (hosts, programs): (Vec<HostInfo>, Vec<HostProgram>) = cast.into_iter().unzip();
         let names = hosts.clone();
         let sink = Box::new(move |event: &Event| listener(event, &names));
         let outside_of = Outside { host: outside, doors: Mutex::new(addresses), movers };
         let world = Arc::new(World::served(plan, hosts, outside_of, unix_ns(), sink));
         ready();
-        pace::run(&world, &boots, &pace, (outside, doors), acts, stop).await;
+        pace::run(&world, &programs, &pace, (outside, doors), acts, stop).await;
         Ok(world)
     })?;
     // The clients that are still there leave before what they are connected to is gone.

@@ -7,9 +7,9 @@ use picklock_model::plan::Plan;
 use picklock_model::probe::{Probe, Seeing};
 use picklock_model::trace::{Belief, Latecomer, Role, Trace};
 
+use super::context::Workload;
 use super::hosts::Hosts;
 use super::options::Options;
-use super::seat::Workload;
 use crate::contract::design::Design;
 use crate::contract::store::Store;
 use crate::engine::{self, Engine};

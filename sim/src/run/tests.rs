@@ -50,12 +50,12 @@ fn plan() -> Plan {
 fn sleeping(span: Duration) -> (Workload, Arc<Mutex<Vec<Weak<World>>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let worlds = Arc::clone(&seen);
-    let workload: Workload = Arc::new(move |seat| {
-        worlds.lock().expect("nobody panics here").push(Arc::downgrade(&seat.host.world));
+    let workload: Workload = Arc::new(move |context| {
+        worlds.lock().expect("nobody panics here").push(Arc::downgrade(&context.host.world));
         Box::pin(async move {
-            let witness = seat.witness;
-            seat.host.sleep(span).await;
-            witness.finished();
+            let recorder = context.recorder;
+            context.host.sleep(span).await;
+            recorder.finished();
         })
     });
     (workload, seen)

@@ -1,6 +1,6 @@
 //! The world: hosts, clocks, the network and the actions, behind one lock, independent of the engine that drives it.
 //!
-//! An engine does three things: it polls the hosts' tasks, it moves true time from one entry of the agenda to the
+//! An engine does three things: it polls the hosts' tasks, it moves true time from one entry of the queue to the
 //! next, and it carries bytes. Everything that decides *when* a message arrives, *whether* a process runs and *what* a
 //! clock shows is here, so that both engines see the same network, the same pauses and the same clocks.
 //!
@@ -8,7 +8,6 @@
 //! whole, in order, after a latency. Loss shows as TCP shows it, as lateness or a broken connection.
 
 mod acts;
-mod agenda;
 mod ending;
 mod file;
 mod leaders;
@@ -17,6 +16,7 @@ mod network;
 mod oracle;
 mod points;
 mod process;
+mod queue;
 mod shared;
 mod state;
 mod timers;
@@ -30,7 +30,7 @@ pub(crate) use network::{Chunk, Direction, Flight, Listening, Side, Visit};
 pub(crate) use process::Admission;
 pub use process::AppliedAction;
 pub(crate) use shared::{Outside, Route, WAY_OUT, World};
-pub(crate) use state::Turnover;
+pub(crate) use state::LifecycleChange;
 pub(crate) use timers::TimerKey;
 pub(crate) use wire::Keeper;
 pub use wire::Wire;

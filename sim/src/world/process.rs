@@ -111,7 +111,7 @@ pub(super) struct Halted {
 impl Process {
     pub(super) fn new(seed: Seed, this: HostId, name: &str) -> Process {
         let mut draws = seed.stream(&format!("host/{name}/clock"));
-        // Hosts boot at different times and keep their wall clocks within a few milliseconds (NTP in one data centre).
+        // Hosts program at different times and keep their wall clocks within a few milliseconds (NTP in one data centre).
         let zero = Monotonic(draws.below(1_000_000_000_000));
         let offset_ns = draws.below(4_000_000).cast_signed() - 2_000_000;
         Process {

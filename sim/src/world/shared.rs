@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::log::{EventSink, Log};
-use super::state::{State, Turnover};
+use super::state::{LifecycleChange, State};
 use super::wire::Keeper;
 use crate::base::own_thread::OwnThread;
 use picklock_model::ids::HostId;
@@ -28,7 +28,7 @@ pub(crate) struct World {
     pub(crate) keeper: Option<Keeper>,
     state: OwnThread<State>,
     /// True if a host may have died or been started anew: see [`State::turn_over`].
-    turned_over: Arc<AtomicBool>,
+    lifecycle_changed: Arc<AtomicBool>,
 }
 
 /// The way out of a served world and into it.
@@ -94,8 +94,8 @@ impl World {
     }
 
     fn around(state: State, hosts: Vec<HostInfo>, outside: Option<Outside>) -> World {
-        let turned_over = Arc::clone(&state.turned_over);
-        World { hosts, outside, keeper: None, state: OwnThread::new(state), turned_over }
+        let lifecycle_changed = Arc::clone(&state.lifecycle_changed);
+        World { hosts, outside, keeper: None, state: OwnThread::new(state), lifecycle_changed }
     }
 
     /// Where an address leads to, as a host of this world sees it; `None` if there is no such host.
@@ -119,13 +119,13 @@ impl World {
     /// True if [`take_turnover`](World::take_turnover) may have something. It is asked after every poll and hardly ever has.
     #[inline]
     pub(crate) fn has_turned_over(&self) -> bool {
-        self.turned_over.load(Ordering::Relaxed)
+        self.lifecycle_changed.load(Ordering::Relaxed)
     }
 
     /// The hosts that died or were started anew since this was last asked, in order.
-    pub(crate) fn take_turnover(&self) -> Vec<Turnover> {
-        self.turned_over.store(false, Ordering::Relaxed);
-        std::mem::take(&mut self.state().turnover)
+    pub(crate) fn take_turnover(&self) -> Vec<LifecycleChange> {
+        self.lifecycle_changed.store(false, Ordering::Relaxed);
+        std::mem::take(&mut self.state().lifecycle_changes)
     }
 
     pub(crate) fn hosts(&self) -> &[HostInfo] {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::agenda::{Agenda, Due};
 use super::ending::Ending;
 use super::leaders::Leaders;
 use super::log::Log;
 use super::network::{Flight, Network, Side};
 use super::oracle::Oracle;
 use super::process::{Life, Process};
+use super::queue::{EventQueue, Pending};
 use super::timers::Timers;
 use picklock_model::ids::{EventId, GrantId, HostId, Origin};
 use picklock_model::plan::{Injection, Plan};
@@ -23,7 +23,7 @@ pub(crate) struct State {
     pub(crate) now: TrueTime,
     pub(super) roles: Vec<Role>,
     pub(super) names: Vec<Arc<str>>,
-    pub(super) agenda: Agenda,
+    pub(super) queue: EventQueue,
     pub(crate) processes: Vec<Process>,
     pub(crate) network: Network,
     pub(super) timers: Timers,
@@ -49,9 +49,9 @@ pub(crate) struct State {
     pub(super) seeing: Seeing,
     pub(super) points_passed: Vec<Passed>,
     /// Hosts that died or were started anew since the engine last looked, in order.
-    pub(super) turnover: Vec<Turnover>,
-    /// True while `turnover` may hold something: shared with the [`World`], which reads it without its lock.
-    pub(super) turned_over: Arc<AtomicBool>,
+    pub(super) lifecycle_changes: Vec<LifecycleChange>,
+    /// True while `lifecycle_changes` may hold something: shared with the [`World`], which reads it without its lock.
+    pub(super) lifecycle_changed: Arc<AtomicBool>,
     /// Live lock records by store, as the stores report them.
     pub(super) records: BTreeMap<HostId, u32>,
     /// Which hosts say nothing of the records that they keep.
@@ -66,7 +66,7 @@ const POINTS: usize = 1 << 11;
 
 /// A change of a host's life that the engine must carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turnover {
+pub(crate) enum LifecycleChange {
     Died(HostId),
     Started(HostId),
 }
@@ -77,7 +77,7 @@ impl State {
             now: TrueTime(0),
             roles: hosts.iter().map(|host| host.role).collect(),
             names: hosts.iter().map(|host| host.name.as_str().into()).collect(),
-            agenda: Agenda::default(),
+            queue: EventQueue::default(),
             processes: hosts
                 .iter()
                 .enumerate()
@@ -98,8 +98,8 @@ impl State {
             healed_early: BTreeSet::new(),
             seeing,
             points_passed: Vec::with_capacity(if seeing == Seeing::Nothing { 0 } else { POINTS }),
-            turnover: Vec::new(),
-            turned_over: Arc::new(AtomicBool::new(false)),
+            lifecycle_changes: Vec::new(),
+            lifecycle_changed: Arc::new(AtomicBool::new(false)),
             records: BTreeMap::new(),
             silent: hosts.iter().map(|host| host.silent).collect(),
             leaders: Leaders::new(hosts),
@@ -195,31 +195,31 @@ impl State {
 
     /// The next instant at which something is due.
     pub(crate) fn next_due(&mut self) -> Option<TrueTime> {
-        self.agenda.next_at()
+        self.queue.next_at()
     }
 
-    /// Carries out the next entry of the agenda if it is due at `limit` or earlier, moving true time to it.
+    /// Carries out the next entry of the queue if it is due at `limit` or earlier, moving true time to it.
     /// False if there is none. `sockets` collects the segments that arrived, for an engine that carries bytes itself.
     pub(crate) fn step(&mut self, limit: TrueTime, sockets: Option<&mut Vec<(Side, Flight)>>) -> bool {
         let (at, due) = loop {
-            let Some((at, nth, due)) = self.agenda.pop_until(limit) else { return false };
+            let Some((at, nth, due)) = self.queue.pop_until(limit) else { return false };
             match due {
-                Due::Timer { slot } if !self.timer_due(slot, (at, nth)) => {}
+                Pending::Timer { slot } if !self.timer_due(slot, (at, nth)) => {}
                 _ => break (at, due),
             }
         };
         self.now = self.now.max(at);
         match due {
             // Its task is awake by now.
-            Due::Timer { .. } => {}
-            Due::Arrival { conn, direction } => self.arrival(conn, direction, sockets),
-            Due::Resume { host, injection } => self.resume(host, injection),
-            Due::Action { injection } => self.apply(injection),
-            Due::Heal { injection } if self.healed_early.remove(&injection) => {}
-            Due::Heal { injection } => self.heal(injection),
-            Due::Restart { host, injection } => self.restart(host, injection),
-            Due::Deadline { host, generation, task } => self.deadline_due(host, generation, task),
-            Due::GiveUp { conn, direction, segment } => self.give_up(conn, direction, segment),
+            Pending::Timer { .. } => {}
+            Pending::Arrival { conn, direction } => self.arrival(conn, direction, sockets),
+            Pending::Resume { host, injection } => self.resume(host, injection),
+            Pending::Action { injection } => self.apply(injection),
+            Pending::Heal { injection } if self.healed_early.remove(&injection) => {}
+            Pending::Heal { injection } => self.heal(injection),
+            Pending::Restart { host, injection } => self.restart(host, injection),
+            Pending::Deadline { host, generation, task } => self.deadline_due(host, generation, task),
+            Pending::GiveUp { conn, direction, segment } => self.give_up(conn, direction, segment),
         }
         true
     }
@@ -229,9 +229,9 @@ impl State {
         self.now = self.now.max(to);
     }
 
-    pub(super) fn turn_over(&mut self, change: Turnover) {
-        self.turnover.push(change);
-        self.turned_over.store(true, Ordering::Relaxed);
+    pub(super) fn turn_over(&mut self, change: LifecycleChange) {
+        self.lifecycle_changes.push(change);
+        self.lifecycle_changed.store(true, Ordering::Relaxed);
     }
 
     /// Something does not work from now on.

@@ -13,7 +13,7 @@ pub(crate) struct TimerKey {
 }
 
 /// All timers. Most are timeouts that are unregistered long before they are due, and their slots are soon used again
-/// for a later time. So a slot keeps its one entry on the agenda: when that comes up, it goes back in at the time of the
+/// for a later time. So a slot keeps its one entry on the queue: when that comes up, it goes back in at the time of the
 /// timer that the slot has by then, if any. The numbers of the entries are those that they would have had otherwise.
 #[derive(Default)]
 pub(super) struct Timers {
@@ -29,11 +29,11 @@ pub(super) struct Slot {
     pub(super) set: bool,
     /// Whom it wakes; it stays behind, since the slot's next user is often the same.
     pub(super) waker: Waker,
-    /// When it is due, and its number on the agenda.
+    /// When it is due, and its number on the queue.
     pub(super) due: Turn,
-    /// The entry on the agenda that stands for the slot, never later than `due` while a timer is registered.
+    /// The entry on the queue that stands for the slot, never later than `due` while a timer is registered.
     pub(super) entry: Option<Turn>,
 }
 
-/// A place in the agenda's order.
+/// A place in the queue's order.
 pub(super) type Turn = (TrueTime, u64);

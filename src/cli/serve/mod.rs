@@ -125,10 +125,10 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     };
     // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
     let last = (args.topology == Topology::Single).then(|| Arc::clone(&stop));
-    let start: Serve = Arc::new(move |seat| {
-        let (last, own, acts, host) = (last.clone(), own.clone(), acts.clone(), seat.member.name.clone());
+    let start: Serve = Arc::new(move |context| {
+        let (last, own, acts, host) = (last.clone(), own.clone(), acts.clone(), context.member.name.clone());
         Box::pin(async move {
-            serve_own(seat, own).await;
+            serve_own(context, own).await;
             match last {
                 Some(stop) => stop.notify_one(),
                 // A world that is over has no dead.

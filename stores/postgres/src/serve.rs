@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use picklock_model::time::Monotonic;
 use picklock_sim::host::{Host, Origin};
-use picklock_sim::store::ServerSeat;
+use picklock_sim::store::ServerContext;
 use picklock_sim::stream::Stream;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::{Notify, mpsc};
@@ -19,8 +19,8 @@ use crate::journal::Journal;
 use crate::machine::{Delivery, Machine, Now, SessionId};
 
 /// Runs a PostgreSQL server until its host stops.
-pub async fn serve(seat: ServerSeat) {
-    let host = seat.host;
+pub async fn serve(context: ServerContext) {
+    let host = context.host;
     let journal = Journal::new(host.disk());
     for event in journal.lost() {
         host.record(Origin::default(), event);

@@ -4,7 +4,7 @@
 
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::store::{ServerSeat, SimulatedStore, Store, StoreKind, StoreSpec};
+use picklock_sim::store::{ServerContext, SimulatedStore, Store, StoreKind, StoreSpec};
 
 use crate::{PORT, serve, wire};
 
@@ -40,7 +40,7 @@ impl StoreSpec for Postgres {
 }
 
 impl SimulatedStore for Postgres {
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        Box::pin(serve(seat))
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
+        Box::pin(serve(context))
     }
 }

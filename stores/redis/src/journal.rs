@@ -21,8 +21,8 @@ use picklock_sim::host::Host;
 use picklock_sim::own_thread::OwnThread;
 
 use crate::aof::Log;
+use crate::context::Persistence;
 use crate::node::{Node, Upstream};
-use crate::seat::Persistence;
 use crate::snapshot;
 use crate::store::{Effects, Store};
 

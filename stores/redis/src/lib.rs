@@ -6,7 +6,7 @@
 //! simulated host's streams and knows nothing of locks.
 //!
 //! [`node::Node`] executes commands and touches nothing else, so it can be tested without a world; [`serve()`] puts the
-//! server that a seat asks for on its host.
+//! server that a context asks for on its host.
 //!
 //! The modules stand on floors. One may name those of the floors below it, and none of its own floor or above, so that
 //! each can be read, and tried, without what stands upon it:
@@ -25,7 +25,7 @@
 //! | 3 | [`node`] | the state of a node |
 //! | 2 | `stream`, `rdb` | the stream of effects and its history; the format of snapshots |
 //! | 1 | [`store`], `catalogue`, `wire` | the dataset; what is known of each command; segments in words |
-//! | 0 | [`resp`], `glob`, [`version`], `seat` | the protocol, patterns, versions, what a server is started with |
+//! | 0 | [`resp`], `glob`, [`version`], `context` | the protocol, patterns, versions, what a server is started with |
 //!
 //! Where a lower floor has to reach a higher one, it is handed in what it needs: a session that waits for a key brings what
 //! it takes from it, a command that is kept during a pause brings what executes it, and a script is given the commands
@@ -45,6 +45,7 @@ pub mod version;
 mod aof;
 mod catalogue;
 mod commands;
+mod context;
 mod execution;
 mod following;
 mod glob;
@@ -54,7 +55,6 @@ mod mailbox;
 mod rdb;
 mod real;
 mod replication;
-mod seat;
 mod serve;
 mod snapshot;
 mod spec;
@@ -66,26 +66,26 @@ mod wire;
 pub use node::PORT;
 pub use spec::{KIND, PARAMS, Redis};
 
-use picklock_sim::design::ServerSeat;
-pub use seat::Own;
-use seat::ServerRole;
+pub use context::Own;
+use context::ServerRole;
+use picklock_sim::design::ServerContext;
 use version::Version;
 
-/// Runs the server that this seat is for until its host stops.
-pub async fn serve(seat: ServerSeat) {
-    serve_as(seat, Version::default()).await;
+/// Runs the server that this context is for until its host stops.
+pub async fn serve(context: ServerContext) {
+    serve_as(context, Version::default()).await;
 }
 
 /// The same with nodes of another version of Redis.
-pub async fn serve_as(seat: ServerSeat, version: Version) {
-    serve_own(seat, Own { version, ..Own::default() }).await;
+pub async fn serve_as(context: ServerContext, version: Version) {
+    serve_own(context, Own { version, ..Own::default() }).await;
 }
 
 /// The same with what servers have of their own that real clients talk to.
-pub async fn serve_own(seat: ServerSeat, own: Own) {
-    let seat = seat::ServerSeat::of(seat, own);
-    match &seat.role {
-        ServerRole::Store | ServerRole::Replica { .. } => serve::serve(seat).await,
-        ServerRole::Sentinel { .. } => sentinel::serve(seat).await,
+pub async fn serve_own(context: ServerContext, own: Own) {
+    let context = context::ServerContext::of(context, own);
+    match &context.role {
+        ServerRole::Store | ServerRole::Replica { .. } => serve::serve(context).await,
+        ServerRole::Sentinel { .. } => sentinel::serve(context).await,
     }
 }

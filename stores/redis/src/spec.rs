@@ -7,7 +7,7 @@ use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::{Domain, HOUR, Param};
 use picklock_sim::store::{
-    Member, OwnAction, RealServer, STORES, ServerSeat, SimulatedStore, Store, StoreAddress, StoreKind,
+    Member, OwnAction, RealServer, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind,
     StoreSpec, Topology,
 };
 
@@ -170,7 +170,7 @@ impl StoreSpec for Redis {
 }
 
 impl SimulatedStore for Redis {
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        Box::pin(serve_as(seat, self.version))
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
+        Box::pin(serve_as(context, self.version))
     }
 }

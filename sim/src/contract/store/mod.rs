@@ -12,7 +12,7 @@ mod spec;
 pub use kind::{Installed, StoreKind, StoreParams};
 pub use member::{Member, StoreAddress, Topology};
 pub(crate) use server::OwnServer;
-pub use server::{Serve, Server, ServerSeat, SimulatedStore, Store};
+pub use server::{Serve, Server, ServerContext, SimulatedStore, Store};
 pub(crate) use settings::{admits, has_actions};
 pub use settings::{complete, setting};
 pub use spec::{Keeps, OwnAction, RealServer, STORES, StoreSpec};

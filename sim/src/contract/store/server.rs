@@ -14,11 +14,11 @@ use picklock_model::trace::Role;
 pub trait SimulatedStore: StoreSpec {
     /// Runs the program of one member until its host stops; called again when the host restarts. What the member keeps
     /// over a restart is on its host's disk.
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()>;
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()>;
 }
 
 /// Starts a member and serves until its host stops.
-pub type Serve = Arc<dyn Fn(ServerSeat) -> BoxFuture<'static, ()> + Send + Sync>;
+pub type Serve = Arc<dyn Fn(ServerContext) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// The stores that a design stands on: what is known of them, and who serves them.
 #[derive(Clone)]
@@ -45,13 +45,13 @@ impl Store {
     pub fn simulated(kind: impl SimulatedStore) -> Store {
         let kind = Arc::new(kind);
         let spec = Arc::clone(&kind);
-        Store { spec, server: Server::Simulated(Arc::new(move |seat| kind.serve(seat))) }
+        Store { spec, server: Server::Simulated(Arc::new(move |context| kind.serve(context))) }
     }
 
     /// Runs the program of one member.
-    pub(crate) fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
+    pub(crate) fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
         match &self.server {
-            Server::Simulated(serve) | Server::Real(serve) => serve(seat),
+            Server::Simulated(serve) | Server::Real(serve) => serve(context),
         }
     }
 
@@ -76,7 +76,7 @@ impl Store {
 
 /// What a member's program is started with.
 #[derive(Clone, Debug)]
-pub struct ServerSeat {
+pub struct ServerContext {
     /// Its host.
     pub host: Host,
     /// Which member it is.
@@ -91,7 +91,7 @@ pub struct ServerSeat {
     pub may_rest: bool,
 }
 
-impl ServerSeat {
+impl ServerContext {
     /// The members of its store that have this role.
     pub fn of_role(&self, role: Role) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(move |member| member.role == role)
@@ -109,7 +109,7 @@ impl<F> OwnServer<F> {
 
 impl<F, Fut> StoreSpec for OwnServer<F>
 where
-    F: Fn(ServerSeat) -> Fut + Send + Sync + 'static,
+    F: Fn(ServerContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = ()> + Send + 'static,
 {
     fn name(&self) -> &'static str {
@@ -124,10 +124,10 @@ where
 
 impl<F, Fut> SimulatedStore for OwnServer<F>
 where
-    F: Fn(ServerSeat) -> Fut + Send + Sync + 'static,
+    F: Fn(ServerContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = ()> + Send + 'static,
 {
-    fn serve(&self, seat: ServerSeat) -> BoxFuture<'static, ()> {
-        Box::pin(self.0(seat))
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
+        Box::pin(self.0(context))
     }
 }

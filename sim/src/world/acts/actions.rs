@@ -3,9 +3,9 @@
 use std::task::Waker;
 use std::time::Duration;
 
-use crate::world::agenda::Due;
 use crate::world::process::AppliedAction;
 use crate::world::process::Life;
+use crate::world::queue::Pending;
 use crate::world::state::State;
 use picklock_model::ids::HostId;
 use picklock_model::plan::{Action, Phase, Target, UNTIL_HEALED, When};
@@ -37,7 +37,7 @@ impl State {
             if let When::With { injection, after } = entry.when
                 && injection == applied
             {
-                self.agenda.push(now + after, Due::Action { injection: other as u32 });
+                self.queue.push(now + after, Pending::Action { injection: other as u32 });
             }
         }
     }
@@ -125,7 +125,7 @@ impl State {
 
     pub(in crate::world) fn heal_at(&mut self, at: TrueTime, injection: u32) {
         self.unhealed.push(injection);
-        self.agenda.push(at, Due::Heal { injection });
+        self.queue.push(at, Pending::Heal { injection });
     }
 
     /// The run is over: what is still in force ends with it, so that nothing after it counts as undisturbed.

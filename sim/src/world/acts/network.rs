@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::base::waiter::Waiter;
-use crate::world::agenda::Due;
 use crate::world::network::*;
 use crate::world::process::Life;
+use crate::world::queue::Pending;
 use crate::world::state::State;
 use picklock_model::ids::{ConnId, EventId, GrantId, HostId, Origin};
 use picklock_model::time::TrueTime;
@@ -109,7 +109,7 @@ impl State {
         let end = self.network.conn_mut(conn).end_mut(direction);
         due = due.max(end.flights.back().map_or(due, |ahead| ahead.due));
         end.flights.push_back(InFlight { due, flight });
-        self.agenda.push(due, Due::Arrival { conn, direction });
+        self.queue.push(due, Pending::Arrival { conn, direction });
         for injection in spent {
             self.breaks(injection, Broken::Late);
             self.heal_at(due, injection);
@@ -146,7 +146,7 @@ impl State {
         for flight in &mut end.flights {
             due = due.max(flight.due);
             flight.due = due;
-            self.agenda.push(due, Due::Arrival { conn, direction });
+            self.queue.push(due, Pending::Arrival { conn, direction });
         }
     }
 
@@ -214,7 +214,7 @@ impl State {
             self.mark_bit(injection, from, grant.or_else(own));
         }
         let give_up = self.now + self.network.tcp_timeout;
-        self.agenda.push(give_up, Due::GiveUp { conn, direction, segment });
+        self.queue.push(give_up, Pending::GiveUp { conn, direction, segment });
     }
 
     /// The kernel of the listening host answers, whether its process is paused or not.

@@ -1,7 +1,7 @@
 //! Injections wait for protocol points, and strike there.
 
-use crate::world::agenda::Due;
 use crate::world::points::*;
+use crate::world::queue::Pending;
 use crate::world::state::State;
 use picklock_model::ids::HostId;
 use picklock_model::plan::{Access, Edge, Point, When};
@@ -9,12 +9,12 @@ use picklock_model::probe::{Passed, Seeing};
 use picklock_model::trace::Role;
 
 impl State {
-    /// Puts the injections where they wait: on the agenda, or at the points of their hosts. One whose host or peer does
+    /// Puts the injections where they wait: on the queue, or at the points of their hosts. One whose host or peer does
     /// not exist is dropped, which is what a shrunk plan without that client means.
     pub(in crate::world) fn arm_injections(&mut self) {
         for injection in 0..self.injections.len() as u32 {
             match self.injections[injection as usize].when.clone() {
-                When::At { at_ns } => self.agenda.push(at_ns, Due::Action { injection }),
+                When::At { at_ns } => self.queue.push(at_ns, Pending::Action { injection }),
                 When::Point { point, .. } => self.arm(injection, &point),
                 When::With { .. } => {}
             }
@@ -87,7 +87,7 @@ impl State {
             match self.injections[injection as usize].when {
                 When::Point { after, .. } if !after.is_zero() => {
                     let at = self.local_now(host) + after;
-                    self.agenda.push(at, Due::Action { injection });
+                    self.queue.push(at, Pending::Action { injection });
                 }
                 _ => self.apply(injection),
             }

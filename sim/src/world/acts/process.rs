@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use crate::base::deadline::Deadline;
 use crate::base::waiter::Waiter;
-use crate::world::agenda::Due;
 use crate::world::file::File;
 use crate::world::process::*;
+use crate::world::queue::Pending;
+use crate::world::state::LifecycleChange;
 use crate::world::state::State;
-use crate::world::state::Turnover;
 use picklock_model::ids::Origin;
 use picklock_model::ids::{EventId, GrantId, HostId, Key};
 use picklock_model::plan::{Access, Phase};
@@ -140,7 +140,7 @@ impl State {
         self.record_act(host, None, What::Paused { kind, until });
         self.unhealed.push(injection);
         self.breaks(injection, Broken::Halted(host, kind));
-        self.agenda.push(until, Due::Resume { host, injection });
+        self.queue.push(until, Pending::Resume { host, injection });
     }
 
     /// Wakes what was parked, in an order drawn from the seed: after a stop the kernel owes nobody a turn.
@@ -205,7 +205,7 @@ impl State {
             process.disk.values_mut().for_each(File::lose_power);
         }
         self.log.push(now, host, None, None, self.grant_of(host), What::Crashed { power_loss });
-        self.turn_over(Turnover::Died(host));
+        self.turn_over(LifecycleChange::Died(host));
         self.cut_off(host, power_loss);
         self.oracle_bury(host);
         self.mends(|outage| outage.is_halt_of(host));
@@ -219,7 +219,7 @@ impl State {
         at_stake.into_iter().for_each(|grant| self.mark_bit(injection, host, Some(grant)));
         if let Some(after) = restart_after {
             self.unhealed.push(injection);
-            self.agenda.push(now + after, Due::Restart { host, injection });
+            self.queue.push(now + after, Pending::Restart { host, injection });
         }
     }
 
@@ -248,7 +248,7 @@ impl State {
         self.unhealed.retain(|other| *other != injection);
         self.record_act(host, None, What::Restarted);
         self.record_act(host, None, What::Healed { injection });
-        self.turn_over(Turnover::Started(host));
+        self.turn_over(LifecycleChange::Started(host));
         self.network_up(host);
     }
 
@@ -329,7 +329,7 @@ impl State {
         process.deadline_generation += 1;
         let (generation, task) = (process.deadline_generation, process.lane);
         let at = self.true_deadline(host, deadline).max(self.now);
-        self.agenda.push(at, Due::Deadline { host, generation, task });
+        self.queue.push(at, Pending::Deadline { host, generation, task });
     }
 
     pub(in crate::world) fn deadline_due(&mut self, host: HostId, generation: u32, task: u32) {

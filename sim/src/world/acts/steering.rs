@@ -1,7 +1,7 @@
 //! What a served world is told while it runs: actions that were not planned, and that all is to be well again.
 
-use crate::world::agenda::Due;
 use crate::world::process::Life;
+use crate::world::queue::Pending;
 use crate::world::state::State;
 use picklock_model::ids::HostId;
 use picklock_model::plan::{Effect, Injection, Target, When};
@@ -39,7 +39,7 @@ impl State {
             let injection = self.injections.len() as u32;
             self.injections.push(entry);
             self.bit.push(false);
-            self.agenda.push(self.now + at_ns.since(TrueTime(0)), Due::Action { injection });
+            self.queue.push(self.now + at_ns.since(TrueTime(0)), Pending::Action { injection });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::task::Waker;
 
-use crate::world::agenda::Due;
+use crate::world::queue::Pending;
 use crate::world::state::State;
 use crate::world::timers::*;
 use picklock_model::ids::HostId;
@@ -93,16 +93,16 @@ impl State {
     /// The turn of a timer that is registered now.
     fn timer_turn(&mut self, host: HostId, deadline: Monotonic) -> Turn {
         let due = self.processes[usize::from(host.0)].clock.true_time_of(deadline);
-        (due.max(self.now), self.agenda.number())
+        (due.max(self.now), self.queue.number())
     }
 
-    /// Puts a timer on the agenda, unless an entry of its slot comes up before it is due.
+    /// Puts a timer on the queue, unless an entry of its slot comes up before it is due.
     fn enter_timer(&mut self, slot: u32) {
         let timer = &mut self.timers.slots[slot as usize];
         if timer.entry.is_none_or(|entry| entry > timer.due) {
             let (at, nth) = timer.due;
             timer.entry = Some(timer.due);
-            self.agenda.insert(at, nth, Due::Timer { slot });
+            self.queue.insert(at, nth, Pending::Timer { slot });
         }
     }
 }

@@ -95,13 +95,13 @@ fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> (R
     };
     let finished = Arc::new(Mutex::new(vec![false; scripts.len()]));
     let (scripts, done) = (scripts.to_vec(), Arc::clone(&finished));
-    let workload: Workload = Arc::new(move |seat| {
-        let nth = (0..scripts.len()).find(|nth| name(*nth) == seat.host.name()).unwrap();
+    let workload: Workload = Arc::new(move |context| {
+        let nth = (0..scripts.len()).find(|nth| name(*nth) == context.host.name()).unwrap();
         let (script, done) = (scripts[nth], Arc::clone(&done));
         Box::pin(async move {
-            script(seat.host.clone()).await;
+            script(context.host.clone()).await;
             done.lock().unwrap()[nth] = true;
-            seat.witness.finished();
+            context.recorder.finished();
         })
     });
     let run = run(engine, &design, &plan, &workload).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::seat::MinReplicas;
+use crate::context::MinReplicas;
 
 use super::parameters::{ALL, Parameter, limits, notifications, shown_notifications};
 use crate::glob;

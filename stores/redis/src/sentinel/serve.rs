@@ -24,10 +24,10 @@ use super::instance::Address;
 use super::primary::Watch;
 use super::state::{Act, Sentinel, millis};
 use super::{PORT, PRIMARY_NAME};
+use crate::context::{ServerContext, ServerRole};
 use crate::mailbox::{Mailbox, Slot, mailbox};
 use crate::node::{Next, PORT as NODE_PORT, SessionId, Then};
 use crate::resp::{Reply, Requests};
-use crate::seat::{ServerRole, ServerSeat};
 
 /// The file that the state is kept in.
 const CONFIG: &str = "sentinel.conf";
@@ -48,14 +48,14 @@ pub(crate) fn failover_timeout_ms(down_after_ms: i64) -> i64 {
 /// What is kept of an answer that is not complete, at most, in bytes.
 const RECEIVED_MAX: usize = 16 * 1024 * 1024;
 
-/// Runs the Sentinel that this seat is for until its host stops.
-pub(crate) async fn serve(seat: ServerSeat) {
-    let Some(sentinel) = begin(&seat) else { return };
-    let may_rest = seat.may_rest;
+/// Runs the Sentinel that this context is for until its host stops.
+pub(crate) async fn serve(context: ServerContext) {
+    let Some(sentinel) = begin(&context) else { return };
+    let may_rest = context.may_rest;
     let run_id =
-        seat.own.salt.map(|salt| identifier(&format!("{salt:x}{}", seat.host.rng().below(u64::MAX))));
+        context.own.salt.map(|salt| identifier(&format!("{salt:x}{}", context.host.rng().below(u64::MAX))));
     let server = Arc::new(Server {
-        host: seat.host,
+        host: context.host,
         shared: OwnThread::new(Shared {
             front: Front::new(sentinel, run_id),
             links: BTreeMap::new(),
@@ -98,16 +98,16 @@ pub(crate) async fn serve(seat: ServerSeat) {
     }
 }
 
-/// The Sentinel of a seat: with the state that it kept, or with what it would know after running for a while.
-fn begin(seat: &ServerSeat) -> Option<Sentinel> {
-    let ServerRole::Sentinel { primary, replicas, sentinels } = &seat.role else { return None };
-    let host = &seat.host;
+/// The Sentinel of a context: with the state that it kept, or with what it would know after running for a while.
+fn begin(context: &ServerContext) -> Option<Sentinel> {
+    let ServerRole::Sentinel { primary, replicas, sentinels } = &context.role else { return None };
+    let host = &context.host;
     let name = host.name();
     let me = sentinels.iter().find(|place| place.host == name)?;
     let address = place(&me.address, PORT);
     let seed = Seed(host.rng().below(u64::MAX));
     // Real Sentinels of two processes may meet.
-    let salt = seat.own.salt.map_or_else(String::new, |salt| format!("/{salt:x}"));
+    let salt = context.own.salt.map_or_else(String::new, |salt| format!("/{salt:x}"));
     let identifier = |host: &str| identifier(&format!("{host}{salt}"));
     let mut sentinel = Sentinel::new(identifier(&me.host), address, seed, millis(host.wall()));
     let kept = host.disk().read(CONFIG);
@@ -115,13 +115,13 @@ fn begin(seat: &ServerSeat) -> Option<Sentinel> {
         sentinel.restore(&String::from_utf8_lossy(&kept));
         return Some(sentinel);
     }
-    let down_after_ms = i64::try_from(seat.down_after.as_millis()).unwrap_or(i64::MAX).max(1);
+    let down_after_ms = i64::try_from(context.down_after.as_millis()).unwrap_or(i64::MAX).max(1);
     let failover_timeout_ms = failover_timeout_ms(down_after_ms);
     let watch = Watch {
         quorum: QUORUM,
         down_after_ms,
         failover_timeout_ms,
-        password: seat.own.password.clone(),
+        password: context.own.password.clone(),
         ..Watch::default()
     };
     let id = sentinel.monitor(PRIMARY_NAME, place(primary, NODE_PORT), watch);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::seat::{ServerRole, ServerSeat};
+use crate::context::{ServerContext, ServerRole};
 use picklock_model::seed::Seed;
 use picklock_model::time::Monotonic;
 use picklock_sim::host::Origin;
@@ -26,41 +26,41 @@ use crate::node::{Mover, Node, PORT, Watch};
 /// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs the node that this seat is for until its host stops.
-pub(crate) async fn serve(seat: ServerSeat) {
-    let primary = match seat.role {
+/// Runs the node that this context is for until its host stops.
+pub(crate) async fn serve(context: ServerContext) {
+    let primary = match context.role {
         ServerRole::Store | ServerRole::Sentinel { .. } => None,
         ServerRole::Replica { primary } => Some(primary),
     };
-    let journal = Journal::open(&seat.host, seat.persistence, seat.announce.is_none());
+    let journal = Journal::open(&context.host, context.persistence, context.announce.is_none());
     let primary = journal.kept_role().unwrap_or(primary);
-    let restored = journal.restore(seat.host.wall(), primary.is_none());
+    let restored = journal.restore(context.host.wall(), primary.is_none());
     for event in restored.events {
-        seat.host.record(Origin::default(), event);
+        context.host.record(Origin::default(), event);
     }
     let mut node = Node::new(restored.store, primary);
-    node.store.version = seat.own.version;
-    let seed = seat.host.rng().below(u64::MAX);
-    node.replication.rename(Seed(seed ^ seat.own.salt.unwrap_or_default()));
+    node.store.version = context.own.version;
+    let seed = context.host.rng().below(u64::MAX);
+    node.replication.rename(Seed(seed ^ context.own.salt.unwrap_or_default()));
     // Whoever serves to clients outside wants to see other choices under another seed.
-    if let Some((host, port)) = seat.announce {
+    if let Some((host, port)) = context.announce {
         node.store.seed_choices(seed);
         node.config.run_id = node.replication.new_name().to_string();
-        let own_host = seat.host.clone();
+        let own_host = context.host.clone();
         node.config.mover = Some(Mover(Arc::new(move |port| own_host.move_door(PORT, port).is_ok())));
-        node.config.watch = Some(watch(Arc::clone(&seat.own.ending)));
+        node.config.watch = Some(watch(Arc::clone(&context.own.ending)));
         node.config.port = port;
         node.replication.settings.announced_address = host.into_bytes();
         node.replication.settings.announced_port = port;
     }
-    if !seat.own.password.is_empty() {
-        node.configure("requirepass", seat.own.password.clone());
-        node.configure("masterauth", seat.own.password);
+    if !context.own.password.is_empty() {
+        node.configure("requirepass", context.own.password.clone());
+        node.configure("masterauth", context.own.password);
     }
-    node.require_replicas(seat.min_replicas);
+    node.require_replicas(context.min_replicas);
     node.restore_stream(restored.stream);
     journal.replace(&node);
-    let server = Arc::new(Server::new(seat.host, journal, node));
+    let server = Arc::new(Server::new(context.host, journal, node));
     server.host.spawn(tick(Arc::clone(&server)));
     server.host.spawn(follow::follow(Arc::clone(&server)));
     server.host.spawn(follow::cron(Arc::clone(&server)));

@@ -174,13 +174,13 @@ impl World {
             injections: self.injections,
         };
         let finished = Arc::clone(finished);
-        let workload: picklock_sim::run::Workload = Arc::new(move |seat| {
+        let workload: picklock_sim::run::Workload = Arc::new(move |context| {
             let finished = Arc::clone(&finished);
             Box::pin(async move {
-                script(seat.host.clone()).await;
+                script(context.host.clone()).await;
                 *finished.lock().unwrap() = true;
                 // The run ends when all clients are done: the servers shall see the rest of it.
-                seat.host.sleep(Duration::from_secs(60)).await;
+                context.host.sleep(Duration::from_secs(60)).await;
             })
         });
         run(Engine::Event, &design, &plan, &workload).unwrap()

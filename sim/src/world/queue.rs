@@ -9,7 +9,7 @@ use picklock_model::time::TrueTime;
 
 /// What is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Due {
+pub(crate) enum Pending {
     /// A timer of a host's monotonic clock, perhaps: see [`Timers`](super::timers::Timers).
     Timer { slot: u32 },
     /// The first segment in flight arrives.
@@ -31,7 +31,7 @@ pub(crate) enum Due {
 /// An entry: its time and, below it, its number. One comparison of one number decides which of two comes first.
 struct Entry {
     turn: u128,
-    due: Due,
+    due: Pending,
 }
 
 impl Entry {
@@ -62,13 +62,13 @@ impl PartialEq for Entry {
 impl Eq for Entry {}
 
 #[derive(Default)]
-pub(super) struct Agenda {
+pub(super) struct EventQueue {
     heap: BinaryHeap<Entry>,
     made: u64,
 }
 
-impl Agenda {
-    pub(super) fn push(&mut self, at: TrueTime, due: Due) {
+impl EventQueue {
+    pub(super) fn push(&mut self, at: TrueTime, due: Pending) {
         let nth = self.number();
         self.insert(at, nth, due);
     }
@@ -80,7 +80,7 @@ impl Agenda {
     }
 
     /// Puts in an entry that was numbered before.
-    pub(super) fn insert(&mut self, at: TrueTime, nth: u64, due: Due) {
+    pub(super) fn insert(&mut self, at: TrueTime, nth: u64, due: Pending) {
         self.heap.push(Entry { turn: u128::from(at.0) << u64::BITS | u128::from(nth), due });
     }
 
@@ -88,7 +88,7 @@ impl Agenda {
         self.heap.peek().map(Entry::at)
     }
 
-    pub(super) fn pop_until(&mut self, limit: TrueTime) -> Option<(TrueTime, u64, Due)> {
+    pub(super) fn pop_until(&mut self, limit: TrueTime) -> Option<(TrueTime, u64, Pending)> {
         if self.next_at()? > limit {
             return None;
         }

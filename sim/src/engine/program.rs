@@ -6,4 +6,4 @@ use crate::base::future::BoxFuture;
 use crate::host::Host;
 
 /// Starts a host's program; called again when the host restarts.
-pub(crate) type Boot = Arc<dyn Fn(Host) -> BoxFuture<'static, ()> + Send + Sync>;
+pub(crate) type HostProgram = Arc<dyn Fn(Host) -> BoxFuture<'static, ()> + Send + Sync>;

@@ -8,21 +8,21 @@ use picklock_model::trace::Belief;
 
 use crate::base::future::BoxFuture;
 use crate::contract::lock::Client;
-use crate::contract::witness::Witness;
+use crate::contract::recorder::BeliefRecorder;
 use crate::controls::resource::Resource;
 use crate::host::Host;
 
 /// What a client does with its lock; the same for every design.
-pub type Workload = Arc<dyn Fn(ClientSeat) -> BoxFuture<'static, ()> + Send + Sync>;
+pub type Workload = Arc<dyn Fn(ClientContext) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// What a workload's client is started with.
-pub struct ClientSeat {
+pub struct ClientContext {
     /// Its host.
     pub host: Host,
     /// The design's client.
     pub client: Client,
     /// What the workload reports of its sections.
-    pub witness: Witness,
+    pub recorder: BeliefRecorder,
     /// A client of the guarded resource.
     pub resource: Resource,
     /// What it is to do.

@@ -10,15 +10,15 @@ use picklock_model::ids::Key;
 use picklock_model::plan::Phase;
 use picklock_model::trace::What;
 
-/// The witness of one client: only the run hands it out, with the client's seat.
+/// The recorder of one client: only the run hands it out, with the client's context.
 #[derive(Clone, Debug)]
-pub struct Witness {
+pub struct BeliefRecorder {
     host: Host,
 }
 
-impl Witness {
-    pub(crate) fn of(host: &Host) -> Witness {
-        Witness { host: host.clone() }
+impl BeliefRecorder {
+    pub(crate) fn of(host: &Host) -> BeliefRecorder {
+        BeliefRecorder { host: host.clone() }
     }
 
     /// The section asks for the lock now.

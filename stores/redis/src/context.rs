@@ -1,4 +1,4 @@
-//! What a server of Redis is started with: the general seat of a member, in Redis's words.
+//! What a server of Redis is started with: the general context of a member, in Redis's words.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ use picklock_sim::store::Member;
 
 use crate::version::Version;
 
-/// What servers have of their own, in whichever seat.
+/// What servers have of their own, in whichever context.
 #[derive(Clone, Debug, Default)]
 pub struct Own {
     /// The version of Redis that the nodes behave like.
@@ -27,7 +27,7 @@ pub struct Own {
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
-pub(crate) struct ServerSeat {
+pub(crate) struct ServerContext {
     /// Its host.
     pub(crate) host: Host,
     /// What it is to be.
@@ -100,12 +100,12 @@ pub(crate) struct MinReplicas {
     pub(crate) max_lag: Duration,
 }
 
-impl ServerSeat {
-    /// The seat of a member.
-    pub(crate) fn of(seat: design::ServerSeat, own: Own) -> ServerSeat {
-        let settings = &seat.settings;
-        ServerSeat {
-            role: ServerRole::of(&seat),
+impl ServerContext {
+    /// The context of a member.
+    pub(crate) fn of(context: design::ServerContext, own: Own) -> ServerContext {
+        let settings = &context.settings;
+        ServerContext {
+            role: ServerRole::of(&context),
             persistence: match settings.word("persistence") {
                 "always" => Persistence::Always,
                 "everysec" => Persistence::EverySec,
@@ -117,23 +117,23 @@ impl ServerSeat {
                 count: u32::try_from(settings.count("min_replicas")).unwrap_or(u32::MAX),
                 max_lag: settings.span("max_lag"),
             },
-            announce: seat.member.door,
-            may_rest: seat.may_rest,
-            host: seat.host,
+            announce: context.member.door,
+            may_rest: context.may_rest,
+            host: context.host,
             own,
         }
     }
 }
 
 impl ServerRole {
-    fn of(seat: &design::ServerSeat) -> ServerRole {
-        let primary = || seat.of_role(Role::Store).next().map(Member::address).unwrap_or_default();
-        match seat.member.role {
+    fn of(context: &design::ServerContext) -> ServerRole {
+        let primary = || context.of_role(Role::Store).next().map(Member::address).unwrap_or_default();
+        match context.member.role {
             Role::Replica => ServerRole::Replica { primary: primary() },
             Role::Watcher => ServerRole::Sentinel {
                 primary: primary(),
-                replicas: seat.of_role(Role::Replica).map(Member::address).collect(),
-                sentinels: (seat.of_role(Role::Watcher))
+                replicas: context.of_role(Role::Replica).map(Member::address).collect(),
+                sentinels: (context.of_role(Role::Watcher))
                     .map(|member| SentinelPlace { host: member.name.clone(), address: member.address() })
                     .collect(),
             },
