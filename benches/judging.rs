@@ -92,7 +92,7 @@ fn run(design: &Design, plan: &Plan) -> Checked {
 /// How many requests clients sent to stores.
 fn commands(run: &Checked) -> usize {
     let to_store =
-        |what: &What| matches!(what, What::Sent { peer, .. } if run.trace.role(*peer) == Some(Role::Store));
+        |what: &What| matches!(what, What::Sent { peer, .. } if run.trace.role(*peer) == Some(Role::Leader));
     let events = run.trace.events.iter();
     events
         .filter(|event| run.trace.role(event.host) == Some(Role::Client))

@@ -142,7 +142,7 @@ fn a_renewal_that_does_not_look_at_the_owner_fails() {
 }
 
 #[test]
-fn a_deadline_that_is_counted_from_the_reply_fails_where_a_stall_strikes_at_every_step() {
+fn a_deadline_that_is_counted_from_the_reply_fails_where_a_stall_hits_at_every_step() {
     let out = tempfile::tempdir().unwrap();
     let gate = tested(Bug::LateDeadline).scenarios(["calm"]).explore_only(["stall"]).out(out.path());
     let text = message(|| gate.assert_holds());
@@ -229,8 +229,8 @@ fn a_mistake_in_what_is_allowed_is_named_with_its_remedy() {
         let error = gate.try_run().unwrap_err().to_string();
         assert!(error.contains(part), "`{part}` is missing in: {error}");
     }
-    let strikes = plain().explore_only(["cancel"]).allow("cancel", ["ownership"]).try_run();
-    assert!(strikes.is_ok(), "an allowance may name a strike when strikes are explored");
+    let hits = plain().explore_only(["cancel"]).allow("cancel", ["ownership"]).try_run();
+    assert!(hits.is_ok(), "an allowance may name a hit when hits are explored");
 }
 
 #[test]

@@ -326,9 +326,9 @@ mod exit_codes {
         for idle in [
             // Nobody contends.
             &["--design", "single", "--scenario", "calm", "--set", "clients=1"][..],
-            // No fault strikes, and nobody contends.
+            // No fault hits, and nobody contends.
             &["--design", "single", "--scenario", "pause", "--set", "pause.times=0", "--set", "clients=1"],
-            // A fault strikes that changes nothing.
+            // A fault hits that changes nothing.
             &["--design", "single", "--scenario", "client-partition", "--set", "partition.for=0ms"],
             // The scenario says nothing of the design.
             &["--design", "oracle", "--scenario", "failover"],
@@ -600,11 +600,11 @@ mod reports {
                 "engine",
                 "runs",
                 "unknown",
-                "decided",
+                "hit_lock",
                 "skipped",
                 "not_applicable",
                 "violations",
-                "bit",
+                "took_effect",
                 "exhausted",
                 "expected",
                 "met",
@@ -640,7 +640,7 @@ mod reports {
             assert_eq!(keys(&cell["metrics"]["latency"]), ["p50_ns", "p99_ns", "counts"].into());
         }
         assert_eq!((&cells[0]["runs"], &cells[0]["skipped"]), (&20.into(), &Value::Null));
-        assert!(cells[0]["bit"]["pause"].as_u64().unwrap() > 0);
+        assert!(cells[0]["took_effect"]["pause"].as_u64().unwrap() > 0);
         assert!(cells[0]["unknown"].as_u64().unwrap() < 20);
         assert_eq!(
             cells[0]["not_applicable"],

@@ -26,12 +26,12 @@ fn design(name: &str, scenario: &Scenario) -> Design {
 }
 
 fn request<'a>(design: &'a Design, scenario: &'a Scenario, kinds: &[&str]) -> Request<'a> {
-    let strikes: Vec<&'static Placed> = kinds.iter().map(|kind| faults::placed_as(kind).unwrap()).collect();
+    let hits: Vec<&'static Placed> = kinds.iter().map(|kind| faults::placed_as(kind).unwrap()).collect();
     Request {
         design,
         scenario,
         seeds: vec![Seed(0)],
-        strikes,
+        hits,
         lasts: scenario.ttl() * 3 / 2,
         held: None,
         jobs: NonZero::new(2).unwrap(),
@@ -74,7 +74,7 @@ fn a_store_that_dies_as_it_starts_answers_when_it_is_back() {
 }
 
 #[test]
-fn a_fence_lets_no_stale_write_through_wherever_a_pause_strikes() {
+fn a_fence_lets_no_stale_write_through_wherever_a_pause_hits() {
     let explored = explored("single-fenced", &["pause", "stall", "delay"]);
     assert!(explored.explored() > 500, "{}", explored.explored());
     assert!(explored.holds.contains(&"effective-exclusion".to_owned()), "{:?}", explored.holds);

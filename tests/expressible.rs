@@ -42,8 +42,8 @@ fn what_impatient_clients_leave_behind_is_found_by_the_one_who_comes_last() {
     let text = &findings[0].text;
     assert!(text.contains("latecomer") && text.contains("in the way: the record on node-1"), "{text}");
     for run in &runs {
-        let latecomer = run.trace.latecomer.unwrap();
-        assert!(latecomer.came.is_some(), "seed {}: nobody was asked", run.plan.seed.0);
+        let final_client = run.trace.final_client.unwrap();
+        assert!(final_client.came.is_some(), "seed {}: nobody was asked", run.plan.seed.0);
     }
 }
 

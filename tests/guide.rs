@@ -114,7 +114,7 @@ fn accept(here: &Path, line: &str) -> Result<bool, String> {
     let has = |args: &[String], option: &str| args.iter().any(|arg| arg == option);
     let into = args.iter().position(|arg| arg.starts_with('>')).map(|at| args.split_off(at).concat());
     match args[0].as_str() {
-        // It ends when it is told to; and pairs come after thousands of runs with one strike.
+        // It ends when it is told to; and pairs come after thousands of runs with one hit.
         "serve" => return understand(here, &args, line).map(|()| true),
         "explore" if has(&args, "--pairs") => return understand(here, &args, line).map(|()| true),
         "run" | "compare" => args.extend(["--budget", "1ns"].map(str::to_owned)),

@@ -44,7 +44,7 @@ mod halts {
         for naive in ["single", "watchdog", "redlock-naive", "set-px-del"] {
             let run = run(naive, paused_before_the_write());
             assert!(run.violates("mutual-exclusion") && run.violates("effective-exclusion"), "{naive}");
-            assert!(bit(&run));
+            assert!(took_effect(&run));
             assert!(
                 written(&run, "client-1") > written(&run, "client-2"),
                 "{naive}: the late write comes last"
@@ -122,7 +122,10 @@ mod halts {
         let passive = |what: &What| {
             matches!(
                 what,
-                What::Paused { .. } | What::Injected { .. } | What::Delivered { .. } | What::Bit { .. }
+                What::Paused { .. }
+                    | What::Injected { .. }
+                    | What::Delivered { .. }
+                    | What::TookEffect { .. }
             )
         };
         assert!(during.iter().all(|event| passive(&event.what)), "{during:?}");
@@ -205,7 +208,7 @@ mod crashes {
     fn a_replica_takes_over_from_a_dead_primary() {
         let plan = stage([injection(at(50), Target::Leader, crash(None, true))]);
         let run = run("replicated", plan);
-        let promoted = when(&run, "replica-1-1", |what| matches!(what, What::Promoted)).unwrap();
+        let promoted = when(&run, "replica-1-1", |what| matches!(what, What::BecameLeader)).unwrap();
         assert!(promoted > at_ms(250), "a primary is silent for 200 ms before it is given up");
         assert!(granted(&run, "client-2") > Some(promoted));
         assert_eq!(run.violated(), [""; 0], "the grant had been replicated when the primary died");
@@ -262,12 +265,12 @@ mod network {
             let run = run(spelling, stage([injection(at(0), Target::host("client-2"), action.clone())]));
             assert_sound(&run);
             assert!(granted(&run, "client-2") > Some(at_ms(700)), "{spelling}");
-            assert!(bit(&run), "{spelling}");
+            assert!(took_effect(&run), "{spelling}");
         }
     }
 
     #[test]
-    fn a_delay_strikes_so_many_messages_and_no_more() {
+    fn a_delay_hits_so_many_messages_and_no_more() {
         let delayed = |messages| {
             let to = Target::host("resource");
             let action = Action::Delay { to, by: ms(500), lasts: ms(5_000), messages };
@@ -289,7 +292,7 @@ mod network {
         let action = Action::LoseReply { from: Target::host("node-1") };
         let run = run("single", stage([injection(asks, first(), action)]));
         assert_sound(&run);
-        assert!(bit(&run));
+        assert!(took_effect(&run));
         let created = of(&run, "node-1").filter(|event| matches!(event.what, What::Created { .. }));
         assert_eq!(created.count(), 3, "the first one is taken back: its client never heard of it");
     }
@@ -328,9 +331,9 @@ mod network {
         };
         let crash =
             |when| injection(at(when), first(), Action::Crash { power_loss: true, restart_after: None });
-        assert!(bit(&run("single", stage([delay(ms(5))]))));
-        assert!(bit(&run("single", stage([delay(ms(5)), crash(100)]))));
-        assert!(!bit(&run("single", stage([delay(ms(5)), crash(7_900)]))), "the run is over by then");
+        assert!(took_effect(&run("single", stage([delay(ms(5))]))));
+        assert!(took_effect(&run("single", stage([delay(ms(5)), crash(100)]))));
+        assert!(!took_effect(&run("single", stage([delay(ms(5)), crash(7_900)]))), "the run is over by then");
     }
 }
 
@@ -399,7 +402,7 @@ mod clocks {
     }
 }
 
-mod bites {
+mod effects {
     use super::*;
 
     #[test]
@@ -429,7 +432,7 @@ mod bites {
             ),
         ] {
             let run = run("single", stage([action]));
-            assert!(!bit(&run), "{what} bit");
+            assert!(!took_effect(&run), "{what} took effect");
             assert_sound(&run);
         }
     }
@@ -497,12 +500,12 @@ mod bites {
                 if entry.fault.name == "failover" && cell.scenario == "storm" {
                     continue;
                 }
-                let bit = cell.bit.get(entry.fault.name).copied().unwrap_or(0);
+                let runs_with_effect = cell.took_effect.get(entry.fault.name).copied().unwrap_or(0);
                 let what = format!(
-                    "{} bit in {bit} of {} runs of {} under {}",
+                    "{} took effect in {runs_with_effect} of {} runs of {} under {}",
                     entry.fault.name, cell.runs, cell.design, cell.scenario
                 );
-                assert!(bit >= share.max(1), "{what}");
+                assert!(runs_with_effect >= share.max(1), "{what}");
             }
             assert!(single_store || cell.unknown < cell.runs, "{} under {}", cell.design, cell.scenario);
             assert!(

@@ -149,7 +149,7 @@ fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
         ("while True: pass", ["without a call", "processor time", ""]),
         (
             "import sys\nfor line in sys.stdin: print(\"error no luck\", flush=True)",
-            ["no acquire succeeded, though no fault struck", "last error: no luck", ""],
+            ["no acquire succeeded, though no fault hit", "last error: no luck", ""],
         ),
         (
             "import sys\nfor line in sys.stdin: print(\"refused\", flush=True)",
@@ -157,7 +157,7 @@ fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
         ),
         (
             "import socket, sys\nstore = socket.create_connection((\"node-1\", 6379))\nfor line in sys.stdin: line.startswith(\"acq\") and print(\"granted\", flush=True)",
-            ["has not answered `release lock:1`", "no fault struck", "`released`"],
+            ["has not answered `release lock:1`", "no fault hit", "`released`"],
         ),
         (
             "import sys\nsys.stdin.readline(); print(\"gran\" + chr(27) + \"[31mted\", flush=True)",

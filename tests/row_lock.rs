@@ -75,7 +75,7 @@ fn nobody_asks_the_resource_for_what_lies_in_the_store() {
     let changes = |what: &What| matches!(what, What::ResourceRead { .. } | What::ResourceWritten { .. });
     let mut operations = run.trace.events.iter().filter(|event| changes(&event.what)).peekable();
     assert!(operations.peek().is_some());
-    assert!(operations.all(|event| host(event) == Some(Role::Store)));
+    assert!(operations.all(|event| host(event) == Some(Role::Leader)));
     assert!(!run.trace.events.iter().any(|event| host(event) == Some(Role::Resource)));
 }
 
@@ -84,10 +84,7 @@ fn a_fault_at_the_links_to_the_resource_says_nothing_of_it() {
     for name in ["client-partition", "delay"] {
         let scenario = scenario(name, &["links=resource"]);
         let why = scenario.applies(&design("row-lock")).unwrap_err();
-        assert_eq!(
-            why,
-            "it strikes at the links to the resource, and the design's data lie in its own store"
-        );
+        assert_eq!(why, "it hits the links to the resource, and the design's data lie in its own store");
         assert!(scenario.applies(&design("row-lock{data=apart}")).is_ok());
     }
     assert!(scenario("seckill", &[]).applies(&design("row-lock")).is_err());

@@ -80,7 +80,7 @@ fn a_primary_that_must_hear_from_replicas_stops_when_the_lag_is_over() {
 fn the_promoted_side_of_a_split_goes_on_only_if_it_has_a_replica_of_its_own() {
     let cell = cell("replicated", "split-brain", &["min_replicas=1", "max_lag=3s", "replicas=1"]);
     let run = cell.run(Engine::Event, 1);
-    assert!(run.trace.events.iter().any(|event| matches!(event.what, What::Promoted)));
+    assert!(run.trace.events.iter().any(|event| matches!(event.what, What::BecameLeader)));
     assert_eq!(window(&run), Duration::ZERO, "neither side grants");
 }
 

@@ -60,7 +60,7 @@ mod get_del {
             ("the lease has not run out", stopped_before(DEL, LEASE / 2, ms(600))),
             ("the other has released already", stopped_before(DEL, LEASE, ms(50))),
         ] {
-            assert!(bit(&run) && !run.violates("ownership"), "{why}: {:?}", run.violated());
+            assert!(took_effect(&run) && !run.violates("ownership"), "{why}: {:?}", run.violated());
         }
     }
 

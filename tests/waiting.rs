@@ -56,7 +56,7 @@ fn a_waiter_is_told_of_a_release_and_asks_less_than_one_that_polls() {
 fn a_lost_notification_is_a_stall_of_a_lease_at_most_and_no_deadlock() {
     for engine in [Engine::Event, Engine::TURMOIL] {
         let run = run_on(engine, BY_CHANNEL, stage([lost_notification()]));
-        assert!(bit(&run), "{engine}");
+        assert!(took_effect(&run), "{engine}");
         assert_eq!(run.violated(), [""; 0], "{engine}: a stall is no violation");
         // It asked at 100 ms, and was told that the lease of client-1 lasts until 1000 ms.
         let had = granted(&run, "client-2").unwrap();
@@ -68,7 +68,7 @@ fn a_lost_notification_is_a_stall_of_a_lease_at_most_and_no_deadlock() {
 #[test]
 fn whoever_polls_does_not_depend_on_being_told() {
     let run = run("reentrant", stage([lost_notification()]));
-    assert!(bit(&run) && idle(&run) < ms(100), "{:?}", idle(&run));
+    assert!(took_effect(&run) && idle(&run) < ms(100), "{:?}", idle(&run));
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl Load {
         let plan = plan(shape);
         let trace = run(Engine::Event, &design, &plan).trace;
         let is = |host: picklock_model::ids::HostId, role| trace.hosts[usize::from(host.0)].role == role;
-        let to_stores = |peer| is(peer, Role::Store);
+        let to_stores = |peer| is(peer, Role::Leader);
         let commands = trace
             .events
             .iter()
@@ -138,8 +138,8 @@ fn plan(shape: &Shape) -> Plan {
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
-            latecomer: false,
-            habits: picklock_model::plan::Habits::default(),
+            final_client: false,
+            policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "contend".to_owned(),

@@ -41,7 +41,7 @@ pub struct AboutFault {
     pub name: String,
     /// In one line.
     pub doc: String,
-    /// How often it strikes and how long it lasts, such as "0 to 2 times" and "for 0.5 x ttl..2 x ttl (500ms..2s)".
+    /// How often it hits and how long it lasts, such as "0 to 2 times" and "for 0.5 x ttl..2 x ttl (500ms..2s)".
     pub extent: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_says_how_often_it_strikes_and_how_long_it_lasts_at_this_lease() {
+    fn a_fault_says_how_often_it_hits_and_how_long_it_lasts_at_this_lease() {
         let of = |name: &str, settings: &[&str]| {
             let mut scenario = suite::named(name, &[]).expect("it is built in");
             scenario.set_all(settings).expect("these fit");

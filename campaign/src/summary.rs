@@ -50,11 +50,11 @@ pub struct Cell {
     pub not_applicable: Vec<String>,
     /// The invariants violated.
     pub violations: BTreeMap<String, Violation>,
-    /// Runs in which a fault struck the attempt that was granted or the grant that was held; where no fault is scheduled, runs in
+    /// Runs in which a fault hit the attempt that was granted or the grant that was held; where no fault is scheduled, runs in
     /// which somebody waited for somebody.
-    pub decided: u64,
+    pub hit_lock: u64,
     /// For each fault, the runs in which it made a difference.
-    pub bit: BTreeMap<String, u64>,
+    pub took_effect: BTreeMap<String, u64>,
     /// For faults that an exploration placed everywhere, what it tried and found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exhausted: Vec<Exhausted>,
@@ -86,7 +86,7 @@ impl Cell {
 pub struct Exhausted {
     /// The fault.
     pub fault: String,
-    /// At how many places it can strike.
+    /// At how many places it can hit.
     pub placements: u64,
     /// At how many of them it was tried.
     pub explored: u64,

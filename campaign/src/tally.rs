@@ -22,12 +22,12 @@ pub struct Tally {
     /// Of these, runs without a violation that exercised nothing.
     pub unknown: u64,
     /// Of these, runs in which a fault decided something.
-    pub decided: u64,
+    pub hit_lock: u64,
     /// For each violated invariant, the runs and the lowest seed.
     #[serde(deserialize_with = "by_invariant")]
     pub violations: BTreeMap<&'static str, Seen>,
     /// For each fault, the runs in which it made a difference.
-    pub bit: BTreeMap<String, u64>,
+    pub took_effect: BTreeMap<String, u64>,
     /// For each invariant, the runs of which it said nothing.
     #[serde(deserialize_with = "by_invariant")]
     pub silent: BTreeMap<&'static str, u64>,
@@ -58,9 +58,9 @@ impl Tally {
             }
         }
         self.unknown += u64::from(!run.is_exercised());
-        self.decided += u64::from(run.decided);
-        for fault in &run.bit {
-            *self.bit.entry(fault.clone()).or_default() += 1;
+        self.hit_lock += u64::from(run.hit_lock);
+        for fault in &run.took_effect {
+            *self.took_effect.entry(fault.clone()).or_default() += 1;
         }
         self.metrics.merge(&run.metrics);
     }
@@ -69,12 +69,12 @@ impl Tally {
     pub fn merge(&mut self, other: Tally) {
         self.runs += other.runs;
         self.unknown += other.unknown;
-        self.decided += other.decided;
+        self.hit_lock += other.hit_lock;
         for (invariant, seen) in other.violations {
             self.see(invariant, seen);
         }
-        for (fault, runs) in other.bit {
-            *self.bit.entry(fault).or_default() += runs;
+        for (fault, runs) in other.took_effect {
+            *self.took_effect.entry(fault).or_default() += runs;
         }
         for (invariant, runs) in other.silent {
             *self.silent.entry(invariant).or_default() += runs;

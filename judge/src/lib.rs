@@ -10,11 +10,11 @@
 //! - [`history`]: a trace, sorted.
 //! - [`invariants`]: what a run must keep, a file an invariant; [`outcome`]: what one says of a run.
 //! - [`metrics`]: what a lock costs, and how long it keeps its clients waiting.
-//! - [`decided`]: whether a fault struck what was granted or held.
+//! - [`hits`]: whether a fault hit what was granted or held.
 //! - [`recorded`]: histories that were recorded elsewhere, judged by the same invariants.
 
-pub mod decided;
 pub mod history;
+pub mod hits;
 pub mod invariants;
 pub mod metrics;
 pub mod outcome;

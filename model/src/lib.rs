@@ -8,7 +8,7 @@
 //!
 //! - [`plan`]: everything that will be injected into a run, and all choices of its workload; [`seed`] for all
 //!   randomness that is left.
-//! - [`probe`]: the protocol points that a run passed, at which a plan can strike.
+//! - [`probe`]: the protocol points that a run passed, at which a plan can hit.
 //! - [`trace`]: the events of a run in true time, each with its cause, the beliefs of clients, and a digest.
 //! - [`capsule`]: a plan and the digest of its run as a file.
 //! - [`time`] and [`clock`]: true time, and what the clocks of a host make of it; [`ids`]: the names of things.

@@ -1,4 +1,4 @@
-//! What a run passed through: the protocol points at which faults can strike, so that they exist.
+//! What a run passed through: the protocol points at which faults can hit, so that they exist.
 //!
 //! A run passes thousands of them, and a fault wants one or two. So they are noted by the numbers of their hosts, and made
 //! [points](Point) of, with names that hold in another run as well, when somebody asks for them.

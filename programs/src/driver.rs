@@ -218,7 +218,7 @@ impl Driver {
             if let Some(now) = says(&line)
                 && now != std::mem::replace(leads, now)
             {
-                let what = if now { What::Promoted } else { What::Demoted };
+                let what = if now { What::BecameLeader } else { What::StoppedLeading };
                 self.host.record(picklock_sim::host::Origin::default(), what);
             }
             return self.keep_stderr(line);

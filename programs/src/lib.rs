@@ -2,7 +2,7 @@
 //!
 //! [`picklock_supervisor`] runs a program in virtual time and owns nothing of the world around it; here it becomes the process of a
 //! [`Host`](picklock_sim::host::Host): its connections are streams of the simulated network, its clocks those of the host, its
-//! system calls protocol points at which an action can strike. A pause does not let its threads go on, a crash kills it, a restart
+//! system calls protocol points at which an action can hit. A pause does not let its threads go on, a crash kills it, a restart
 //! starts it anew.
 //!
 //! On top of that stands a lock in any language: [`Program`] names a command, and its design asks the command for a lock by

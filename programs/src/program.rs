@@ -52,7 +52,7 @@ pub struct Program {
     pub renews: bool,
     /// Whether it does everything by itself, and only says when it holds the lock.
     pub worker: bool,
-    /// Whether each of its looks at the clock, and each send, is a point of its own at which a fault can strike. Slower.
+    /// Whether each of its looks at the clock, and each send, is a point of its own at which a fault can hit. Slower.
     pub told: bool,
 }
 

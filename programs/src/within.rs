@@ -1,4 +1,4 @@
-//! Connections of a program to itself: they pass no network, and no fault strikes them.
+//! Connections of a program to itself: they pass no network, and no fault hits them.
 
 use std::collections::BTreeMap;
 

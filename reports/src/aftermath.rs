@@ -13,7 +13,7 @@ use crate::layout::{left, printable, right, spaces, width, wrap};
 use crate::paint::{Ink, Style};
 use crate::tale::{differs, list};
 use crate::words::Names;
-use crate::writer::{Writer, struck, told_at};
+use crate::writer::{Writer, hit, told_at};
 
 /// Of a longer chain, so many links at its beginning and at its end are told.
 const LINKS: usize = 10;
@@ -77,7 +77,7 @@ fn block(page: &mut String, title: &str, lines: &[(String, String)], style: &Sty
 /// A line for each link of a chain: when and where, and what.
 pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
     let writer = Writer::of(story);
-    let (names, struck) = (Names::of(&story.trace), struck(story));
+    let (names, hit) = (Names::of(&story.trace), hit(story));
     // A lease that ran out is a cause from then on, whenever its store looked.
     let when = |event: &Event| match event.what {
         What::Expired { .. } if !names.comes_back(event) => names.ran_out(event),
@@ -86,7 +86,7 @@ pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
     let mut links: Vec<&Event> = links.iter().map(|position| &story.trace.events[*position]).collect();
     links.sort_by_key(|event| when(event));
     let tokens = tokens(story);
-    let hosts: Vec<&str> = links.iter().map(|event| names.host(told_at(event, &struck))).collect();
+    let hosts: Vec<&str> = links.iter().map(|event| names.host(told_at(event, &hit))).collect();
     let columns = hosts.iter().map(|host| width(host)).max().unwrap_or(0);
     let time = links.iter().map(|event| when(event).to_string().len()).max().unwrap_or(0);
     let say = |(event, host): (&Event, &&str)| {
@@ -171,7 +171,7 @@ fn part(story: &Story, part: &Part) -> String {
             });
             let fault = story.trace.faults.get(*index as usize).map_or("fault", String::as_str);
             words.map_or_else(
-                || format!("the {fault} that never struck"),
+                || format!("the {fault} that never hit"),
                 |words| format!("the {fault} ({words})"),
             )
         }

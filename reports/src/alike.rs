@@ -89,7 +89,7 @@ fn seen_by(run: &Checked, client: usize) -> Vec<Seen> {
     let names = Names::of(&run.trace);
     let here = |event: &&Event| match &event.what {
         What::Sent { peer, .. } => usize::from(event.host.0) == client || usize::from(peer.0) == client,
-        What::Bit { .. } => false,
+        What::TookEffect { .. } => false,
         _ => usize::from(event.host.0) == client,
     };
     let words = |event: &Event| {

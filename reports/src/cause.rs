@@ -269,8 +269,9 @@ impl<'a> Chain<'a> {
             event.grant == Some(actor) && event.host != here && matches!(event.what, What::Created { .. })
         };
         let before: BTreeSet<_> = (0..end).filter(kept).map(|at| self.events[at].host).collect();
-        let demoted =
-            |at: &usize| self.events[*at].what == What::Demoted && before.contains(&self.events[*at].host);
+        let demoted = |at: &usize| {
+            self.events[*at].what == What::StoppedLeading && before.contains(&self.events[*at].host)
+        };
         links.extend((0..end).filter(demoted));
     }
 
@@ -281,7 +282,7 @@ impl<'a> Chain<'a> {
             among.range(at..).any(|later| self.events[*later].host == self.events[at].host)
         };
         let turned = |at: &usize| match self.events[*at].what {
-            What::Promoted => later(links, *at) || later(passed, *at),
+            What::BecameLeader => later(links, *at) || later(passed, *at),
             What::Restarted => later(passed, *at) && !later(links, *at),
             _ => false,
         };
@@ -320,7 +321,7 @@ fn tells(what: &What) -> bool {
             | What::Waiting { .. }
             | What::Shares { .. }
             | What::WriteAcknowledged { .. }
-            | What::Bit { .. }
+            | What::TookEffect { .. }
             | What::Healed { .. }
             | What::Told { .. }
             | What::Printed { .. }

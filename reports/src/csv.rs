@@ -30,7 +30,7 @@ fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
 }
 
 fn columns() -> Vec<String> {
-    let before = ["design", "scenario", "engine", "runs", "unknown", "decided", "skipped", "met"];
+    let before = ["design", "scenario", "engine", "runs", "unknown", "hit_lock", "skipped", "met"];
     let after = [
         "asked",
         "granted",
@@ -60,7 +60,7 @@ fn values(cell: &Cell) -> Vec<String> {
         cell.engine.clone(),
         cell.runs.to_string(),
         cell.unknown.to_string(),
-        cell.decided.to_string(),
+        cell.hit_lock.to_string(),
         cell.skipped.as_deref().map(|why| printable(why).into_owned()).unwrap_or_default(),
         cell.met.map(|met| met.to_string()).unwrap_or_default(),
     ];

@@ -24,12 +24,12 @@ pub fn text(pages: &[Explored], style: &Style, verbose: bool, args: &str) -> Str
 fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     let columns = style.columns();
     let mut out = String::new();
-    let title = format!("{} under {}, strikes of {}", page.design, page.scenario, span(page.lasts));
+    let title = format!("{} under {}, hits of {}", page.design, page.scenario, span(page.lasts));
     let _ = writeln!(out, "{}\n", style.paint(Ink::Head, &title));
     out.push_str(&paragraph(&format!("{}.", claim(page)), 0, columns));
     if !page.calm.is_empty() {
         let already =
-            format!("Without a strike it violates {} already; that is left out.", page.calm.join(", "));
+            format!("Without a hit it violates {} already; that is left out.", page.calm.join(", "));
         out.push_str(&paragraph(&already, 0, columns));
     }
     if !page.holds.is_empty() {
@@ -41,7 +41,7 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
         "\n{}{}{}{}",
         left("fault", 14),
         right("placements", 10),
-        right("struck", 8),
+        right("took_effect", 8),
         right("violate", 9)
     );
     for kind in &page.kinds {
@@ -52,8 +52,8 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
         };
         let violating = right(&kind.violating.to_string(), 9);
         let ink = if kind.violating > 0 { Ink::First } else { Ink::Plain };
-        let figures = format!("{}{}", right(&explored, 10), right(&kind.bit.to_string(), 8));
-        let _ = writeln!(out, "{}{figures}{}", left(kind.strike, 14), style.paint(ink, &violating));
+        let figures = format!("{}{}", right(&explored, 10), right(&kind.took_effect.to_string(), 8));
+        let _ = writeln!(out, "{}{figures}{}", left(kind.fault, 14), style.paint(ink, &violating));
     }
     if !page.ways.is_empty() {
         let _ = writeln!(out, "\n{}", style.paint(Ink::Head, "what breaks"));
@@ -88,7 +88,7 @@ fn claim(page: &Explored) -> String {
     )
 }
 
-/// Ways that differ in the step alone stand together: one line for each step, under what strikes whom.
+/// Ways that differ in the step alone stand together: one line for each step, under what hits whom.
 fn tell(ways: &[Way], page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     let columns = style.columns();
     let Some(first) = ways.first() else { return String::new() };
@@ -153,10 +153,10 @@ fn name(place: &Place, page: &Explored) -> String {
         0 => String::new(),
         section => format!(" section {section}"),
     };
-    format!("{}:{} ({}{section}{seed})", place.strike, place.number, place.point.host)
+    format!("{}:{} ({}{section}{seed})", place.fault, place.number, place.point.host)
 }
 
-/// The line that tells the run with these strikes.
+/// The line that tells the run with these hits.
 fn line(page: &Explored, places: &[Place], args: &str) -> String {
     let mut line = format!(
         "picklock explore --design {} --scenario {}{args}",
@@ -167,7 +167,7 @@ fn line(page: &Explored, places: &[Place], args: &str) -> String {
         let _ = write!(line, " --seeds {seed}..{}", seed + 1);
     }
     for place in places {
-        let _ = write!(line, " --place {}:{}", place.strike, place.number);
+        let _ = write!(line, " --place {}:{}", place.fault, place.number);
     }
     line
 }
@@ -177,16 +177,16 @@ fn words(shape: &Shape) -> String {
     format!("{}, {}", whom(shape), step(shape))
 }
 
-/// What strikes whom, and in which phase.
+/// What hits whom, and in which phase.
 fn whom(shape: &Shape) -> String {
     let whom = match shape.role {
         Role::Client => "a client",
         Role::Resource => "the resource",
-        Role::Store => "a store",
-        Role::Replica => "a replica",
-        Role::Watcher => "a watcher",
+        Role::Leader => "a store",
+        Role::Follower => "a replica",
+        Role::Monitor => "a watcher",
     };
-    let way = match (shape.strike.as_str(), shape.backwards) {
+    let way = match (shape.fault.as_str(), shape.backwards) {
         ("clock-step", true) => " backwards",
         ("clock-step", false) => " forwards",
         _ => "",
@@ -199,7 +199,7 @@ fn whom(shape: &Shape) -> String {
         Phase::Write => " while it writes the resource",
         Phase::Release => " while it releases",
     };
-    format!("{}{way} of {whom}{phase}", shape.strike)
+    format!("{}{way} of {whom}{phase}", shape.fault)
 }
 
 /// At which step.
@@ -208,9 +208,9 @@ fn step(shape: &Shape) -> String {
         None => "",
         Some(Role::Client) => "a client",
         Some(Role::Resource) => "the resource",
-        Some(Role::Store) => "a store",
-        Some(Role::Replica) => "a replica",
-        Some(Role::Watcher) => "a watcher",
+        Some(Role::Leader) => "a store",
+        Some(Role::Follower) => "a replica",
+        Some(Role::Monitor) => "a watcher",
     };
     let before = shape.edge == Edge::Before;
     match (shape.access, before) {
@@ -253,7 +253,7 @@ pub fn markdown(pages: &[Explored], args: &str) -> String {
         span(first.lasts),
         quoted(&first.scenario),
     );
-    let kinds: Vec<&str> = first.kinds.iter().map(|kind| kind.strike).collect();
+    let kinds: Vec<&str> = first.kinds.iter().map(|kind| kind.fault).collect();
     let _ = writeln!(out, "| design | {} | all | ways | violates |", kinds.join(" | "));
     let _ = writeln!(out, "|---|{}---:|---:|---|", "---:|".repeat(kinds.len()));
     for page in pages {
@@ -305,10 +305,10 @@ pub fn json(pages: &[Explored]) -> Result<String, crate::ReportError> {
 fn kinds_json(page: &Explored) -> Vec<Value> {
     let kind = |kind: &Kind| {
         json!({
-            "fault": kind.strike,
+            "fault": kind.fault,
             "placements": kind.placements,
             "explored": kind.explored,
-            "struck": kind.bit,
+            "took_effect": kind.took_effect,
             "violating": kind.violating,
         })
     };
@@ -358,7 +358,7 @@ fn page_json(page: &Explored) -> Value {
 fn place_json(place: &Place) -> Value {
     json!({
         "seed": place.seed.0,
-        "fault": place.strike,
+        "fault": place.fault,
         "number": place.number,
         "point": place.point,
     })

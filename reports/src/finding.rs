@@ -123,7 +123,7 @@ mod tests {
             design: design.into(),
             scenario: scenario.into(),
             runs: 20,
-            decided: 20,
+            hit_lock: 20,
             violations: violated.iter().map(violation).collect(),
             ..Cell::default()
         }

@@ -178,7 +178,7 @@ mod tests {
             design: design.into(),
             scenario: scenario.into(),
             runs: 10,
-            decided: 10,
+            hit_lock: 10,
             violations: violated.iter().map(violation).collect(),
             ..Cell::default()
         }

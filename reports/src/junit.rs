@@ -54,7 +54,7 @@ fn case(cell: &Cell, style: &Style) -> TestCase {
     };
     let mut case = TestCase::new(printable(&cell.scenario), status);
     case.set_classname(printable(&cell.design));
-    let lines = [made(cell), verdict::found(cell), verdict::bites(cell), expected(cell)];
+    let lines = [made(cell), verdict::found(cell), verdict::effects(cell), expected(cell)];
     let lines: Vec<String> =
         lines.iter().filter(|line| !line.is_empty()).map(|line| printable(line).into_owned()).collect();
     case.set_system_out(lines.join("\n"));

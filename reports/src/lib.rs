@@ -14,7 +14,7 @@
 //! use picklock_reports::{Style, find};
 //! use picklock_campaign::summary::{Cell, SCHEMA, Summary};
 //!
-//! let cell = Cell { design: "single".into(), scenario: "calm".into(), runs: 200, decided: 200, ..Cell::default() };
+//! let cell = Cell { design: "single".into(), scenario: "calm".into(), runs: 200, hit_lock: 200, ..Cell::default() };
 //! let summary =
 //!     Summary { schema: SCHEMA, command: "picklock run".into(), cells: vec![cell], ..Summary::default() };
 //! let text = find("text").expect("the text format exists");

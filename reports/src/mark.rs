@@ -128,7 +128,7 @@ const DECIDED_PERCENT: u64 = 5;
 
 /// True if too few runs put anything at stake to say that the cell holds.
 fn is_undecided(cell: &Cell) -> bool {
-    cell.decided * 100 < cell.runs * DECIDED_PERCENT
+    cell.hit_lock * 100 < cell.runs * DECIDED_PERCENT
 }
 
 /// The invariants that judge what became of the data: that no stale change was applied, and that none was lost. The others judge
@@ -161,7 +161,7 @@ mod tests {
             ((*name).to_owned(), Violation { runs: 1 + nth as u64, ..Violation::default() })
         };
         let violations = names.iter().enumerate().map(violation).collect();
-        Cell { runs: 10, decided: 10, violations, ..Cell::default() }
+        Cell { runs: 10, hit_lock: 10, violations, ..Cell::default() }
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_cell_in_which_nothing_was_exercised_is_unknown_and_not_clean() {
         assert_eq!(Mark::of(&Cell { runs: 10, unknown: 10, ..Cell::default() }), Mark::Unknown);
-        assert_eq!(Mark::of(&Cell { runs: 100, decided: 4, ..Cell::default() }), Mark::Unknown);
-        assert_eq!(Mark::of(&Cell { runs: 100, decided: 5, ..Cell::default() }), Mark::Holds);
+        assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 4, ..Cell::default() }), Mark::Unknown);
+        assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 5, ..Cell::default() }), Mark::Holds);
     }
 }

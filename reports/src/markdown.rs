@@ -92,7 +92,7 @@ fn cells(summary: &Summary) -> String {
             as_expected(cell),
             escape(&found(cell)),
             escape(verdict::overlap(cell).trim_start_matches("too many holders ")),
-            escape(&verdict::bites(cell)),
+            escape(&verdict::effects(cell)),
         ];
         table.row(cells);
     }
@@ -238,7 +238,7 @@ mod tests {
             may: vec!["no-lost-update".into()],
             within: 2_000,
         };
-        let mut cell = Cell { runs: 100, decided: 100, expected: Some(expected), ..Cell::default() };
+        let mut cell = Cell { runs: 100, hit_lock: 100, expected: Some(expected), ..Cell::default() };
         let mark = |cell: &Cell| {
             let summary = Summary { cells: vec![cell.clone()], ..Summary::default() };
             mark(Matrix::of(&summary).rows[0].squares[0].as_ref().expect("it is the only one"))

@@ -93,7 +93,7 @@ mod tests {
             design: "single".into(),
             scenario: scenario.into(),
             runs: 10,
-            decided: 10,
+            hit_lock: 10,
             met,
             ..Cell::default()
         };

@@ -188,11 +188,11 @@ impl<'a> View<'a> {
             | What::Resumed
             | What::Crashed { .. }
             | What::Restarted
-            | What::Promoted
-            | What::Demoted => told,
+            | What::BecameLeader
+            | What::StoppedLeading => told,
             What::Noticed { text } => told && turns(text),
             // That a fault made a difference is counted, and shows in what it did.
-            What::Bit { .. } => false,
+            What::TookEffect { .. } => false,
             What::ClockStepped { .. } | What::DriftSet { .. } => {
                 told && (event.cause.is_some() || event.at > TrueTime(0))
             }
@@ -245,7 +245,7 @@ pub(crate) fn is_mishap(what: &What) -> bool {
     matches!(
         what,
         What::Injected { .. }
-            | What::Bit { .. }
+            | What::TookEffect { .. }
             | What::Healed { .. }
             | What::Paused { .. }
             | What::Resumed
@@ -253,8 +253,8 @@ pub(crate) fn is_mishap(what: &What) -> bool {
             | What::Restarted
             | What::ClockStepped { .. }
             | What::DriftSet { .. }
-            | What::Promoted
-            | What::Demoted
+            | What::BecameLeader
+            | What::StoppedLeading
     )
 }
 

@@ -174,8 +174,8 @@ mod tests {
             faults: Vec::new(),
             events: whats.into_iter().enumerate().map(event).collect(),
             digest: Digest::default(),
-            latecomer: None,
-            strikes: Vec::new(),
+            final_client: None,
+            hits: Vec::new(),
             outages: Vec::new(),
             attempts: std::collections::BTreeMap::new(),
         }

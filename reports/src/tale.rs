@@ -1,5 +1,5 @@
 //! The explanation of a run in one paragraph: what was found, one finding of each invariant, then in order of time who got the
-//! lock and for how long each believed in it, which faults struck, how the stores came to forget a grant, and what a grant that
+//! lock and for how long each believed in it, which faults hit, how the stores came to forget a grant, and what a grant that
 //! was over still did.
 //!
 //! It says only what the trace shows. It does not judge: the finding has done that.
@@ -129,14 +129,14 @@ impl<'a> Teller<'a> {
         let injected = |(position, event): (usize, &Event)| match &event.what {
             What::Injected { injection, text } => {
                 let fault = self.names.fault(*injection);
-                Some((position, format!("At {} the fault {fault} struck: {}", event.at, sentence(text))))
+                Some((position, format!("At {} the fault {fault} hit: {}", event.at, sentence(text))))
             }
             _ => None,
         };
         let mut faults: Vec<_> = self.events_until(end).filter_map(injected).collect();
         let more = faults.len().saturating_sub(FAULTS);
         if let Some((_, last)) = faults.get_mut(FAULTS - 1).filter(|_| more > 0) {
-            last.push_str(&format!(" ({more} more {} struck after it.)", plural(more as u64, "fault")));
+            last.push_str(&format!(" ({more} more {} hit after it.)", plural(more as u64, "fault")));
         }
         faults.truncate(FAULTS);
         faults
@@ -144,7 +144,7 @@ impl<'a> Teller<'a> {
 
     fn promotions(&self, end: usize) -> Vec<(usize, String)> {
         let promoted = |(position, event): (usize, &Event)| {
-            let promoted = event.what == What::Promoted;
+            let promoted = event.what == What::BecameLeader;
             promoted.then(|| {
                 let (host, without) = (self.names.host(event.host), self.names.without(event));
                 (position, format!("At {} {host} became the primary{without}.", event.at))

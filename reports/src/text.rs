@@ -233,7 +233,7 @@ fn notes(cell: &Cell) -> Vec<(Ink, String)> {
         (Ink::Plain, verdict::exhausted(cell)),
         (Ink::Plain, verdict::overlap(cell)),
         (Ink::Plain, verdict::retries(&cell.metrics)),
-        (Ink::Dim, verdict::bites(cell)),
+        (Ink::Dim, verdict::effects(cell)),
     ];
     if let Some(why) = &cell.unmet_because {
         notes.push((Ink::Bad, format!("not as expected: {why}")));

@@ -72,8 +72,8 @@ pub(crate) fn found(cell: &Cell) -> String {
         Mark::Unknown if cell.runs == 0 => "not run".to_owned(),
         Mark::Unknown if exercised(cell) == 0 => "nothing was exercised".to_owned(),
         Mark::Unknown => format!(
-            "clean, but a fault struck what was granted or held in only {} of {} {}, too few to say that it holds",
-            cell.decided,
+            "clean, but a fault hit what was granted or held in only {} of {} {}, too few to say that it holds",
+            cell.hit_lock,
             cell.runs,
             numbers::plural(cell.runs, "run"),
         ),
@@ -90,16 +90,19 @@ pub(crate) fn found(cell: &Cell) -> String {
 }
 
 /// For each fault, in how many runs it made a difference; empty without faults.
-pub(crate) fn bites(cell: &Cell) -> String {
-    let mut each: Vec<String> =
-        cell.bit.iter().map(|(fault, runs)| format!("{fault} bit in {runs} of {}", cell.runs)).collect();
+pub(crate) fn effects(cell: &Cell) -> String {
+    let mut each: Vec<String> = cell
+        .took_effect
+        .iter()
+        .map(|(fault, runs)| format!("{fault} took effect in {runs} of {} runs", cell.runs))
+        .collect();
     if !each.is_empty() {
-        each.push(format!("decided something in {}", cell.decided));
+        each.push(format!("hit a live acquire or grant in {}", cell.hit_lock));
     }
     each.join(", ")
 }
 
-/// For a cell that holds, what was exhausted besides: each place at which its faults can strike.
+/// For a cell that holds, what was exhausted besides: each place at which its faults can hit.
 pub(crate) fn exhausted(cell: &Cell) -> String {
     let holds = Mark::of(cell) == Mark::Holds;
     let tried = cell.exhausted.iter().filter(|_| holds).map(|tried| {
@@ -260,9 +263,9 @@ mod tests {
         let cell = Cell { runs: 10, unknown: 10, ..Cell::default() };
         assert_eq!(Mark::of(&cell), Mark::Unknown);
         assert_eq!(found(&cell), "nothing was exercised");
-        let some = Cell { runs: 10, unknown: 9, decided: 1, ..Cell::default() };
+        let some = Cell { runs: 10, unknown: 9, hit_lock: 1, ..Cell::default() };
         assert_eq!(found(&some), "0 in 1 run, below 95% at 95%");
-        let beside = Cell { runs: 100, decided: 4, ..Cell::default() };
+        let beside = Cell { runs: 100, hit_lock: 4, ..Cell::default() };
         assert_eq!(Mark::of(&beside), Mark::Unknown);
         assert!(found(&beside).contains("in only 4 of 100 runs"), "{}", found(&beside));
     }
@@ -271,7 +274,7 @@ mod tests {
     fn a_cell_that_holds_says_what_was_exhausted() {
         let tried =
             |explored, violating| Exhausted { fault: "pause".into(), placements: 9, explored, violating };
-        let mut cell = Cell { runs: 100, decided: 100, exhausted: vec![tried(9, 0)], ..Cell::default() };
+        let mut cell = Cell { runs: 100, hit_lock: 100, exhausted: vec![tried(9, 0)], ..Cell::default() };
         assert_eq!(
             exhausted(&cell),
             "each of 9 single placements of pause tried, at whichever step: none violates anything"
@@ -287,7 +290,7 @@ mod tests {
 
     #[test]
     fn an_unmet_expectation_stands_out_whatever_was_found() {
-        let missing = Cell { runs: 10, decided: 10, met: Some(false), ..Cell::default() };
+        let missing = Cell { runs: 10, hit_lock: 10, met: Some(false), ..Cell::default() };
         for cell in [missing, violated(Some(Expected::default()), Some(false))] {
             assert_eq!(ink(&cell), Ink::Bad);
         }

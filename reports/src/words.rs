@@ -74,7 +74,7 @@ impl<'a> Names<'a> {
                 let is_known = owner.client != toucher.client || !self.shares_connection(owner.client);
                 is_known.then_some((touch.event.id, owner))
             });
-            let promoted = self.trace.events.iter().filter(|event| event.what == What::Promoted);
+            let promoted = self.trace.events.iter().filter(|event| event.what == What::BecameLeader);
             let lacking = promoted.map(|event| (event.id, self.lacking_at(&history, event)));
             let owners = records.iter().filter_map(|record| Some((record.ended?.id, record.created.grant?)));
             let owners = owners.filter(|(_, owner)| !self.shares_connection(owner.client)).collect();
@@ -278,8 +278,8 @@ impl<'a> Names<'a> {
             What::LeaseLost { key } => {
                 format!("has lost the lease of `{key}` and not its record, which never runs out now")
             }
-            What::Promoted => format!("becomes the primary{}", self.without(event)),
-            What::Demoted => "becomes a replica".to_owned(),
+            What::BecameLeader => format!("becomes the primary{}", self.without(event)),
+            What::StoppedLeading => "becomes a replica".to_owned(),
             What::Noticed { text } => format!("announces {text}"),
             What::ResourceRead { key, value, token } => {
                 format!("reads `{key}` = {value}{whose}{}", with(*token))
@@ -302,7 +302,7 @@ impl<'a> Names<'a> {
             }
             What::WriteRefused { key } => format!("learns that its change of `{key}` was refused"),
             What::Injected { injection, text } => format!("fault {}: {text}", self.fault(*injection)),
-            What::Bit { injection } => format!("fault {} makes a difference", self.fault(*injection)),
+            What::TookEffect { injection } => format!("fault {} makes a difference", self.fault(*injection)),
             What::Healed { injection } if self.outlasts(event) => {
                 format!("fault {} lasts beyond the end of the run", self.fault(*injection))
             }

@@ -46,22 +46,22 @@ impl Row {
     }
 }
 
-/// Where each injection struck first. What a fault did later is an event of nobody's, and is told there.
-pub(crate) fn struck(story: &Story) -> BTreeMap<u32, HostId> {
-    let mut struck = BTreeMap::new();
+/// Where each injection hit first. What a fault did later is an event of nobody's, and is told there.
+pub(crate) fn hit(story: &Story) -> BTreeMap<u32, HostId> {
+    let mut hit = BTreeMap::new();
     for event in &story.trace.events {
         if let What::Injected { injection, .. } = event.what {
-            struck.entry(injection).or_insert(event.host);
+            hit.entry(injection).or_insert(event.host);
         }
     }
-    struck
+    hit
 }
 
 /// The host at which an event is told.
-pub(crate) fn told_at(event: &Event, struck: &BTreeMap<u32, HostId>) -> HostId {
+pub(crate) fn told_at(event: &Event, hit: &BTreeMap<u32, HostId>) -> HostId {
     match event.what {
-        What::Bit { injection } | What::Healed { injection } => {
-            struck.get(&injection).copied().unwrap_or(event.host)
+        What::TookEffect { injection } | What::Healed { injection } => {
+            hit.get(&injection).copied().unwrap_or(event.host)
         }
         _ => event.host,
     }
@@ -71,14 +71,14 @@ pub(crate) fn told_at(event: &Event, struck: &BTreeMap<u32, HostId>) -> HostId {
 pub(crate) struct Writer<'a> {
     story: &'a Story,
     names: Names<'a>,
-    struck: BTreeMap<u32, HostId>,
+    hit: BTreeMap<u32, HostId>,
     counts: BTreeMap<EventId, Count>,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn of(story: &'a Story) -> Writer<'a> {
         let (names, counts) = (Names::of(&story.trace), reentries::of(story));
-        Writer { story, names, struck: struck(story), counts }
+        Writer { story, names, hit: hit(story), counts }
     }
 
     /// The line of an event in a list of all.
@@ -87,7 +87,7 @@ impl<'a> Writer<'a> {
         let text = format!("{}{}{said}", self.names.say(event), self.count(event));
         Row {
             position,
-            host: told_at(event, &self.struck),
+            host: told_at(event, &self.hit),
             text,
             requests: Vec::new(),
             times: 1,
@@ -97,7 +97,7 @@ impl<'a> Writer<'a> {
 
     /// The line of an event.
     pub(crate) fn row(&self, position: usize, event: &Event) -> Row {
-        let host = told_at(event, &self.struck);
+        let host = told_at(event, &self.hit);
         Row { position, host, text: self.say(event), requests: Vec::new(), times: 1, sets_up: false }
     }
 

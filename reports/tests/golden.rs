@@ -356,12 +356,12 @@ fn a_replica_that_takes_over_without_a_record_is_told_so() {
     let mut story = paused_holder();
     story.trace.hosts.push(picklock_model::trace::HostInfo {
         name: "replica-1".to_owned(),
-        role: picklock_model::trace::Role::Replica,
+        role: picklock_model::trace::Role::Follower,
         ..story.trace.hosts[0].clone()
     });
     let replica = HostId(story.trace.hosts.len() as u16 - 1);
     let injected = |what: &What| matches!(what, What::Injected { .. });
-    let at = before(&mut story, injected, injected, What::Promoted);
+    let at = before(&mut story, injected, injected, What::BecameLeader);
     story.trace.events[at].host = replica;
     let says = |story: &Story| {
         let page = tell(story, &plain(110), Detail::Relevant);
@@ -374,7 +374,7 @@ fn a_replica_that_takes_over_without_a_record_is_told_so() {
     story.trace.events.swap(at, copied);
     let had_it = |story: &Story| !says(story) && explain(story).contains("replica-1 became the primary.");
     assert!(had_it(&story), "{}", explain(&story));
-    let promoted = |what: &What| *what == What::Promoted;
+    let promoted = |what: &What| *what == What::BecameLeader;
     let over = What::Expired { key: Key::new("stock"), overdue_ns: 0 };
     let expired = before(&mut story, promoted, injected, over);
     story.trace.events[expired].host = replica;
@@ -591,8 +591,16 @@ fn the_fields_of_the_json_report_have_their_agreed_names() {
     };
     has(&data, &["schema", "command", "partial", "cells"]);
     for cell in data["cells"].as_array().unwrap() {
-        let names =
-            ["design", "scenario", "engine", "runs", "unknown", "not_applicable", "violations", "bit"];
+        let names = [
+            "design",
+            "scenario",
+            "engine",
+            "runs",
+            "unknown",
+            "not_applicable",
+            "violations",
+            "took_effect",
+        ];
         has(cell, &names);
         has(cell, &["expected", "met"]);
     }

@@ -48,15 +48,15 @@ impl StoreSpec for MadeUp {
         let copies = if topology.replicated { settings.count("replicas") } else { 0 };
         let watchers = if topology.replicated { 3 } else { 0 };
         let stores = || 1..=topology.stores;
-        let first = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Store));
+        let first = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Leader));
         let of = |name: &'static str, count: u64, role| {
             stores().flat_map(move |store| {
                 (1..=count).map(move |nth| Member::new(format!("{name}-{store}-{nth}"), store, role))
             })
         };
         first
-            .chain(of("replica", copies, Role::Replica))
-            .chain(of("sentinel", watchers, Role::Watcher))
+            .chain(of("replica", copies, Role::Follower))
+            .chain(of("sentinel", watchers, Role::Monitor))
             .collect()
     }
 

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_model::plan::{
-    Action, ClientPlan, Habits, Injection, Latency, Plan, SectionPlan, Settings, Target, When, WorldSpec,
+    Action, ClientPlan, ClientPolicy, Injection, Latency, Plan, SectionPlan, Settings, Target, When,
+    WorldSpec,
 };
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
@@ -40,8 +41,8 @@ fn a_made_up_act_is_done_and_told() {
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
-            latecomer: false,
-            habits: Habits::default(),
+            final_client: false,
+            policy: ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "sleep".to_owned(),
@@ -61,7 +62,7 @@ fn a_made_up_act_is_done_and_told() {
     });
     let design = Design::new("idle", |_| async { Ok(Client::direct(Idle)) });
     let trace = run(Engine::Event, &design, &plan, &workload).unwrap().trace;
-    assert_eq!(trace.strikes.len(), 1);
+    assert_eq!(trace.hits.len(), 1);
     let told =
         |what: &What| matches!(what, What::Injected { text, .. } if text == "make something up at client-1");
     assert!(trace.events.iter().any(|event| told(&event.what)));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_model::plan::{ClientPlan, Habits, Latency, Plan, SectionPlan, Settings, WorldSpec};
+use picklock_model::plan::{ClientPlan, ClientPolicy, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Content, Event, Trace, What};
 use picklock_sim::design::{Design, ServerContext, Topology};
@@ -54,8 +54,8 @@ fn asking(engine: Engine, request: &'static [u8; 5]) -> Trace {
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
-            latecomer: false,
-            habits: Habits::default(),
+            final_client: false,
+            policy: ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "test".into(),

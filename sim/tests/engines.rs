@@ -87,8 +87,8 @@ fn plan(seed: u64) -> Plan {
             tcp_timeout: Duration::from_secs(15),
             store: Settings::default(),
             stock: 0,
-            latecomer: false,
-            habits: picklock_model::plan::Habits::default(),
+            final_client: false,
+            policy: picklock_model::plan::ClientPolicy::default(),
         },
         workload: "contend".to_owned(),
         clients: (1..=3)

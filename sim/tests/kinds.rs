@@ -34,7 +34,7 @@ impl StoreSpec for Echo {
     }
 
     fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        assert_eq!(role, Role::Store);
+        assert_eq!(role, Role::Leader);
         let text = std::str::from_utf8(bytes).ok()?;
         Some(format!("{} {text}", if request { ">" } else { "<" }))
     }
@@ -103,8 +103,8 @@ fn plan(action: &str) -> Plan {
             tcp_timeout: Duration::from_secs(15),
             store: Settings::default(),
             stock: 0,
-            latecomer: false,
-            habits: picklock_model::plan::Habits::default(),
+            final_client: false,
+            policy: picklock_model::plan::ClientPolicy::default(),
         },
         workload: "test".to_owned(),
         clients: vec![ClientPlan::new("client-1", Vec::new())],
@@ -169,7 +169,7 @@ impl SimulatedStore for Mute {
 
 #[test]
 fn a_silent_server_that_dies_is_taken_to_have_kept_something_while_somebody_holds() {
-    let struck = |tells: bool, phase: Phase| {
+    let hit = |tells: bool, phase: Phase| {
         let client = |_| async { Ok(Client::lock(NoLock)) };
         let (simulated, alike) = (Store::simulated(Mute), Store::simulated(Mute));
         // A real server cannot say what it keeps, a simulated one says that it keeps nothing.
@@ -186,9 +186,9 @@ fn a_silent_server_that_dies_is_taken_to_have_kept_something_while_somebody_hold
             })
         });
         let run = run(Engine::Event, &design, &plan, &workload).unwrap();
-        run.trace.strikes.len()
+        run.trace.hits.len()
     };
-    assert_eq!(struck(false, Phase::Work), 1);
-    assert_eq!(struck(false, Phase::Acquire), 0);
-    assert_eq!(struck(true, Phase::Work), 0);
+    assert_eq!(hit(false, Phase::Work), 1);
+    assert_eq!(hit(false, Phase::Acquire), 0);
+    assert_eq!(hit(true, Phase::Work), 0);
 }

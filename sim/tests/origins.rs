@@ -66,8 +66,8 @@ fn play(engine: Engine) -> Trace {
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
-            latecomer: false,
-            habits: picklock_model::plan::Habits::default(),
+            final_client: false,
+            policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "test".into(),
@@ -104,7 +104,7 @@ fn the_requests_of_three_sections_in_one_buffer_are_executed_and_answered_each_i
         let trace = play(engine);
         let at_the_server = |is: fn(&What) -> bool| -> Vec<Option<u32>> {
             let events = trace.events.iter();
-            let here = events.filter(|event: &&Event| trace.role(event.host) == Some(Role::Store));
+            let here = events.filter(|event: &&Event| trace.role(event.host) == Some(Role::Leader));
             here.filter(|event| is(&event.what)).map(|event| event.grant.map(|grant| grant.section)).collect()
         };
         let executed = at_the_server(|what| matches!(what, What::Created { .. }));

@@ -1,4 +1,4 @@
-//! `picklock explore`: every place at which a fault can strike, one run for each.
+//! `picklock explore`: every place at which a fault can hit, one run for each.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -26,8 +26,8 @@ use super::{choose, progress, screen};
 #[derive(Args)]
 #[command(after_help = "\
 A run without faults is made first, and every step is noted that a process takes in it: clients, servers,
-the resource. Then each kind of fault strikes at each of these steps, one run for each. What breaks is sorted
-by what strikes whom at which step.
+the resource. Then each kind of fault hits each of these steps, one run for each. What breaks is sorted
+by what hits whom at which step.
 
 Faults: pause, suspend, stall, crash, restart, delay, lost-request, lost-reply, error-reply, cut, cancel, clock-step.
 The exit code is 1 if something breaks that does not break without a fault.
@@ -63,13 +63,13 @@ pub(crate) struct ExploreArgs {
     /// On how many stores client-1 may hold; it asks first then, and is cut off from the others
     #[arg(long, value_name = "K")]
     held: Option<u32>,
-    /// Go on with pairs of strikes that are harmless alone
+    /// Go on with pairs of hits that are harmless alone
     #[arg(long)]
     pairs: bool,
     /// How long to go on with pairs
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time, requires = "pairs")]
     budget: Duration,
-    /// Tell the run with this strike, as in pause:137; twice for a pair
+    /// Tell the run with this hit, as in pause:137; twice for a pair
     #[arg(long, value_name = "FAULT:N", conflicts_with_all = ["pairs", "fault"])]
     place: Vec<String>,
     /// Threads; one for each core if absent
@@ -116,7 +116,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
             Err(_) if args.design.is_empty() && !args.programs.any() => continue,
             Err(why) => return Err(says_nothing(&scenario, design, &why)),
         };
-        let request = request(args, &design, &scenario, strikes_of(&args.fault)?)?;
+        let request = request(args, &design, &scenario, faults_of(&args.fault)?)?;
         let bar = progress::Bar::new(0, None);
         let explored = explore::explore(&request, &stop, &|all, violates| bar.one_of(all, violates));
         bar.clear();
@@ -159,7 +159,7 @@ fn request<'a>(
     args: &ExploreArgs,
     design: &'a Design,
     scenario: &'a Scenario,
-    strikes: Vec<&'static Placed>,
+    hits: Vec<&'static Placed>,
 ) -> Result<Request<'a>, Failure> {
     let stores = design.topology.stores;
     if let Some(held) = args.held.filter(|held| *held > stores) {
@@ -171,7 +171,7 @@ fn request<'a>(
         design,
         scenario,
         seeds: args.seeds.clone().map(Seed).collect(),
-        strikes,
+        hits,
         lasts: args.lasts.resolve(scenario.ttl()),
         held: args.held,
         jobs: args.jobs.unwrap_or(cores),
@@ -179,17 +179,17 @@ fn request<'a>(
     })
 }
 
-/// The kinds of strikes asked for; all if none is named.
-fn strikes_of(names: &[String]) -> Result<Vec<&'static Placed>, Failure> {
+/// The kinds of faults asked for; all if none is named.
+fn faults_of(names: &[String]) -> Result<Vec<&'static Placed>, Failure> {
     if names.is_empty() {
         return Ok(faults::placed().collect());
     }
-    names.iter().map(|name| strike(name)).collect()
+    names.iter().map(|name| hit(name)).collect()
 }
 
-fn strike(name: &str) -> Result<&'static Placed, Failure> {
+fn hit(name: &str) -> Result<&'static Placed, Failure> {
     faults::placed_as(name).ok_or_else(|| {
-        let names = || faults::placed().map(|strike| strike.name);
+        let names = || faults::placed().map(|hit| hit.name);
         let near = nearest(name, names());
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         let names: Vec<&str> = names().collect();
@@ -197,7 +197,7 @@ fn strike(name: &str) -> Result<&'static Placed, Failure> {
     })
 }
 
-/// Tells the run with the strikes that were named.
+/// Tells the run with the hits that were named.
 fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<Exit, Failure> {
     let mut places = Vec::new();
     for place in &args.place {
@@ -205,20 +205,20 @@ fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
         let number = number.parse::<usize>().map_err(|_| {
             Failure::Input(format!("`{place}` is no placement: write a fault and a number, as in pause:137"))
         })?;
-        places.push((strike(name)?, number));
+        places.push((hit(name)?, number));
     }
     let mut kinds: Vec<&'static Placed> = Vec::new();
-    for (strike, _) in &places {
-        if kinds.iter().all(|kind| kind.name != strike.name) {
-            kinds.push(strike);
+    for (hit, _) in &places {
+        if kinds.iter().all(|kind| kind.name != hit.name) {
+            kinds.push(hit);
         }
     }
     let design = scenario.applies(design).map_err(|why| says_nothing(scenario, design, &why))?;
     let request = request(args, &design, scenario, kinds)?;
     let seed = Seed(args.seeds.start);
     let run = explore::again(&request, seed, &places)?;
-    let run = run.map_err(|(strike, count)| {
-        Failure::Input(format!("there are {count} placements of {strike}, numbered from 0"))
+    let run = run.map_err(|(hit, count)| {
+        Failure::Input(format!("there are {count} placements of {hit}, numbered from 0"))
     })?;
     let mut line = format!(
         "picklock explore --design {} --scenario {}{}",

@@ -86,7 +86,7 @@ enum Command {
     Judge(JudgeArgs),
     /// Run designs against scenarios and lay their figures side by side
     Compare(CompareArgs),
-    /// Strike at every step that a run takes, one run for each, and report in which ways it breaks
+    /// Hit at every step that a run takes, one run for each, and report in which ways it breaks
     Explore(ExploreArgs),
     /// Make runs twice, and say where they differ and why
     Doctor(DoctorArgs),

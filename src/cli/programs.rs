@@ -42,7 +42,7 @@ pub(crate) struct Programs {
     /// The servers: simulated, or the real ones in virtual time (redis-server must be installed)
     #[arg(long, value_name = "simulated|real", default_value = "simulated", value_parser = ["simulated", "real"])]
     servers: String,
-    /// Let faults strike at each look at the clock and each send, too; slower, and what `explore` does anyway
+    /// Let faults hit each look at the clock and each send, too; slower, and what `explore` does anyway
     #[arg(long)]
     looks: bool,
 }
@@ -119,7 +119,7 @@ impl Programs {
                 "of the designs, manual-renew is renewed by its worker, and watchdog by itself",
             ),
             ("--worker", self.worker, "a design is a lock, and never a worker"),
-            ("--looks", self.looks, "faults strike a design at each look at the clock anyway"),
+            ("--looks", self.looks, "faults hit a design at each look at the clock anyway"),
         ];
         match given.into_iter().find(|(_, is_given, _)| *is_given) {
             None => Ok(()),

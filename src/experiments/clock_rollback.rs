@@ -39,7 +39,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             design.to_owned(),
             clock.to_owned(),
             format!("{holders} of {}", cell.runs),
-            cell.bit.values().sum::<u64>().to_string(),
+            cell.took_effect.values().sum::<u64>().to_string(),
         ]);
     }
     let as_told = broken == [false, true, false, false, false, true];

@@ -44,7 +44,7 @@ impl Load {
         for event in within {
             match event.what {
                 What::Extended { .. } => leases += 1,
-                What::Sent { peer, .. } if run.trace.role(peer) == Some(Role::Store) => {
+                What::Sent { peer, .. } if run.trace.role(peer) == Some(Role::Leader) => {
                     requests.push(event.at)
                 }
                 _ => {}

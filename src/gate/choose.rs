@@ -35,20 +35,20 @@ pub(super) fn calm(gate: &Gate) -> Result<Scenario, GateError> {
     Ok(scenario)
 }
 
-/// The kinds of strikes that are to be explored; `None` if nothing is.
-pub(super) fn strikes(gate: &Gate) -> Result<Option<Vec<&'static Placed>>, GateError> {
-    let strike = |name: &String| {
-        let names = || faults::placed().map(|strike| strike.name);
-        faults::placed_as(name).ok_or_else(|| GateError::NoStrike {
+/// The kinds of faults that are to be explored; `None` if nothing is.
+pub(super) fn hits(gate: &Gate) -> Result<Option<Vec<&'static Placed>>, GateError> {
+    let hit = |name: &String| {
+        let names = || faults::placed().map(|hit| hit.name);
+        faults::placed_as(name).ok_or_else(|| GateError::NoFault {
             name: name.clone(),
             nearest: nearest(name, names()).map(str::to_owned),
             known: names().map(str::to_owned).collect(),
         })
     };
-    match gate.strikes.as_deref() {
+    match gate.hits.as_deref() {
         None => Ok(None),
         Some([]) => Ok(Some(faults::placed().collect())),
-        Some(named) => named.iter().map(strike).collect::<Result<_, _>>().map(Some),
+        Some(named) => named.iter().map(hit).collect::<Result<_, _>>().map(Some),
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) fn allowances(gate: &Gate, scenarios: &[Scenario]) -> Result<Option<A
     }
     let suite = suite::builtin(&stores(&gate.design));
     let mut known: Vec<&str> = scenarios.iter().chain(&suite).map(Scenario::name).collect();
-    known.extend(gate.strikes.iter().flat_map(|_| faults::placed()).map(|strike| strike.name));
+    known.extend(gate.hits.iter().flat_map(|_| faults::placed()).map(|hit| hit.name));
     known.sort_unstable();
     known.dedup();
     let mut allowances = Allowances::default();

@@ -31,9 +31,9 @@ pub enum GateError {
     /// A scenario file or a setting is wrong.
     #[error("{}", setting(.0))]
     Scenario(#[from] ScenarioError),
-    /// There is no kind of strike of this name.
+    /// There is no kind of fault of this name.
     #[error("`{name}` cannot be explored{}; there are {}", hint(.nearest), .known.join(", "))]
-    NoStrike {
+    NoFault {
         /// What was asked for.
         name: String,
         /// The most similar name, if one is near.
@@ -49,7 +49,7 @@ pub enum GateError {
         /// What is wrong.
         problem: Box<Problem>,
     },
-    /// Exploring strikes at a calm run, and the design has none.
+    /// Exploring hits a calm run, and the design has none.
     #[error("`{design}` cannot be explored: scenario `calm` says nothing of it: {why}")]
     Unexplored {
         /// The design's name.

@@ -1,4 +1,4 @@
-//! Every single placement of a strike on a calm run, as cells of the verdict: one for each kind of strike.
+//! Every single placement of a hit on a calm run, as cells of the verdict: one for each kind of fault.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,20 +21,20 @@ use super::heart::Heart;
 use super::tell::{out, replay_line};
 use super::{Gate, GateError, Verdict, choose};
 
-/// What the cells are called: this, and the kind of strike.
+/// What the cells are called: this, and the kind of fault.
 const PREFIX: &str = "explore-";
 
 /// What an exploration needs, and what it found.
 pub(super) struct Exploration {
     design: Design,
     scenario: Scenario,
-    strikes: Vec<&'static Placed>,
+    hits: Vec<&'static Placed>,
     found: Explored,
 }
 
 impl Exploration {
     fn request<'a>(&'a self, gate: &Gate) -> Request<'a> {
-        request(gate, &self.design, &self.scenario, &self.strikes)
+        request(gate, &self.design, &self.scenario, &self.hits)
     }
 }
 
@@ -48,7 +48,7 @@ fn request<'a>(
         design,
         scenario,
         seeds: vec![Seed(gate.range().start)],
-        strikes: kinds.to_vec(),
+        hits: kinds.to_vec(),
         lasts: scenario.ttl() * 3 / 2,
         held: None,
         jobs: gate.jobs,
@@ -58,15 +58,15 @@ fn request<'a>(
 
 /// The scenario whose allowances apply to a cell or to a kept run.
 pub(super) fn scenario_of(cell: &str) -> &str {
-    let Some(strike) = cell.strip_prefix(PREFIX) else { return cell };
-    faults::placed_as(strike).map_or(strike, |placed| placed.scenario)
+    let Some(hit) = cell.strip_prefix(PREFIX) else { return cell };
+    faults::placed_as(hit).map_or(hit, |placed| placed.scenario)
 }
 
-/// What may be violated in a cell of this name: what its scenario is allowed, and its strike by its own name.
+/// What may be violated in a cell of this name: what its scenario is allowed, and its hit by its own name.
 pub(super) fn allowed(allowances: &Allowances, cell: &str) -> Expected {
     let mut expected = allowances.under(scenario_of(cell));
-    if let Some(strike) = cell.strip_prefix(PREFIX) {
-        expected.may.extend(allowances.under(strike).may);
+    if let Some(hit) = cell.strip_prefix(PREFIX) {
+        expected.may.extend(allowances.under(hit).may);
         expected.may.sort_unstable();
         expected.may.dedup();
     }
@@ -76,7 +76,7 @@ pub(super) fn allowed(allowances: &Allowances, cell: &str) -> Expected {
 /// Makes a run for each placement.
 pub(super) fn all(
     gate: &Gate,
-    strikes: &[&'static Placed],
+    hits: &[&'static Placed],
     heart: &Heart,
     share: Share,
 ) -> Result<Exploration, GateError> {
@@ -92,9 +92,9 @@ pub(super) fn all(
             stop.store(true, Ordering::Relaxed);
         }
     };
-    let found = explore::explore(&request(gate, &design, &scenario, strikes), &stop, &progress)
+    let found = explore::explore(&request(gate, &design, &scenario, hits), &stop, &progress)
         .map_err(|error| GateError::of(error, &design.name, "calm, explored"))?;
-    Ok(Exploration { design, scenario, strikes: strikes.to_vec(), found })
+    Ok(Exploration { design, scenario, hits: hits.to_vec(), found })
 }
 
 /// Adds what was found to the verdict, and tells what is not allowed.
@@ -106,7 +106,7 @@ pub(super) fn tell(
 ) -> Result<(), GateError> {
     let found = &placed.found;
     verdict.note(format!(
-        "Explored {} of {} single placements on a calm run of seed {}, strikes of {} ms; {} violate something.",
+        "Explored {} of {} single placements on a calm run of seed {}, hits of {} ms; {} violate something.",
         found.explored(),
         found.placements(),
         gate.range().start,
@@ -114,7 +114,7 @@ pub(super) fn tell(
         found.violating(),
     ));
     if !found.calm.is_empty() {
-        verdict.add(without_a_strike(gate, placed, allowances));
+        verdict.add(without_a_fault(gate, placed, allowances));
     }
     for kind in found.kinds.iter().filter(|kind| kind.placements > 0) {
         verdict.add(of_kind(gate, placed, kind, allowances)?);
@@ -122,13 +122,13 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// What is violated when nothing strikes.
-fn without_a_strike(gate: &Gate, placed: &Exploration, allowances: Option<&Allowances>) -> Cell {
+/// What is violated when nothing hits.
+fn without_a_fault(gate: &Gate, placed: &Exploration, allowances: Option<&Allowances>) -> Cell {
     let seed = gate.range().start;
     let replay = format!(".scenarios([\"calm\"]).seeds({seed}..{})", seed.saturating_add(1));
     let violation = Violation { runs: 1, first_seed: seed, replay, ..Violation::default() };
     let violations = placed.found.calm.iter().map(|name| (name.clone(), violation.clone())).collect();
-    let cell = Cell { runs: 1, decided: 1, violations, ..empty(gate, "calm") };
+    let cell = Cell { runs: 1, hit_lock: 1, violations, ..empty(gate, "calm") };
     judged(cell, allowances)
 }
 
@@ -138,13 +138,13 @@ fn of_kind(
     kind: &Kind,
     allowances: Option<&Allowances>,
 ) -> Result<Cell, GateError> {
-    let (explored, bit) = (kind.explored as u64, kind.bit as u64);
-    let mut cell = Cell { runs: explored, decided: bit, ..empty(gate, kind.strike) };
-    cell.bit.insert(kind.strike.to_owned(), bit);
-    // A strike may violate something and be no longer there to be seen; what it broke counts more than that.
-    cell.unknown = explored.saturating_sub(bit.max(kind.violating as u64));
+    let (explored, took_effect) = (kind.explored as u64, kind.took_effect as u64);
+    let mut cell = Cell { runs: explored, hit_lock: took_effect, ..empty(gate, kind.fault) };
+    cell.took_effect.insert(kind.fault.to_owned(), took_effect);
+    // A hit may violate something and be no longer there to be seen; what it broke counts more than that.
+    cell.unknown = explored.saturating_sub(took_effect.max(kind.violating as u64));
     let mut first: BTreeMap<&str, (&Place, u64)> = BTreeMap::new();
-    for way in placed.found.ways.iter().filter(|way| way.shape.strike == kind.strike) {
+    for way in placed.found.ways.iter().filter(|way| way.shape.fault == kind.fault) {
         for name in &way.violated {
             for place in &way.places {
                 let (earliest, runs) = first.entry(name).or_insert((place, 0));
@@ -154,7 +154,7 @@ fn of_kind(
         }
     }
     for (name, (place, runs)) in &first {
-        let replay = format!("the placement {}:{} of `picklock explore`", kind.strike, place.number);
+        let replay = format!("the placement {}:{} of `picklock explore`", kind.fault, place.number);
         let violation = Violation { runs: *runs, first_seed: place.seed.0, replay, ..Violation::default() };
         cell.violations.insert((*name).to_owned(), violation);
     }
@@ -172,10 +172,10 @@ fn of_kind(
 
 /// The run of one placement, reduced, confirmed and kept.
 fn told(gate: &Gate, placed: &Exploration, place: &Place, invariant: &str) -> Result<Violation, GateError> {
-    let name = format!("{PREFIX}{}", place.strike);
+    let name = format!("{PREFIX}{}", place.fault);
     let failed = |error| GateError::of(error, &gate.design.name, &name);
-    let strike = faults::placed_as(place.strike).map(|strike| (strike, place.number));
-    let places: Vec<(&'static Placed, usize)> = strike.into_iter().collect();
+    let hit = faults::placed_as(place.fault).map(|hit| (hit, place.number));
+    let places: Vec<(&'static Placed, usize)> = hit.into_iter().collect();
     let Ok(whole) = explore::again(&placed.request(gate), place.seed, &places).map_err(failed)? else {
         return Ok(Violation::default());
     };
@@ -202,10 +202,10 @@ fn told(gate: &Gate, placed: &Exploration, place: &Place, invariant: &str) -> Re
     })
 }
 
-fn empty(gate: &Gate, strike: &str) -> Cell {
+fn empty(gate: &Gate, hit: &str) -> Cell {
     Cell {
         design: gate.design.name.to_string(),
-        scenario: format!("{PREFIX}{strike}"),
+        scenario: format!("{PREFIX}{hit}"),
         engine: Engine::Event.to_string(),
         ..Cell::default()
     }

@@ -27,7 +27,7 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
     }
     panics::install();
     let scenarios = choose::scenarios(&gate.design, &gate.asked, &gate.settings)?;
-    let strikes = choose::strikes(gate)?;
+    let hits = choose::hits(gate)?;
     let allowances = choose::allowances(gate, &scenarios)?;
     let unmade = Unmade::default();
     let gate = &Gate { design: unmade.watching(&gate.design), ..gate.clone() };
@@ -40,7 +40,7 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
             verdict.note("No other run was made, as a kept one still violates something.".to_owned());
             return Ok(());
         }
-        let explored = usize::from(strikes.is_some());
+        let explored = usize::from(hits.is_some());
         let mut budget = Budget::new(gate.budget, scenarios.len() + explored);
         let mut tallies = Vec::new();
         for scenario in &scenarios {
@@ -50,8 +50,8 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
                 .map(|design| runs::all(gate, &design, scenario, heart, budget.share()));
             tallies.push(made);
         }
-        let placed = match &strikes {
-            Some(strikes) => Some(explore::all(gate, strikes, heart, budget.share())?),
+        let placed = match &hits {
+            Some(hits) => Some(explore::all(gate, hits, heart, budget.share())?),
             None => None,
         };
         for (scenario, tally) in scenarios.iter().zip(tallies) {

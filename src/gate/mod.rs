@@ -56,7 +56,7 @@ pub fn gate(design: impl Into<Design>) -> Gate {
         confirm: true,
         allowed: Vec::new(),
         no_worse_than: None,
-        strikes: None,
+        hits: None,
         budget: None,
         regressions: None,
     }
@@ -108,8 +108,8 @@ pub struct Gate {
     allowed: Vec<(String, Vec<String>)>,
     /// A design that comes with picklock.
     no_worse_than: Option<String>,
-    /// The kinds of strikes to place one by one, all if empty; `None`: nothing is explored.
-    strikes: Option<Vec<String>>,
+    /// The kinds of faults to place one by one, all if empty; `None`: nothing is explored.
+    hits: Option<Vec<String>>,
     budget: Option<Duration>,
     /// `None`: `tests/regressions` of the crate under test, if it is there.
     regressions: Option<PathBuf>,
@@ -230,20 +230,20 @@ impl Gate {
         self
     }
 
-    /// Besides the scenarios, strikes once at every step that a calm run takes, with every kind of fault, one run for each.
+    /// Besides the scenarios, hits once at every step that a calm run takes, with every kind of fault, one run for each.
     ///
-    /// What a strike may violate is what is allowed under the scenario of the same fault: `crash` is that of `client-crash`,
+    /// What a hit may violate is what is allowed under the scenario of the same fault: `crash` is that of `client-crash`,
     /// `cut` that of `client-partition`, `restart` that of `node-restart`, and each other one has its own name. An allowance may
-    /// name a strike as well, such as `cancel`, which no scenario has.
+    /// name a hit as well, such as `cancel`, which no scenario has.
     pub fn explore(self) -> Gate {
         self.explore_only::<String>([])
     }
 
-    /// As [`explore`](Gate::explore), with these kinds of strikes: `pause`, `suspend`, `stall`, `crash`, `restart`, `delay`,
+    /// As [`explore`](Gate::explore), with these kinds of faults: `pause`, `suspend`, `stall`, `crash`, `restart`, `delay`,
     /// `lost-request`, `lost-reply`, `error-reply`, `cut`, `cancel`, `clock-step`. None means all.
-    pub fn explore_only<S: Into<String>>(mut self, strikes: impl IntoIterator<Item = S>) -> Gate {
-        let strikes = strikes.into_iter().map(Into::into);
-        self.strikes.get_or_insert_default().extend(strikes);
+    pub fn explore_only<S: Into<String>>(mut self, hits: impl IntoIterator<Item = S>) -> Gate {
+        let hits = hits.into_iter().map(Into::into);
+        self.hits.get_or_insert_default().extend(hits);
         self
     }
 

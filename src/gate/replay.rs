@@ -19,7 +19,7 @@ use super::{GateError, Verdict, panics, runs};
 
 /// Makes the run in a capsule again, the file that a [`Gate`](crate::Gate) wrote about a violation. Printed, the verdict
 /// tells the run; a lock that was mended since can be held to it with [`Verdict::assert_holds`], which fails as well
-/// when the mended lock no longer comes to the point at which the fault struck.
+/// when the mended lock no longer comes to the point at which the fault hit.
 ///
 /// # Panics
 /// When the file cannot be read, is not a capsule of this design, or the lock panics.

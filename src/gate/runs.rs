@@ -98,7 +98,7 @@ fn difference(engine: Engine, design: &Design, runs: [Checked; 2]) -> String {
     let found =
         told.and_then(|told| Difference::between(design, told)).or_else(|| Difference::between(design, runs));
     let told = found.map(|difference| examined::difference(&difference, &Style::default()));
-    // Equal runs of different plans: a calm one differed, from which it is drawn when faults strike.
+    // Equal runs of different plans: a calm one differed, from which it is drawn when faults hit.
     told.unwrap_or_else(|| "  its faults were drawn otherwise, from a calm run that differed\n".to_owned())
 }
 

@@ -47,8 +47,8 @@ pub(crate) fn stage(injections: impl IntoIterator<Item = Injection>) -> Plan {
             latency: Latency { min: Duration::from_micros(200), max: ms(1) },
             tcp_timeout: ms(15_000),
             stock: 0,
-            latecomer: false,
-            habits: picklock_model::plan::Habits::default(),
+            final_client: false,
+            policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "contend".to_owned(),
@@ -116,6 +116,6 @@ pub(crate) fn written(run: &Checked, client: &str) -> Vec<TrueTime> {
     applied.map(|event| event.at).collect()
 }
 
-pub(crate) fn bit(run: &Checked) -> bool {
-    run.bit.contains("test")
+pub(crate) fn took_effect(run: &Checked) -> bool {
+    run.took_effect.contains("test")
 }

@@ -124,7 +124,7 @@ fn expiries(story: &Story, page: &str, wrong: &mut Vec<String>) {
             wrong.push(format!("the end of a lease that cannot be read: {sentence}"));
             continue;
         };
-        let keeps = |role| matches!(role, Some(Role::Store | Role::Replica));
+        let keeps = |role| matches!(role, Some(Role::Leader | Role::Follower));
         let hosts = (0..story.trace.hosts.len()).map(|host| HostId(host as u16));
         for host in hosts.filter(|host| keeps(story.trace.role(*host))) {
             let named = words().any(|word| word == story.trace.host_name(host));
@@ -260,7 +260,7 @@ fn without(story: &Story, part: &str) -> Vec<Plan> {
         });
         match words {
             Some(words) => part.contains(words),
-            None => part.ends_with("that never struck"),
+            None => part.ends_with("that never hit"),
         }
     };
     let all = 0..story.plan.injections.len();

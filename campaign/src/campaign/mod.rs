@@ -257,8 +257,8 @@ impl Campaign<'_> {
             violations: (tally.violations.iter())
                 .map(|(invariant, seen)| ((*invariant).to_owned(), tell::untold(self, pairing, *seen)))
                 .collect(),
-            decided: tally.decided,
-            bit: tally.bit.clone(),
+            hit_lock: tally.hit_lock,
+            took_effect: tally.took_effect.clone(),
             exhausted: Vec::new(),
             expected,
             met: met.as_ref().map(Result::is_ok),

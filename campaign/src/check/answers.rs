@@ -10,7 +10,7 @@ use picklock_sim::run::{self, Panicked};
 
 use super::program::{CheckError, workload};
 
-/// Checks that a program which got no lock in this run, or did not answer a release, does so if no fault strikes. `breaks` says
+/// Checks that a program which got no lock in this run, or did not answer a release, does so if no fault hits. `breaks` says
 /// whether the run violates anything, and is asked only if it matters.
 ///
 /// # Errors
@@ -28,11 +28,11 @@ pub(super) fn given(
     }
     let failing = |trace: &Trace| match unanswered(design, trace) {
         Some(key) => Some(format!(
-            "the program has not answered `release {key}`, though no fault struck; it must answer `released` or `error TEXT`, and \
+            "the program has not answered `release {key}`, though no fault hit; it must answer `released` or `error TEXT`, and \
              flush"
         )),
         None if got_none(trace) => {
-            Some(format!("no acquire succeeded, though no fault struck; {}", last_error(design, trace)))
+            Some(format!("no acquire succeeded, though no fault hit; {}", last_error(design, trace)))
         }
         None => None,
     };

@@ -13,8 +13,8 @@ use picklock_sim::engine::Engine;
 use picklock_sim::lock::Belief;
 use picklock_sim::run::{self, Run, Wire};
 
-use picklock_judge::decided;
 use picklock_judge::history::History;
+use picklock_judge::hits;
 use picklock_judge::invariants::{self, Invariant};
 use picklock_judge::metrics::{self, Metrics};
 use picklock_judge::outcome::{Finding, Outcome};
@@ -38,9 +38,9 @@ pub struct Checked {
     /// What each invariant says, in the order of [`invariants::ALL`].
     pub outcomes: Vec<(&'static Invariant, Outcome)>,
     /// The faults that made a difference, by name.
-    pub bit: BTreeSet<String>,
-    /// Whether a fault struck what was granted or held; where none is scheduled, whether somebody waited for somebody.
-    pub decided: bool,
+    pub took_effect: BTreeSet<String>,
+    /// Whether a fault hit what was granted or held; where none is scheduled, whether somebody waited for somebody.
+    pub hit_lock: bool,
     /// Why the run exercised nothing, if so.
     pub idle: Option<&'static str>,
     /// Measures of the run.
@@ -60,7 +60,7 @@ pub fn seed(engine: Engine, design: &Design, scenario: &Scenario, seed: Seed) ->
     Probes::default().check(engine, design, scenario, seed)
 }
 
-/// Draws the plan of a seed: if the scenario's faults strike at protocol points, from a calm run of the same seed.
+/// Draws the plan of a seed: if the scenario's faults hit protocol points, from a calm run of the same seed.
 ///
 /// # Errors
 /// When the design's code panics in the calm run.
@@ -90,15 +90,15 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
     let history = History::of(&trace);
     let outcomes: Vec<(&'static Invariant, Outcome)> =
         invariants::ALL.iter().map(|invariant| (invariant, (invariant.check)(&history))).collect();
-    let bit = bitten(&plan, &trace);
-    let decisive = decided::decisive(&plan, &history);
+    let took_effect = took_effect(&plan, &trace);
+    let decisive = hits::that_hit_the_lock(&plan, &history);
     let metrics = metrics::of(&history, &outcomes);
     let contested = metrics.contended > 0 && (trace.belief == Belief::None || history.is_contested());
-    let idle = idle(&plan, &bit, contested).or_else(|| {
+    let idle = idle(&plan, &took_effect, contested).or_else(|| {
         history.ends_in_the_dark().then_some("more was broken to the end than the design claims to survive")
     });
-    let decided = if plan.injections.is_empty() { contested } else { !decisive.is_empty() };
-    Checked { plan, outcomes, bit, decided, idle, metrics, trace, wire: Wire::new(), probe: None }
+    let hit_lock = if plan.injections.is_empty() { contested } else { !decisive.is_empty() };
+    Checked { plan, outcomes, took_effect, hit_lock, idle, metrics, trace, wire: Wire::new(), probe: None }
 }
 
 /// Whether a run of the plan violates an invariant; nothing else is asked of it.
@@ -117,20 +117,19 @@ pub fn shows(
 
 /// The faults that made a difference. One of several parts, such as a lag and the crash that makes it matter, did only if
 /// each kind of them did.
-fn bitten(plan: &Plan, trace: &Trace) -> BTreeSet<String> {
-    let strikes = trace.strikes.iter();
-    let struck: Vec<&Injection> =
-        strikes.filter_map(|strike| plan.injections.get(strike.injection as usize)).collect();
-    decided::whole(plan, &struck)
+fn took_effect(plan: &Plan, trace: &Trace) -> BTreeSet<String> {
+    let hits = trace.hits.iter();
+    let hit: Vec<&Injection> = hits.filter_map(|hit| plan.injections.get(hit.injection as usize)).collect();
+    hits::whole(plan, &hit)
 }
 
 /// A run without a violation proves nothing if no scheduled fault made a difference, or, where none is scheduled, if
 /// nobody had to wait.
-fn idle(plan: &Plan, bit: &BTreeSet<String>, contested: bool) -> Option<&'static str> {
+fn idle(plan: &Plan, took_effect: &BTreeSet<String>, contested: bool) -> Option<&'static str> {
     if plan.injections.is_empty() {
         (!contested).then_some("nobody waited for anybody")
     } else {
-        bit.is_empty().then_some("no fault made a difference")
+        took_effect.is_empty().then_some("no fault made a difference")
     }
 }
 

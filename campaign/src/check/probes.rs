@@ -1,6 +1,6 @@
 //! Calm runs, each made once.
 //!
-//! Scenarios that differ in their faults alone have the same calm run, and most faults strike at points that it passed.
+//! Scenarios that differ in their faults alone have the same calm run, and most faults hit points that it passed.
 //! It costs about as much as the run that it is made for. A run is a function of design and plan, so a probe that is
 //! shared is the one that would have been made again, and no plan changes. The run of a scenario without faults is a calm
 //! one itself: made as a probe, it serves those that come after it.
@@ -101,9 +101,9 @@ impl<'a> Probes<'a> {
         let run = run::run(options, design, &calm, &workload(&calm)?)?;
         let probe = run.probe.expect("a run that is made for its probe has one");
         // Where watchers would have rested, the two could differ in what falls into one instant.
-        let is_whole = !design.lets_watchers_rest();
+        let is_whole = !design.lets_monitors_rest();
         let members = design.members(&design.settings(&calm.world));
-        if is_whole || members.iter().all(|member| member.role != Role::Watcher) {
+        if is_whole || members.iter().all(|member| member.role != Role::Monitor) {
             self.made.push(Made { design, calm, last_section: None, probe });
         }
         Ok(run.trace)

@@ -59,9 +59,8 @@ impl Figures {
     pub fn put_beside(&self, cell: &mut Cell) {
         let Some(page) = self.explored.iter().find(|page| page.design == cell.design) else { return };
         let of = |fault: &String| {
-            let strike = faults::find(fault).ok()?.placed.as_ref()?;
-            let tried =
-                page.faults.iter().find(|tried| tried.fault == strike.name && tried.placements > 0)?;
+            let hit = faults::find(fault).ok()?.placed.as_ref()?;
+            let tried = page.faults.iter().find(|tried| tried.fault == hit.name && tried.placements > 0)?;
             Some(Exhausted {
                 fault: fault.clone(),
                 placements: tried.placements,
@@ -69,7 +68,7 @@ impl Figures {
                 violating: tried.violating,
             })
         };
-        cell.exhausted = cell.bit.keys().filter_map(of).collect();
+        cell.exhausted = cell.took_effect.keys().filter_map(of).collect();
     }
 }
 
@@ -78,14 +77,14 @@ mod tests {
     use super::*;
 
     const TEXT: &str = r#"{ "schema": 1, "explored": [ { "design": "single", "faults": [
-        { "fault": "crash", "placements": 142, "explored": 142, "struck": 142, "violating": 0 },
-        { "fault": "cut", "placements": 0, "explored": 0, "struck": 0, "violating": 0 } ] } ] }"#;
+        { "fault": "crash", "placements": 142, "explored": 142, "took_effect": 142, "violating": 0 },
+        { "fault": "cut", "placements": 0, "explored": 0, "took_effect": 0, "violating": 0 } ] } ] }"#;
 
     #[test]
     fn a_cell_gets_what_was_tried_of_its_own_faults() {
         let figures = Figures::parse("made-up.json", TEXT).unwrap();
         let bit = [("client-crash".to_owned(), 9), ("partition".to_owned(), 9), ("failover".to_owned(), 9)];
-        let mut cell = Cell { design: "single".into(), bit: bit.into(), ..Cell::default() };
+        let mut cell = Cell { design: "single".into(), took_effect: bit.into(), ..Cell::default() };
         figures.put_beside(&mut cell);
         let tried = Exhausted { fault: "client-crash".into(), placements: 142, explored: 142, violating: 0 };
         assert_eq!(cell.exhausted, [tried]);
@@ -97,7 +96,7 @@ mod tests {
 
     #[test]
     fn what_no_exploration_writes_is_refused_with_its_place() {
-        let broken = TEXT.replace("142, \"struck\"", "-1, \"struck\"");
+        let broken = TEXT.replace("142, \"hit\"", "-1, \"hit\"");
         let error = Figures::parse("made-up.json", &broken).unwrap_err().to_string();
         assert!(error.contains("made-up.json:2:") && error.contains("--format figures"), "{error}");
         let cut = Figures::parse("made-up.json", &TEXT[..40]).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! One workload made ready: the run without a strike, every placement on it, and what a run with strikes says.
+//! One workload made ready: the run without a fault, every placement on it, and what a run with hits says.
 
 use picklock_model::plan::{Action, Injection, Plan, Point, Target, When};
 use picklock_model::probe::Seeing;
@@ -18,15 +18,15 @@ use picklock_scenarios::faults::Stage;
 pub struct Place {
     /// The workload.
     pub seed: Seed,
-    /// The kind of strike.
-    pub strike: &'static str,
+    /// The kind of fault.
+    pub fault: &'static str,
     /// Its number among the placements of this kind and seed.
     pub number: usize,
     /// Where.
     pub point: Point,
 }
 
-/// One workload, made ready: the plan without a strike, and every placement on it.
+/// One workload, made ready: the plan without a fault, and every placement on it.
 pub(super) struct Ground<'a> {
     request: &'a Request<'a>,
     base: Plan,
@@ -35,12 +35,12 @@ pub(super) struct Ground<'a> {
     pub(super) placements: Vec<(Place, Injection)>,
 }
 
-/// What one run with strikes says.
+/// What one run with hits says.
 pub(super) struct Verdict {
     pub(super) violated: Vec<String>,
     /// What was judged and holds.
     pub(super) holds: Vec<&'static str>,
-    pub(super) bit: bool,
+    pub(super) took_effect: bool,
 }
 
 impl<'a> Ground<'a> {
@@ -57,7 +57,7 @@ impl<'a> Ground<'a> {
         Ok(Ground { request, base, calm: run.violated(), stage, placements })
     }
 
-    /// The plan with strikes, and with rivals who want what they strike at.
+    /// The plan with hits, and with rivals who want what they hit.
     pub(super) fn with(&self, injections: impl IntoIterator<Item = Injection>) -> Plan {
         let mut plan = self.base.clone();
         plan.injections.splice(0..0, injections);
@@ -75,19 +75,19 @@ impl<'a> Ground<'a> {
         let held = |outcome: &Outcome| matches!(outcome, Outcome::Holds);
         let holds =
             run.outcomes.iter().filter(|(_, outcome)| held(outcome)).map(|(invariant, _)| invariant.name);
-        // What breaks something that holds otherwise has struck, whatever the world noted of it.
-        let bit = !run.bit.is_empty() || !violated.is_empty();
-        Ok(Verdict { violated, holds: holds.collect(), bit })
+        // What breaks something that holds otherwise has hit, whatever the world noted of it.
+        let took_effect = !run.took_effect.is_empty() || !violated.is_empty();
+        Ok(Verdict { violated, holds: holds.collect(), took_effect })
     }
 }
 
 /// Every placement of every kind on one workload.
 fn placements(request: &Request<'_>, seed: Seed, stage: &Stage, points: &[Point]) -> Vec<(Place, Injection)> {
     let mut placements = Vec::new();
-    for strike in &request.strikes {
-        for (number, injection) in strike.placements(stage, points).into_iter().enumerate() {
+    for hit in &request.hits {
+        for (number, injection) in hit.placements(stage, points).into_iter().enumerate() {
             if let When::Point { point, .. } = &injection.when {
-                let place = Place { seed, strike: strike.name, number, point: point.clone() };
+                let place = Place { seed, fault: hit.name, number, point: point.clone() };
                 placements.push((place, injection));
             }
         }
@@ -98,7 +98,7 @@ fn placements(request: &Request<'_>, seed: Seed, stage: &Stage, points: &[Point]
 /// Lets client-1 hold on so many stores only: it is cut off from the others for a lease, from the start.
 fn hold(design: &Design, base: &Plan, held: u32) -> Option<Injection> {
     let members = design.members(&design.settings(&base.world));
-    let stores = members.iter().filter(|member| member.role == Role::Store);
+    let stores = members.iter().filter(|member| member.role == Role::Leader);
     let others: Vec<String> = stores.skip(held as usize).map(|member| member.name.clone()).collect();
     let action = Action::Cut { to: Target::Hosts(others.clone()), both: true, lasts: base.world.ttl };
     let when = When::At { at_ns: TrueTime(0) };

@@ -1,9 +1,9 @@
-//! Exhaustive placement: one run for every place at which a fault can strike, instead of a hundred that are drawn.
+//! Exhaustive placement: one run for every place at which a fault can hit, instead of a hundred that are drawn.
 //!
 //! A run without faults is made first, and every protocol point is noted that a process passes in it: clients in each phase of
-//! each section, servers and the resource. Then each kind of strike is placed at each point where it makes sense, one run for
+//! each section, servers and the resource. Then each kind of fault is placed at each point where it makes sense, one run for
 //! each, and what is violated is sorted into ways. What violates nothing here was tried everywhere, for this seed's workload
-//! and network, one strike at a time, each for one length of time: that is the claim, and no more.
+//! and network, one fault at a time, each for one length of time: that is the claim, and no more.
 
 pub mod exhausted;
 mod ground;
@@ -31,18 +31,18 @@ use crate::check::{self, CheckError, Checked};
 use picklock_judge::invariants;
 use picklock_scenarios::faults::Placed;
 
-/// What was found for one kind of strike.
+/// What was found for one kind of fault.
 #[derive(Clone, Debug)]
 pub struct Kind {
     /// Its name.
-    pub strike: &'static str,
+    pub fault: &'static str,
     /// How many placements there are.
     pub placements: usize,
     /// How many of them were run.
     pub explored: usize,
-    /// In how many of those the strike made a difference.
-    pub bit: usize,
-    /// How many violate something that the run without a strike does not.
+    /// In how many of those the hit made a difference.
+    pub took_effect: usize,
+    /// How many violate something that the run without a fault does not.
     pub violating: usize,
 }
 
@@ -55,13 +55,13 @@ pub struct Explored {
     pub scenario: String,
     /// The workloads.
     pub seeds: Vec<Seed>,
-    /// How long strikes lasted that do.
+    /// How long hits lasted that do.
     pub lasts: Duration,
-    /// What is violated when nothing strikes.
+    /// What is violated when nothing hits.
     pub calm: Vec<String>,
     /// What was judged in some of the runs, and violated in none.
     pub holds: Vec<String>,
-    /// By kind of strike.
+    /// By kind of fault.
     pub kinds: Vec<Kind>,
     /// In which ways.
     pub ways: Vec<Way>,
@@ -105,7 +105,7 @@ pub fn explore(
         request.seeds.iter().map(|seed| Ground::new(request, *seed)).collect::<Result<_, _>>()?;
     let all: Vec<(&Ground<'_>, &Place, &Injection)> = grounds
         .iter()
-        .flat_map(|ground| ground.placements.iter().map(move |(place, strike)| (ground, place, strike)))
+        .flat_map(|ground| ground.placements.iter().map(move |(place, hit)| (ground, place, hit)))
         .collect();
     let verdicts = run_all(request.jobs, all.len(), stop, |at| {
         let (ground, _, injection) = all[at];
@@ -117,7 +117,7 @@ pub fn explore(
     calm.sort_unstable();
     calm.dedup();
     let holds = holds(&verdicts, &calm);
-    let kinds = request.strikes.iter().map(|strike| kind_of(strike, &all, &verdicts)).collect();
+    let kinds = request.hits.iter().map(|hit| kind_of(hit, &all, &verdicts)).collect();
     let violating = all.iter().zip(&verdicts).filter_map(|((ground, place, injection), verdict)| {
         let violated = verdict.as_ref()?.violated.clone();
         let shape = Shape::of(&ground.stage, injection)?;
@@ -162,12 +162,12 @@ pub fn again(
 ) -> Result<Result<Checked, (&'static str, usize)>, CheckError> {
     let ground = Ground::new(request, seed)?;
     let mut injections = Vec::new();
-    for (strike, number) in places {
-        let mut of_kind = ground.placements.iter().filter(|(place, _)| place.strike == strike.name);
+    for (hit, number) in places {
+        let mut of_kind = ground.placements.iter().filter(|(place, _)| place.fault == hit.name);
         let count = of_kind.clone().count();
         match of_kind.nth(*number) {
             Some((_, injection)) => injections.push(injection.clone()),
-            None => return Ok(Err((strike.name, count))),
+            None => return Ok(Err((hit.name, count))),
         }
     }
     check::check(check::Options::from(Engine::Event).with_wire(), request.design, ground.with(injections))
@@ -186,14 +186,14 @@ fn holds(verdicts: &[Option<Verdict>], calm: &[String]) -> Vec<String> {
     holds.map(str::to_owned).collect()
 }
 
-fn kind_of(strike: &Placed, all: &[(&Ground<'_>, &Place, &Injection)], verdicts: &[Option<Verdict>]) -> Kind {
-    let of_kind = all.iter().zip(verdicts).filter(|((_, place, _), _)| place.strike == strike.name);
+fn kind_of(hit: &Placed, all: &[(&Ground<'_>, &Place, &Injection)], verdicts: &[Option<Verdict>]) -> Kind {
+    let of_kind = all.iter().zip(verdicts).filter(|((_, place, _), _)| place.fault == hit.name);
     let made: Vec<&Verdict> = of_kind.clone().filter_map(|(_, verdict)| verdict.as_ref()).collect();
     Kind {
-        strike: strike.name,
+        fault: hit.name,
         placements: of_kind.count(),
         explored: made.len(),
-        bit: made.iter().filter(|verdict| verdict.bit).count(),
+        took_effect: made.iter().filter(|verdict| verdict.took_effect).count(),
         violating: made.iter().filter(|verdict| !verdict.violated.is_empty()).count(),
     }
 }

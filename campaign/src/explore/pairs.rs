@@ -1,4 +1,4 @@
-//! Two strikes in one run, of those that are harmless alone.
+//! Two hits in one run, of those that are harmless alone.
 //!
 //! There are too many pairs to try them all, so they are tried in turns: one of each combination of two hosts and two kinds, then the
 //! next of each, from a place in the list that depends on nothing but its length. How far this comes, the budget decides.
@@ -24,16 +24,16 @@ pub struct Pairs {
     pub explored: u64,
     /// How many violate something.
     pub violating: u64,
-    /// Which hosts, struck how, break together; by the names of the hosts.
+    /// Which hosts, hit how, break together; by the names of the hosts.
     pub ways: Vec<PairWay>,
     /// True if the time was up before all were run.
     pub out_of_time: bool,
 }
 
-/// Two kinds of strikes at two hosts that violate something together.
+/// Two kinds of faults at two hosts that violate something together.
 #[derive(Clone, Debug)]
 pub struct PairWay {
-    /// The kind of strike and the host, of both.
+    /// The kind of fault and the host, of both.
     pub both: [(&'static str, String); 2],
     /// The names of the invariants that some of the pairs violate.
     pub violated: Vec<String>,
@@ -107,7 +107,7 @@ pub(super) fn explore(
     let mut sides: BTreeMap<_, Side<'_, '_>> = BTreeMap::new();
     for placement in harmless {
         let (_, place, _) = placement;
-        sides.entry((place.seed, place.strike, &*place.point.host)).or_default().push(*placement);
+        sides.entry((place.seed, place.fault, &*place.point.host)).or_default().push(*placement);
     }
     let sides: Vec<_> = sides.into_iter().collect();
     let mut combinations = Vec::new();
@@ -152,7 +152,7 @@ pub(super) fn explore(
     let violating = found.iter().map(|found| found.violating).sum();
     let ways = combinations.iter().zip(found).filter_map(|((names, _), found)| {
         let (_, first) = found.first?;
-        let both = names.map(|(_, strike, host)| (strike, host.to_owned()));
+        let both = names.map(|(_, hit, host)| (hit, host.to_owned()));
         let Found { explored, violating, violated, .. } = found;
         Some(PairWay { both, violated, violating, explored, first })
     });

@@ -17,9 +17,9 @@ pub struct Request<'a> {
     pub scenario: &'a Scenario,
     /// The workloads.
     pub seeds: Vec<Seed>,
-    /// The kinds of strikes.
-    pub strikes: Vec<&'static Placed>,
-    /// How long strikes last that do.
+    /// The kinds of faults.
+    pub hits: Vec<&'static Placed>,
+    /// How long hits last that do.
     pub lasts: Duration,
     /// On how many stores client-1 may hold, if not on all: it is cut off from the others for a lease.
     pub held: Option<u32>,

@@ -1,4 +1,4 @@
-//! Placements that come to the same: what strikes whom, at what step, and what is violated then.
+//! Placements that come to the same: what hits whom, at what step, and what is violated then.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use picklock_model::trace::Role;
 use super::ground::Place;
 use picklock_scenarios::faults::Stage;
 
-/// The shape of one strike, without its ordinals: a pause of a client in its write phase, before it writes to the resource.
+/// The shape of one hit, without its ordinals: a pause of a client in its write phase, before it writes to the resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shape {
-    /// The kind of strike.
-    pub strike: String,
+    /// The kind of fault.
+    pub fault: String,
     /// Which way a clock jumped.
     pub backwards: bool,
     /// What the host that is at the point is for.
@@ -28,12 +28,12 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of a strike that was placed at a point.
+    /// The shape of a hit that was placed at a point.
     #[must_use]
     pub fn of(stage: &Stage, injection: &Injection) -> Option<Shape> {
         let When::Point { point, .. } = &injection.when else { return None };
         Some(Shape {
-            strike: injection.fault.clone(),
+            fault: injection.fault.clone(),
             backwards: matches!(injection.action, Action::StepClock { by_ns } if by_ns < 0),
             role: stage.role(&point.host),
             phase: point.phase,
@@ -55,7 +55,7 @@ pub struct Way {
     pub places: Vec<Place>,
 }
 
-/// Sorts violating placements into ways, in the order of strikes and of steps.
+/// Sorts violating placements into ways, in the order of hits and of steps.
 pub(super) fn sort(found: impl Iterator<Item = (Shape, Place, Vec<String>)>) -> Vec<Way> {
     let mut ways: BTreeMap<(Shape, Vec<String>), Vec<Place>> = BTreeMap::new();
     for (shape, place, violated) in found {

@@ -45,9 +45,9 @@ impl StoreSpec for LeaseServer {
 
     fn members(&self, topology: Topology, _: &Settings) -> Vec<Member> {
         let stores = || 1..=topology.stores;
-        let servers = stores().map(|nth| Member::new(format!("node-{nth}"), nth, Role::Store));
+        let servers = stores().map(|nth| Member::new(format!("node-{nth}"), nth, Role::Leader));
         servers
-            .chain(stores().map(|nth| Member::new(format!("sequencer-{nth}"), nth, Role::Watcher)))
+            .chain(stores().map(|nth| Member::new(format!("sequencer-{nth}"), nth, Role::Monitor)))
             .collect()
     }
 
@@ -71,7 +71,7 @@ impl StoreSpec for LeaseServer {
 impl SimulatedStore for LeaseServer {
     fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
         match context.member.role {
-            Role::Watcher => Box::pin(sequence(context.host)),
+            Role::Monitor => Box::pin(sequence(context.host)),
             _ => Box::pin(grant(context)),
         }
     }
@@ -110,7 +110,7 @@ const GRANTED: &str = "granted";
 
 async fn grant(context: ServerContext) {
     let host = context.host.clone();
-    let sequencer = context.of_role(Role::Watcher).next().map(Member::address).unwrap_or_default();
+    let sequencer = context.of_role(Role::Monitor).next().map(Member::address).unwrap_or_default();
     let leases = Leases::default();
     let granted = String::from_utf8(host.disk().read(GRANTED)).unwrap_or_default();
     if !granted.is_empty() {

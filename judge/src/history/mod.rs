@@ -75,7 +75,7 @@ mod tests {
     fn a_replica_counts_once_it_is_promoted() {
         let copied = |promoted: bool| {
             let script = Script::new().at(0).waits(A1).at(3).creates(A1, NODE_1).at(4);
-            let script = if promoted { script.event(REPLICA, None, What::Promoted) } else { script };
+            let script = if promoted { script.event(REPLICA, None, What::BecameLeader) } else { script };
             granted_at(&script.at(5).creates(A1, REPLICA).at(9).acquires(A1).trace())
         };
         assert_eq!(copied(false), [3]);
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_demoted_primary_no_longer_counts() {
-        let script = Script::new().at(0).waits(A1).at(1).event(NODE_1, None, What::Demoted);
+        let script = Script::new().at(0).waits(A1).at(1).event(NODE_1, None, What::StoppedLeading);
         assert_eq!(granted_at(&script.at(3).creates(A1, NODE_1).at(9).acquires(A1).trace()), [9]);
     }
 

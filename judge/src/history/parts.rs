@@ -32,7 +32,7 @@ pub struct History<'t> {
     pub answers: Vec<Answer<'t>>,
     /// Promotions, demotions and crashes, in true-time order.
     pub upheavals: Vec<&'t Event>,
-    /// The events by which faults began, struck or healed, in true-time order.
+    /// The events by which faults began, hit or healed, in true-time order.
     pub disruptions: Vec<&'t Event>,
     /// The wall clocks that were stepped or drift; all others show true spans.
     pub(super) walls: BTreeMap<HostId, Wall>,
@@ -287,7 +287,7 @@ impl<'t> History<'t> {
         self.upheavals.iter().any(|event| {
             event.host == record.created.host
                 && (record.created.at..=until).contains(&event.at)
-                && matches!(event.what, What::Crashed { .. } | What::Demoted)
+                && matches!(event.what, What::Crashed { .. } | What::StoppedLeading)
         })
     }
 

@@ -70,7 +70,7 @@ struct Creation {
 impl<'t> Pass<'t> {
     fn over(trace: &'t Trace, names: BTreeMap<&'t Key, &'t Key>, knows_tasks: bool) -> Pass<'t> {
         let stands =
-            |role| Standing { takes_writes: role == Role::Store, runs: true, jumped: TrueTime::default() };
+            |role| Standing { takes_writes: role == Role::Leader, runs: true, jumped: TrueTime::default() };
         let mut pass = Pass {
             history: History {
                 trace,
@@ -145,8 +145,8 @@ impl<'t> Pass<'t> {
             What::DriftSet { ppm } => {
                 self.history.walls.entry(event.host).or_default().drift(event.at, *ppm);
             }
-            What::Promoted => self.turned(event, true),
-            What::Demoted => self.turned(event, false),
+            What::BecameLeader => self.turned(event, true),
+            What::StoppedLeading => self.turned(event, false),
             What::Delivered { .. } => self.delivered(event),
 
             What::ResourceRead { key, token, .. } => self.operated(event, key, *token, Act::Read),
@@ -379,7 +379,7 @@ impl<'t> Pass<'t> {
     }
 
     fn delivered(&mut self, event: &'t Event) {
-        if matches!(self.history.trace.role(event.host), Some(Role::Store | Role::Replica))
+        if matches!(self.history.trace.role(event.host), Some(Role::Leader | Role::Follower))
             && let Some(section) = self.known_section(event)
         {
             section.delivered = Some(event);

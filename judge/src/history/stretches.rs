@@ -24,13 +24,13 @@ impl<'t> History<'t> {
     #[must_use]
     pub fn stretches(&self) -> Vec<Stretch<'t>> {
         let outages = &self.trace.outages;
-        let passing = self.trace.strikes.iter().filter(|strike| {
-            let lasts = outages.iter().any(|outage| outage.injection == strike.injection);
-            !lasts && strike.at <= self.trace.end
+        let passing = self.trace.hits.iter().filter(|hit| {
+            let lasts = outages.iter().any(|outage| outage.injection == hit.injection);
+            !lasts && hit.at <= self.trace.end
         });
         let mut cuts: Vec<(TrueTime, Option<&Event>)> = vec![(TrueTime(0), None)];
         cuts.extend(self.disruptions.iter().map(|event| (event.at, Some(*event))));
-        cuts.extend(passing.map(|strike| (strike.at, None)));
+        cuts.extend(passing.map(|hit| (hit.at, None)));
         // A message is late from when it is sent, which may be long after the delay was ordered.
         let edges = outages.iter().flat_map(|outage| [Some(outage.from), outage.until]);
         cuts.extend(edges.flatten().map(|at| (at, None)));

@@ -112,7 +112,7 @@ fn freed<'t>(
     if records.is_empty() {
         return None;
     }
-    let stores = history.trace.hosts.iter().filter(|host| host.role == Role::Store).count();
+    let stores = history.trace.hosts.iter().filter(|host| host.role == Role::Leader).count();
     let needed = stores.saturating_sub(history.trace.quorum as usize) + 1;
     // What is on its way when the grant is made counts as kept, and so does not what earlier attempts of the section left beside it.
     let kept = |at: TrueTime, on: &dyn Fn(&Record<'t>) -> bool| {
@@ -130,7 +130,7 @@ fn freed<'t>(
         takes_writes(history, event.host, *over_at) && kept(*over_at, &on) < needed
     });
     let promoted = |event: &&Event| {
-        matches!(event.what, What::Promoted)
+        matches!(event.what, What::BecameLeader)
             && event.at >= grant.granted_at
             && kept(event.at, &|record| record.created.host == event.host) == 0
     };
@@ -155,11 +155,13 @@ fn forgotten<'h, 't>(
 /// Whether a host took writes at an instant.
 fn takes_writes(history: &History<'_>, host: HostId, at: TrueTime) -> bool {
     let changes = |event: &&Event| {
-        event.host == host && event.at <= at && matches!(event.what, What::Promoted | What::Demoted)
+        event.host == host
+            && event.at <= at
+            && matches!(event.what, What::BecameLeader | What::StoppedLeading)
     };
     match history.upheavals.iter().rev().copied().find(changes) {
-        Some(event) => matches!(event.what, What::Promoted),
-        None => history.trace.role(host) == Some(Role::Store),
+        Some(event) => matches!(event.what, What::BecameLeader),
+        None => history.trace.role(host) == Some(Role::Leader),
     }
 }
 
@@ -265,7 +267,7 @@ mod tests {
         let copied = |copied: bool| {
             let script = granted(150).at(5);
             let script = if copied { script.creates(A1, REPLICA) } else { script };
-            script.at(50).event(REPLICA, None, What::Promoted).at(150).deadline_passes(A1).trace()
+            script.at(50).event(REPLICA, None, What::BecameLeader).at(150).deadline_passes(A1).trace()
         };
         assert_eq!(judge(&INVARIANT, &copied(true)), Outcome::Holds);
         assert_eq!(finding(&INVARIANT, &copied(false)).width, wide(100));
@@ -274,7 +276,8 @@ mod tests {
     #[test]
     fn where_no_store_tells_what_it_keeps_nothing_is_known() {
         let script = Script::new().at(0).waits(A1).acquires_with(A1, None, Some(150)).at(5);
-        let trace = script.at(50).event(REPLICA, None, What::Promoted).at(150).deadline_passes(A1).trace();
+        let trace =
+            script.at(50).event(REPLICA, None, What::BecameLeader).at(150).deadline_passes(A1).trace();
         assert!(is_unknown(&INVARIANT, &trace));
     }
 

@@ -104,7 +104,7 @@ impl<'h, 't> Blocked<'h, 't> {
     }
 
     fn stores(&self) -> usize {
-        self.history.trace.hosts.iter().filter(|host| host.role == Role::Store).count()
+        self.history.trace.hosts.iter().filter(|host| host.role == Role::Leader).count()
     }
 
     /// How many stores that refuse, or are gone, keep everybody from the lock.
@@ -130,7 +130,7 @@ impl<'h, 't> Blocked<'h, 't> {
 
     /// For how many nanoseconds a host was in charge within a span.
     fn charge(&self, host: HostId, from: TrueTime, until: TrueTime) -> u64 {
-        let mut writes = self.history.trace.role(host) == Some(Role::Store);
+        let mut writes = self.history.trace.role(host) == Some(Role::Leader);
         let (mut runs, mut moves) = (true, true);
         let mut since = TrueTime::default();
         let mut sum = 0;
@@ -142,10 +142,10 @@ impl<'h, 't> Blocked<'h, 't> {
         let one_leads = self.one_leads();
         for event in &self.history.trace.events {
             let (w, r, m) = match event.what {
-                What::Promoted if one_leads && event.host != host => (false, runs, moves),
+                What::BecameLeader if one_leads && event.host != host => (false, runs, moves),
                 _ if event.host != host => continue,
-                What::Promoted => (true, runs, moves),
-                What::Demoted => (false, runs, moves),
+                What::BecameLeader => (true, runs, moves),
+                What::StoppedLeading => (false, runs, moves),
                 What::Crashed { .. } => (writes, false, true),
                 What::Restarted => (writes, true, true),
                 What::Paused { .. } => (writes, runs, false),
@@ -169,9 +169,9 @@ impl<'h, 't> Blocked<'h, 't> {
         let leads = |host: &HostId| self.charge(*host, self.from, self.until) * 2 > self.width();
         let hosts = || (0..trace.hosts.len()).map(|host| HostId(host as u16));
         let of_role = |role: Role| hosts().filter(move |host| trace.role(*host) == Some(role));
-        let substitutes = of_role(Role::Replica).filter(leads).count();
-        let missing: Vec<HostId> = of_role(Role::Store).filter(|host| !leads(host)).collect();
-        let stores = of_role(Role::Store).count();
+        let substitutes = of_role(Role::Follower).filter(leads).count();
+        let missing: Vec<HostId> = of_role(Role::Leader).filter(|host| !leads(host)).collect();
+        let stores = of_role(Role::Leader).count();
         let filled = if self.one_leads() {
             substitutes > 0 || missing.len() < stores
         } else {
@@ -182,7 +182,7 @@ impl<'h, 't> Blocked<'h, 't> {
             let stops = |event: &&&Event| {
                 event.host == *host
                     && event.at <= self.until
-                    && matches!(event.what, What::Crashed { .. } | What::Paused { .. } | What::Demoted)
+                    && matches!(event.what, What::Crashed { .. } | What::Paused { .. } | What::StoppedLeading)
             };
             let last = trace.events.iter().rev().find(|event| stops(&event));
             last.map(|event| (event, self.stopped(event)))
@@ -199,7 +199,7 @@ impl<'h, 't> Blocked<'h, 't> {
         let ends = |later: &&Event| {
             later.host == event.host
                 && later.id > event.id
-                && matches!(later.what, What::Restarted | What::Resumed | What::Promoted)
+                && matches!(later.what, What::Restarted | What::Resumed | What::BecameLeader)
         };
         let until = match trace.events.iter().find(ends) {
             Some(end) => format!("until {}", end.at),
@@ -286,7 +286,7 @@ impl<'h, 't> Blocked<'h, 't> {
     /// When the host of a copy took over.
     fn promoted(&self, record: &Record<'_>) -> Option<&'t Event> {
         let took_over =
-            |event: &&&Event| event.host == record.created.host && matches!(event.what, What::Promoted);
+            |event: &&&Event| event.host == record.created.host && matches!(event.what, What::BecameLeader);
         (!record.on_store).then(|| self.history.upheavals.iter().copied().find(|event| took_over(&event)))?
     }
 
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_copy_on_a_replica_that_took_over_is_in_the_way_and_its_original_is_not() {
-        let script = copied().at(20).event(REPLICA, None, What::Promoted).at(30).releasing(A1);
+        let script = copied().at(20).event(REPLICA, None, What::BecameLeader).at(30).releasing(A1);
         let script = script.deletes(A1, NODE_1).at(31).released(A1);
         assert_eq!(
             told(script),

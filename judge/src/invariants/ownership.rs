@@ -33,7 +33,7 @@ fn check(history: &History<'_>) -> Outcome {
     if history.trace.exclusion != Exclusion::Mutual || !history.knows_origins() {
         return Outcome::NotApplicable;
     }
-    if !history.trace.hosts.iter().any(|host| host.role == Role::Store) {
+    if !history.trace.hosts.iter().any(|host| host.role == Role::Leader) {
         return Outcome::NotApplicable;
     }
     if !history.knows_records() {
@@ -167,7 +167,7 @@ mod tests {
     fn a_replica_is_judged_once_it_is_promoted() {
         let copied = || created().creates(A1, REPLICA);
         assert_eq!(judge(&INVARIANT, &copied().deletes(B1, REPLICA).trace()), Outcome::Holds);
-        let trace = copied().event(REPLICA, None, What::Promoted).deletes(B1, REPLICA).trace();
+        let trace = copied().event(REPLICA, None, What::BecameLeader).deletes(B1, REPLICA).trace();
         assert_eq!(finding(&INVARIANT, &trace).grants, [A1, B1]);
     }
 

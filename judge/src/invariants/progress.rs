@@ -53,7 +53,7 @@ fn check(history: &History<'_>) -> Outcome {
             "more was broken at the end of the run than the design claims to survive"
         } else if !exercised {
             "nobody waited after the last fault"
-        } else if history.trace.latecomer.is_some_and(|latecomer| latecomer.came.is_none()) {
+        } else if history.trace.final_client.is_some_and(|final_client| final_client.came.is_none()) {
             "the run was over before a fresh client could ask"
         } else {
             return Outcome::Holds;
@@ -106,7 +106,7 @@ mod tests {
     use std::time::Duration;
 
     use picklock_model::trace::Belief;
-    use picklock_model::trace::{Broken, Condition, Halt, Latecomer};
+    use picklock_model::trace::{Broken, Condition, FinalClient, Halt};
     use proptest::prelude::*;
 
     use super::*;
@@ -271,8 +271,8 @@ mod tests {
         assert_eq!(judge(&INVARIANT, &paused.at(950).acquires(B1).trace()), Outcome::Holds);
     }
 
-    /// A holds from the beginning, B waits, and A is struck from 50 ms to 400.
-    fn a_struck_holder(what: Broken, gets: u64) -> Script {
+    /// A holds from the beginning, B waits, and A is hit from 50 ms to 400.
+    fn a_hit_holder(what: Broken, gets: u64) -> Script {
         let script = Script::new().at(0).waits(A1).acquires(A1).at(10).waits(B1);
         let script =
             script.at(gets).acquires(B1).at(gets + 1).released(B1).at(450).releasing(A1).released(A1);
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_paused_holder_is_in_the_way_if_the_design_survives_it() {
-        let paused = |gets| a_struck_holder(Broken::Halted(CLIENT_1, Halt::Pause), gets);
+        let paused = |gets| a_hit_holder(Broken::Halted(CLIENT_1, Halt::Pause), gets);
         let survives = |gets| paused(gets).surviving(Condition::HolderPaused).trace();
         let found = finding(&INVARIANT, &survives(151));
         assert_eq!((found.width, found.grants.as_slice()), (wide(101), [B1].as_slice()));
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_holder_whose_section_alone_stands_still_holds() {
-        let stalled = a_struck_holder(Broken::Halted(CLIENT_1, Halt::Stall), 390);
+        let stalled = a_hit_holder(Broken::Halted(CLIENT_1, Halt::Stall), 390);
         assert_eq!(judge(&INVARIANT, &stalled.surviving(Condition::HolderPaused).trace()), Outcome::Holds);
     }
 
@@ -383,9 +383,9 @@ mod tests {
     #[test]
     fn a_run_that_was_over_before_a_fresh_client_could_ask_is_unknown() {
         let mut trace = Script::new().held(A1, 5, 50).trace();
-        trace.latecomer = Some(Latecomer { host: CLIENT_2, came: None });
+        trace.final_client = Some(FinalClient { host: CLIENT_2, came: None });
         assert!(is_unknown(&INVARIANT, &trace));
-        trace.latecomer = Some(Latecomer { host: CLIENT_2, came: Some(at(60)) });
+        trace.final_client = Some(FinalClient { host: CLIENT_2, came: Some(at(60)) });
         assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
     }
 

@@ -10,7 +10,7 @@ use picklock_model::ids::{EventId, GrantId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Belief, Exclusion};
 use picklock_model::trace::{
-    Broken, Condition, Conditions, Digest, Event, HostInfo, Outage, Role, Strike, Trace, What,
+    Broken, Condition, Conditions, Digest, Event, Hit, HostInfo, Outage, Role, Trace, What,
 };
 
 use super::invariant::Invariant;
@@ -29,10 +29,10 @@ const HOSTS: [(&str, Role); 8] = [
     ("client-1", Role::Client),
     ("client-2", Role::Client),
     ("client-3", Role::Client),
-    ("node-1", Role::Store),
-    ("node-2", Role::Store),
-    ("node-3", Role::Store),
-    ("replica-1-1", Role::Replica),
+    ("node-1", Role::Leader),
+    ("node-2", Role::Leader),
+    ("node-3", Role::Leader),
+    ("replica-1-1", Role::Follower),
     ("resource", Role::Resource),
 ];
 
@@ -81,8 +81,8 @@ impl Script {
                 faults: vec!["fault".to_owned()],
                 events: Vec::new(),
                 digest: Digest::default(),
-                latecomer: None,
-                strikes: Vec::new(),
+                final_client: None,
+                hits: Vec::new(),
                 outages: Vec::new(),
                 attempts: std::collections::BTreeMap::new(),
             },
@@ -105,7 +105,7 @@ impl Script {
     pub(crate) fn without_stores(mut self) -> Script {
         self.trace.quorum = 0;
         for host in &mut self.trace.hosts {
-            host.role = if host.role == Role::Store { Role::Watcher } else { host.role };
+            host.role = if host.role == Role::Leader { Role::Monitor } else { host.role };
         }
         self
     }
@@ -153,8 +153,8 @@ impl Script {
     }
 
     /// An injection of the first fault makes a difference to a host, in the service of this grant.
-    pub(crate) fn strikes(mut self, host: HostId, grant: Option<GrantId>) -> Script {
-        self.trace.strikes.push(Strike { injection: 0, at: self.now, host, grant });
+    pub(crate) fn hits(mut self, host: HostId, grant: Option<GrantId>) -> Script {
+        self.trace.hits.push(Hit { injection: 0, at: self.now, host, grant });
         self
     }
 

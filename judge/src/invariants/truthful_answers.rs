@@ -32,7 +32,7 @@ pub const INVARIANT: Invariant = Invariant {
 };
 
 fn check(history: &History<'_>) -> Outcome {
-    let stores = history.trace.hosts.iter().any(|host| host.role == Role::Store);
+    let stores = history.trace.hosts.iter().any(|host| host.role == Role::Leader);
     if !stores
         || history.trace.quorum == 0
         || history.trace.exclusion != Exclusion::Mutual
@@ -62,7 +62,7 @@ fn check(history: &History<'_>) -> Outcome {
 fn turned_over(history: &History<'_>, records: &[&Record<'_>]) -> bool {
     let first = records.iter().map(|record| record.created.at).min();
     let upsets = |event: &&Event| match event.what {
-        What::Promoted | What::Demoted => true,
+        What::BecameLeader | What::StoppedLeading => true,
         What::Crashed { .. } => {
             records.iter().any(|record| record.created.host == event.host) && Some(event.at) >= first
         }
@@ -250,7 +250,7 @@ mod tests {
         let trace = held().crashes(NODE_1).at(11).releasing(A1).at(12).released(A1).trace();
         assert!(is_unknown(&INVARIANT, &trace));
         let trace =
-            held().event(REPLICA, None, What::Promoted).at(11).releasing(A1).at(12).released(A1).trace();
+            held().event(REPLICA, None, What::BecameLeader).at(11).releasing(A1).at(12).released(A1).trace();
         assert!(is_unknown(&INVARIANT, &trace));
     }
 

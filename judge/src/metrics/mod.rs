@@ -55,12 +55,12 @@ pub fn of(history: &History<'_>, outcomes: &[(&Invariant, Outcome)]) -> Metrics 
 
 /// The sections that the plan asks for: not those of the fresh client at the end, which is there to ask and costs nothing.
 fn of_the_plan<'h, 't>(history: &'h History<'t>) -> impl Iterator<Item = &'h Section<'t>> {
-    history.sections.iter().filter(|section| !history.trace.is_latecomer(section.id.client))
+    history.sections.iter().filter(|section| !history.trace.is_final_client(section.id.client))
 }
 
 /// When the clients of the plan were done.
 fn end(history: &History<'_>) -> TrueTime {
-    history.trace.latecomer.and_then(|latecomer| latecomer.came).unwrap_or(history.trace.end)
+    history.trace.final_client.and_then(|final_client| final_client.came).unwrap_or(history.trace.end)
 }
 
 /// What mutual exclusion has found.
@@ -149,9 +149,9 @@ fn acquire_messages(history: &History<'_>) -> u64 {
     for event in &trace.events {
         let Some(asks) = asking.get_mut(usize::from(event.host.0)) else { continue };
         match event.what {
-            What::Waiting { .. } => *asks = !trace.is_latecomer(event.host),
+            What::Waiting { .. } => *asks = !trace.is_final_client(event.host),
             What::Acquired { .. } | What::NotAcquired { .. } | What::Crashed { .. } => *asks = false,
-            What::Sent { peer, .. } if *asks && trace.role(peer) == Some(Role::Store) => messages += 1,
+            What::Sent { peer, .. } if *asks && trace.role(peer) == Some(Role::Leader) => messages += 1,
             _ => {}
         }
     }

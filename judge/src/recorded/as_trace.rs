@@ -67,8 +67,8 @@ pub(super) fn of(recording: &mut Recording) -> (Trace, Vec<u64>) {
         faults: Vec::new(),
         events,
         digest: Digest::default(),
-        latecomer: None,
-        strikes: Vec::new(),
+        final_client: None,
+        hits: Vec::new(),
         outages: Vec::new(),
         attempts: std::collections::BTreeMap::new(),
     };
@@ -78,7 +78,7 @@ pub(super) fn of(recording: &mut Recording) -> (Trace, Vec<u64>) {
 impl Recording {
     /// How many stores must have made the record: as the history says, or the only one that there is.
     pub(super) fn quorum(&self) -> u32 {
-        let stores = self.hosts.iter().filter(|host| host.role == Some(Role::Store)).count();
+        let stores = self.hosts.iter().filter(|host| host.role == Some(Role::Leader)).count();
         self.settings.quorum.unwrap_or(u32::from(stores > 0))
     }
 }

@@ -67,7 +67,7 @@ fn as_it_is(
 }
 
 fn complete(recording: &mut Recording, uncertainty: Option<Duration>) -> Result<(), Fault> {
-    let stores = recording.hosts.iter().filter(|host| host.role == Some(Role::Store)).count();
+    let stores = recording.hosts.iter().filter(|host| host.role == Some(Role::Leader)).count();
     if stores > 1 && recording.settings.quorum.is_none() {
         return Err(Fault::of(
             "quorum",

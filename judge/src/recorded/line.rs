@@ -91,8 +91,8 @@ const ENDINGS: [(&str, Ending); 4] =
 
 const ROLES: [(&str, Role); 4] = [
     ("client", Role::Client),
-    ("store", Role::Store),
-    ("replica", Role::Replica),
+    ("store", Role::Leader),
+    ("replica", Role::Follower),
     ("resource", Role::Resource),
 ];
 
@@ -149,7 +149,7 @@ impl Operation {
             | Operation::Expired
             | Operation::Lost
             | Operation::Promoted
-            | Operation::Demoted => Some(Role::Store),
+            | Operation::Demoted => Some(Role::Leader),
             Operation::Read | Operation::Written | Operation::Taken | Operation::Refused => {
                 Some(Role::Resource)
             }

@@ -27,7 +27,7 @@ pub fn of_run(trace: &Trace) -> Vec<Line<'_>> {
         releasing: BTreeSet::new(),
         history: &history,
     };
-    for info in trace.hosts.iter().filter(|info| info.role != Role::Watcher) {
+    for info in trace.hosts.iter().filter(|info| info.role != Role::Monitor) {
         writer.lines.push(Line {
             host: Some(Cow::Borrowed(&info.name)),
             ending: Some(Ending::Info),
@@ -135,11 +135,11 @@ impl<'t> Writer<'t, '_> {
             What::WriteAcknowledged { key } => self.change(event, key, Ending::Ok),
             What::WriteUnknown { key } => self.change(event, key, Ending::Info),
             What::WriteRefused { key } => self.change(event, key, Ending::Fail),
-            What::Crashed { .. } if role != Some(Role::Watcher) => {
+            What::Crashed { .. } if role != Some(Role::Monitor) => {
                 self.releasing.retain(|(client, _)| *client != event.host);
                 self.fact(event, Operation::Crash, None);
             }
-            What::Restarted if matches!(role, Some(Role::Store | Role::Replica)) => {
+            What::Restarted if matches!(role, Some(Role::Leader | Role::Follower)) => {
                 self.fact(event, Operation::Restart, None);
             }
             what => self.noted(event, what),
@@ -154,8 +154,8 @@ impl<'t> Writer<'t, '_> {
             What::Deleted { key } => (Operation::Deleted, Some(key)),
             What::Expired { key, .. } => (Operation::Expired, Some(key)),
             What::Lost { key } => (Operation::Lost, Some(key)),
-            What::Promoted => (Operation::Promoted, None),
-            What::Demoted => (Operation::Demoted, None),
+            What::BecameLeader => (Operation::Promoted, None),
+            What::StoppedLeading => (Operation::Demoted, None),
             What::ResourceRead { key, .. } => (Operation::Read, Some(key)),
             What::ResourceWritten { key, .. } => (Operation::Written, Some(key)),
             What::ResourceTaken { key, .. } => (Operation::Taken, Some(key)),

@@ -18,4 +18,4 @@ pub use client::{ClientPlan, SectionPlan};
 pub use plan::{Injection, Plan};
 pub use point::{Access, Edge, Phase, Point, When};
 pub use settings::{Setting, Settings};
-pub use world::{Habits, Latency, WorldSpec};
+pub use world::{ClientPolicy, Latency, WorldSpec};

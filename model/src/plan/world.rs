@@ -28,11 +28,11 @@ pub struct WorldSpec {
     /// The stock that the guarded resource starts with.
     pub stock: i64,
     /// What the workers of sections do with what their lock tells them.
-    #[serde(default, skip_serializing_if = "Habits::is_usual")]
-    pub habits: Habits,
+    #[serde(default, skip_serializing_if = "ClientPolicy::is_usual", alias = "habits")]
+    pub policy: ClientPolicy,
     /// Whether a fresh client asks for every key once all others are done and all faults have healed.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub latecomer: bool,
+    #[serde(default, skip_serializing_if = "is_false", alias = "latecomer")]
+    pub final_client: bool,
     /// The parameters of the stores, as their kind declares them.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub store: Settings,
@@ -41,10 +41,10 @@ pub struct WorldSpec {
 /// What the workers of sections do with what their lock tells them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Habits {
+pub struct ClientPolicy {
     /// Whether a section goes on when it learns that its grant is lost: by a deadline that passed, or a renewal refused.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub heedless: bool,
+    #[serde(default, skip_serializing_if = "is_false", alias = "heedless")]
+    pub ignores_loss: bool,
     /// How often a release is tried until it succeeds.
     #[serde(default = "once")]
     pub releases: u32,
@@ -54,16 +54,16 @@ fn once() -> u32 {
     1
 }
 
-impl Default for Habits {
+impl Default for ClientPolicy {
     /// It gives up what is lost, and releases once.
-    fn default() -> Habits {
-        Habits { heedless: false, releases: once() }
+    fn default() -> ClientPolicy {
+        ClientPolicy { ignores_loss: false, releases: once() }
     }
 }
 
-impl Habits {
+impl ClientPolicy {
     fn is_usual(&self) -> bool {
-        *self == Habits::default()
+        *self == ClientPolicy::default()
     }
 }
 

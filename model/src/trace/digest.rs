@@ -161,8 +161,8 @@ mod encode {
                 number(out, *overdue_ns);
             }
             What::Lost { key } => tagged(out, 22, key),
-            What::Promoted => out.push(23),
-            What::Demoted => out.push(24),
+            What::BecameLeader => out.push(23),
+            What::StoppedLeading => out.push(24),
             What::ResourceRead { key, value, token: with } => {
                 tagged(out, 25, key);
                 number(out, value.cast_unsigned());
@@ -192,7 +192,7 @@ mod encode {
                 small(out, *injection);
                 text(out, words);
             }
-            What::Bit { injection } => {
+            What::TookEffect { injection } => {
                 out.push(33);
                 small(out, *injection);
             }

@@ -233,10 +233,12 @@ pub enum What {
         /// The key.
         key: Key,
     },
-    /// A replica was promoted to be the primary.
-    Promoted,
-    /// A returned primary was made a replica.
-    Demoted,
+    /// This member leads from now on: it takes writes.
+    #[serde(alias = "promoted")]
+    BecameLeader,
+    /// This member leads no longer.
+    #[serde(alias = "demoted")]
+    StoppedLeading,
     /// Who watches the stores found something out or took a step of a failover.
     Noticed {
         /// What, in that server's own words.
@@ -305,7 +307,8 @@ pub enum What {
         text: String,
     },
     /// An injection made a difference: it delayed, held, lost or changed something.
-    Bit {
+    #[serde(alias = "bit")]
+    TookEffect {
         /// The index of the injection in the plan.
         injection: u32,
     },

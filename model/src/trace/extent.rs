@@ -40,10 +40,10 @@ impl Extent {
     #[must_use]
     pub fn of(hosts: &[HostInfo], broken: &[Broken]) -> Extent {
         let role = |host: HostId| hosts.get(usize::from(host.0)).map(|info| info.role);
-        let keeps = |host: HostId| matches!(role(host), Some(Role::Store | Role::Replica));
-        let stores = hosts.iter().filter(|info| matches!(info.role, Role::Store | Role::Replica)).count();
+        let keeps = |host: HostId| matches!(role(host), Some(Role::Leader | Role::Follower));
+        let stores = hosts.iter().filter(|info| matches!(info.role, Role::Leader | Role::Follower)).count();
         let few = stores.saturating_sub(1) / 2;
-        let mut struck: Vec<HostId> = Vec::new();
+        let mut hit: Vec<HostId> = Vec::new();
         let all_at_stores = broken.iter().all(|what| {
             let host = match *what {
                 Broken::Dead(host) | Broken::Halted(host, _) => Some(host),
@@ -51,12 +51,12 @@ impl Extent {
                 Broken::Late => None,
             };
             let host = host.filter(|host| keeps(*host));
-            struck.extend(host);
+            hit.extend(host);
             host.is_some()
         });
-        struck.sort_unstable();
-        struck.dedup();
-        let is_replicated = hosts.iter().any(|info| info.role == Role::Replica);
+        hit.sort_unstable();
+        hit.dedup();
+        let is_replicated = hosts.iter().any(|info| info.role == Role::Follower);
         let all_still = broken.iter().all(|what| matches!(what, Broken::Dead(_) | Broken::Halted(..)));
         let client = |what: &Broken| match *what {
             Broken::Dead(host) | Broken::Halted(host, _) => Some(host),
@@ -91,12 +91,12 @@ impl Extent {
         });
         Extent {
             nothing: broken.is_empty(),
-            few_stores: !broken.is_empty() && all_at_stores && struck.len() <= few,
+            few_stores: !broken.is_empty() && all_at_stores && hit.len() <= few,
             primary_down: !broken.is_empty()
                 && is_replicated
                 && all_at_stores
                 && all_still
-                && struck.len() < stores,
+                && hit.len() < stores,
             one_client: trouble,
         }
     }
@@ -123,7 +123,7 @@ mod tests {
     fn hosts(stores: usize) -> Vec<HostInfo> {
         let mut hosts =
             vec![HostInfo::new("client-1", Role::Client), HostInfo::new("client-2", Role::Client)];
-        hosts.extend((1..=stores).map(|nth| HostInfo::new(&format!("node-{nth}"), Role::Store)));
+        hosts.extend((1..=stores).map(|nth| HostInfo::new(&format!("node-{nth}"), Role::Leader)));
         hosts.push(HostInfo::new("resource", Role::Resource));
         hosts
     }
@@ -157,7 +157,7 @@ mod tests {
         let mut hosts = hosts(1);
         let down = |hosts: &[HostInfo], broken: &[Broken]| Extent::of(hosts, broken).primary_down;
         assert!(!down(&hosts, &[Broken::Dead(node(1))]), "it is the only one");
-        hosts[3] = HostInfo::new("node-2", Role::Replica);
+        hosts[3] = HostInfo::new("node-2", Role::Follower);
         assert!(down(&hosts, &[Broken::Dead(node(1))]));
         assert!(down(&hosts, &[Broken::Halted(node(1), Halt::Pause)]));
         assert!(!down(&hosts, &[Broken::Dead(node(1)), Broken::Dead(node(2))]));

@@ -19,12 +19,15 @@ use crate::time::TrueTime;
 pub enum Role {
     /// Runs a client of the lock.
     Client,
-    /// A store that takes writes from the start; its index among the independent stores.
-    Store,
-    /// A replica of a store.
-    Replica,
-    /// Keeps no data: it watches a store together with others, and promotes one of its replicas.
-    Watcher,
+    /// Takes writes from the start; its index among the independent stores.
+    #[serde(alias = "store")]
+    Leader,
+    /// Keeps the same data as a leader, and can take its place.
+    #[serde(alias = "replica")]
+    Follower,
+    /// Keeps no data: it watches a store together with others, and makes one of its followers the leader.
+    #[serde(alias = "watcher")]
+    Monitor,
     /// The guarded resource.
     Resource,
 }
@@ -91,11 +94,11 @@ pub struct Trace {
     /// The digest of the events.
     pub digest: Digest,
     /// The fresh client that asks for every key at the end, if the plan has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latecomer: Option<Latecomer>,
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "latecomer")]
+    pub final_client: Option<FinalClient>,
     /// Where injections made a difference and to whom, in order of time; each place once for each attempt of a section.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub strikes: Vec<Strike>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", alias = "strikes")]
+    pub hits: Vec<Hit>,
     /// What faults kept from working, in the order in which it broke.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
@@ -106,7 +109,7 @@ pub struct Trace {
 
 /// The fresh client that asks for every key once all others are done and all faults have healed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Latecomer {
+pub struct FinalClient {
     /// Its host.
     pub host: HostId,
     /// When it was let in; `None` if the run ended before that.
@@ -115,12 +118,12 @@ pub struct Latecomer {
 
 /// An injection made a difference somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Strike {
+pub struct Hit {
     /// The index of the injection in the plan.
     pub injection: u32,
     /// When it did so first.
     pub at: TrueTime,
-    /// The host struck: the one that halted, died or had its clock changed; the sender of a message.
+    /// The host hit: the one that halted, died or had its clock changed; the sender of a message.
     pub host: HostId,
     /// The grant in whose service the host was, or the message.
     pub grant: Option<GrantId>,
@@ -135,8 +138,8 @@ impl Trace {
 
     /// True if this is the host of the fresh client that comes at the end.
     #[must_use]
-    pub fn is_latecomer(&self, host: HostId) -> bool {
-        self.latecomer.is_some_and(|latecomer| latecomer.host == host)
+    pub fn is_final_client(&self, host: HostId) -> bool {
+        self.final_client.is_some_and(|final_client| final_client.host == host)
     }
 
     /// The role of a host.

@@ -193,7 +193,7 @@ mod tests {
             design: design.into(),
             scenario: scenario.into(),
             runs: 100,
-            decided: 100,
+            hit_lock: 100,
             violations: violated.into_iter().collect(),
             ..Cell::default()
         }

@@ -238,9 +238,9 @@ fn hosts(story: &Story, steps: &[Step], arrows: &[Arrow], overlap: Option<Overla
     all.sort_by_key(|host| {
         let place = match story.trace.role(*host) {
             Some(Role::Client) => 0,
-            Some(Role::Store) => 1,
-            Some(Role::Replica) => 2,
-            Some(Role::Watcher) => 3,
+            Some(Role::Leader) => 1,
+            Some(Role::Follower) => 2,
+            Some(Role::Monitor) => 3,
             Some(Role::Resource) | None => 4,
         };
         (place, *host)

@@ -44,14 +44,14 @@ impl Kind {
             | What::RenewalDenied { .. }
             | What::ResourceRefused { .. } => Kind::Loss,
             What::Injected { .. }
-            | What::Bit { .. }
+            | What::TookEffect { .. }
             | What::Paused { .. }
             | What::Crashed { .. }
             | What::ClockStepped { .. }
             | What::DriftSet { .. }
             | What::Disconnected { .. }
-            | What::Promoted
-            | What::Demoted => Kind::Fault,
+            | What::BecameLeader
+            | What::StoppedLeading => Kind::Fault,
             What::ResourceWritten { .. } | What::ResourceTaken { taken: true, .. } => Kind::Change,
             _ => Kind::Other,
         }
@@ -137,8 +137,8 @@ pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
         What::Expired { .. } => "the lease runs out".to_owned(),
         What::Lost { .. } => "record lost".to_owned(),
         What::LeaseLost { .. } => "its lease is lost".to_owned(),
-        What::Promoted => "is the primary now".to_owned(),
-        What::Demoted => "is a replica now".to_owned(),
+        What::BecameLeader => "is the primary now".to_owned(),
+        What::StoppedLeading => "is a replica now".to_owned(),
         What::Noticed { text } => text.split(' ').next().unwrap_or_default().to_owned(),
         What::ResourceRead { value, .. } => format!("reads {value}{whose}"),
         What::ResourceWritten { value, .. } => format!("writes {value}{whose}"),
@@ -149,7 +149,7 @@ pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
         What::WriteUnknown { .. } => "change: never known".to_owned(),
         What::WriteRefused { .. } => "change refused".to_owned(),
         What::Injected { injection, .. } => format!("fault: {}", names.fault(*injection)),
-        What::Bit { .. } => "makes a difference".to_owned(),
+        What::TookEffect { .. } => "makes a difference".to_owned(),
         What::Healed { injection } if names.outlasts(event) => format!("{} goes on", names.fault(*injection)),
         What::Healed { injection } => format!("{} is over", names.fault(*injection)),
         _ => names.say(event),

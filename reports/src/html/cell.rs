@@ -73,7 +73,7 @@ pub(super) fn cell(nth: usize, cell: &Cell, about: &About, place: usize, next: O
     let stories = stories(cell);
     let facts = [
         verdict::found(cell),
-        verdict::bites(cell),
+        verdict::effects(cell),
         verdict::overlap(cell),
         verdict::exhausted(cell),
         cell.unmet_because.as_ref().map(|why| format!("not as expected: {why}")).unwrap_or_default(),

@@ -102,7 +102,7 @@ fn notes(summary: &Summary) -> Markup {
         p {
             "Designs are ranked by how often the data was harmed, then by how often two held at once, then by anything else" (limits) ". "
             "Rates are per run that exercised the scenario, with Wilson’s interval at 95%. A run has the faults of its scenario, aimed at a lock that \
-             is asked for or held: for a rate per year, multiply by how often such a fault strikes one of your holders. Nothing found is no promise: 0 (<p) says that the rate \
+             is asked for or held: for a rate per year, multiply by how often such a fault hits one of your holders. Nothing found is no promise: 0 (<p) says that the rate \
              is below p at 95%, no more. Data is harmed when a stale change is applied or an acknowledged one is lost; two holders alone harm \
              nothing where the resource refuses what comes late."
         }
@@ -112,9 +112,9 @@ fn notes(summary: &Summary) -> Markup {
              Every number comes from a simulated world and is made again by the command above."
         }
         p {
-            "Of a cell: a fault bit if it changed anything, and decided something if it struck while a lock was granted or held; passed by, \
+            "Of a cell: a fault bit if it changed anything, and decided something if it hit while a lock was granted or held; passed by, \
              how often one waiter saw somebody served who had asked later; seen elsewhere, in how many networks the reduced run did the same on \
-             a second engine or a real server. A latecomer is a client that asks once the others are done, to see whether the lock still can be had."
+             a second engine or a real server. A final_client is a client that asks once the others are done, to see whether the lock still can be had."
         }
     }
 }

@@ -145,18 +145,18 @@ fn nodes(draw: &mut Draw<'_>, step: Action, after: Duration) -> Vec<Injection> {
     injections
 }
 
-/// Lets client-1 hold its lock on so many nodes only, by cutting it off from the others, and names so many nodes to strike at:
+/// Lets client-1 hold its lock on so many nodes only, by cutting it off from the others, and names so many nodes to hit:
 /// held ones come before free ones, for a free node has nothing to forget.
 pub(super) fn hold(
     draw: &mut Draw<'_>,
     held: usize,
     cut: Duration,
-    struck: usize,
+    hit: usize,
 ) -> (Vec<String>, Vec<Injection>) {
     let mut nodes = draw.stores();
     draw.rng().shuffle(&mut nodes);
     let others = nodes[held.min(nodes.len())..].to_vec();
-    nodes.truncate(struck);
+    nodes.truncate(hit);
     let mut injections = Vec::new();
     if !others.is_empty() {
         let action = Action::Cut { to: Target::Hosts(sorted(others)), both: true, lasts: cut };
@@ -173,7 +173,7 @@ fn with_replicas(draw: &Draw<'_>, mut nodes: Vec<String>) -> Vec<String> {
 }
 
 fn replicas(draw: &Draw<'_>, step: Action, after: Duration) -> Vec<Injection> {
-    let replicas = draw.servers(|role| role == Role::Replica);
+    let replicas = draw.servers(|role| role == Role::Follower);
     vec![draw.inject(When::Point { point: working("client-1", 1), after }, Target::Hosts(replicas), step)]
 }
 

@@ -1,4 +1,4 @@
-//! What a fault draws a strike from: its parameters, a random stream of its own, and the setting of the run.
+//! What a fault draws a hit from: its parameters, a random stream of its own, and the setting of the run.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use picklock_sim::store::{Member, Topology};
 use super::params::{Place, permits};
 use picklock_sim::param::{Args, Share};
 
-/// How often, in a hundred, a strike is placed at a poll where it could be placed elsewhere: polls are many, and a
-/// strike between two of them finds little that one at an access does not.
+/// How often, in a hundred, a hit is placed at a poll where it could be placed elsewhere: polls are many, and a
+/// hit between two of them finds little that one at an access does not.
 const POLL_PERCENT: u64 = 5;
 
 /// What all faults of one plan share.
@@ -65,7 +65,7 @@ fn by_section(probe: &Probe) -> Vec<Vec<Passed>> {
     sections
 }
 
-/// One strike being drawn.
+/// One hit being drawn.
 #[derive(Debug)]
 pub struct Draw<'a> {
     fault: &'static str,
@@ -75,7 +75,7 @@ pub struct Draw<'a> {
 }
 
 impl<'a> Draw<'a> {
-    /// A strike of the fault of this name with these parameters, drawn from this stream.
+    /// A hit of the fault of this name with these parameters, drawn from this stream.
     #[must_use]
     pub fn new(fault: &'static str, args: &'a Args, rng: Stream, setting: &'a Setting<'a>) -> Draw<'a> {
         Draw { fault, args, rng, setting }
@@ -87,7 +87,7 @@ impl<'a> Draw<'a> {
         Injection { fault: self.fault.to_owned(), when, target, action }
     }
 
-    /// The stream of this strike.
+    /// The stream of this hit.
     pub fn rng(&mut self) -> &mut Stream {
         &mut self.rng
     }
@@ -140,14 +140,14 @@ impl<'a> Draw<'a> {
             .filter(|member| primaries.contains(&member.name))
             .map(|member| member.store)
             .collect();
-        let replicas = servers.iter().filter(|member| member.role == Role::Replica);
+        let replicas = servers.iter().filter(|member| member.role == Role::Follower);
         replicas.filter(|member| stores.contains(&member.store)).map(|member| member.name.clone()).collect()
     }
 
     /// The stores that take writes from the start.
     #[must_use]
     pub fn stores(&self) -> Vec<String> {
-        self.servers(|role| role == Role::Store)
+        self.servers(|role| role == Role::Leader)
     }
 
     /// The hosts that a client talks to, as far as the parameter `links` permits.
@@ -260,7 +260,7 @@ impl<'a> Draw<'a> {
     /// One of the points that clients passed in the calm run, among those that fit.
     ///
     /// Drawn in steps, each uniform among what fits: a section, a phase, a kind of access, a point. So a rare kind of
-    /// place is struck as often as one that is passed a hundred times. The edge is the one before.
+    /// place is hit as often as one that is passed a hundred times. The edge is the one before.
     pub fn point(&mut self, fits: impl Fn(&Passed) -> bool) -> Option<Point> {
         let setting = self.setting;
         let probe = setting.probe?;

@@ -1,7 +1,7 @@
 //! F13, a request is refused with an error although nothing else is wrong: a store that is out of memory, read only or still
 //! loading answers so.
 //!
-//! It strikes at the store to which a client of the lock sends at that moment: an acquire, a renewal or a release.
+//! It hits the store to which a client of the lock sends at that moment: an acquire, a renewal or a release.
 
 use picklock_model::plan::{Action, Injection, Target};
 

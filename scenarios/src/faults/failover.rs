@@ -69,7 +69,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
 fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");
     let Some(point) = draw.entry(&[Phase::Acquire, Phase::Work]) else { return Vec::new() };
-    let mut others = draw.servers(|role| role != Role::Store);
+    let mut others = draw.servers(|role| role != Role::Leader);
     others.extend(draw.clients().into_iter().filter(|client| **client != *point.host));
     let action = Action::Cut { to: Target::Hosts(others), both: true, lasts };
     vec![draw.inject(at(point), Target::Leader, action)]
@@ -91,10 +91,10 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
             && point.section <= FIRST_SECTIONS
     };
     let Some(point) = draw.point(early) else { return Vec::new() };
-    let sentinels = draw.servers(|role| role == Role::Watcher);
+    let sentinels = draw.servers(|role| role == Role::Monitor);
     let Some(sentinel) = draw.rng().pick(&sentinels).cloned() else { return Vec::new() };
     let minority = vec![point.host.to_string(), sentinel];
-    let mut majority = draw.servers(|role| role != Role::Store);
+    let mut majority = draw.servers(|role| role != Role::Leader);
     majority.extend(draw.clients());
     majority.retain(|host| !minority.contains(host));
     let action = Action::Cut { to: Target::Hosts(majority), both: true, lasts };

@@ -19,14 +19,14 @@ pub struct Fault {
     pub doc: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// True if it strikes at points that a calm run of the same seed passed.
+    /// True if it hits points that a calm run of the same seed passed.
     pub from_probe: bool,
-    /// The last section of a client in which it strikes, if it strikes at points alone and at none of a later one: then the
+    /// The last section of a client in which it hits, if it hits points alone and at none of a later one: then the
     /// rest of the calm run does not matter.
     pub last_section: fn(&Args) -> Option<u32>,
-    /// Whether it can strike a design with these servers at all; if not, why, as a fragment.
+    /// Whether it can hit a design with these servers at all; if not, why, as a fragment.
     pub applies: fn(&Args, Topology) -> Result<(), String>,
-    /// Draws one strike; empty if the run has no place for it.
+    /// Draws one hit; empty if the run has no place for it.
     pub schedule: fn(&mut Draw<'_>) -> Vec<Injection>,
     /// How it is put at one point; none if it takes more than a point.
     pub placed: Option<Placed>,

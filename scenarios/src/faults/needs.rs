@@ -1,4 +1,4 @@
-//! Which designs a fault can strike at all, by the servers that they have; if not, why, as a fragment.
+//! Which designs a fault can hit at all, by the servers that they have; if not, why, as a fragment.
 
 use picklock_sim::store::Topology;
 
@@ -17,7 +17,7 @@ pub(super) fn needs_permitted_links(args: &Args, topology: Topology) -> Result<(
 /// One with a lock's server.
 pub(super) fn needs_stores(_: &Args, topology: Topology) -> Result<(), String> {
     if topology.stores == 0 {
-        Err("it strikes at the lock's servers, and the design has none".into())
+        Err("it hits the lock's servers, and the design has none".into())
     } else {
         Ok(())
     }
@@ -28,7 +28,7 @@ pub(super) fn needs_replicas(_: &Args, topology: Topology) -> Result<(), String>
     if topology.replicated && topology.stores > 0 {
         Ok(())
     } else {
-        Err("it strikes at a replicated store, and the design has none".into())
+        Err("it hits a replicated store, and the design has none".into())
     }
 }
 

@@ -7,60 +7,60 @@ use picklock_sim::resource;
 use picklock_sim::param::{Args, Domain, Param, YES_NO_RANDOM};
 use picklock_sim::store::Member;
 
-/// How often a fault strikes.
+/// How often a fault hits.
 pub(super) const TIMES: Param =
-    Param { name: "times", domain: Domain::Counts(0, 20), default: "1", doc: "how often it strikes" };
+    Param { name: "times", domain: Domain::Counts(0, 20), default: "1", doc: "how often it hits" };
 
-/// How often a fault strikes that would undo its own arithmetic if it struck twice.
+/// How often a fault hits that would undo its own arithmetic if it hit twice.
 pub(super) const TIMES_AT_MOST_ONCE: Param = Param {
     name: "times",
     domain: Domain::Counts(0, 1),
     default: "1",
-    doc: "how often it strikes: once, or not",
+    doc: "how often it hits: once, or not",
 };
 
 /// How long a fault of a client lasts.
 pub(super) const FOR: Param =
     Param { name: "for", domain: Domain::spans(), default: "0.5 x ttl..2 x ttl", doc: "how long it lasts" };
 
-/// In which phase of a section a fault strikes.
+/// In which phase of a section a fault hits.
 pub(super) const PHASE: Param = Param {
     name: "phase",
     domain: Domain::Word(&["any", "acquire", "read", "work", "write", "release"]),
     default: "any",
-    doc: "the phase of a section in which it strikes",
+    doc: "the phase of a section in which it hits",
 };
 
-/// Which clients it may strike.
+/// Which clients it may hit.
 pub(super) const CLIENT: Param = Param {
     name: "client",
     domain: Domain::Counts(1, MANY),
     default: "1..1000",
-    doc: "which clients it may strike, by number",
+    doc: "which clients it may hit, by number",
 };
 
-/// Which sections of a client it may strike.
+/// Which sections of a client it may hit.
 pub(super) const SECTION: Param = Param {
     name: "section",
     domain: Domain::Counts(1, MANY),
     default: "1..1000",
-    doc: "which sections of the client it may strike, by number",
+    doc: "which sections of the client it may hit, by number",
 };
 
-/// Which of several accesses of one kind it may strike.
+/// Which of several accesses of one kind it may hit.
 pub(super) const NTH: Param = Param {
     name: "nth",
     domain: Domain::Counts(1, MANY),
     default: "1..1000",
-    doc: "which of the reads, writes or looks at a clock of one phase it may strike, counted for each peer from 1",
+    doc: "which of the reads, writes or looks at a clock of one phase it may hit, counted for each peer from 1",
 };
 
-/// Which servers it may strike a message to or from.
+/// Which servers it may hit a message to or from.
 pub(super) const PEER: Param = Param {
     name: "peer",
     domain: Domain::Counts(0, MANY),
     default: "0..1000",
-    doc: "which servers of the lock it may strike at, in the order of `picklock replay --full`, from 1; 0: the resource; with \
+    doc: "which servers of the lock it may hit, in the order of `picklock replay --full`, from 1; 0: the resource; with \
           some of them, only where a client reads from one or writes to it",
 };
 
@@ -72,7 +72,7 @@ pub(super) const DURING: Param = Param {
     name: "during",
     domain: Domain::Word(TIES),
     default: "nothing",
-    doc: "it strikes while this other fault of the scenario lasts, and the same client",
+    doc: "it hits while this other fault of the scenario lasts, and the same client",
 };
 
 /// The fault after which it is to come.
@@ -80,7 +80,7 @@ pub(super) const FOLLOWING: Param = Param {
     name: "following",
     domain: Domain::Word(TIES),
     default: "nothing",
-    doc: "it strikes when this other fault of the scenario has ended, and the same client",
+    doc: "it hits when this other fault of the scenario has ended, and the same client",
 };
 
 const MANY: u64 = 1_000;
@@ -99,12 +99,12 @@ const TIES: &[&str] = &[
     "clock-step",
 ];
 
-/// For a fault that may strike in any section, or at any time.
+/// For a fault that may hit in any section, or at any time.
 pub(super) fn any_section(_: &Args) -> Option<u32> {
     None
 }
 
-/// Where a fault's parameters have it strike, as far as it has them.
+/// Where a fault's parameters have it hit, as far as it has them.
 pub(super) struct Place<'a> {
     probe: &'a Probe,
     servers: &'a [Member],
@@ -183,12 +183,12 @@ pub(super) const POWER_LOSS: Param = Param {
     doc: "yes: connections are not closed, and disk writes that are not synced are lost",
 };
 
-/// How far into the work of a section a fault of servers strikes.
+/// How far into the work of a section a fault of servers hits.
 pub(super) const AFTER: Param = Param {
     name: "after",
     domain: Domain::spans(),
     default: "0ms..20ms",
-    doc: "how far into the section's work it strikes",
+    doc: "how far into the section's work it hits",
 };
 
 /// Whether `links` permits a fault on the link to this host.

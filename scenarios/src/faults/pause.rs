@@ -1,7 +1,7 @@
 //! F1, a stop-the-world pause: no task of a client runs, timers included, while its clocks go on and its sockets
 //! buffer. Garbage collection, a scheduler that looks away, a debugger.
 //!
-//! It strikes at any access of any phase of a section: a stop between the check of a deadline and the write that the
+//! It hits any access of any phase of a section: a stop between the check of a deadline and the write that the
 //! check guards is what breaks most locks (M. Kleppmann, "How to do distributed locking", 2016). Pauses of servers
 //! are left out: to a client they look like a delay.
 

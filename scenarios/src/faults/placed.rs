@@ -1,4 +1,4 @@
-//! How a fault is put at one protocol point: what explorations try everywhere, one strike at a time.
+//! How a fault is put at one protocol point: what explorations try everywhere, one fault at a time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use picklock_sim::design::Design;
 /// A fault at one point.
 #[derive(Debug)]
 pub struct Placed {
-    /// Its name there, as `explore --fault` spells it: it may strike hosts that the fault of scenarios does not.
+    /// Its name there, as `explore --fault` spells it: it may hit hosts that the fault of scenarios does not.
     pub name: &'static str,
     /// What happens, in one phrase.
     pub doc: &'static str,
@@ -51,7 +51,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The stage of a plan with these hosts; strikes that last do so for this long.
+    /// The stage of a plan with these hosts; hits that last do so for this long.
     #[must_use]
     pub fn new(design: &Design, plan: &Plan, lasts: Duration, hosts: &[HostInfo]) -> Stage {
         let actions = design.store.iter().flat_map(|store| store.actions());
@@ -127,7 +127,7 @@ pub(super) fn clients(role: Role) -> bool {
 
 /// Members of stores.
 pub(super) fn servers(role: Role) -> bool {
-    matches!(role, Role::Store | Role::Replica | Role::Watcher)
+    matches!(role, Role::Leader | Role::Follower | Role::Monitor)
 }
 
 /// Every process but the resource.

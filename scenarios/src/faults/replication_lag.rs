@@ -62,7 +62,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     }
     let (first, last) = draw.counts("replicas");
     let (mut late, mut prompt) = (Vec::new(), Vec::new());
-    for (number, replica) in (1..).zip(draw.servers(|role| role == Role::Replica)) {
+    for (number, replica) in (1..).zip(draw.servers(|role| role == Role::Follower)) {
         if (first..=last).contains(&number) { late.push(replica) } else { prompt.push(replica) }
     }
     if draw.word("dies") == "prompt" && !prompt.is_empty() {

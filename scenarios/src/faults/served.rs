@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_can_strike_again_and_again() {
+    fn a_fault_can_hit_again_and_again() {
         let pauses = parse("pause node-1 at 1s for 2s every 10s", HOSTS).expect("the text is well formed");
         assert_eq!(pauses[2].when, When::At { at_ns: TrueTime(0) + seconds(21) });
     }

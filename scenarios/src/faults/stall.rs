@@ -1,7 +1,7 @@
 //! F2, a stalled worker: only the critical section stands still, background tasks such as a lease's renewal go on.
 //! A slow call to a third party, a worker thread that waits for a disk.
 //!
-//! It strikes while the section reads, works or writes, mostly while it works.
+//! It hits while the section reads, works or writes, mostly while it works.
 
 use picklock_model::plan::{Action, Injection, Phase, Target};
 

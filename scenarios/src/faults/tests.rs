@@ -80,7 +80,7 @@ fn hosts(target: &Target) -> &[String] {
 }
 
 #[test]
-fn every_fault_declares_defaults_of_its_domains_and_a_number_of_strikes() {
+fn every_fault_declares_defaults_of_its_domains_and_a_number_of_hits() {
     for fault in ALL {
         let args = Args::defaults(fault.params);
         assert!(args.param("times").is_some(), "{}", fault.name);
@@ -89,7 +89,7 @@ fn every_fault_declares_defaults_of_its_domains_and_a_number_of_strikes() {
 }
 
 #[test]
-fn every_fault_strikes_a_design_that_it_applies_to() {
+fn every_fault_hits_a_design_that_it_applies_to() {
     for fault in ALL {
         let found = injections(&format!("[[fault]]\nkind = '{}'", fault.name), &design(1, true));
         assert!(found.len() >= 400, "{} scheduled {} injections in 400 runs", fault.name, found.len());
@@ -98,7 +98,7 @@ fn every_fault_strikes_a_design_that_it_applies_to() {
 }
 
 #[test]
-fn a_pause_strikes_every_phase_and_rarely_at_a_poll() {
+fn a_pause_hits_every_phase_and_rarely_at_a_poll() {
     let found = injections("[[fault]]\nkind = 'pause'", &design(5, false));
     let phases: BTreeSet<Phase> = found.iter().map(|pause| point(pause).phase).collect();
     assert_eq!(phases.len(), 5, "{phases:?}");
@@ -109,7 +109,7 @@ fn a_pause_strikes_every_phase_and_rarely_at_a_poll() {
 }
 
 #[test]
-fn a_stall_strikes_the_section_alone() {
+fn a_stall_hits_the_section_alone() {
     let found = injections("[[fault]]\nkind = 'stall'", &design(1, false));
     assert!(found.iter().all(|stall| matches!(point(stall).phase, Phase::Read | Phase::Work | Phase::Write)));
 }
@@ -175,7 +175,7 @@ fn a_clock_step_moves_replicas_with_their_store() {
 }
 
 #[test]
-fn a_failover_strikes_the_primary_by_crash_or_by_cut() {
+fn a_failover_hits_the_primary_by_crash_or_by_cut() {
     let found = injections("[[fault]]\nkind = 'failover'", &design(1, true));
     assert!(found.iter().all(|injection| injection.target == Target::Leader));
     let cuts = found.iter().filter(|injection| matches!(injection.action, Action::Cut { .. })).count();
@@ -209,7 +209,7 @@ fn the_clocks_of_all_replicas_may_be_moved_alone() {
 }
 
 #[test]
-fn a_restart_strikes_as_many_stores_as_asked() {
+fn a_restart_hits_as_many_stores_as_asked() {
     let restart = scenario("[[fault]]\nkind = 'node-restart'\nforgetting = 3");
     assert_eq!(plan(&restart, &design(5, false), 1).injections.len(), 3);
 }
@@ -251,24 +251,24 @@ fn a_fault_says_why_it_does_not_apply() {
 }
 
 #[test]
-fn a_fault_that_is_kept_to_some_servers_strikes_only_where_one_of_them_is_the_peer() {
-    let struck = |peer: &str| {
+fn a_fault_that_is_kept_to_some_servers_hits_only_where_one_of_them_is_the_peer() {
+    let hit = |peer: &str| {
         let found = injections(&format!("[[fault]]\nkind = 'pause'\n{peer}"), &design(5, false));
         found.iter().map(|pause| point(pause).peer.to_string()).collect::<BTreeSet<_>>()
     };
-    assert_eq!(struck("peer = 1"), ["node-1".to_owned()].into());
-    assert_eq!(struck("peer = 0"), [RESOURCE.to_owned()].into());
-    assert!(struck("").contains(""), "everywhere, and so where nobody is talked to");
+    assert_eq!(hit("peer = 1"), ["node-1".to_owned()].into());
+    assert_eq!(hit("peer = 0"), [RESOURCE.to_owned()].into());
+    assert!(hit("").contains(""), "everywhere, and so where nobody is talked to");
 }
 
 #[test]
 fn a_call_is_cancelled_before_it_sends_anything_too() {
     let found = injections("[[fault]]\nkind = 'cancel'\nphase = 'release'", &design(1, false));
-    let struck: BTreeSet<(Access, Edge)> =
+    let hit: BTreeSet<(Access, Edge)> =
         found.iter().map(|cancel| (point(cancel).access, point(cancel).edge)).collect();
-    assert!(struck.contains(&(Access::Enter, Edge::Before)), "{struck:?}");
-    assert!(struck.contains(&(Access::Write, Edge::Before)), "{struck:?}");
-    assert!(struck.contains(&(Access::Read, Edge::After)), "{struck:?}");
+    assert!(hit.contains(&(Access::Enter, Edge::Before)), "{hit:?}");
+    assert!(hit.contains(&(Access::Write, Edge::Before)), "{hit:?}");
+    assert!(hit.contains(&(Access::Read, Edge::After)), "{hit:?}");
 }
 
 #[test]

@@ -52,13 +52,13 @@ impl Scenario {
     }
 }
 
-/// Whether a fault can strike such a worker as it is meant to.
-pub(super) fn strikes(entry: &FaultEntry, design: &Design) -> Result<(), String> {
-    if design.by_itself && faults::strikes_calls(entry.fault) {
-        return Err("it strikes at the section of a client and not at its lock, and a worker is both".into());
+/// Whether a fault can hit such a worker as it is meant to.
+pub(super) fn hits(entry: &FaultEntry, design: &Design) -> Result<(), String> {
+    if design.by_itself && faults::hits_calls(entry.fault) {
+        return Err("it hits the section of a client and not at its lock, and a worker is both".into());
     }
-    if design.by_itself && faults::strikes_resource(entry.fault, &entry.args) {
-        return Err("it strikes at the links to the resource, and a worker uses none".into());
+    if design.by_itself && faults::hits_resource(entry.fault, &entry.args) {
+        return Err("it hits the links to the resource, and a worker uses none".into());
     }
     Ok(())
 }

@@ -62,19 +62,19 @@ impl Scenario {
         self.probing().next().is_some()
     }
 
-    /// The faults that strike at points of the calm run.
+    /// The faults that hit points of the calm run.
     fn probing(&self) -> impl Iterator<Item = &FaultEntry> {
         self.faults.iter().filter(|entry| entry.fault.from_probe && entry.args.counts("times").1 > 0)
     }
 
-    /// The last section of a client in which one of them strikes; none if that may be any.
+    /// The last section of a client in which one of them hits; none if that may be any.
     pub fn last_section(&self) -> Option<u32> {
         let last = self.probing().map(|entry| (entry.fault.last_section)(&entry.args));
         last.collect::<Option<Vec<u32>>>()?.into_iter().max()
     }
 
     /// The plan of a run. The design is one that [`applies`](Scenario::applies) returned; without a probe, faults
-    /// that strike at points of the calm run schedule nothing.
+    /// that hit points of the calm run schedule nothing.
     #[must_use]
     pub fn plan(&self, design: &Design, seed: Seed, probe: Option<&Probe>) -> Plan {
         let mut plan = self.calm_plan(design, seed);
@@ -83,7 +83,7 @@ impl Scenario {
         plan
     }
 
-    /// Has clients that are done stay rivals while the faults of the plan last, for what the first of them strikes at.
+    /// Has clients that are done stay rivals while the faults of the plan last, for what the first of them hits.
     pub fn add_rivals(&self, plan: &mut Plan) {
         workloads::add_rivals(&self.load, plan);
     }
@@ -126,33 +126,27 @@ impl Scenario {
             let purpose = format!("fault/{}/{nth}", entry.fault.name);
             let (fewest, most) = entry.args.counts("times");
             let times = fewest + calm.seed.stream(&purpose).below(most - fewest + 1);
-            for strike in 0..times {
-                let stream = calm.seed.stream(&format!("{purpose}/{strike}"));
+            for hit in 0..times {
+                let stream = calm.seed.stream(&format!("{purpose}/{hit}"));
                 let mut draw = Draw::new(entry.fault.name, &entry.args, stream, &setting);
-                let strike = (entry.fault.schedule)(&mut draw);
+                let hit = (entry.fault.schedule)(&mut draw);
                 match faults::tie(&entry.args) {
-                    Some(tie) => tied.push((tie, strike, draw.rng().next_u64())),
-                    None => injections.extend(strike),
+                    Some(tie) => tied.push((tie, hit, draw.rng().next_u64())),
+                    None => injections.extend(hit),
                 }
             }
         }
         // What is tied comes after all that it can be tied to.
-        for ((fault, follows), strike, draw) in tied {
-            injections.extend(tied_to(&injections, fault, follows, strike, draw));
+        for ((fault, follows), hit, draw) in tied {
+            injections.extend(tied_to(&injections, fault, follows, hit, draw));
         }
         injections
     }
 }
 
-/// A strike that comes while the first injection of another fault lasts, or after it, and hits the client that that one does.
+/// A hit that comes while the first injection of another fault lasts, or after it, and hits the client that that one does.
 /// Nothing if the plan has none: then there is nothing to be tied to.
-fn tied_to(
-    all: &[Injection],
-    fault: &str,
-    follows: bool,
-    strike: Vec<Injection>,
-    draw: u64,
-) -> Vec<Injection> {
+fn tied_to(all: &[Injection], fault: &str, follows: bool, hit: Vec<Injection>, draw: u64) -> Vec<Injection> {
     let Some(at) = all.iter().position(|other| other.fault == fault) else { return Vec::new() };
     let lasts = nanos(all[at].action.span().unwrap_or_default());
     let after = Duration::from_nanos(if follows {
@@ -173,15 +167,13 @@ fn tied_to(
         injection.when = When::With { injection: at as u32, after };
         injection
     };
-    strike.into_iter().map(tie).collect()
+    hit.into_iter().map(tie).collect()
 }
 
 impl FaultEntry {
     fn applies(&self, design: &Design) -> Result<(), String> {
-        if design.alone && faults::strikes_records(self.fault) {
-            return Err(
-                "it strikes at what stores keep of locks, and the design's server keeps nothing".into()
-            );
+        if design.alone && faults::hits_records(self.fault) {
+            return Err("it hits what stores keep of locks, and the design's server keeps nothing".into());
         }
         if let Some(action) = faults::own_action(self.fault)
             && !design
@@ -191,15 +183,15 @@ impl FaultEntry {
         {
             return Err("it is a fault of stores of another kind".into());
         }
-        if design.belief == Belief::None && faults::strikes_release(self.fault, &self.args) {
-            return Err("it strikes within the release of a lock, and the design has none".into());
+        if design.belief == Belief::None && faults::hits_release(self.fault, &self.args) {
+            return Err("it hits within the release of a lock, and the design has none".into());
         }
-        if design.own_data && faults::strikes_resource(self.fault, &self.args) {
+        if design.own_data && faults::hits_resource(self.fault, &self.args) {
             return Err(
-                "it strikes at the links to the resource, and the design's data lie in its own store".into(),
+                "it hits the links to the resource, and the design's data lie in its own store".into()
             );
         }
-        by_itself::strikes(self, design)?;
+        by_itself::hits(self, design)?;
         (self.fault.applies)(&self.args, design.topology)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Habits, Latency, Settings, WorldSpec};
+use picklock_model::plan::{ClientPolicy, Latency, Settings, WorldSpec};
 
 use picklock_sim::param::{Args, Domain, HOUR, Param};
 
@@ -83,8 +83,11 @@ pub(super) fn spec(args: &Args) -> WorldSpec {
         latency: Latency { min, max },
         tcp_timeout: args.span("tcp_timeout", ttl),
         stock: i64::try_from(args.count("stock")).unwrap_or(i64::MAX),
-        latecomer: true,
-        habits: Habits { heedless: args.word("heedless") == "yes", releases: args.count("releases") as u32 },
+        final_client: true,
+        policy: ClientPolicy {
+            ignores_loss: args.word("heedless") == "yes",
+            releases: args.count("releases") as u32,
+        },
         store: Settings::default(),
     }
 }

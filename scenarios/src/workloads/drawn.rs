@@ -74,9 +74,9 @@ pub(super) const PARAMS: &[Param] = &[
 ];
 
 /// Where there are faults: the sections with which clients that are done stay rivals. They ask for what the first fault
-/// strikes at, and work for a good part of a lease, so that few of them outlast a fault.
+/// hits, and work for a good part of a lease, so that few of them outlast a fault.
 pub fn add_rivals(args: &Args, plan: &mut Plan) {
-    let Some(key) = plan.injections.first().and_then(|first| struck(plan, first)) else { return };
+    let Some(key) = plan.injections.first().and_then(|first| hit(plan, first)) else { return };
     let (seed, ttl, count) = (plan.seed, plan.world.ttl, args.count("rivals"));
     for (client, done) in (1..).zip(&mut plan.clients) {
         let last = done.sections.last().map_or(0, |section| section.ordinal);
@@ -97,8 +97,8 @@ pub fn add_rivals(args: &Args, plan: &mut Plan) {
     }
 }
 
-/// The key that the section struck asks for; the first of all where no section is named.
-fn struck(plan: &Plan, injection: &Injection) -> Option<Key> {
+/// The key that the section hit asks for; the first of all where no section is named.
+fn hit(plan: &Plan, injection: &Injection) -> Option<Key> {
     let named = match &injection.when {
         When::Point { point, .. } => plan
             .clients

@@ -163,7 +163,7 @@ impl<'s> Worker<'s> {
         let key = &section.key;
         self.recorder.releasing(section.ordinal, key);
         // A plan may come from a file, and a release that fails at once takes no time.
-        let mut left = self.context.habits.releases.clamp(1, RELEASES_MAX);
+        let mut left = self.context.policy.releases.clamp(1, RELEASES_MAX);
         loop {
             left -= 1;
             match self.host.unless_cancelled(lock.release(grant.clone())).await {
@@ -278,7 +278,7 @@ impl<'s> Worker<'s> {
                 Ok(true) => self.recorder.renewed(grant),
                 Ok(false) => {
                     self.recorder.renewal_denied(&grant.key);
-                    if self.context.habits.heedless {
+                    if self.context.policy.ignores_loss {
                         continue;
                     }
                     self.recorder.aborted(&grant.key);
@@ -294,7 +294,7 @@ impl<'s> Worker<'s> {
 
     /// True if the advertised deadline has passed. A naive holder does not look, and a grant without one is never over.
     fn over(&self, grant: &Grant) -> bool {
-        if self.context.belief == Belief::Naive || self.context.habits.heedless {
+        if self.context.belief == Belief::Naive || self.context.policy.ignores_loss {
             return false;
         }
         let passed = grant.deadline.is_some_and(|deadline| self.recorder.has_passed(deadline));

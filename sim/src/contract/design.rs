@@ -154,7 +154,7 @@ impl Design {
     /// Whether its clients do the same in a run without faults while watchers only answer them: not those that wait for
     /// replicas, which watchers may write to, and not programs, of which nobody knows what they ask.
     #[must_use]
-    pub fn lets_watchers_rest(&self) -> bool {
+    pub fn lets_monitors_rest(&self) -> bool {
         !self.needs_replicas && self.parts.is_empty()
     }
 

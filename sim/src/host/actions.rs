@@ -29,6 +29,6 @@ impl Host {
 
     /// Records that an action made a difference: a reply became an error, a record was dropped.
     pub fn action_took_effect(&self, action: &AppliedAction) {
-        self.world.state().strike_host(action.injection, self.id);
+        self.world.state().hit_host(action.injection, self.id);
     }
 }

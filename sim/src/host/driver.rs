@@ -23,7 +23,7 @@ impl HostDriver {
         HostDriver { host: host.clone() }
     }
 
-    /// Comes to a protocol point and goes on when it is passed: a pause that strikes here is waited for.
+    /// Comes to a protocol point and goes on when it is passed: a pause that hits here is waited for.
     pub async fn pass(&self, access: Access) {
         self.host.world.state().before(self.host.id, access, None);
         self.gate().await;

@@ -64,7 +64,7 @@ impl Host {
     }
 
     /// Says that the client's section begins another attempt to acquire. For locks that ask again after a refusal: what
-    /// struck an attempt that came to nothing is told from what struck the one that was granted. A lock that keeps its
+    /// hit an attempt that came to nothing is told from what hit the one that was granted. A lock that keeps its
     /// place between two attempts says nothing: to it the whole wait is one.
     pub fn begin_attempt(&self) {
         self.world.state().begin_attempt(self.id);

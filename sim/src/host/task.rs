@@ -44,7 +44,7 @@ impl Host {
             }
             match call.as_mut().poll(cx) {
                 Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
-                // An action that strikes at a point within the call takes effect at the end of its step.
+                // An action that hits a point within the call takes effect at the end of its step.
                 Poll::Pending if self.world.state().is_cancelled(self.id, cx.waker()) => Poll::Ready(None),
                 Poll::Pending => Poll::Pending,
             }

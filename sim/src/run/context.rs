@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_model::plan::{ClientPlan, Habits};
+use picklock_model::plan::{ClientPlan, ClientPolicy};
 use picklock_model::trace::Belief;
 
 use crate::base::future::BoxFuture;
@@ -34,7 +34,7 @@ pub struct ClientContext {
     /// Whether its reads carry the fencing token too.
     pub fences_reads: bool,
     /// What it does with what its lock tells it.
-    pub habits: Habits,
+    pub policy: ClientPolicy,
     /// True if the guarded data lie in the design's own store: its lock changes them, and the resource is not used.
     pub own_data: bool,
 }

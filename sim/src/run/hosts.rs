@@ -23,17 +23,17 @@ pub(super) struct Hosts {
     pub(super) programs: Vec<HostProgram>,
     pub(super) bound: Bound,
     /// The fresh client at the end, and for how long it may stay.
-    pub(super) latecomer: Option<(HostId, Duration)>,
+    pub(super) final_client: Option<(HostId, Duration)>,
 }
 
 impl Hosts {
-    /// The hosts of a plan. Where `watchers_rest`, watchers answer clients and do nothing else.
-    pub(super) fn of(design: &Design, plan: &Plan, workload: &Workload, watchers_rest: bool) -> Hosts {
+    /// The hosts of a plan. Where `monitors_rest`, watchers answer clients and do nothing else.
+    pub(super) fn of(design: &Design, plan: &Plan, workload: &Workload, monitors_rest: bool) -> Hosts {
         let settings = design.settings(&plan.world);
         let members = design.members(&settings);
         let addresses = design.addresses(&members);
         let bound = Bound::of(design, plan, &settings);
-        let mut hosts = Hosts { infos: Vec::new(), programs: Vec::new(), bound, latecomer: None };
+        let mut hosts = Hosts { infos: Vec::new(), programs: Vec::new(), bound, final_client: None };
         let stock = plan.world.stock;
         let program: HostProgram = Arc::new(move |host| Box::pin(resource::serve(host, stock)));
         hosts.add(HostInfo::new(resource::HOST, Role::Resource), program);
@@ -42,9 +42,9 @@ impl Hosts {
         {
             let of_its_store = members.iter().filter(|other| other.store == member.store).cloned().collect();
             let (name, role) = (member.name.clone(), member.role);
-            let silent = role != Role::Watcher && store.is_real();
-            let may_rest = watchers_rest && role == Role::Watcher;
-            let program = server_program(store, member, of_its_store, &settings, may_rest);
+            let silent = role != Role::Monitor && store.is_real();
+            let passive = monitors_rest && role == Role::Monitor;
+            let program = server_program(store, member, of_its_store, &settings, passive);
             hosts.add(HostInfo { name, role, store: member.store, group: member.group, silent }, program);
         }
         let enter = entrance(design, plan, workload, &addresses, plan.world.wait);
@@ -53,11 +53,11 @@ impl Hosts {
             let info = HostInfo::new(&client.name, Role::Client);
             hosts.add(info, Arc::new(move |host| enter(host, client.clone())));
         }
-        if plan.world.latecomer {
+        if plan.world.final_client {
             let enter = entrance(design, plan, workload, &addresses, bound.asking());
             let span = keys(plan).len().min(KEYS_AT_THE_END) as u32 * (bound.asking() + 4 * plan.world.ttl);
-            hosts.latecomer = Some((HostId(hosts.infos.len() as u16), span));
-            hosts.add(HostInfo::new(LATECOMER, Role::Client), latecomer_program(plan, enter));
+            hosts.final_client = Some((HostId(hosts.infos.len() as u16), span));
+            hosts.add(HostInfo::new(FINAL_CLIENT, Role::Client), final_client_program(plan, enter));
         }
         hosts
     }
@@ -73,17 +73,17 @@ fn server_program(
     member: &Member,
     members: Vec<Member>,
     settings: &Settings,
-    may_rest: bool,
+    passive: bool,
 ) -> HostProgram {
     let (store, member, settings) = (store.clone(), member.clone(), settings.clone());
     Arc::new(move |host| {
         let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
-        store.serve(ServerContext { host, member, members, settings, may_rest })
+        store.serve(ServerContext { host, member, members, settings, passive })
     })
 }
 
 /// The name of the fresh client that asks for every key at the end.
-const LATECOMER: &str = "latecomer";
+const FINAL_CLIENT: &str = "latecomer";
 
 /// It asks for so many keys at most, those first of which it is not known that they are free.
 const KEYS_AT_THE_END: usize = 16;
@@ -97,7 +97,7 @@ fn keys(plan: &Plan) -> Vec<Key> {
     keys
 }
 
-fn latecomer_program(plan: &Plan, enter: Entrance) -> HostProgram {
+fn final_client_program(plan: &Plan, enter: Entrance) -> HostProgram {
     let all = keys(plan);
     // Where all only read, nobody need be able to write.
     let shared = plan.clients.iter().flat_map(|client| &client.sections).all(|section| section.shared);
@@ -112,7 +112,7 @@ fn latecomer_program(plan: &Plan, enter: Entrance) -> HostProgram {
                 SectionPlan { shared, ..section }
             };
             let sections = keys.into_iter().enumerate().map(section).collect();
-            enter(host, ClientPlan::new(LATECOMER, sections)).await;
+            enter(host, ClientPlan::new(FINAL_CLIENT, sections)).await;
         })
     })
 }
@@ -129,7 +129,7 @@ fn entrance(
 ) -> Entrance {
     let (connect, workload) = (Arc::clone(&design.client), Arc::clone(workload));
     let (ttl, stores, belief) = (plan.world.ttl, stores.to_vec(), design.belief);
-    let (fences_reads, habits, own_data) = (design.fences_reads, plan.world.habits, design.own_data);
+    let (fences_reads, policy, own_data) = (design.fences_reads, plan.world.policy, design.own_data);
     Arc::new(move |host, plan| {
         let (connect, workload) = (Arc::clone(&connect), Arc::clone(&workload));
         let context = Context { host: host.clone(), ttl, stores: stores.clone() };
@@ -151,7 +151,7 @@ fn entrance(
                 wait,
                 belief,
                 fences_reads,
-                habits,
+                policy,
                 own_data,
             })
             .await;

@@ -99,7 +99,7 @@ pub fn serve(
                 members.iter().filter(|other| other.store == member.store).cloned().collect();
             let program: HostProgram = Arc::new(move |host| {
                 let (member, members, settings) = (member.clone(), members.clone(), settings.clone());
-                start(ServerContext { host, member, members, settings, may_rest: false })
+                start(ServerContext { host, member, members, settings, passive: false })
             });
             cast.push((info, program));
         }

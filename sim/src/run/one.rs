@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use picklock_model::plan::Plan;
 use picklock_model::probe::{Probe, Seeing};
-use picklock_model::trace::{Belief, Latecomer, Role, Trace};
+use picklock_model::trace::{Belief, FinalClient, Role, Trace};
 
 use super::context::Workload;
 use super::hosts::Hosts;
@@ -51,16 +51,16 @@ pub fn run(
     workload: &Workload,
 ) -> Result<Run, Panicked> {
     let options = options.into();
-    let watchers_rest = options.shortened.is_some() && design.lets_watchers_rest();
-    let Hosts { infos, programs, bound, latecomer } = Hosts::of(design, plan, workload, watchers_rest);
+    let monitors_rest = options.shortened.is_some() && design.lets_monitors_rest();
+    let Hosts { infos, programs, bound, final_client } = Hosts::of(design, plan, workload, monitors_rest);
     let keeper = design.store.as_ref().filter(|_| options.wire).map(keeper_of);
     let world = Arc::new(World::new(plan, infos.clone(), options.seeing, keeper));
-    if let Some((host, span)) = latecomer {
-        world.state().expect_latecomer(host, span, bound.survives);
+    if let Some((host, span)) = final_client {
+        world.state().expect_final_client(host, span, bound.survives);
     }
     if let Some(shortened) = options.shortened {
         let mut state = world.state();
-        state.end_without_latecomer(shortened.last_section);
+        state.end_without_final_client(shortened.last_section);
         state.record_nothing();
     }
     let finished = catch_unwind(AssertUnwindSafe(|| match options.engine {
@@ -76,7 +76,7 @@ pub fn run(
     let mut state = world.state();
     state.heal_all();
     let end = state.now;
-    let (came, strikes, outages) = (state.ending.came, state.take_strikes(), state.take_outages());
+    let (came, hits, outages) = (state.ending.came, state.take_hits(), state.take_outages());
     let attempts = std::mem::take(&mut state.attempts);
     let (names, passed) = state.take_points();
     let (events, digest) = std::mem::take(&mut state.log).finish();
@@ -85,7 +85,7 @@ pub fn run(
     drop(remains);
     let trace = Trace {
         hosts: infos,
-        belief: if plan.world.habits.heedless { heedless(design.belief) } else { design.belief },
+        belief: if plan.world.policy.ignores_loss { ignores_loss(design.belief) } else { design.belief },
         exclusion: design.exclusion,
         reentrant: design.reentrant,
         quorum: design.topology.quorum(),
@@ -97,8 +97,8 @@ pub fn run(
         faults: plan.injections.iter().map(|injection| injection.fault.clone()).collect(),
         events,
         digest,
-        latecomer: latecomer.map(|(host, _)| Latecomer { host, came }),
-        strikes,
+        final_client: final_client.map(|(host, _)| FinalClient { host, came }),
+        hits,
         outages,
         attempts,
     };
@@ -109,7 +109,7 @@ pub fn run(
 }
 
 /// Whoever does not heed what it is told believes until it releases.
-fn heedless(belief: Belief) -> Belief {
+fn ignores_loss(belief: Belief) -> Belief {
     if belief == Belief::None { belief } else { Belief::Naive }
 }
 
@@ -117,7 +117,7 @@ fn heedless(belief: Belief) -> Belief {
 fn keeper_of(store: &Store) -> Keeper {
     let spec = Arc::clone(&store.spec);
     Keeper::new(Arc::new(move |role, request, bytes| match role {
-        Role::Store | Role::Replica | Role::Watcher => spec.decode(role, request, bytes),
+        Role::Leader | Role::Follower | Role::Monitor => spec.decode(role, request, bytes),
         Role::Client | Role::Resource => None,
     }))
 }

@@ -17,7 +17,7 @@ pub struct Options {
     pub(super) shortened: Option<Shortened>,
 }
 
-/// A run as far as faults could strike: the fresh client at the end does not come, nothing is recorded, and watchers rest
+/// A run as far as faults could hit: the fresh client at the end does not come, nothing is recorded, and watchers rest
 /// where the design lets them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shortened {
@@ -40,7 +40,7 @@ impl Options {
         self
     }
 
-    /// A run for the protocol points that clients pass, as far as faults could strike: if none strikes after `last_section` of a
+    /// A run for the protocol points that clients pass, as far as faults could hit: if none hits after `last_section` of a
     /// client, it is over when all are past it.
     #[must_use]
     pub fn for_points(last_section: Option<u32>) -> Options {

@@ -9,7 +9,7 @@ use crate::contract::lock::{Client, Grant, Lock, LockError};
 use crate::engine::Engine;
 use crate::world::World;
 use picklock_model::ids::Key;
-use picklock_model::plan::{ClientPlan, Habits, Latency, Plan, SectionPlan, Settings, WorldSpec};
+use picklock_model::plan::{ClientPlan, ClientPolicy, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
 
 struct NoLock;
@@ -37,8 +37,8 @@ fn plan() -> Plan {
             tcp_timeout: Duration::from_secs(15),
             store: Settings::default(),
             stock: 0,
-            latecomer: true,
-            habits: Habits::default(),
+            final_client: true,
+            policy: ClientPolicy::default(),
         },
         workload: "sleep".to_owned(),
         clients: vec![ClientPlan::new("client-1", vec![section])],

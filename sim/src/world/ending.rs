@@ -14,7 +14,7 @@ pub(crate) struct Ending {
     /// The run ends here at the latest.
     pub(crate) horizon: TrueTime,
     /// The host of the fresh client that asks for every key at the end, and how long that may take.
-    pub(super) latecomer: Option<(HostId, Duration)>,
+    pub(super) final_client: Option<(HostId, Duration)>,
     /// What the design claims to survive.
     pub(super) survives: Conditions,
     /// When it was let in.
@@ -33,7 +33,7 @@ impl Ending {
     pub(super) fn new(horizon: Duration) -> Ending {
         Ending {
             horizon: TrueTime(0) + horizon,
-            latecomer: None,
+            final_client: None,
             survives: Conditions::NONE,
             came: None,
             without_it: false,
@@ -58,7 +58,7 @@ pub(crate) enum Progress {
 /// Whether a client that has done its sections is wanted as a rival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// A fault lasts, or a section that it may have struck, and nobody asks for the lock: somebody should.
+    /// A fault lasts, or a section that it may have hit, and nobody asks for the lock: somebody should.
     Now,
     /// That may still come.
     Later,

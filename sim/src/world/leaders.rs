@@ -28,11 +28,11 @@ impl Leaders {
         let member = |host: &HostInfo| Member {
             store: host.store,
             group: host.group,
-            keeps: matches!(host.role, Role::Store | Role::Replica),
+            keeps: matches!(host.role, Role::Leader | Role::Follower),
         };
         let mut leaders = BTreeMap::new();
         let mut last = None;
-        for (at, host) in hosts.iter().enumerate().filter(|(_, host)| host.role == Role::Store) {
+        for (at, host) in hosts.iter().enumerate().filter(|(_, host)| host.role == Role::Leader) {
             leaders.entry(host.group).or_insert(HostId(at as u16));
             last = last.or(Some(host.group));
         }
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn each_group_has_a_leader_and_followers_of_its_own() {
-        use Role::{Client, Replica, Store};
-        let shards = [(Client, 0), (Store, 1), (Store, 2), (Replica, 1), (Replica, 2), (Replica, 2)];
+        use Role::{Client, Follower, Leader};
+        let shards = [(Client, 0), (Leader, 1), (Leader, 2), (Follower, 1), (Follower, 2), (Follower, 2)];
         let mut leaders = Leaders::new(&hosts(&shards));
         let alive = |_| true;
         assert_eq!(

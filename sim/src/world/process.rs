@@ -1,6 +1,6 @@
 //! A host's process: whether it runs, where in its section it is, what its clocks show.
 //!
-//! A pause that strikes between polls keeps the tasks from being polled. One that strikes inside a poll (at a write, a
+//! A pause that hits between polls keeps the tasks from being polled. One that hits inside a poll (at a write, a
 //! read, a clock) cannot stop the poll, so the process *owes* it: until the pause ends, its writes and reads are
 //! pending, its clocks show the time of resumption, and what it records carries that time.
 //!
@@ -42,7 +42,7 @@ pub(crate) enum Admission {
 pub struct AppliedAction {
     /// Its name.
     pub name: String,
-    /// How often it is to strike.
+    /// How often it is to hit.
     pub count: u32,
     /// The injection that asked for it.
     pub(crate) injection: u32,
@@ -63,7 +63,7 @@ pub(crate) struct Process {
     pub(crate) clock: Clock,
     pub(crate) rng: Stream,
     pub(crate) disk: BTreeMap<String, File>,
-    /// What the process last learned or decided: the default cause of what it does.
+    /// What the process last learned or hit_lock: the default cause of what it does.
     pub(super) context: Option<EventId>,
     /// The ordinal of the section that it is in, 0 before the first.
     pub(super) section: u32,
@@ -183,7 +183,7 @@ impl Process {
         self.phase == Phase::Acquire || self.lanes.values().any(|lane| lane.phase == Phase::Acquire)
     }
 
-    /// When the step that it is executing really happens: `now`, or the end of the halt that struck inside it.
+    /// When the step that it is executing really happens: `now`, or the end of the halt that hit inside it.
     pub(super) fn resumes_at(&self, now: TrueTime) -> TrueTime {
         self.halted.as_ref().map_or(now, |halt| halt.until.max(now))
     }

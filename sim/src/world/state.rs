@@ -16,7 +16,7 @@ use picklock_model::ids::{EventId, GrantId, HostId, Origin};
 use picklock_model::plan::{Injection, Plan};
 use picklock_model::probe::{Passed, Seeing};
 use picklock_model::time::{Monotonic, TrueTime};
-use picklock_model::trace::{Broken, HostInfo, Outage, Role, Strike, What};
+use picklock_model::trace::{Broken, Hit, HostInfo, Outage, Role, What};
 
 /// Everything that changes during a run.
 pub(crate) struct State {
@@ -31,13 +31,13 @@ pub(crate) struct State {
     pub(crate) log: Log,
     pub(super) injections: Vec<Injection>,
     /// True for the injections that have already been seen to make a difference.
-    pub(super) bit: Vec<bool>,
+    pub(super) took_effect: Vec<bool>,
     /// Where they did, in whose service, in how manieth attempt of that section, and when first.
-    pub(super) strikes: BTreeMap<(u32, HostId, Option<GrantId>, usize), TrueTime>,
+    pub(super) hits: BTreeMap<(u32, HostId, Option<GrantId>, usize), TrueTime>,
     /// When each section began an attempt to acquire.
     pub(crate) attempts: BTreeMap<GrantId, Vec<TrueTime>>,
     /// True once an action was applied.
-    pub(super) struck: bool,
+    pub(super) hit: bool,
     pub(crate) ending: Ending,
     /// Injections whose effect lasts at this moment.
     pub(super) unhealed: Vec<u32>,
@@ -88,10 +88,10 @@ impl State {
             oracle: Oracle::default(),
             log: Log::new(),
             injections: plan.injections.clone(),
-            bit: vec![false; plan.injections.len()],
-            strikes: BTreeMap::new(),
+            took_effect: vec![false; plan.injections.len()],
+            hits: BTreeMap::new(),
             attempts: BTreeMap::new(),
-            struck: false,
+            hit: false,
             ending: Ending::new(plan.world.horizon),
             unhealed: Vec::new(),
             outages: Vec::new(),
@@ -114,7 +114,7 @@ impl State {
         self.log = Log::telling(Box::new(|_| {}));
     }
 
-    /// What the process on this host takes for the present: later than true time while it owes a pause that struck
+    /// What the process on this host takes for the present: later than true time while it owes a pause that hit
     /// inside the step that it is executing.
     pub(crate) fn local_now(&self, host: HostId) -> TrueTime {
         self.processes[usize::from(host.0)].resumes_at(self.now)
@@ -153,23 +153,23 @@ impl State {
     }
 
     /// An injection made a difference to a host, and to the section that its process is in, if it is in one.
-    pub(crate) fn strike_host(&mut self, injection: u32, host: HostId) {
+    pub(crate) fn hit_host(&mut self, injection: u32, host: HostId) {
         let at_stake = self.processes[usize::from(host.0)].at_stake();
         if at_stake.is_empty() {
-            self.mark_bit(injection, host, None);
+            self.mark_effect(injection, host, None);
         }
-        at_stake.into_iter().for_each(|grant| self.mark_bit(injection, host, Some(grant)));
+        at_stake.into_iter().for_each(|grant| self.mark_effect(injection, host, Some(grant)));
     }
 
-    pub(crate) fn mark_bit(&mut self, injection: u32, host: HostId, grant: Option<GrantId>) {
+    pub(crate) fn mark_effect(&mut self, injection: u32, host: HostId, grant: Option<GrantId>) {
         let attempt = grant.and_then(|grant| self.attempts.get(&grant)).map_or(0, Vec::len);
-        self.strikes.entry((injection, host, grant, attempt)).or_insert(self.now);
-        if let Some(bit) = self.bit.get_mut(injection as usize)
-            && !*bit
+        self.hits.entry((injection, host, grant, attempt)).or_insert(self.now);
+        if let Some(done) = self.took_effect.get_mut(injection as usize)
+            && !*done
         {
-            *bit = true;
+            *done = true;
             let host = HostId(0);
-            self.log.push(self.now, host, None, None, None, What::Bit { injection });
+            self.log.push(self.now, host, None, None, None, What::TookEffect { injection });
         }
     }
 
@@ -180,7 +180,7 @@ impl State {
                 let count = self.records.entry(host).or_default();
                 *count = count.saturating_sub(1);
             }
-            What::Promoted => self.leaders.leads(host),
+            What::BecameLeader => self.leaders.leads(host),
             _ => {}
         }
     }
@@ -257,12 +257,12 @@ impl State {
     }
 
     /// Where the injections made a difference, in order of time.
-    pub(crate) fn take_strikes(&mut self) -> Vec<Strike> {
-        let strikes = std::mem::take(&mut self.strikes).into_iter();
-        let mut strikes: Vec<Strike> =
-            strikes.map(|((injection, host, grant, _), at)| Strike { injection, at, host, grant }).collect();
-        strikes.sort_by_key(|strike| strike.at);
-        strikes
+    pub(crate) fn take_hits(&mut self) -> Vec<Hit> {
+        let hits = std::mem::take(&mut self.hits).into_iter();
+        let mut hits: Vec<Hit> =
+            hits.map(|((injection, host, grant, _), at)| Hit { injection, at, host, grant }).collect();
+        hits.sort_by_key(|hit| hit.at);
+        hits
     }
 
     /// The names of the hosts, and the points passed by their numbers.

@@ -189,8 +189,8 @@ fn plan(args: &ServeArgs) -> Plan {
             latency: Latency { min: args.latency.start, max: args.latency.end },
             tcp_timeout: 15 * second,
             stock: 0,
-            latecomer: false,
-            habits: picklock_model::plan::Habits::default(),
+            final_client: false,
+            policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default()
                 .with_span("down_after", args.down_after)
                 .with_word("persistence", if args.persistent { "always" } else { "none" }),
@@ -216,8 +216,8 @@ fn news(event: &Event) -> Option<String> {
         What::Injected { text, .. } => format!("fault: {text}"),
         What::Healed { .. } => "the fault is over".to_owned(),
         What::Restarted => "starts again".to_owned(),
-        What::Promoted => "becomes a primary".to_owned(),
-        What::Demoted => "becomes a replica".to_owned(),
+        What::BecameLeader => "becomes a primary".to_owned(),
+        What::StoppedLeading => "becomes a replica".to_owned(),
         What::Noticed { text } => text.clone(),
         _ => return None,
     })

@@ -70,13 +70,13 @@ pub(super) struct Server {
 pub(super) fn servers(topology: Topology) -> Vec<Server> {
     let member = |name: String, store: u16, role| Member::new(name, store.into(), role);
     let primary =
-        |nth: u16| Server { member: member(format!("node-{nth}"), nth, Role::Store), what: "primary" };
+        |nth: u16| Server { member: member(format!("node-{nth}"), nth, Role::Leader), what: "primary" };
     let replica = |nth: u16| Server {
-        member: member(format!("replica-{nth}"), 1, Role::Replica),
+        member: member(format!("replica-{nth}"), 1, Role::Follower),
         what: "replica of node-1",
     };
     let sentinel = |nth: u16| Server {
-        member: member(format!("sentinel-{nth}"), 1, Role::Watcher),
+        member: member(format!("sentinel-{nth}"), 1, Role::Monitor),
         what: "Sentinel of node-1, as mymaster",
     };
     let (primaries, replicas, sentinels) = match topology {

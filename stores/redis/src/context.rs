@@ -41,7 +41,7 @@ pub(crate) struct ServerContext {
     /// The address by which the others know it, if that is not its host's name.
     pub(crate) announce: Option<(String, u16)>,
     /// True for a Sentinel that only has to answer: nothing fails, and nobody looks at what it sees.
-    pub(crate) may_rest: bool,
+    pub(crate) passive: bool,
     /// What it has of its own.
     pub(crate) own: Own,
 }
@@ -118,7 +118,7 @@ impl ServerContext {
                 max_lag: settings.span("max_lag"),
             },
             announce: context.member.door,
-            may_rest: context.may_rest,
+            passive: context.passive,
             host: context.host,
             own,
         }
@@ -127,13 +127,13 @@ impl ServerContext {
 
 impl ServerRole {
     fn of(context: &design::ServerContext) -> ServerRole {
-        let primary = || context.of_role(Role::Store).next().map(Member::address).unwrap_or_default();
+        let primary = || context.of_role(Role::Leader).next().map(Member::address).unwrap_or_default();
         match context.member.role {
-            Role::Replica => ServerRole::Replica { primary: primary() },
-            Role::Watcher => ServerRole::Sentinel {
+            Role::Follower => ServerRole::Replica { primary: primary() },
+            Role::Monitor => ServerRole::Sentinel {
                 primary: primary(),
-                replicas: context.of_role(Role::Replica).map(Member::address).collect(),
-                sentinels: (context.of_role(Role::Watcher))
+                replicas: context.of_role(Role::Follower).map(Member::address).collect(),
+                sentinels: (context.of_role(Role::Monitor))
                     .map(|member| SentinelPlace { host: member.name.clone(), address: member.address() })
                     .collect(),
             },

@@ -48,7 +48,7 @@ fn version() -> Option<String> {
 
 /// How a member runs. Sentinels keep nothing that a restart needs.
 pub(crate) fn server(member: &Member, members: &[Member], settings: &Settings) -> RealServer {
-    let persists = member.role != Role::Watcher && settings.word("persistence") != "none";
+    let persists = member.role != Role::Monitor && settings.word("persistence") != "none";
     let keeps = if persists { Keeps::Synced } else { Keeps::Nothing };
     RealServer { keeps, ..RealServer::new(command(member, members, settings)) }
 }
@@ -56,13 +56,13 @@ pub(crate) fn server(member: &Member, members: &[Member], settings: &Settings) -
 /// The command.
 fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
     let primary =
-        members.iter().find(|other| other.role == Role::Store).map_or("", |primary| primary.name.as_str());
+        members.iter().find(|other| other.role == Role::Leader).map_or("", |primary| primary.name.as_str());
     let words = |script: &str, rest: Vec<String>| {
         let shell = ["sh", "-c", script, "sh"].map(str::to_owned);
         shell.into_iter().chain(rest).collect()
     };
     match member.role {
-        Role::Watcher => words(WITH_FILE, vec![watch(member, members, settings, primary)]),
+        Role::Monitor => words(WITH_FILE, vec![watch(member, members, settings, primary)]),
         role => {
             let mut line = format!(
                 "redis-server --port {PORT} --bind 0.0.0.0 --protected-mode no --repl-diskless-sync-delay 0 \
@@ -74,7 +74,7 @@ fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<Stri
                 let lag = settings.span("max_lag").as_secs();
                 line.push_str(&format!(" --min-replicas-to-write {least} --min-replicas-max-lag {lag}"));
             }
-            if role == Role::Replica {
+            if role == Role::Follower {
                 line.push_str(&format!(" --replicaof {primary} {PORT}"));
             }
             let mut rest: Vec<String> = line.split(' ').map(str::to_owned).collect();
@@ -87,7 +87,7 @@ fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<Stri
 /// A Sentinel's file: whom it watches, and whom it knows already, as the simulated ones do when they begin.
 fn watch(member: &Member, members: &[Member], settings: &Settings, primary: &str) -> String {
     let of_role = |role| members.iter().filter(move |other| other.role == role);
-    let (name, quorum) = (sentinel::PRIMARY_NAME, of_role(Role::Watcher).count() / 2 + 1);
+    let (name, quorum) = (sentinel::PRIMARY_NAME, of_role(Role::Monitor).count() / 2 + 1);
     let down_after = i64::try_from(settings.span("down_after").as_millis()).unwrap_or(i64::MAX).max(1);
     let mut file = format!(
         "port {}\nbind 0.0.0.0\nprotected-mode no\nsentinel myid {}\nsentinel resolve-hostnames yes\n\
@@ -98,10 +98,10 @@ fn watch(member: &Member, members: &[Member], settings: &Settings, primary: &str
         member.name,
         sentinel::failover_timeout_ms(down_after),
     );
-    for replica in of_role(Role::Replica) {
+    for replica in of_role(Role::Follower) {
         file.push_str(&format!("sentinel known-replica {name} {} {PORT}\n", replica.name));
     }
-    for other in of_role(Role::Watcher).filter(|other| other.name != member.name) {
+    for other in of_role(Role::Monitor).filter(|other| other.name != member.name) {
         let (port, id) = (sentinel::PORT, sentinel::identifier(&other.name));
         file.push_str(&format!("sentinel known-sentinel {name} {} {port} {id}\n", other.name));
     }
@@ -116,7 +116,8 @@ mod tests {
     use super::*;
 
     fn members() -> Vec<Member> {
-        let all = [("node-1", Role::Store), ("replica-1-1", Role::Replica), ("sentinel-1-1", Role::Watcher)];
+        let all =
+            [("node-1", Role::Leader), ("replica-1-1", Role::Follower), ("sentinel-1-1", Role::Monitor)];
         all.map(|(name, role)| Member::new(name, 1, role)).to_vec()
     }
 

@@ -99,12 +99,13 @@ impl StoreSpec for Redis {
         let replicas = if topology.replicated { settings.count("replicas") as u32 } else { 0 };
         let sentinels = if topology.replicated { SENTINELS } else { 0 };
         let stores = || 1..=topology.stores;
-        let primaries = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Store));
+        let primaries = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Leader));
         let replicas = stores().flat_map(|store| {
-            (1..=replicas).map(move |nth| Member::new(format!("replica-{store}-{nth}"), store, Role::Replica))
+            (1..=replicas)
+                .map(move |nth| Member::new(format!("replica-{store}-{nth}"), store, Role::Follower))
         });
         let sentinels = stores().flat_map(|store| {
-            (1..=sentinels).map(move |nth| Member::new(sentinel(store, nth), store, Role::Watcher))
+            (1..=sentinels).map(move |nth| Member::new(sentinel(store, nth), store, Role::Monitor))
         });
         primaries.chain(replicas).chain(sentinels).collect()
     }
@@ -129,7 +130,7 @@ impl StoreSpec for Redis {
     }
 
     fn port(&self, role: Role) -> u16 {
-        if role == Role::Watcher { sentinel::PORT } else { PORT }
+        if role == Role::Monitor { sentinel::PORT } else { PORT }
     }
 
     fn url(&self, host: &str, port: u16) -> String {
@@ -141,9 +142,9 @@ impl StoreSpec for Redis {
         let (mut urls, mut sentinels) = (Vec::new(), Vec::new());
         for store in stores {
             match store {
-                StoreAddress::Host(name) => urls.push(self.url(name, self.port(Role::Store))),
+                StoreAddress::Host(name) => urls.push(self.url(name, self.port(Role::Leader))),
                 StoreAddress::Ask(names) => {
-                    let port = self.port(Role::Watcher);
+                    let port = self.port(Role::Monitor);
                     sentinels.extend(names.iter().map(|name| format!("{name}:{port}")));
                 }
             }

@@ -56,7 +56,7 @@ impl StoreSpec for ZooKeeper {
     fn members(&self, topology: Topology, _: &Settings) -> Vec<Member> {
         let of = |store: u32| {
             (1..=self.members).map(move |nth| {
-                let role = if nth == 1 { Role::Store } else { Role::Replica };
+                let role = if nth == 1 { Role::Leader } else { Role::Follower };
                 Member::new(format!("node-{nth}"), store, role)
             })
         };

@@ -220,7 +220,7 @@ impl Recording {
         }
         if let (Some(role), Some(known)) = (line.role, host.role)
             && role != known
-            && (role, known) != (Role::Replica, Role::Store)
+            && (role, known) != (Role::Follower, Role::Leader)
         {
             return Err(Fault::of("role", "its earlier lines say something else: put this line before them"));
         }
@@ -238,9 +238,9 @@ impl Recording {
         match (known, role) {
             _ if known == role => return Ok(()),
             // A database keeps locks and what they guard.
-            (Role::Replica, Role::Store) | (Role::Store | Role::Replica, Role::Resource) => return Ok(()),
-            (Role::Resource, Role::Store) => {
-                host.role = Some(Role::Store);
+            (Role::Follower, Role::Leader) | (Role::Leader | Role::Follower, Role::Resource) => return Ok(()),
+            (Role::Resource, Role::Leader) => {
+                host.role = Some(Role::Leader);
                 return Ok(());
             }
             _ => {}

@@ -63,8 +63,8 @@ impl Recording {
             Operation::Deleted => What::Deleted { key },
             Operation::Expired => What::Expired { key, overdue_ns: 0 },
             Operation::Lost => What::Lost { key },
-            Operation::Promoted => What::Promoted,
-            Operation::Demoted => What::Demoted,
+            Operation::Promoted => What::BecameLeader,
+            Operation::Demoted => What::StoppedLeading,
             Operation::Read => What::ResourceRead { key, value, token },
             Operation::Written => What::ResourceWritten { key, value, token },
             Operation::Taken => What::ResourceTaken {

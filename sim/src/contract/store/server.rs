@@ -86,9 +86,9 @@ pub struct ServerContext {
     /// The parameters of its kind; each has a value.
     pub settings: Settings,
     /// True in a run without faults that nobody looks at but for what clients pass through
-    /// ([`Design::lets_watchers_rest`](super::design::Design::lets_watchers_rest)): a watcher need not watch there, and only
+    /// ([`Design::lets_monitors_rest`](super::design::Design::lets_monitors_rest)): a watcher need not watch there, and only
     /// has to answer.
-    pub may_rest: bool,
+    pub passive: bool,
 }
 
 impl ServerContext {

@@ -30,13 +30,13 @@ pub trait StoreSpec: Send + Sync + 'static {
     /// The hosts of so many stores, in the order in which they are started.
     fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
         let _ = settings;
-        (1..=topology.stores).map(|store| Member::new(format!("node-{store}"), store, Role::Store)).collect()
+        (1..=topology.stores).map(|store| Member::new(format!("node-{store}"), store, Role::Leader)).collect()
     }
 
     /// Where clients find a store, counted from 1.
     fn address(&self, store: u32, topology: Topology, members: &[Member]) -> StoreAddress {
         let _ = topology;
-        let first = members.iter().find(|member| member.store == store && member.role == Role::Store);
+        let first = members.iter().find(|member| member.store == store && member.role == Role::Leader);
         StoreAddress::Host(first.map(|member| member.name.clone()).unwrap_or_default())
     }
 
@@ -73,7 +73,7 @@ pub trait StoreSpec: Send + Sync + 'static {
             StoreAddress::Host(name) => std::slice::from_ref(name),
             StoreAddress::Ask(names) => names,
         });
-        let urls: Vec<String> = names.map(|name| self.url(name, self.port(Role::Store))).collect();
+        let urls: Vec<String> = names.map(|name| self.url(name, self.port(Role::Leader))).collect();
         vec![(STORES, urls.join(","))]
     }
 

@@ -18,7 +18,7 @@ impl State {
         if self.faults_are_over() {
             return;
         }
-        self.struck = true;
+        self.hit = true;
         let entry = self.injections[injection as usize].clone();
         let hosts = self.resolve(&entry.target);
         let text = self.describe(&entry.action, &hosts);
@@ -79,7 +79,7 @@ impl State {
                 self.process(host).clock.step_wall(now, *by_ns);
                 self.record_act(host, None, What::ClockStepped { by_ns: *by_ns });
                 self.reschedule(host);
-                self.bite_if_relied_upon(host, injection);
+                self.takes_effect_if_relied_upon(host, injection);
             }
             Action::SetDrift { ppm } => {
                 let now = self.now;
@@ -87,20 +87,20 @@ impl State {
                 self.record_act(host, None, What::DriftSet { ppm: *ppm });
                 self.reschedule(host);
                 if *ppm != 0 {
-                    self.strike_host(injection, host);
+                    self.hit_host(injection, host);
                 }
             }
             Action::DropConnections { to } => {
                 for other in self.resolve(to) {
                     if self.drop_connections(host, other) {
-                        self.strike_host(injection, host);
+                        self.hit_host(injection, host);
                     }
                 }
             }
             Action::Own { name, count } => self.apply_own(host, name, *count, injection),
             Action::Cancel => self.cancel(host, injection),
             #[cfg(feature = "made-up-act")]
-            Action::MadeUp => self.strike_host(injection, host),
+            Action::MadeUp => self.hit_host(injection, host),
             Action::LoseRequest { to } => {
                 for other in self.resolve(to) {
                     self.network.lose_next(host, other, injection);
@@ -150,14 +150,14 @@ impl State {
     }
 
     /// A clock matters to a store that keeps records and to a client that holds or waits.
-    fn bite_if_relied_upon(&mut self, host: HostId, injection: u32) {
+    fn takes_effect_if_relied_upon(&mut self, host: HostId, injection: u32) {
         let process = &self.processes[usize::from(host.0)];
         let relied = match self.role(host) {
             Role::Client => process.in_section() || process.has_deadline(),
             _ => self.keeps_records(host),
         };
         if relied {
-            self.strike_host(injection, host);
+            self.hit_host(injection, host);
         }
     }
 

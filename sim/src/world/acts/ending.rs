@@ -13,13 +13,13 @@ use picklock_model::trace::{Conditions, Extent, HostInfo, Role};
 impl State {
     /// At the end the client on this host is let in, once every other is done and all faults have healed, for so long.
     /// A design that survives a minority of stores down lets it in at the horizon if no more than that is broken then.
-    pub(crate) fn expect_latecomer(&mut self, host: HostId, span: Duration, survives: Conditions) {
-        self.ending.latecomer = Some((host, span));
+    pub(crate) fn expect_final_client(&mut self, host: HostId, span: Duration, survives: Conditions) {
+        self.ending.final_client = Some((host, span));
         self.ending.survives = survives;
     }
 
     /// The run is over when the fresh client would be let in, and clients count as done when they are past this section.
-    pub(crate) fn end_without_latecomer(&mut self, last_section: Option<u32>) {
+    pub(crate) fn end_without_final_client(&mut self, last_section: Option<u32>) {
         self.ending.without_it = true;
         self.ending.last_section = last_section;
     }
@@ -37,7 +37,7 @@ impl State {
         if !self.oracle.nothing_in_flight() {
             return Progress::Busy;
         }
-        match self.ending.latecomer {
+        match self.ending.final_client {
             Some((_, span)) if self.ending.came.is_none() => self.let_in(span),
             _ => Progress::Over,
         }
@@ -55,7 +55,7 @@ impl State {
     pub(crate) fn at_horizon(&mut self, hosts: &[HostInfo]) -> Progress {
         let horizon = self.ending.horizon;
         self.advance(horizon);
-        match self.ending.latecomer {
+        match self.ending.final_client {
             Some((_, span))
                 if self.ending.came.is_none()
                     && Extent::of(hosts, &self.broken()).leaves_stores(self.ending.survives) =>
@@ -81,16 +81,16 @@ impl State {
         let over = process.finished
             || (process.life == Life::Dead && !process.restarting)
             || self.ending.last_section.is_some_and(|last| process.is_past(last));
-        let comes_later = self.ending.came.is_none() && self.is_latecomer(host);
+        let comes_later = self.ending.came.is_none() && self.is_final_client(host);
         self.roles[host] == Role::Client && !over && !comes_later
     }
 
     /// True if this is the host of the fresh client.
-    pub(in crate::world) fn is_latecomer(&self, host: usize) -> bool {
-        self.ending.latecomer.is_some_and(|(latecomer, _)| usize::from(latecomer.0) == host)
+    pub(in crate::world) fn is_final_client(&self, host: usize) -> bool {
+        self.ending.final_client.is_some_and(|(final_client, _)| usize::from(final_client.0) == host)
     }
 
-    /// True if no fault strikes any more: the fresh client is to find out what those before left behind.
+    /// True if no fault hits any more: the fresh client is to find out what those before left behind.
     pub(in crate::world) fn faults_are_over(&self) -> bool {
         self.ending.came.is_some()
     }
@@ -105,7 +105,7 @@ impl State {
 
     /// A section begins to ask for a key.
     pub(crate) fn open_section(&mut self, host: HostId, section: u32, key: &Key) {
-        if self.ending.latecomer.is_some() {
+        if self.ending.final_client.is_some() {
             self.ending.open.insert((host, section), key.clone());
         }
     }
@@ -131,7 +131,7 @@ impl State {
     /// Whether a client that stands by is wanted as a rival.
     pub(crate) fn wanted(&self, host: HostId) -> Wanted {
         let others = || {
-            let other = |at: &usize| *at != usize::from(host.0) && !self.is_latecomer(*at);
+            let other = |at: &usize| *at != usize::from(host.0) && !self.is_final_client(*at);
             let clients = (0..self.processes.len()).filter(|at| self.roles[*at] == Role::Client);
             clients.filter(other).map(|at| &self.processes[at])
         };
@@ -143,6 +143,6 @@ impl State {
         }
         let at_work = others().any(|other| !other.standing_by && other.in_section());
         let asked_for = others().any(|other| other.runs() && other.asks());
-        if self.struck && (lasts || at_work) && !asked_for { Wanted::Now } else { Wanted::Later }
+        if self.hit && (lasts || at_work) && !asked_for { Wanted::Now } else { Wanted::Later }
     }
 }

@@ -71,7 +71,7 @@ impl State {
         let sent = self.log.push(at, from, origin.cause, Some(side.conn), origin.grant, what);
         if let Some(at) = self.network.losses.iter().position(|(f, t, _)| *f == from && *t == to) {
             let (_, _, injection) = self.network.losses.remove(at);
-            self.mark_bit(injection, from, origin.grant);
+            self.mark_effect(injection, from, origin.grant);
             self.launch(side.conn, side.sends, Flight::Rst(Disconnect::Reset));
             self.end_side(side, Disconnect::Reset);
             return sent;
@@ -121,10 +121,10 @@ impl State {
         let now = self.now;
         self.network.delays.retain(|delay| delay.until >= now && delay.left != Some(0));
         let mut total = Duration::ZERO;
-        let (mut bitten, mut spent) = (Vec::new(), Vec::new());
+        let (mut affecting, mut spent) = (Vec::new(), Vec::new());
         for delay in self.network.delays.iter_mut().filter(|delay| delay.from == from && delay.to == to) {
             total += delay.by;
-            bitten.push(delay.injection);
+            affecting.push(delay.injection);
             if let Some(left) = &mut delay.left {
                 *left -= 1;
                 if *left == 0 {
@@ -132,7 +132,7 @@ impl State {
                 }
             }
         }
-        bitten.into_iter().for_each(|injection| self.mark_bit(injection, from, grant));
+        affecting.into_iter().for_each(|injection| self.mark_effect(injection, from, grant));
         (total, spent)
     }
 
@@ -211,7 +211,7 @@ impl State {
         };
         if let Some(injection) = cut {
             let own = || self.grant_of(from).filter(|_| self.role(from) == Role::Client);
-            self.mark_bit(injection, from, grant.or_else(own));
+            self.mark_effect(injection, from, grant.or_else(own));
         }
         let give_up = self.now + self.network.tcp_timeout;
         self.queue.push(give_up, Pending::GiveUp { conn, direction, segment });

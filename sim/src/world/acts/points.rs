@@ -1,4 +1,4 @@
-//! Injections wait for protocol points, and strike there.
+//! Injections wait for protocol points, and hit there.
 
 use crate::world::points::*;
 use crate::world::queue::Pending;
@@ -39,11 +39,11 @@ impl State {
         });
     }
 
-    /// The process is about to pass a point. What waits there strikes now.
+    /// The process is about to pass a point. What waits there hits now.
     #[inline]
     pub(crate) fn before(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
         if !self.process(host).armed.is_empty() {
-            self.strike(host, access, peer, Edge::Before);
+            self.hit(host, access, peer, Edge::Before);
         }
     }
 
@@ -59,18 +59,18 @@ impl State {
         if self.seeing != Seeing::Nothing {
             self.see(host, access, peer);
         }
-        self.strike(host, access, peer, Edge::After);
+        self.hit(host, access, peer, Edge::After);
         *self.process(host).passed.count(access, peer) += 1;
     }
 
-    fn strike(&mut self, host: HostId, access: Access, peer: Option<HostId>, edge: Edge) {
+    fn hit(&mut self, host: HostId, access: Access, peer: Option<HostId>, edge: Edge) {
         let process = &mut self.processes[usize::from(host.0)];
         let (section, phase) = (process.section, process.phase);
         if !process.armed.iter().any(|armed| armed.section == section && armed.phase == phase) {
             return;
         }
         let nth = *process.passed.count(access, peer);
-        let mut struck = Vec::new();
+        let mut hit = Vec::new();
         process.armed.retain(|armed| {
             let here = armed.section == section
                 && armed.phase == phase
@@ -79,11 +79,11 @@ impl State {
                 && armed.nth == nth
                 && armed.edge == edge;
             if here {
-                struck.push(armed.injection);
+                hit.push(armed.injection);
             }
             !here
         });
-        for injection in struck {
+        for injection in hit {
             match self.injections[injection as usize].when {
                 When::Point { after, .. } if !after.is_zero() => {
                     let at = self.local_now(host) + after;
@@ -96,7 +96,7 @@ impl State {
 
     fn see(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
         let client = self.role(host) == Role::Client;
-        if self.is_latecomer(usize::from(host.0)) || !(client || self.seeing == Seeing::Everything) {
+        if self.is_final_client(usize::from(host.0)) || !(client || self.seeing == Seeing::Everything) {
             return;
         }
         let process = &mut self.processes[usize::from(host.0)];

@@ -87,7 +87,7 @@ impl State {
         let process = self.process(host);
         match process.cancelled.take() {
             Some(injection) => {
-                self.strike_host(injection, host);
+                self.hit_host(injection, host);
                 true
             }
             None => {
@@ -116,7 +116,7 @@ impl State {
         match process.park(waker) {
             None => Admission::Run,
             Some(injection) => {
-                self.strike_host(injection, host);
+                self.hit_host(injection, host);
                 Admission::Wait
             }
         }
@@ -214,9 +214,9 @@ impl State {
             self.breaks(injection, Broken::Dead(host));
         }
         if owns_records {
-            self.mark_bit(injection, host, None);
+            self.mark_effect(injection, host, None);
         }
-        at_stake.into_iter().for_each(|grant| self.mark_bit(injection, host, Some(grant)));
+        at_stake.into_iter().for_each(|grant| self.mark_effect(injection, host, Some(grant)));
         if let Some(after) = restart_after {
             self.unhealed.push(injection);
             self.queue.push(now + after, Pending::Restart { host, injection });

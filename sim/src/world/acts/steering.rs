@@ -38,7 +38,7 @@ impl State {
             let When::At { at_ns } = entry.when else { continue };
             let injection = self.injections.len() as u32;
             self.injections.push(entry);
-            self.bit.push(false);
+            self.took_effect.push(false);
             self.queue.push(self.now + at_ns.since(TrueTime(0)), Pending::Action { injection });
         }
     }

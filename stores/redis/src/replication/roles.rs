@@ -12,7 +12,7 @@ impl Node {
             return false;
         }
         self.replication.role_changed = true;
-        self.store.effects.events.push(What::Promoted);
+        self.store.effects.events.push(What::BecameLeader);
         let name = self.replication.new_name();
         self.replication.history.shift(name);
         self.cut_replicas();
@@ -26,7 +26,7 @@ impl Node {
         let resumable = old.as_ref().is_none_or(|old| old.resumable);
         let mut upstream = Upstream::new(host, port, resumable);
         if old.is_none() {
-            self.store.effects.events.push(What::Demoted);
+            self.store.effects.events.push(What::StoppedLeading);
             self.replication.history.resume(None);
             self.unblock_all();
         } else {

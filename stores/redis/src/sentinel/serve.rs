@@ -51,7 +51,7 @@ const RECEIVED_MAX: usize = 16 * 1024 * 1024;
 /// Runs the Sentinel that this context is for until its host stops.
 pub(crate) async fn serve(context: ServerContext) {
     let Some(sentinel) = begin(&context) else { return };
-    let may_rest = context.may_rest;
+    let passive = context.passive;
     let run_id =
         context.own.salt.map(|salt| identifier(&format!("{salt:x}{}", context.host.rng().below(u64::MAX))));
     let server = Arc::new(Server {
@@ -70,7 +70,7 @@ pub(crate) async fn serve(context: ServerContext) {
         shared.front.sentinel.save();
         server.follow_up(&mut shared);
     }
-    let timer = (!may_rest).then(|| server.host.spawn(tick(Arc::clone(&server))));
+    let timer = (!passive).then(|| server.host.spawn(tick(Arc::clone(&server))));
     // The port is free: a host runs one Sentinel, and this is its start.
     let Ok(listener) = server.host.bind(PORT).await else { return };
     loop {

@@ -15,29 +15,29 @@ use crate::version::Version;
 /// When the primary dies or is cut off.
 const STRUCK: Duration = Duration::from_millis(1500);
 
-/// What the Sentinels said and the nodes became, with the milliseconds since the primary was struck.
+/// What the Sentinels said and the nodes became, with the milliseconds since the primary was hit.
 fn told(run: &Run) -> Vec<(i64, String)> {
-    let struck = STRUCK.as_millis() as i64;
+    let hit = STRUCK.as_millis() as i64;
     let events = run.trace.events.iter();
     let told = events.filter_map(|event| {
         let text = match &event.what {
             What::Noticed { text } => text.clone(),
-            What::Promoted => "promoted".to_owned(),
-            What::Demoted => "demoted".to_owned(),
+            What::BecameLeader => "promoted".to_owned(),
+            What::StoppedLeading => "demoted".to_owned(),
             _ => return None,
         };
-        let at = (event.at.0 / 1_000_000).cast_signed() - struck;
+        let at = (event.at.0 / 1_000_000).cast_signed() - hit;
         Some((at, format!("{} {text}", run.trace.host_name(event.host))))
     });
     told.collect()
 }
 
-fn struck(seed: u64, replicas: u32, seconds: u64, action: Action) -> World {
+fn hit(seed: u64, replicas: u32, seconds: u64, action: Action) -> World {
     let world = World { seconds, seed, ..World::replicated(replicas) };
     world.at(STRUCK.as_millis() as u64, "node-1", action)
 }
 
-/// When something was first said or done, in milliseconds since the primary was struck.
+/// When something was first said or done, in milliseconds since the primary was hit.
 fn first(told: &[(i64, String)], what: &str) -> i64 {
     let found = told.iter().find(|(at, text)| *at > 0 && text.contains(what));
     found.unwrap_or_else(|| panic!("nobody says {what}: {told:#?}")).0
@@ -85,7 +85,7 @@ fn a_failover_takes_the_time_that_it_takes_real_sentinels() {
 #[test]
 fn an_old_primary_takes_writes_until_it_is_demoted_and_loses_them() {
     let action = Action::Crash { power_loss: false, restart_after: Some(ms(3000)) };
-    let events = struck(1, 2, 20, action).play(|host| {
+    let events = hit(1, 2, 20, action).play(|host| {
         Box::pin(async move {
             host.sleep(ms(1000)).await;
             let mut link = Link::to(&host, "node-1", PORT).await;
@@ -119,7 +119,7 @@ fn an_old_primary_takes_writes_until_it_is_demoted_and_loses_them() {
 #[test]
 fn the_writes_of_a_primary_that_was_cut_off_vanish() {
     let cut = |to: &str| Action::Cut { to: Target::host(to), both: true, lasts: ms(5000) };
-    let mut world = struck(2, 1, 22, cut("replica-1-1"));
+    let mut world = hit(2, 1, 22, cut("replica-1-1"));
     for sentinel in ["sentinel-1-1", "sentinel-1-2", "sentinel-1-3"] {
         world = world.at(STRUCK.as_millis() as u64, "node-1", cut(sentinel));
     }
@@ -148,7 +148,7 @@ fn the_writes_of_a_primary_that_was_cut_off_vanish() {
 #[test]
 fn without_most_of_the_sentinels_there_is_no_failover() {
     let dead = Action::Crash { power_loss: true, restart_after: None };
-    let world = struck(1, 2, 15, dead.clone());
+    let world = hit(1, 2, 15, dead.clone());
     let world = world.at(1000, "sentinel-1-2", dead.clone()).at(1000, "sentinel-1-3", dead);
     let told = told(&world.run(|_| Box::pin(async {})));
     assert!(told.iter().any(|(_, text)| text.contains("+sdown master")));
@@ -170,7 +170,7 @@ fn a_sentinel_that_stood_still_does_not_act_for_thirty_seconds() {
 #[test]
 fn clients_are_told_where_the_primary_is() {
     let action = Action::Crash { power_loss: false, restart_after: None };
-    struck(3, 2, 12, action).crash(5000, "sentinel-1-1", 100).play(|host| {
+    hit(3, 2, 12, action).crash(5000, "sentinel-1-1", 100).play(|host| {
         Box::pin(async move {
             let mut asker = Link::to(&host, "sentinel-1-2", sentinel::PORT).await;
             let text = |reply: Reply| format!("{reply:?}");
@@ -217,7 +217,7 @@ fn a_failover_is_over_when_runs_expect_progress_again() {
     for down_after in [100, 200, 1000] {
         for seed in 1..=40 {
             let action = Action::Crash { power_loss: seed % 2 == 0, restart_after: None };
-            let world = World { down_after: ms(down_after), ..struck(seed, 1, 12, action) };
+            let world = World { down_after: ms(down_after), ..hit(seed, 1, 12, action) };
             let at = first(&told(&world.run(|_| Box::pin(async {}))), "+switch-master");
             assert!(
                 at < 2 * down_after.cast_signed() + 2000,
@@ -231,7 +231,7 @@ fn a_failover_is_over_when_runs_expect_progress_again() {
 fn lease_after_promotion(ahead: Duration, version: Version) -> Duration {
     let step = Action::StepClock { by_ns: i64::try_from(ahead.as_nanos()).unwrap() };
     let dies = Action::Crash { power_loss: false, restart_after: None };
-    let world = World { version, ..struck(1, 1, 15, dies) };
+    let world = World { version, ..hit(1, 1, 15, dies) };
     let run = world.at(200, "replica-1-1", step).run(|host| {
         Box::pin(async move {
             host.sleep(ms(1000)).await;

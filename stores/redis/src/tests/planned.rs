@@ -140,6 +140,6 @@ fn a_run_with_a_planned_failover_repeats_itself() {
         })
     };
     let (first, second) = (run(), run());
-    assert!(first.trace.events.iter().any(|event| matches!(event.what, What::Promoted)));
+    assert!(first.trace.events.iter().any(|event| matches!(event.what, What::BecameLeader)));
     assert_eq!(first.trace.digest, second.trace.digest);
 }

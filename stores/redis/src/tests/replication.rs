@@ -314,7 +314,7 @@ fn a_promoted_replicas_sibling_goes_on_without_a_copy() {
     let offset = group.members[0].node.offset();
     assert_eq!(group.run(1, "REPLICAOF NO ONE"), "OK");
     assert!(group.members[1].node.replication.role_changed);
-    assert_eq!(group.take_events(1).last(), Some(&What::Promoted));
+    assert_eq!(group.take_events(1).last(), Some(&What::BecameLeader));
     assert_ne!(group.info(1, "master_replid"), old);
     assert_eq!(
         (group.info(1, "master_replid2"), group.info(1, "second_repl_offset")),
@@ -334,7 +334,7 @@ fn a_promoted_replicas_sibling_goes_on_without_a_copy() {
     group.take_wire();
     group.link(0, 1);
     assert!(group.take_wire().contains("+FULLRESYNC "));
-    assert_eq!(group.take_events(0)[2..], [What::Demoted, What::Lost { key: key("stray") }]);
+    assert_eq!(group.take_events(0)[2..], [What::StoppedLeading, What::Lost { key: key("stray") }]);
 }
 
 #[test]

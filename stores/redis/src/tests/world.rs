@@ -128,8 +128,8 @@ impl World {
             What::Deleted { key } => Some(format!("deleted {key}")),
             What::Expired { key, .. } => Some(format!("expired {key}")),
             What::Lost { key } => Some(format!("lost {key}")),
-            What::Promoted => Some("promoted".to_owned()),
-            What::Demoted => Some("demoted".to_owned()),
+            What::BecameLeader => Some("promoted".to_owned()),
+            What::StoppedLeading => Some("demoted".to_owned()),
             _ => None,
         };
         let events = trace.events.iter();
@@ -162,8 +162,8 @@ impl World {
                 latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
                 tcp_timeout: Duration::from_secs(15),
                 stock: 0,
-                latecomer: false,
-                habits: picklock_model::plan::Habits::default(),
+                final_client: false,
+                policy: picklock_model::plan::ClientPolicy::default(),
                 store: Settings::default()
                     .with_count("replicas", self.replicas.into())
                     .with_word("persistence", self.persistence)
@@ -319,8 +319,8 @@ fn own(name: &str, count: u32) -> Action {
     Action::Own { name: name.to_owned(), count }
 }
 
-fn strikes(run: &Run) -> usize {
-    run.trace.events.iter().filter(|event| matches!(event.what, What::Bit { .. })).count()
+fn hits(run: &Run) -> usize {
+    run.trace.events.iter().filter(|event| matches!(event.what, What::TookEffect { .. })).count()
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn commands_that_write_are_answered_with_errors_so_many_times() {
             assert_eq!(link.call("DEL k").await, Reply::Integer(1), "not any more");
         })
     });
-    assert_eq!(strikes(&run), 1);
+    assert_eq!(hits(&run), 1);
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn an_action_that_finds_nothing_to_refuse_or_drop_makes_no_difference() {
             assert_eq!(call(&host, "node-1", "GET eternal").await, Reply::text("v"));
         })
     });
-    assert_eq!(strikes(&run), 0);
+    assert_eq!(hits(&run), 0);
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn keys_with_a_lease_are_dropped_here_and_on_the_replicas() {
             }
         })
     });
-    assert_eq!(strikes(&run), 1);
+    assert_eq!(hits(&run), 1);
     let lost = run.trace.events.iter().filter(|event| matches!(event.what, What::Lost { .. }));
     let lost: Vec<&str> = lost.map(|event| run.trace.host_name(event.host)).collect();
     assert_eq!(lost, ["node-1"; 2], "the replica was told, as of any deletion");
@@ -396,7 +396,7 @@ fn a_replica_drops_nothing_of_its_own() {
             assert_eq!(call(&host, "replica-1-1", "GET k").await, Reply::text("v"));
         })
     });
-    assert_eq!(strikes(&run), 0);
+    assert_eq!(hits(&run), 0);
 }
 
 #[test]

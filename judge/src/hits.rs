@@ -1,6 +1,6 @@
-//! Whether a fault decided something: whether it struck what was granted, what blocks others, or who waits behind it.
+//! Whether a fault decided something: whether it hit what was granted, what blocks others, or who waits behind it.
 //!
-//! That a fault *bit* says only that it delayed something. It decided something if it struck
+//! That a fault *bit* says only that it delayed something. It decided something if it hit
 //!
 //! - an attempt of a section that was granted, or one that left a record behind that outlived it;
 //! - a grant, until its section had let it go;
@@ -9,8 +9,8 @@
 //! - a server that kept at that time the record of a grant that was held; or any server while a grant was held, where it says nothing
 //!   of its records, or has none whose name tells that it is the lock's.
 //!
-//! A change of the clock's rate lasts from then on: it strikes whatever is held later. Without a lock, a
-//! section is struck that goes on to make its change.
+//! A change of the clock's rate lasts from then on: it hits whatever is held later. Without a lock, a
+//! section is hit that goes on to make its change.
 
 use std::collections::BTreeSet;
 use std::mem::discriminant;
@@ -18,54 +18,54 @@ use std::mem::discriminant;
 use picklock_model::plan::{Action, Effect, Injection, Plan};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Belief;
-use picklock_model::trace::{Event, Role, Strike, What};
+use picklock_model::trace::{Event, Hit, Role, What};
 
 use crate::history::{Attempt, Granted, History, Section};
 
 /// The faults that decided something, with each kind of action that they have.
-pub fn decisive(plan: &Plan, history: &History<'_>) -> BTreeSet<String> {
-    let strikes = history.trace.strikes.iter();
-    let decisive: Vec<&Injection> = strikes
-        .filter_map(|strike| {
-            let injection = plan.injections.get(strike.injection as usize)?;
-            decides(history, strike, &injection.action).then_some(injection)
+pub fn that_hit_the_lock(plan: &Plan, history: &History<'_>) -> BTreeSet<String> {
+    let hits = history.trace.hits.iter();
+    let decisive: Vec<&Injection> = hits
+        .filter_map(|hit| {
+            let injection = plan.injections.get(hit.injection as usize)?;
+            decides(history, hit, &injection.action).then_some(injection)
         })
         .collect();
     whole(plan, &decisive)
 }
 
-/// The faults that struck with each kind of action that they have, by the injections that did.
-pub fn whole(plan: &Plan, struck: &[&Injection]) -> BTreeSet<String> {
+/// The faults that hit with each kind of action that they have, by the injections that did.
+pub fn whole(plan: &Plan, hit: &[&Injection]) -> BTreeSet<String> {
     let has = |part: &Injection| {
-        struck.iter().any(|other| {
+        hit.iter().any(|other| {
             other.fault == part.fault && discriminant(&other.action) == discriminant(&part.action)
         })
     };
     let missed: BTreeSet<&str> =
         plan.injections.iter().filter(|part| !has(part)).map(|part| part.fault.as_str()).collect();
-    let whole = struck.iter().map(|part| part.fault.clone());
+    let whole = hit.iter().map(|part| part.fault.clone());
     whole.filter(|fault| !missed.contains(fault.as_str())).collect()
 }
 
-fn decides(history: &History<'_>, strike: &Strike, action: &Action) -> bool {
+fn decides(history: &History<'_>, hit: &Hit, action: &Action) -> bool {
     let lasts = action.effect() == Effect::Rate;
     let hits = |section: &Section<'_>| {
-        is_at_stake(history, section, strike.at)
-            || (stops_process(action) && waits_behind_a_holder(history, section, strike.at))
+        is_at_stake(history, section, hit.at)
+            || (stops_process(action) && waits_behind_a_holder(history, section, hit.at))
     };
-    if let Some(section) = strike.grant.and_then(|grant| history.place_of(grant)) {
+    if let Some(section) = hit.grant.and_then(|grant| history.place_of(grant)) {
         let section = &history.sections[section];
-        return hits(section) || (stops_process(action) && is_with_the_server(history, section, strike));
+        return hits(section) || (stops_process(action) && is_with_the_server(history, section, hit));
     }
-    match history.trace.role(strike.host) {
+    match history.trace.role(hit.host) {
         Some(Role::Client) => history.sections.iter().any(|section| {
-            section.id.client == strike.host && (hits(section) || (lasts && changes(section, strike.at)))
+            section.id.client == hit.host && (hits(section) || (lasts && changes(section, hit.at)))
         }),
-        _ => history.sections.iter().any(|section| kept(history, section, strike, lasts)),
+        _ => history.sections.iter().any(|section| kept(history, section, hit, lasts)),
     }
 }
 
-/// True for what strikes a process or its clock, and not a single message.
+/// True for what hits a process or its clock, and not a single message.
 fn stops_process(action: &Action) -> bool {
     !matches!(action.effect(), Effect::Messages | Effect::Store)
 }
@@ -90,12 +90,12 @@ fn is_at_stake(history: &History<'_>, section: &Section<'_>, at: TrueTime) -> bo
     (attempted..=let_go).contains(&at) || (at < attempted && left_behind(history, section, attempt))
 }
 
-/// Without a lock: true if a server was struck while it was to make a change of the section.
-fn is_with_the_server(history: &History<'_>, section: &Section<'_>, strike: &Strike) -> bool {
+/// Without a lock: true if a server was hit while it was to make a change of the section.
+fn is_with_the_server(history: &History<'_>, section: &Section<'_>, hit: &Hit) -> bool {
     history.trace.belief == Belief::None
-        && history.trace.role(strike.host) != Some(Role::Client)
-        && section.asked.is_some_and(|event| event.at <= strike.at)
-        && section.answered.is_none_or(|event| strike.at < event.at)
+        && history.trace.role(hit.host) != Some(Role::Client)
+        && section.asked.is_some_and(|event| event.at <= hit.at)
+        && section.answered.is_none_or(|event| hit.at < event.at)
 }
 
 /// True if a request that was sent in this attempt made a record that outlived it.
@@ -132,19 +132,17 @@ fn until(history: &History<'_>, section: &Section<'_>) -> Option<TrueTime> {
     }
 }
 
-/// True if the host struck kept a record of the section while that had something to lose.
-fn kept(history: &History<'_>, section: &Section<'_>, strike: &Strike, lasts: bool) -> bool {
+/// True if the host hit kept a record of the section while that had something to lose.
+fn kept(history: &History<'_>, section: &Section<'_>, hit: &Hit, lasts: bool) -> bool {
     let Some(until) = until(history, section) else { return false };
-    let keeps = matches!(history.trace.role(strike.host), Some(Role::Store | Role::Replica));
-    if history.is_silent(strike.host) || (keeps && !history.knows_records()) {
+    let keeps = matches!(history.trace.role(hit.host), Some(Role::Leader | Role::Follower));
+    if history.is_silent(hit.host) || (keeps && !history.knows_records()) {
         let granted_at = section.grant.as_ref().map(|grant| grant.granted_at);
-        return granted_at.is_some_and(|at| (lasts || at <= strike.at) && strike.at <= until);
+        return granted_at.is_some_and(|at| (lasts || at <= hit.at) && hit.at <= until);
     }
     history.records_of(section).any(|record| {
         let gone = record.ended.map_or(history.trace.end, |event| event.at);
-        record.created.host == strike.host
-            && (lasts || record.created.at <= strike.at)
-            && strike.at <= gone.min(until)
+        record.created.host == hit.host && (lasts || record.created.at <= hit.at) && hit.at <= gone.min(until)
     })
 }
 
@@ -162,7 +160,7 @@ mod tests {
     fn decided(action: Action, script: Script) -> bool {
         let trace = script.trace();
         let history = History::of(&trace);
-        trace.strikes.iter().any(|strike| decides(&history, strike, &action))
+        trace.hits.iter().any(|hit| decides(&history, hit, &action))
     }
 
     fn delay() -> Action {
@@ -182,52 +180,52 @@ mod tests {
         script.at(75).acquires(B1).at(90).releasing(B1).released(B1)
     }
 
-    fn struck(action: Action, at: u64, host: HostId, grant: GrantId) -> bool {
-        decided(action, refused_first().at(at).strikes(host, Some(grant)))
+    fn hit(action: Action, at: u64, host: HostId, grant: GrantId) -> bool {
+        decided(action, refused_first().at(at).hits(host, Some(grant)))
     }
 
     #[test]
     fn without_a_lock_a_change_that_a_server_has_is_at_stake() {
         let asked = || Script::new().believing(Belief::None).at(0).waits(A1);
         let crash = || Action::Crash { power_loss: true, restart_after: None };
-        assert!(decided(crash(), asked().at(5).strikes(NODE_1, Some(A1))));
-        assert!(!decided(crash(), asked().at(3).acknowledged(A1).at(5).strikes(NODE_1, Some(A1))));
+        assert!(decided(crash(), asked().at(5).hits(NODE_1, Some(A1))));
+        assert!(!decided(crash(), asked().at(3).acknowledged(A1).at(5).hits(NODE_1, Some(A1))));
     }
 
     #[test]
     fn a_message_counts_in_the_attempt_that_is_granted_and_while_it_is_held() {
-        assert!(struck(delay(), 5, CLIENT_1, A1));
-        assert!(struck(delay(), 72, NODE_1, B1));
-        assert!(struck(delay(), 89, CLIENT_2, B1));
+        assert!(hit(delay(), 5, CLIENT_1, A1));
+        assert!(hit(delay(), 72, NODE_1, B1));
+        assert!(hit(delay(), 89, CLIENT_2, B1));
     }
 
     #[test]
     fn a_refusal_that_is_late_decides_nothing() {
-        assert!(!struck(delay(), 30, NODE_1, B1));
-        assert!(!struck(delay(), 69, CLIENT_2, B1));
-        assert!(!struck(delay(), 95, CLIENT_2, B1), "it has let go");
+        assert!(!hit(delay(), 30, NODE_1, B1));
+        assert!(!hit(delay(), 69, CLIENT_2, B1));
+        assert!(!hit(delay(), 95, CLIENT_2, B1), "it has let go");
     }
 
     #[test]
     fn a_waiter_that_stands_still_behind_a_holder_counts() {
-        assert!(struck(pause(), 30, CLIENT_2, B1));
-        assert!(!struck(pause(), 65, CLIENT_2, B1), "nobody holds");
+        assert!(hit(pause(), 30, CLIENT_2, B1));
+        assert!(!hit(pause(), 65, CLIENT_2, B1), "nobody holds");
     }
 
     #[test]
     fn an_attempt_that_leaves_a_record_counts_and_one_that_withdraws_it_does_not() {
         let failed = || refused_first().at(22).creates(B1, NODE_2);
-        let struck = |script: Script| decided(delay(), script.at(21).strikes(CLIENT_2, Some(B1)));
-        assert!(struck(failed()));
-        assert!(struck(failed().at(55).deletes(B1, NODE_2)));
-        assert!(!struck(failed().at(45).deletes(B1, NODE_2)));
-        assert!(!struck(failed().at(45).expires(NODE_2)));
+        let hit = |script: Script| decided(delay(), script.at(21).hits(CLIENT_2, Some(B1)));
+        assert!(hit(failed()));
+        assert!(hit(failed().at(55).deletes(B1, NODE_2)));
+        assert!(!hit(failed().at(45).deletes(B1, NODE_2)));
+        assert!(!hit(failed().at(45).expires(NODE_2)));
     }
 
     #[test]
     fn an_acquire_that_fails_counts_if_it_leaves_a_record() {
         let failed =
-            |script: Script| decided(delay(), script.at(30).gives_up(A1).at(5).strikes(CLIENT_1, Some(A1)));
+            |script: Script| decided(delay(), script.at(30).gives_up(A1).at(5).hits(CLIENT_1, Some(A1)));
         let asks = || Script::new().at(0).waits(A1).attempts(A1);
         assert!(!failed(asks()));
         assert!(failed(asks().at(8).creates(A1, NODE_1)));
@@ -235,7 +233,7 @@ mod tests {
 
     #[test]
     fn without_a_lock_a_section_counts_that_makes_its_change() {
-        let asks = || Script::new().believing(Belief::None).at(0).waits(A1).at(5).strikes(CLIENT_1, Some(A1));
+        let asks = || Script::new().believing(Belief::None).at(0).waits(A1).at(5).hits(CLIENT_1, Some(A1));
         assert!(decided(delay(), asks().at(9).acknowledged(A1)));
         assert!(!decided(delay(), asks().at(9).unknown(A1)));
     }
