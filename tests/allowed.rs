@@ -150,7 +150,7 @@ fn a_deadline_that_is_counted_from_the_reply_fails_where_a_stall_hits_at_every_s
         text.contains("under scenario `explore-stall`: honest-validity, mutual-exclusion violated"),
         "{text}"
     );
-    assert!(out.path().join("capsules/lease.explore-stall.honest-validity.json").is_file());
+    assert!(out.path().join("repro/lease.explore-stall.honest-validity.json").is_file());
 }
 
 #[test]
@@ -179,13 +179,13 @@ fn a_kept_run_fails_the_gate_until_the_lock_is_mended() {
 }
 
 #[test]
-fn a_file_that_is_no_capsule_is_named_with_its_field_and_remedy() {
+fn a_file_that_is_no_repro_is_named_with_its_field_and_remedy() {
     let out = tempfile::tempdir().unwrap();
     let kept = out.path().join("regressions");
     let gate = tested(Bug::PlainDelete).scenarios(["late-release"]).seeds(12).out(out.path());
     let _ = message(|| gate.assert_holds());
-    let capsules = std::fs::read_dir(out.path().join("capsules")).unwrap();
-    let text = std::fs::read_to_string(capsules.map(|file| file.unwrap().path()).min().unwrap()).unwrap();
+    let repros = std::fs::read_dir(out.path().join("repro")).unwrap();
+    let text = std::fs::read_to_string(repros.map(|file| file.unwrap().path()).min().unwrap()).unwrap();
     std::fs::create_dir(&kept).unwrap();
     let error = |text: &str| {
         std::fs::write(kept.join("mine.json"), text).unwrap();
@@ -204,9 +204,9 @@ fn a_file_that_is_no_capsule_is_named_with_its_field_and_remedy() {
     }
 }
 
-/// A capsule changed and sealed again, as a hostile hand would.
+/// A repro file changed and sealed again, as a hostile hand would.
 fn sealed(text: &str, from: &str, to: &str) -> String {
-    assert!(text.contains(from), "{from} is not in the capsule");
+    assert!(text.contains(from), "{from} is not in the repro");
     let (body, _) = text.rsplit_once("\n  \"checksum\"").unwrap();
     let body = body.replacen(from, to, 1);
     format!("{body}\n  \"checksum\": \"{:032x}\"\n}}\n", xxhash_rust::xxh3::xxh3_128(body.as_bytes()))

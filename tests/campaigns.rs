@@ -273,11 +273,8 @@ fn what_is_not_finished_is_pointed_out_and_stays_when_another_run_is_begun() {
     std::fs::write(first.join("journal.jsonl"), lines[..2].join("\n") + "\n").unwrap();
     // A report of when it had been interrupted, and files that were being written.
     let name = first.file_name().unwrap().to_str().unwrap();
-    let left = [
-        out.join(format!(".{name}.index.html")),
-        first.join(".picklock-x"),
-        first.join("capsules/.picklock-y"),
-    ];
+    let left =
+        [out.join(format!(".{name}.index.html")), first.join(".picklock-x"), first.join("repro/.picklock-y")];
     left.iter().chain([&first.join("report.html")]).for_each(|file| std::fs::write(file, "x").unwrap());
     let merged = run_in(here.path(), &["merge", "out"]);
     assert_eq!(merged.code, Some(2));
@@ -415,7 +412,7 @@ mod stores {
         // What the newest run does not have leads nowhere else.
         assert!(!out.join("junit.xml").exists() && fs::read_link(out.join("junit.xml")).is_err());
         assert!(text(&out.join("report.html")).contains("harms the data"));
-        assert!(out.join("capsules").is_dir());
+        assert!(out.join("repro").is_dir());
 
         let index = text(&out.join("index.html"));
         let (newer, older) =
@@ -497,23 +494,23 @@ mod stores {
     fn what_others_put_there_is_neither_replaced_nor_removed() {
         let here = directory();
         let out = here.path().join("out");
-        fs::create_dir_all(out.join("capsules")).unwrap();
-        for name in ["results.json", "index.html", "capsules/mine", "notes"] {
+        fs::create_dir_all(out.join("repro")).unwrap();
+        for name in ["results.json", "index.html", "repro/mine", "notes"] {
             fs::write(out.join(name), "mine").unwrap();
         }
         symlink("notes", out.join("junit.xml")).unwrap();
         for _ in 0..2 {
             let ended = small(here.path(), &["--out", "out", "--format", "text,junit", "--expect", "none"]);
             assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-            for name in ["results.json is", "capsules is", "junit.xml is", "index.html: it is"] {
+            for name in ["results.json is", "repros is", "junit.xml is", "index.html: it is"] {
                 let says = format!("out/{name} not picklock's, and stays as it is");
                 assert_eq!(ended.stderr.matches(&says).count(), 1, "{says}: {}", ended.stderr);
             }
         }
-        for name in ["results.json", "index.html", "capsules/mine", "notes", "junit.xml"] {
+        for name in ["results.json", "index.html", "repro/mine", "notes", "junit.xml"] {
             assert_eq!(text(&out.join(name)), "mine", "{name}");
         }
-        assert!(out.join("latest/capsules").is_dir() && out.join("results.txt").is_file());
+        assert!(out.join("latest/repro").is_dir() && out.join("results.txt").is_file());
     }
 
     #[test]

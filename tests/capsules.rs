@@ -1,4 +1,4 @@
-//! Capsules of earlier forms: kept for years, they replay as they did.
+//! Repro files of earlier forms: kept for years, they replay as they did.
 //!
 //! Those in `fixtures/capsules-form-1` were written before stores had kinds: runs of every design and every bug, reduced
 //! and whole, with violations and without. Those in `fixtures/capsules-form-2` were written before digests covered what segments
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use picklock_campaign::check;
 use picklock_campaign::check::Checked;
-use picklock_model::capsule::{Capsule, FORMAT};
+use picklock_model::repro::{FORMAT, ReproFile};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
@@ -23,7 +23,7 @@ fn judged_then(reentrant: bool, violations: &[String]) -> Vec<String> {
     violations.iter().filter(|name| !changed(name)).cloned().collect()
 }
 
-/// Designs and bugs that came when capsules had form 2.
+/// Designs and bugs that came when repro files had form 2.
 const LATER: &[&str] = &[
     "permits",
     "read-write",
@@ -44,7 +44,7 @@ const LATER: &[&str] = &[
     "spring-1888",
 ];
 
-/// The capsules of a form that are kept.
+/// The repro files of a form that are kept.
 fn kept(form: u32) -> Vec<PathBuf> {
     let directory =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(format!("capsules-form-{form}"));
@@ -54,32 +54,32 @@ fn kept(form: u32) -> Vec<PathBuf> {
     files
 }
 
-/// A capsule, its design, and its run made again.
-fn replayed(file: &Path) -> (Capsule, Design, Checked) {
-    let capsule = Capsule::from_text(&std::fs::read_to_string(file).unwrap()).unwrap();
-    let mut design = picklock_impls::design(&capsule.design).unwrap();
-    design.topology.replicated |= capsule.replicated;
-    design.admits(&capsule.plan).unwrap();
-    let engine: Engine = capsule.engine.parse().unwrap();
-    let run = check::check(engine, &design, capsule.plan.clone()).unwrap();
-    (capsule, design, run)
+/// A repro file, its design, and its run made again.
+fn replayed(file: &Path) -> (ReproFile, Design, Checked) {
+    let repro = ReproFile::from_text(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let mut design = picklock_impls::design(&repro.design).unwrap();
+    design.topology.replicated |= repro.replicated;
+    design.admits(&repro.plan).unwrap();
+    let engine: Engine = repro.engine.parse().unwrap();
+    let run = check::check(engine, &design, repro.plan.clone()).unwrap();
+    (repro, design, run)
 }
 
 #[test]
-fn capsules_of_form_1_show_the_same_violations() {
+fn repros_of_form_1_show_the_same_violations() {
     let files = kept(1);
     let mut designs = BTreeSet::new();
     for file in &files {
-        let (capsule, design, run) = replayed(file);
+        let (repro, design, run) = replayed(file);
         let then = |violations: &[String]| judged_then(design.reentrant, violations);
-        assert_eq!(then(&run.violated()), then(&capsule.violations), "{}", file.display());
-        assert_eq!(capsule.is_its_digest(run.trace.digest), None, "{}", file.display());
+        assert_eq!(then(&run.violated()), then(&repro.violations), "{}", file.display());
+        assert_eq!(repro.is_its_digest(run.trace.digest), None, "{}", file.display());
 
-        let again = Capsule { capsule: FORMAT, ..capsule.clone() };
-        assert_eq!(Capsule::from_text(&again.to_text()).unwrap(), again, "{}", file.display());
-        designs.insert(capsule.design);
+        let again = ReproFile { repro: FORMAT, ..repro.clone() };
+        assert_eq!(ReproFile::from_text(&again.to_text()).unwrap(), again, "{}", file.display());
+        designs.insert(repro.design);
     }
-    assert!(files.len() >= 40, "{} capsules are left", files.len());
+    assert!(files.len() >= 40, "{} repros are left", files.len());
     designs.extend(LATER.iter().map(|name| (*name).to_owned()));
     for family in picklock_impls::families().iter().chain(picklock_impls::bugs()) {
         assert!(designs.iter().any(|design| design.starts_with(family.name)), "{} has none", family.name);
@@ -87,21 +87,21 @@ fn capsules_of_form_1_show_the_same_violations() {
 }
 
 #[test]
-fn capsules_of_form_2_show_the_same_violations_and_their_digests_are_not_compared() {
+fn repros_of_form_2_show_the_same_violations_and_their_digests_are_not_compared() {
     let files = kept(2);
     for file in &files {
-        let (capsule, _, run) = replayed(file);
-        assert_eq!(capsule.capsule, 2);
-        assert_eq!(run.violated(), capsule.violations, "{}", file.display());
-        assert_eq!(capsule.is_its_digest(run.trace.digest), None, "{}", file.display());
+        let (repro, _, run) = replayed(file);
+        assert_eq!(repro.repro, 2);
+        assert_eq!(run.violated(), repro.violations, "{}", file.display());
+        assert_eq!(repro.is_its_digest(run.trace.digest), None, "{}", file.display());
     }
-    assert!(files.len() >= 30, "{} capsules are left", files.len());
+    assert!(files.len() >= 30, "{} repros are left", files.len());
 }
 
 #[test]
-fn a_capsule_of_today_is_compared_by_its_digest() {
-    let (capsule, _, run) = replayed(&kept(2)[0]);
-    let today = Capsule { capsule: FORMAT, digest: run.trace.digest, ..capsule };
+fn a_repro_of_today_is_compared_by_its_digest() {
+    let (repro, _, run) = replayed(&kept(2)[0]);
+    let today = ReproFile { repro: FORMAT, digest: run.trace.digest, ..repro };
     assert_eq!(today.is_its_digest(run.trace.digest), Some(true));
     assert_eq!(today.is_its_digest(picklock_model::trace::Digest(1)), Some(false));
 }

@@ -649,12 +649,12 @@ mod reports {
         assert_eq!(cells[3]["runs"], 0);
         assert!(cells[3]["skipped"].as_str().unwrap().contains("needs a store"));
         let violation = &cells[0]["violations"]["mutual-exclusion"];
-        assert_eq!(keys(violation), ["runs", "first_seed", "replay", "capsule", "confirmed", "real"].into());
+        assert_eq!(keys(violation), ["runs", "first_seed", "replay", "repro", "confirmed", "real"].into());
         assert_eq!(keys(&violation["confirmed"]), ["seen", "of"].into());
         assert_eq!(violation["confirmed"]["of"], 16);
         let seed = violation["first_seed"].as_u64().unwrap();
         assert_eq!(violation["replay"], format!("picklock replay single pause {seed}"));
-        assert!(here.path().join("out").join(violation["capsule"].as_str().unwrap()).is_file());
+        assert!(here.path().join("out").join(violation["repro"].as_str().unwrap()).is_file());
     }
 
     #[test]
@@ -730,14 +730,14 @@ mod reports {
             let ended =
                 run_in(here.path(), &and(&args, &["--expect", "none", "--out", "out", "--jobs", jobs]));
             assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-            let capsules = here.path().join("out/capsules");
+            let repros = here.path().join("out/repro");
             let mut names: Vec<_> =
-                std::fs::read_dir(capsules).unwrap().map(|entry| entry.unwrap().path()).collect();
+                std::fs::read_dir(repros).unwrap().map(|entry| entry.unwrap().path()).collect();
             names.sort();
-            let capsules: String = names.iter().map(|name| text_of(name)).collect();
+            let repros: String = names.iter().map(|name| text_of(name)).collect();
             // The command line is part of the report, and differs by the number of jobs alone.
             let strip = |text: &str| text.replace(&format!("--jobs {jobs}"), "");
-            [strip(&ended.stdout), strip(&text_of(&here.path().join("out/results.json"))), capsules]
+            [strip(&ended.stdout), strip(&text_of(&here.path().join("out/results.json"))), repros]
         };
         let first = written("1");
         assert_eq!(first, written("1"));
@@ -901,7 +901,7 @@ mod replay {
     }
 
     #[test]
-    fn a_capsule_replays_to_the_last_event() {
+    fn a_repro_replays_to_the_last_event() {
         let here = directory();
         let args = [
             "run",
@@ -917,9 +917,9 @@ mod replay {
         let mut replayed = 0;
         for cell in results["cells"].as_array().unwrap() {
             for (invariant, violation) in cell["violations"].as_object().unwrap() {
-                let capsule = violation["capsule"].as_str().unwrap();
-                let ended = run_in(&here.path().join("out"), &["replay", capsule]);
-                assert_eq!(ended.code, Some(1), "{capsule}: {}", ended.stderr);
+                let repro = violation["repro"].as_str().unwrap();
+                let ended = run_in(&here.path().join("out"), &["replay", repro]);
+                assert_eq!(ended.code, Some(1), "{repro}: {}", ended.stderr);
                 assert!(ended.stdout.contains("the same run to the last event"), "{}", ended.stdout);
                 assert!(said(&ended.stdout, "violations").contains(invariant.as_str()), "{}", ended.stdout);
                 replayed += 1;
@@ -929,14 +929,14 @@ mod replay {
     }
 
     #[test]
-    fn a_capsule_can_be_seen_on_the_other_engine() {
+    fn a_repro_can_be_seen_on_the_other_engine() {
         let here = directory();
         assert_eq!(run_in(here.path(), &and(&VIOLATING, &["--out", "out"])).code, Some(1));
-        let capsule = "out/capsules/single.pause.mutual-exclusion.json";
-        let ended = run_in(here.path(), &["replay", capsule, "--engine", "turmoil"]);
+        let repro = "out/repro/single.pause.mutual-exclusion.json";
+        let ended = run_in(here.path(), &["replay", repro, "--engine", "turmoil"]);
         assert_eq!((ended.code, said(&ended.stdout, "engine")), (Some(1), "turmoil"), "{}", ended.stderr);
         assert!(ended.stdout.contains("the same violations; digests differ"), "{}", ended.stdout);
-        let with_set = run_in(here.path(), &["replay", capsule, "--set", "ttl=2s"]);
+        let with_set = run_in(here.path(), &["replay", repro, "--set", "ttl=2s"]);
         assert_eq!(with_set.code, Some(2));
         assert!(with_set.stderr.contains("--set"), "{}", with_set.stderr);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use picklock_campaign::check;
 use picklock_campaign::tell;
-use picklock_model::capsule::Capsule;
+use picklock_model::repro::ReproFile;
 use picklock_model::seed::Seed;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
@@ -291,29 +291,29 @@ mod arguments {
     }
 }
 
-mod capsules {
+mod repros {
     use super::*;
 
-    /// A capsule as a campaign writes it, of the smallest run there is.
-    fn small() -> Capsule {
+    /// A repro file as a campaign writes it, of the smallest run there is.
+    fn small() -> ReproFile {
         let scenario =
             Scenario::parse("small.toml", "summary = 'small'\n[contend]\nclients = 2\nsections = 1", &[])
                 .expect("this is a scenario");
         let cell = Cell::of(&design("no-lock"), scenario).expect("clients contend under any design");
         let run = cell.run(Engine::Event, 1);
-        tell::capsule(&cell.design, cell.scenario.name(), Engine::Event, &run)
+        tell::repro(&cell.design, cell.scenario.name(), Engine::Event, &run)
     }
 
-    /// JSON with the checksum that makes it a capsule's text: what a hostile hand would write.
+    /// JSON with the checksum that makes it a repro file's text: what a hostile hand would write.
     fn sealed(json: &str) -> String {
         let body = format!("{},", json.trim_end().strip_suffix('}').unwrap_or(json).trim_end());
         format!("{body}\n  \"checksum\": \"{:032x}\"\n}}\n", xxh3_128(body.as_bytes()))
     }
 
-    /// The capsule with one part replaced, sealed again.
-    fn with(capsule: &Capsule, pointer: &str, value: Value) -> String {
-        let mut json = serde_json::to_value(capsule).expect("a capsule goes into JSON");
-        *json.pointer_mut(pointer).unwrap_or_else(|| panic!("a capsule has no {pointer}")) = value;
+    /// The repro file with one part replaced, sealed again.
+    fn with(repro: &ReproFile, pointer: &str, value: Value) -> String {
+        let mut json = serde_json::to_value(repro).expect("a repro file goes into JSON");
+        *json.pointer_mut(pointer).unwrap_or_else(|| panic!("a repro file has no {pointer}")) = value;
         sealed(&format!("{json:#}"))
     }
 
@@ -325,16 +325,16 @@ mod capsules {
 
     #[test]
     fn no_flipped_bit_goes_unnoticed() {
-        let capsule = small();
-        let text = capsule.to_text();
-        assert_eq!(Capsule::from_text(&text).unwrap(), capsule);
+        let repro = small();
+        let text = repro.to_text();
+        assert_eq!(ReproFile::from_text(&text).unwrap(), repro);
         for at in 0..text.len() {
             for bit in 0..8 {
                 let mut bytes = text.clone().into_bytes();
                 bytes[at] ^= 1 << bit;
                 // What is no text is refused before it is looked at.
                 let Ok(flipped) = String::from_utf8(bytes) else { continue };
-                assert!(Capsule::from_text(&flipped).is_err(), "byte {at}, bit {bit}");
+                assert!(ReproFile::from_text(&flipped).is_err(), "byte {at}, bit {bit}");
             }
         }
     }
@@ -343,16 +343,16 @@ mod capsules {
     fn no_cut_no_gap_and_no_addition_goes_unnoticed() {
         let text = small().to_text();
         for at in 0..text.len() {
-            assert!(Capsule::from_text(&text[..at]).is_err(), "cut at {at}");
-            assert!(Capsule::from_text(&text[at + 1..]).is_err(), "begun at {}", at + 1);
+            assert!(ReproFile::from_text(&text[..at]).is_err(), "cut at {at}");
+            assert!(ReproFile::from_text(&text[at + 1..]).is_err(), "begun at {}", at + 1);
             let gap = [&text[..at], &text[at + 1..]].concat();
             let doubled = [&text[..=at], &text[at..]].concat();
             // One of two equal neighbours can be left out or doubled in either place: still another text.
-            assert!(Capsule::from_text(&gap).is_err(), "without byte {at}");
-            assert!(Capsule::from_text(&doubled).is_err(), "with byte {at} twice");
+            assert!(ReproFile::from_text(&gap).is_err(), "without byte {at}");
+            assert!(ReproFile::from_text(&doubled).is_err(), "with byte {at} twice");
         }
-        assert!(Capsule::from_text(&[&*text, " "].concat()).is_err());
-        assert!(Capsule::from_text(&[&*text, &*text].concat()).is_err());
+        assert!(ReproFile::from_text(&[&*text, " "].concat()).is_err());
+        assert!(ReproFile::from_text(&[&*text, &*text].concat()).is_err());
     }
 
     #[test]
@@ -368,7 +368,7 @@ mod capsules {
         }
         assert_refused("edited", &replay(text.replace("no-lock", "oracle")), &["damaged or edited"]);
         assert_refused("no text", &replay([0xff, 0xfe, 0x00]), &["kept.json", "UTF-8"]);
-        assert_refused("a million lines", &replay("\n".repeat(1 << 20)), &["kept.json", "not a capsule"]);
+        assert_refused("a million lines", &replay("\n".repeat(1 << 20)), &["kept.json", "not a repro"]);
         assert_refused(
             "large",
             &replay(vec![b' '; (16 << 20) + 1]),
@@ -393,7 +393,7 @@ mod capsules {
     }
 
     #[test]
-    fn json_that_is_no_capsule_is_refused_whatever_its_checksum() {
+    fn json_that_is_no_repro_is_refused_whatever_its_checksum() {
         assert_eq!(sealed(&serde_json::to_string_pretty(&small()).unwrap()), small().to_text());
         let nested = |open: &str, close: &str| {
             format!("{{\n  \"plan\": {}{}\n}}", open.repeat(200_000), close.repeat(200_000))
@@ -425,7 +425,7 @@ mod capsules {
 
     #[test]
     fn a_plan_that_no_machine_could_run_is_refused() {
-        let capsule = small();
+        let repro = small();
         let year = 31_536_000_000_000_000_u64;
         let client = |at: usize| json!({ "name": format!("client-{at}"), "sections": [] });
         let section = json!({ "ordinal": 1, "key": "k", "think_ns": 0, "work_ns": 0 });
@@ -455,15 +455,15 @@ mod capsules {
                 "must be",
                 if pointer.contains("latency") { "latency" } else { field },
             ];
-            assert_refused(pointer, &replay(with(&capsule, pointer, value)), &says);
+            assert_refused(pointer, &replay(with(&repro, pointer, value)), &says);
         }
         let million: Value = (0..1_000_000).map(client).collect();
-        assert_refused("a million clients", &replay(with(&capsule, "/plan/clients", million)), &["too many"]);
+        assert_refused("a million clients", &replay(with(&repro, "/plan/clients", million)), &["too many"]);
     }
 
     #[test]
     fn stores_are_asked_for_what_their_kind_takes() {
-        let capsule = Capsule { design: "single".to_owned(), ..small() };
+        let repro = ReproFile { design: "single".to_owned(), ..small() };
         for (store, field) in [
             (json!({ "down_after_ns": 31_536_000_000_000_000_u64 }), "store.down_after"),
             (json!({ "replicas": 4_294_967_295_u32 }), "store.replicas"),
@@ -473,22 +473,22 @@ mod capsules {
             (json!({ "down_after": "5s" }), "store.down_after"),
         ] {
             let says = ["kept.json", "its plan cannot be run", "must be", field];
-            assert_refused(field, &replay(with_store(&capsule, store)), &says);
+            assert_refused(field, &replay(with_store(&repro, store)), &says);
         }
-        let shapeless = with_store(&capsule, json!({ "down_after_ns": "soon" }));
+        let shapeless = with_store(&repro, json!({ "down_after_ns": "soon" }));
         assert_refused("a span in words", &replay(shapeless), &["kept.json", "down_after_ns"]);
     }
 
-    /// The capsule with these parameters of its stores.
-    fn with_store(capsule: &Capsule, store: Value) -> String {
-        let mut json = serde_json::to_value(capsule).unwrap();
+    /// The repro file with these parameters of its stores.
+    fn with_store(repro: &ReproFile, store: Value) -> String {
+        let mut json = serde_json::to_value(repro).unwrap();
         json["plan"]["world"]["store"] = store;
         sealed(&serde_json::to_string_pretty(&json).unwrap())
     }
 
     #[test]
     fn actions_that_reach_beyond_all_time_are_refused() {
-        let capsule = small();
+        let repro = small();
         let span = u64::MAX;
         let hosts = json!({ "hosts": ["client-1", "resource"] });
         let now = json!({ "at": { "at_ns": 100_000_000 } });
@@ -510,15 +510,15 @@ mod capsules {
             (&point(span), pause),
         ] {
             let injection = json!([{ "fault": "x", "when": when, "target": hosts, "action": action }]);
-            let text = with(&capsule, "/plan/injections", injection);
-            let refused = Capsule::from_text(&text);
+            let text = with(&repro, "/plan/injections", injection);
+            let refused = ReproFile::from_text(&text);
             assert!(refused.is_err_and(|error| error.to_string().contains("must be")), "{when} {action}");
         }
     }
 
     #[test]
     fn clients_must_have_names_that_tell_hosts_apart() {
-        let capsule = small();
+        let repro = small();
         let long = "x".repeat(100_000);
         for name in [
             "",
@@ -531,29 +531,29 @@ mod capsules {
             "\u{1b}[31mred",
             &long,
         ] {
-            let text = with(&capsule, "/plan/clients/0/name", json!(name));
-            let refused = Capsule::from_text(&text);
+            let text = with(&repro, "/plan/clients/0/name", json!(name));
+            let refused = ReproFile::from_text(&text);
             assert!(refused.is_err_and(|error| error.to_string().contains("must be")), "{}", clipped(name));
         }
     }
 
     #[test]
-    fn a_capsule_of_something_that_is_not_there_is_refused_by_name() {
-        let capsule = small();
+    fn a_repro_of_something_that_is_not_there_is_refused_by_name() {
+        let repro = small();
         for (pointer, value, says) in [
-            ("/capsule", json!(4), "use the picklock that wrote it or a later one"),
+            ("/repro", json!(4), "use the picklock that wrote it or a later one"),
             ("/design", json!("no-luck"), "did you mean `no-lock`?"),
             ("/design", json!("redlock{nodes=99}"), "from 1 to 15"),
             ("/engine", json!("steam"), "there are event and turmoil"),
             ("/plan/workload", json!("steal"), "there is no workload `steal`"),
         ] {
-            assert_refused(pointer, &replay(with(&capsule, pointer, value)), &["kept.json", says]);
+            assert_refused(pointer, &replay(with(&repro, pointer, value)), &["kept.json", says]);
         }
     }
 
     #[test]
     fn a_strange_plan_that_can_be_run_is_run() {
-        let capsule = small();
+        let repro = small();
         let hosts = json!({ "hosts": ["nobody", "resource", "client-1", "client-1", ""] });
         let strange = |action: Value| json!([{ "fault": "x", "when": { "at": { "at_ns": 0 } }, "target": hosts, "action": action }]);
         for (pointer, value) in [
@@ -575,8 +575,7 @@ mod capsules {
         ] {
             for engine in ["event", "turmoil"] {
                 let here = directory();
-                std::fs::write(here.path().join("kept.json"), with(&capsule, pointer, value.clone()))
-                    .unwrap();
+                std::fs::write(here.path().join("kept.json"), with(&repro, pointer, value.clone())).unwrap();
                 let ended = run_in(here.path(), &["replay", "kept.json", "--engine", engine]);
                 assert!(matches!(ended.code, Some(0 | 1)), "{pointer} on {engine}: {}", ended.stderr);
             }
@@ -587,24 +586,24 @@ mod capsules {
         #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn no_damage_makes_the_reader_of_capsules_panic(at: prop::sample::Index, cut in 0..40_usize, put in "\\PC{0,12}") {
+        fn no_damage_makes_the_reader_of_repros_panic(at: prop::sample::Index, cut in 0..40_usize, put in "\\PC{0,12}") {
             let text = small().to_text();
             let from = at.index(text.len());
             let damaged = [&text[..from], &put, &text[(from + cut).min(text.len())..]].concat();
-            prop_assert!(damaged == text || Capsule::from_text(&damaged).is_err());
+            prop_assert!(damaged == text || ReproFile::from_text(&damaged).is_err());
             // The same damage by someone who knows how to make a checksum.
-            let _ = Capsule::from_text(&sealed(&damaged));
+            let _ = ReproFile::from_text(&sealed(&damaged));
         }
 
         #[test]
         fn a_plan_with_any_one_number_changed_is_refused_or_run(at: prop::sample::Index, number in number()) {
-            let capsule = small();
-            let mut json = serde_json::to_value(&capsule).unwrap();
+            let repro = small();
+            let mut json = serde_json::to_value(&repro).unwrap();
             let mut numbers = Vec::new();
             collect_numbers(json.pointer_mut("/plan").unwrap(), &mut numbers);
             *numbers.swap_remove(at.index(numbers.len())) = number;
-            if let Ok(capsule) = Capsule::from_text(&sealed(&serde_json::to_string_pretty(&json).unwrap())) {
-                let run = check::check(Engine::Event, &design("single"), capsule.plan);
+            if let Ok(repro) = ReproFile::from_text(&sealed(&serde_json::to_string_pretty(&json).unwrap())) {
+                let run = check::check(Engine::Event, &design("single"), repro.plan);
                 prop_assert!(run.is_ok(), "{:?}", run.err());
             }
         }

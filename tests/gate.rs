@@ -86,14 +86,14 @@ fn a_violation_fails_with_its_timeline_and_the_line_that_replays_it() {
     let out = tempfile::tempdir().unwrap();
     let gate = gate(plain()).scenarios(["pause"]).seeds(40).out(out.path()).confirm(false);
     let text = message(|| gate.assert_holds());
-    let capsule = out.path().join("capsules/plain.pause.mutual-exclusion.json");
+    let repro = out.path().join("repro/plain.pause.mutual-exclusion.json");
     for part in [
         "`plain` does not hold under scenario `pause`: ",
         "mutual-exclusion in ",
         "◀ first grant",
         "◀ second grant",
         "picklock::replay(design, \"",
-        capsule.to_str().unwrap(),
+        repro.to_str().unwrap(),
         "the whole run: .seeds(",
     ] {
         assert!(text.contains(part), "`{part}` is missing in\n{text}");
@@ -105,7 +105,7 @@ fn a_kept_run_is_made_again_to_the_last_event_and_holds_once_the_lock_is_mended(
     let out = tempfile::tempdir().unwrap();
     let found = gate(plain()).scenarios(["pause"]).seeds(40).out(out.path()).confirm(false);
     let found = found.assert_violates("mutual-exclusion");
-    let file = out.path().join("capsules/plain.pause.mutual-exclusion.json");
+    let file = out.path().join("repro/plain.pause.mutual-exclusion.json");
 
     let again = replay(plain(), &file);
     assert!(again.to_string().contains("the same run to the last event"), "{again}");

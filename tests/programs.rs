@@ -45,15 +45,15 @@ fn a_pause_gives_an_unmodified_program_two_holders_and_the_story_shows_what_it_s
     assert_eq!(output.code, Some(1), "{}", output.stderr);
     let spelling = Program::new(plain()).to_string();
     assert!(output.stdout.contains("mutual-exclusion"), "{}", output.stdout);
-    let capsules: Vec<_> = std::fs::read_dir(here.path().join("results/capsules")).unwrap().collect();
-    let capsule = capsules
+    let repros: Vec<_> = std::fs::read_dir(here.path().join("results/repro")).unwrap().collect();
+    let repro = repros
         .into_iter()
         .map(|entry| entry.unwrap().path())
         .find(|path| path.display().to_string().contains("mutual-exclusion"));
-    let capsule = capsule.unwrap();
-    let text = std::fs::read_to_string(&capsule).unwrap();
+    let repro = repro.unwrap();
+    let text = std::fs::read_to_string(&repro).unwrap();
     assert!(text.contains("\"parts\"") && text.contains("examples/adapters/plain.py"), "{text}");
-    let told = run_in(here.path(), &["replay", capsule.to_str().unwrap(), "--full"]);
+    let told = run_in(here.path(), &["replay", repro.to_str().unwrap(), "--full"]);
     assert!(
         told.stdout.contains("SET lock:1") && told.stdout.contains("its program is told `acquire lock:1"),
         "{}",
@@ -79,7 +79,7 @@ fn a_program_runs_the_same_each_time_in_any_directory() {
 }
 
 #[test]
-fn a_program_that_changed_is_not_taken_for_the_one_of_the_capsule() {
+fn a_program_that_changed_is_not_taken_for_the_one_of_the_repro() {
     if !can_run(&["python3"]) {
         return;
     }
@@ -104,14 +104,14 @@ fn a_program_that_changed_is_not_taken_for_the_one_of_the_capsule() {
     ];
     let output = run_in(here.path(), &run);
     assert_eq!(output.code, Some(1), "{}", output.stderr);
-    let capsule = std::fs::read_dir(here.path().join("capsules")).unwrap().next().unwrap().unwrap().path();
-    let told = run_in(here.path(), &["replay", capsule.to_str().unwrap()]);
+    let repro = std::fs::read_dir(here.path().join("repro")).unwrap().next().unwrap().unwrap().path();
+    let told = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
     assert!(told.stdout.contains("the same run to the last event"), "{}", told.stdout);
     std::fs::write(here.path().join("own.py"), "NAME = 'another'\n").unwrap();
-    let told = run_in(here.path(), &["replay", capsule.to_str().unwrap()]);
+    let told = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
     assert!(told.stdout.contains("what they load, such as a module, may be another"), "{}", told.stdout);
     std::fs::write(here.path().join("lock.py"), script + "\n").unwrap();
-    let told = run_in(here.path(), &["replay", capsule.to_str().unwrap()]);
+    let told = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
     assert!(told.stdout.contains("other contents of lock.py"), "{}", told.stdout);
 }
 

@@ -97,12 +97,12 @@ fn what_is_written_as_json_is_what_the_schemas_say() {
     printed(&kept);
     let of_the_run = std::fs::read_to_string(here.path().join("out/latest/kept.json")).unwrap();
     assert_fits("kept.json", &of_the_run, "a run that is kept");
-    let mut capsules = 0;
-    for capsule in std::fs::read_dir(here.path().join("out/capsules")).unwrap() {
-        assert_fits("capsule.json", &std::fs::read_to_string(capsule.unwrap().path()).unwrap(), "a capsule");
-        capsules += 1;
+    let mut repros = 0;
+    for repro in std::fs::read_dir(here.path().join("out/repro")).unwrap() {
+        assert_fits("repro.json", &std::fs::read_to_string(repro.unwrap().path()).unwrap(), "a repro");
+        repros += 1;
     }
-    assert!(capsules > 0);
+    assert!(repros > 0);
 }
 
 #[test]

@@ -116,7 +116,7 @@ pub struct Violation {
     pub replay: String,
     /// The file that holds the reduced run, if one was written.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub capsule: Option<PathBuf>,
+    pub repro: Option<PathBuf>,
     /// How often the reduced run was seen on the second engine; absent if that was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<Confirmed>,

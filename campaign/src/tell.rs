@@ -1,5 +1,5 @@
 //! Makes the counterexamples of a campaign worth reading: each distinct violation is drawn again, reduced, confirmed on
-//! the second engine and kept in a capsule.
+//! the second engine and kept in a repro file.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use picklock_model::capsule::{Capsule, FORMAT};
 use picklock_model::plan::Plan;
+use picklock_model::repro::{FORMAT, ReproFile};
 use picklock_model::seed::Seed;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -44,7 +44,7 @@ pub enum TellError {
         /// Why.
         source: CheckError,
     },
-    /// Its capsule could not be written.
+    /// Its repro file could not be written.
     #[error("failed to write {}: {source}; {}", path.display(), remedy(source))]
     Write {
         /// The file.
@@ -105,7 +105,7 @@ pub(crate) fn all(
     let (told, error) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
     for (cell, told) in told {
         if let Some(violation) = cells[cell].violations.get_mut(&told.invariant) {
-            violation.capsule = told.capsule;
+            violation.repro = told.repro;
             violation.confirmed = told.confirmed;
             violation.real = told.real;
             violation.story = Some(told.story);
@@ -208,7 +208,7 @@ fn groups(cells: &[Cell], which: Which) -> Vec<Group> {
 
 struct Told {
     invariant: String,
-    capsule: Option<PathBuf>,
+    repro: Option<PathBuf>,
     confirmed: Option<Confirmed>,
     real: Option<SeenWith>,
     story: Arc<Story>,
@@ -267,13 +267,13 @@ fn tell_group(
         }
         let story = Arc::new(told_of);
         for (at, invariant) in shown.into_iter().enumerate() {
-            let capsule = keep(campaign, pairing, design, &invariant, &run)?;
+            let repro = keep(campaign, pairing, design, &invariant, &run)?;
             let confirmed = confirmed.as_ref().map(|counts| counts[at]);
             let real = real
                 .as_ref()
                 .filter(|_| !OF_RECORDS.contains(&&*invariant))
                 .map(|(servers, counts)| SeenWith { servers: Arc::clone(servers), counts: counts[at] });
-            told.push(Told { invariant, capsule, confirmed, real, story: Arc::clone(&story), in_part });
+            told.push(Told { invariant, repro, confirmed, real, story: Arc::clone(&story), in_part });
             observer.told();
         }
         rest = others;
@@ -314,8 +314,8 @@ fn keep(
     invariant: &str,
     run: &Checked,
 ) -> Result<Option<PathBuf>, TellError> {
-    let Some(path) = campaign.capsule_path(pairing, invariant) else { return Ok(None) };
-    let text = capsule(design, pairing.scenario.name(), campaign.engine, run).to_text();
+    let Some(path) = campaign.repro_path(pairing, invariant) else { return Ok(None) };
+    let text = repro(design, pairing.scenario.name(), campaign.engine, run).to_text();
     write_whole(&path, &text).map_err(|source| TellError::Write { path: path.clone(), source })?;
     Ok(Some(path))
 }
@@ -369,11 +369,11 @@ fn confirm_within(
     Some(counts)
 }
 
-/// A run as a capsule.
+/// A run as a repro file.
 #[must_use]
-pub fn capsule(design: &Design, scenario: &str, engine: Engine, run: &Checked) -> Capsule {
-    Capsule {
-        capsule: FORMAT,
+pub fn repro(design: &Design, scenario: &str, engine: Engine, run: &Checked) -> ReproFile {
+    ReproFile {
+        repro: FORMAT,
         picklock: env!("CARGO_PKG_VERSION").to_owned(),
         design: design.name.to_string(),
         scenario: scenario.to_owned(),
@@ -386,12 +386,12 @@ pub fn capsule(design: &Design, scenario: &str, engine: Engine, run: &Checked) -
     }
 }
 
-/// Why the digest of a capsule's run says nothing, where [`Capsule::is_its_digest`] cannot tell.
+/// Why the digest of a repro file's run says nothing, where [`ReproFile::is_its_digest`] cannot tell.
 #[must_use]
-pub fn not_comparable(capsule: &Capsule) -> String {
+pub fn not_comparable(repro: &ReproFile) -> String {
     format!(
-        "its digest is not comparable: the capsule is of form {} (picklock {}), whose digests did not cover the bytes that are sent",
-        capsule.capsule, capsule.picklock
+        "its digest is not comparable: the repro file is of form {} (picklock {}), whose digests did not cover the bytes that are sent",
+        repro.repro, repro.picklock
     )
 }
 

@@ -1,10 +1,10 @@
-//! A capsule, which may come from anybody.
+//! A repro file, which may come from anybody.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picklock_model::capsule::Capsule;
+use picklock_model::repro::ReproFile;
 
 fuzz_target!(|text: &str| {
-    let _ = Capsule::from_text(text);
+    let _ = ReproFile::from_text(text);
 });

@@ -2,7 +2,7 @@
 //! nothing here waits, draws from outside or talks to a network.
 //!
 //! A run takes a [`Plan`](plan::Plan) and leaves a [`Trace`](trace::Trace). Both are values that can be printed,
-//! compared, saved in a [`Capsule`](capsule::Capsule) and judged, without the world in which the run took place.
+//! compared, saved in a [`ReproFile`](repro::ReproFile) and judged, without the world in which the run took place.
 //!
 //! # Where things are
 //!
@@ -10,15 +10,15 @@
 //!   randomness that is left.
 //! - [`probe`]: the protocol points that a run passed, at which a plan can hit.
 //! - [`trace`]: the events of a run in true time, each with its cause, the beliefs of clients, and a digest.
-//! - [`capsule`]: a plan and the digest of its run as a file.
+//! - [`repro`]: a plan and the digest of its run as a file.
 //! - [`time`] and [`clock`]: true time, and what the clocks of a host make of it; [`ids`]: the names of things.
 //! - [`text`]: help for error messages.
 
-pub mod capsule;
 pub mod clock;
 pub mod ids;
 pub mod plan;
 pub mod probe;
+pub mod repro;
 pub mod seed;
 pub mod text;
 pub mod time;

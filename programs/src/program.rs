@@ -22,7 +22,7 @@ use crate::worker::WorkerProgram;
 /// An unmodified program that is asked for a lock.
 ///
 /// It is spelled `program:COMMAND`, or with what differs from the defaults `program{stores=3,belief=honest}:COMMAND`: so it stands
-/// in reports, replay lines and capsules.
+/// in reports, replay lines and repro files.
 ///
 /// ```
 /// use picklock_programs::Program;

@@ -105,18 +105,18 @@ struct ViolationJson<'a> {
     runs: u64,
     first_seed: u64,
     replay: &'a str,
-    capsule: Option<String>,
+    repro: Option<String>,
     confirmed: Option<Confirmed>,
     real: Option<&'a SeenWith>,
 }
 
 impl<'a> ViolationJson<'a> {
     fn of(violation: &'a Violation) -> ViolationJson<'a> {
-        let Violation { runs, first_seed, replay, capsule, confirmed, real, story: _ } = violation;
+        let Violation { runs, first_seed, replay, repro, confirmed, real, story: _ } = violation;
         // A path that is not Unicode has no place in JSON; its nearest spelling is better than no report at all.
-        let capsule = capsule.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let repro = repro.as_ref().map(|path| path.to_string_lossy().into_owned());
         let (runs, first_seed, confirmed) = (*runs, *first_seed, *confirmed);
-        ViolationJson { runs, first_seed, replay, capsule, confirmed, real: real.as_ref() }
+        ViolationJson { runs, first_seed, replay, repro, confirmed, real: real.as_ref() }
     }
 }
 

@@ -56,8 +56,8 @@ pub struct Results {
     pub verdict: String,
     /// The designs with something that makes it fail; of a comparison, those that harmed the data.
     pub failing: Vec<String>,
-    /// How many capsules it keeps.
-    pub capsules: u64,
+    /// How many repro files it keeps.
+    pub repros: u64,
     /// The bytes of its files, the journal apart.
     pub bytes: u64,
     /// The names of its files, the journal apart; that of a directory ends in a stroke.
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back_and_anything_else_is_refused() {
-        let results = Results { exit: 1, files: vec!["capsules/".into()], ..Results::default() };
+        let results = Results { exit: 1, files: vec!["repro/".into()], ..Results::default() };
         let kept = Kept {
             state: State::Ended,
             results: Some(results),

@@ -252,8 +252,8 @@ fn violations(page: &mut String, summary: &Summary, style: &Style) {
             let ink = if verdict::counts(cell, invariant) { Ink::Bad } else { Ink::Warn };
             inked(page, ink, &headline(cell, invariant, violation), 0, style);
             page.push_str(&format!("  {}\n", style.paint(Ink::First, &printable(&violation.replay))));
-            if let Some(capsule) = &violation.capsule {
-                page.push_str(&format!("  saved as {}\n", printable(&capsule.display().to_string())));
+            if let Some(repro) = &violation.repro {
+                page.push_str(&format!("  saved as {}\n", printable(&repro.display().to_string())));
             }
         }
     }

@@ -78,9 +78,9 @@ fn store() -> (String, String) {
         exit: 1,
         verdict: "violated: 1 of 2 cells".to_owned(),
         failing: vec!["single".to_owned()],
-        capsules: 3,
+        repros: 3,
         bytes: 1_234_567,
-        files: vec!["capsules/".to_owned(), "report.html".to_owned()],
+        files: vec!["repro/".to_owned(), "report.html".to_owned()],
     };
     let ended = Kept { state: State::Ended, results: Some(results), ..Kept::begun(command, None) };
     let rows = [

@@ -605,7 +605,7 @@ fn the_fields_of_the_json_report_have_their_agreed_names() {
         has(cell, &["expected", "met"]);
     }
     let violation = &data["cells"][4]["violations"]["mutual-exclusion"];
-    has(violation, &["runs", "first_seed", "replay", "capsule", "confirmed"]);
+    has(violation, &["runs", "first_seed", "replay", "repro", "confirmed"]);
     assert_eq!(violation["confirmed"], serde_json::json!({"seen": 15, "of": 16}));
     assert_eq!(data["cells"][5]["met"], Value::Null);
 }

@@ -32,7 +32,7 @@ pub(crate) struct MergeArgs {
     /// Report formats, separated by commas (see `picklock list formats`)
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text", help_heading = REPORT)]
     pub(crate) format: Vec<String>,
-    /// Keep the reports, and a capsule for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
+    /// Keep the reports, and a repro file for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
     #[arg(long, value_name = "DIR", help_heading = REPORT)]
     pub(crate) out: Option<PathBuf>,
     /// Print every cell, every violation with the line that replays it, and whole stories; else what fits on a screen

@@ -13,7 +13,7 @@ use picklock_campaign::shrink::{self, Limit};
 use picklock_campaign::story::Story;
 use picklock_campaign::{tell, trials};
 use picklock_judge::invariants;
-use picklock_model::capsule::{Capsule, CapsuleError, SIZE_MAX};
+use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
 use picklock_reports::json::{Run, run_json};
@@ -31,11 +31,11 @@ use super::{choose, run, screen};
 #[command(after_help = "\
 Examples:
   picklock replay single pause 17
-  picklock replay results/capsules/single.pause.mutual-exclusion.json
+  picklock replay results/repro/single.pause.mutual-exclusion.json
   picklock replay single pause 17 --format json | jq .digest
   picklock replay single pause 17 --shrink --format svg > paused.svg")]
 pub(crate) struct ReplayArgs {
-    /// A design, a scenario and a seed; or one capsule file
+    /// A design, a scenario and a seed; or one repro file
     #[arg(required = true, num_args = 1..=3, value_names = ["DESIGN SCENARIO SEED | FILE"])]
     pub(crate) run: Vec<String>,
     /// A directory of scenario files instead of the built-in suite
@@ -44,7 +44,7 @@ pub(crate) struct ReplayArgs {
     /// Set a parameter of the scenario
     #[arg(long, value_name = "K=V")]
     pub(crate) set: Vec<String>,
-    /// The engine; that of the capsule, or event, if absent
+    /// The engine; that of the repro file, or event, if absent
     #[arg(long, value_parser = engine)]
     pub(crate) engine: Option<Engine>,
     /// text, json, html (a page with the diagram of the run), or one of those of single runs (see `picklock list formats`)
@@ -86,7 +86,7 @@ struct Replayed {
     line: String,
     /// The invariant that the story is told about, if one was asked for.
     leading: Option<String>,
-    /// What else is to be said: how a capsule's run compares with this one, and that there was nothing to reduce.
+    /// What else is to be said: how a repro file's run compares with this one, and that there was nothing to reduce.
     notes: Vec<String>,
 }
 
@@ -108,10 +108,11 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
         return Err(Failure::Input(message));
     }
     let replayed = match args.run.as_slice() {
-        [file] => from_capsule(args, Path::new(file))?,
+        [file] => from_repro(args, Path::new(file))?,
         [design, scenario, seed] => from_seed(args, design, scenario, seed)?,
         _ => {
-            let message = "give a design, a scenario and a seed, or one capsule file: `picklock replay single pause 17`";
+            let message =
+                "give a design, a scenario and a seed, or one repro file: `picklock replay single pause 17`";
             return Err(Failure::Input(message.to_owned()));
         }
     };
@@ -219,37 +220,37 @@ fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failur
     Ok(replayed)
 }
 
-fn from_capsule(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
+fn from_repro(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     if !args.set.is_empty() || args.suite.is_some() {
         return Err(Failure::Input(
-            "a capsule holds its whole plan: --set and --suite do not go with it".to_owned(),
+            "a repro file holds its whole plan: --set and --suite do not go with it".to_owned(),
         ));
     }
     let input = |error: &dyn std::fmt::Display| Failure::Input(format!("{}: {error}", file.display()));
     let size = std::fs::metadata(file).map_err(|error| input(&format!("cannot be read: {error}")))?.len();
     if size > SIZE_MAX {
-        return Err(input(&format!("{size} bytes are too many: a capsule has at most {SIZE_MAX}")));
+        return Err(input(&format!("{size} bytes are too many: a repro file has at most {SIZE_MAX}")));
     }
     let text = std::fs::read_to_string(file).map_err(|error| input(&format!("cannot be read: {error}")))?;
-    let capsule = Capsule::from_text(&text).map_err(|error| input(&error))?;
-    let mut design = choose::design(&capsule.design).map_err(|error| input(&error))?;
-    design.topology.replicated |= capsule.replicated;
-    design.admits(&capsule.plan).map_err(|error| input(&CapsuleError::Plan(error)))?;
-    let kept: Engine = capsule.engine.parse().map_err(|error: String| input(&error))?;
+    let repro = ReproFile::from_text(&text).map_err(|error| input(&error))?;
+    let mut design = choose::design(&repro.design).map_err(|error| input(&error))?;
+    design.topology.replicated |= repro.replicated;
+    design.admits(&repro.plan).map_err(|error| input(&ReproError::Plan(error)))?;
+    let kept: Engine = repro.engine.parse().map_err(|error: String| input(&error))?;
     let engine = args.engine.unwrap_or(kept);
     let run =
-        check::check(options(args, engine), &design, capsule.plan.clone()).map_err(|error| match error {
+        check::check(options(args, engine), &design, repro.plan.clone()).map_err(|error| match error {
             CheckError::Workload(_) => input(&error),
             CheckError::Panicked(_) => Failure::from(error),
         })?;
-    let mut notes = vec![compare(&capsule, &run, engine == kept)];
-    let other_run = engine == kept && capsule.is_its_digest(run.trace.digest) == Some(false);
-    notes.extend(changes(&capsule.parts, &design.parts, other_run));
+    let mut notes = vec![compare(&repro, &run, engine == kept)];
+    let other_run = engine == kept && repro.is_its_digest(run.trace.digest) == Some(false);
+    notes.extend(changes(&repro.parts, &design.parts, other_run));
     let line = format!("picklock replay {}", quoted(&file.display().to_string()));
     // It holds a plan, and not the scenario that the plan was drawn from.
     let about = about(&design, &[]);
     let replayed =
-        Replayed { design, scenario: capsule.scenario, about, engine, run, line, leading: None, notes };
+        Replayed { design, scenario: repro.scenario, about, engine, run, line, leading: None, notes };
     reduced(args, replayed)
 }
 
@@ -270,30 +271,29 @@ fn changes(then: &[Part], now: &[Part], other_run: bool) -> Option<String> {
         .collect();
     if !files.is_empty() {
         return Some(format!(
-            "the program is not the one of the capsule: other contents of {}",
+            "the program is not the one of the repro file: other contents of {}",
             files.join(", ")
         ));
     }
     // The run would be the same if nothing else had changed: what a program imports is not among its files.
-    let loads =
-        "the files of the command are those of the capsule: what they load, such as a module, may be another";
+    let loads = "the files of the command are those of the repro file: what they load, such as a module, may be another";
     (other_run && !now.is_empty()).then(|| loads.to_owned())
 }
 
-fn compare(capsule: &Capsule, run: &Checked, same_engine: bool) -> String {
+fn compare(repro: &ReproFile, run: &Checked, same_engine: bool) -> String {
     let violations =
-        if capsule.violations == run.violated() { "the same violations" } else { "other violations" };
+        if repro.violations == run.violated() { "the same violations" } else { "other violations" };
     if !same_engine {
-        return format!("compared with the capsule: {violations}; digests differ from engine to engine");
+        return format!("compared with the repro file: {violations}; digests differ from engine to engine");
     }
     let here = env!("CARGO_PKG_VERSION");
-    match capsule.is_its_digest(run.trace.digest) {
-        Some(true) => "compared with the capsule: the same run to the last event".to_owned(),
+    match repro.is_its_digest(run.trace.digest) {
+        Some(true) => "compared with the repro file: the same run to the last event".to_owned(),
         Some(false) => format!(
-            "compared with the capsule: {violations}, but another digest ({} then); it was made by picklock {}, this is {here}",
-            capsule.digest, capsule.picklock
+            "compared with the repro file: {violations}, but another digest ({} then); it was made by picklock {}, this is {here}",
+            repro.digest, repro.picklock
         ),
-        None => format!("compared with the capsule: {violations}; {}", tell::not_comparable(capsule)),
+        None => format!("compared with the repro file: {violations}; {}", tell::not_comparable(repro)),
     }
 }
 

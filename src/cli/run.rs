@@ -234,13 +234,13 @@ pub(crate) fn libraries() -> Vec<(String, String)> {
     picklock_impls::libraries::LIBRARIES.iter().map(owned).collect()
 }
 
-/// Names capsules from the folder that the reports are in, so that it can be moved, and compared with another.
+/// Names repro files from the folder that the reports are in, so that it can be moved, and compared with another.
 pub(crate) fn near(summary: &mut Summary, campaign: &Campaign<'_>) {
     let Some(out) = campaign.out else { return };
     let violations = summary.cells.iter_mut().flat_map(|cell| cell.violations.values_mut());
-    for capsule in violations.filter_map(|violation| violation.capsule.as_mut()) {
-        if let Ok(near) = capsule.strip_prefix(out) {
-            *capsule = near.to_owned();
+    for repro in violations.filter_map(|violation| violation.repro.as_mut()) {
+        if let Ok(near) = repro.strip_prefix(out) {
+            *repro = near.to_owned();
         }
     }
 }

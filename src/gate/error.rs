@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use picklock_campaign::check::CheckError;
 use picklock_campaign::tell::TellError;
-use picklock_model::capsule::CapsuleError;
+use picklock_model::repro::ReproError;
 use picklock_scenarios::scenario::{Problem, ScenarioError};
 use picklock_sim::run::Panicked;
 
@@ -96,7 +96,7 @@ pub enum GateError {
         /// Where the two runs part, in lines.
         difference: String,
     },
-    /// A file cannot be read or is no capsule.
+    /// A file cannot be read or is no repro file.
     #[error("{}: {why}{}", path.display(), mend(.why))]
     File {
         /// The file.
@@ -115,13 +115,13 @@ pub enum FileError {
     /// It cannot be read.
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// It is not a capsule.
+    /// It is not a repro file.
     #[error(transparent)]
-    Capsule(#[from] CapsuleError),
+    ReproFile(#[from] ReproError),
     /// One of its fields is wrong.
     #[error("its field `{field}`, in line {line}, column {column}: {message}")]
     Field {
-        /// The field, as the capsule spells it.
+        /// The field, as the repro file spells it.
         field: String,
         /// Counted from 1.
         line: usize,
@@ -130,8 +130,8 @@ pub enum FileError {
         /// What is wrong.
         message: String,
     },
-    /// It is larger than any capsule.
-    #[error("{bytes} bytes are too many: a capsule has at most {limit}")]
+    /// It is larger than any repro file.
+    #[error("{bytes} bytes are too many: a repro file has at most {limit}")]
     TooLarge {
         /// Its size.
         bytes: u64,
@@ -203,10 +203,10 @@ fn at(place: &Option<Box<str>>) -> String {
     place.as_ref().map(|place| format!("\nThat was at {place}.")).unwrap_or_default()
 }
 
-/// What a file that cannot be used as a capsule needs.
+/// What a file that cannot be used as a repro file needs.
 fn mend(why: &FileError) -> &'static str {
     match why {
-        FileError::Capsule(_) | FileError::Field { .. } | FileError::TooLarge { .. } => {
+        FileError::ReproFile(_) | FileError::Field { .. } | FileError::TooLarge { .. } => {
             "; copy it anew from where the gate wrote it, or from your version control, or delete it"
         }
         FileError::Read(_) | FileError::OtherDesign { .. } | FileError::Unknown(_) => "",

@@ -9,7 +9,7 @@ use picklock_campaign::explore::{self, Explored, Kind, Place, Request};
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Expected, Violation};
 use picklock_campaign::{check, files, shrink, tell, trials};
-use picklock_model::capsule::Capsule;
+use picklock_model::repro::ReproFile;
 use picklock_model::seed::Seed;
 use picklock_scenarios::faults::{self, Placed};
 use picklock_scenarios::scenario::Scenario;
@@ -184,8 +184,8 @@ fn told(gate: &Gate, placed: &Exploration, place: &Place, invariant: &str) -> Re
     let run = check::check(check::Options::from(Engine::Event).with_wire(), design, small).map_err(failed)?;
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let file: String = gate.design.name.chars().map(plain).collect();
-    let file = out(gate).join("capsules").join(format!("{file}.{name}.{invariant}.json"));
-    let kept: Capsule = tell::capsule(design, &name, Engine::Event, &run);
+    let file = out(gate).join("repro").join(format!("{file}.{name}.{invariant}.json"));
+    let kept: ReproFile = tell::repro(design, &name, Engine::Event, &run);
     files::write_whole(&file, &kept.to_text())
         .map_err(|source| GateError::Tell(tell::TellError::Write { path: file.clone(), source }))?;
     let confirmed =
@@ -195,7 +195,7 @@ fn told(gate: &Gate, placed: &Exploration, place: &Place, invariant: &str) -> Re
     let story = Story { trials, ..tell::story(design, &name, &run, replay.clone()) };
     Ok(Violation {
         replay,
-        capsule: Some(file),
+        repro: Some(file),
         confirmed: confirmed.and_then(|counts| counts.first().copied()),
         story: Some(Arc::new(story)),
         ..Violation::default()

@@ -198,7 +198,7 @@ impl Gate {
         self
     }
 
-    /// Where violating runs are kept, as files in `capsules`; `picklock` in the build's target directory if not said.
+    /// Where violating runs are kept, as files in `repro`; `picklock` in the build's target directory if not said.
     pub fn out(mut self, directory: impl Into<PathBuf>) -> Gate {
         self.out = Some(directory.into());
         self
@@ -254,7 +254,7 @@ impl Gate {
         self
     }
 
-    /// Where runs are kept that this lock once failed in: every capsule there, a file that ends in `.json`, is run first.
+    /// Where runs are kept that this lock once failed in: every repro file there, a file that ends in `.json`, is run first.
     /// `tests/regressions` of the crate under test if not said.
     pub fn regressions(mut self, directory: impl Into<PathBuf>) -> Gate {
         self.regressions = Some(directory.into());

@@ -9,7 +9,7 @@ use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Violation};
 use picklock_campaign::tally::Tally;
 use picklock_campaign::{tell, trials};
-use picklock_model::capsule::{Capsule, CapsuleError, SIZE_MAX};
+use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
@@ -17,12 +17,12 @@ use super::error::FileError;
 use super::tell::{counted, replay_line};
 use super::{GateError, Verdict, panics, runs};
 
-/// Makes the run in a capsule again, the file that a [`Gate`](crate::Gate) wrote about a violation. Printed, the verdict
+/// Makes the run in a repro file again, the file that a [`Gate`](crate::Gate) wrote about a violation. Printed, the verdict
 /// tells the run; a lock that was mended since can be held to it with [`Verdict::assert_holds`], which fails as well
 /// when the mended lock no longer comes to the point at which the fault hit.
 ///
 /// # Panics
-/// When the file cannot be read, is not a capsule of this design, or the lock panics.
+/// When the file cannot be read, is not a repro file of this design, or the lock panics.
 #[track_caller]
 #[must_use]
 pub fn replay(design: Design, file: impl AsRef<Path>) -> Verdict {
@@ -37,7 +37,7 @@ fn try_replay(design: &Design, file: &Path) -> Result<Verdict, GateError> {
     let again = again(design, file)?;
     let mut verdict = Verdict::new(replay_line(file), true);
     verdict.note(again.compared());
-    verdict.add(again.cell(file, &again.capsule.scenario, None));
+    verdict.add(again.cell(file, &again.repro.scenario, None));
     Ok(verdict)
 }
 
@@ -49,8 +49,8 @@ pub(super) fn kept(design: &Design, file: &Path, allowances: Option<&Allowances>
 
 /// A run that was kept, and what became of it.
 struct Again {
-    capsule: Capsule,
-    /// As the capsule's scenario put it.
+    repro: ReproFile,
+    /// As the repro file's scenario put it.
     design: Design,
     engine: Engine,
     run: Checked,
@@ -58,29 +58,29 @@ struct Again {
 
 fn again(design: &Design, file: &Path) -> Result<Again, GateError> {
     let bad = |why: FileError| GateError::File { path: file.to_owned(), why };
-    let capsule = read(file).map_err(bad)?;
-    if *capsule.design != *design.name {
-        return Err(bad(FileError::OtherDesign { kept: capsule.design, given: design.name.to_string() }));
+    let repro = read(file).map_err(bad)?;
+    if *repro.design != *design.name {
+        return Err(bad(FileError::OtherDesign { kept: repro.design, given: design.name.to_string() }));
     }
-    let engine: Engine = capsule.engine.parse().map_err(|why| bad(FileError::Unknown(why)))?;
+    let engine: Engine = repro.engine.parse().map_err(|why| bad(FileError::Unknown(why)))?;
     let mut design = design.clone();
-    design.topology.replicated |= capsule.replicated;
-    design.admits(&capsule.plan).map_err(|error| bad(FileError::Capsule(error.into())))?;
+    design.topology.replicated |= repro.replicated;
+    design.admits(&repro.plan).map_err(|error| bad(FileError::ReproFile(error.into())))?;
     let run = || {
         panics::watched(|| {
-            check::check(check::Options::from(engine).with_wire(), &design, capsule.plan.clone())
+            check::check(check::Options::from(engine).with_wire(), &design, repro.plan.clone())
         })
         .map_err(|error| match error {
             CheckError::Workload(_) => bad(FileError::Unknown(error.to_string())),
-            error @ CheckError::Panicked(_) => GateError::of(error, &design.name, &capsule.scenario),
+            error @ CheckError::Panicked(_) => GateError::of(error, &design.name, &repro.scenario),
         })
     };
-    let run = runs::same(engine, &design, &capsule.scenario, [run()?, run()?])?;
-    Ok(Again { capsule, design, engine, run })
+    let run = runs::same(engine, &design, &repro.scenario, [run()?, run()?])?;
+    Ok(Again { repro, design, engine, run })
 }
 
-/// Reads a capsule, which may be any file.
-fn read(file: &Path) -> Result<Capsule, FileError> {
+/// Reads a repro file, which may be any file.
+fn read(file: &Path) -> Result<ReproFile, FileError> {
     let about = std::fs::metadata(file)?;
     if !about.is_file() {
         return Err(FileError::Unknown("it is not a file".to_owned()));
@@ -89,22 +89,22 @@ fn read(file: &Path) -> Result<Capsule, FileError> {
         return Err(FileError::TooLarge { bytes: about.len(), limit: SIZE_MAX });
     }
     let text = std::fs::read_to_string(file)?;
-    Capsule::from_text(&text).map_err(|error| match error {
-        CapsuleError::Form { line, column, message } => {
+    ReproFile::from_text(&text).map_err(|error| match error {
+        ReproError::Form { line, column, message } => {
             FileError::Field { field: field(&text, line), line, column, message }
         }
-        error => FileError::Capsule(error),
+        error => FileError::ReproFile(error),
     })
 }
 
-/// The field that a line of a capsule stands in: the last one that is named at or before it.
+/// The field that a line of a repro file stands in: the last one that is named at or before it.
 fn field(text: &str, line: usize) -> String {
     let named = |line: &str| {
         let (name, _) = line.trim_start().strip_prefix('"')?.split_once("\":")?;
         Some(name.chars().take(40).collect())
     };
     let before: Vec<&str> = text.lines().take(line).collect();
-    before.into_iter().rev().find_map(named).unwrap_or_else(|| "capsule".to_owned())
+    before.into_iter().rev().find_map(named).unwrap_or_else(|| "repro".to_owned())
 }
 
 impl Again {
@@ -113,8 +113,7 @@ impl Again {
         let (design, run) = (&self.design, &self.run);
         let mut tally = Tally::default();
         tally.add(run);
-        let expected =
-            allowances.map(|allowances| super::explore::allowed(allowances, &self.capsule.scenario));
+        let expected = allowances.map(|allowances| super::explore::allowed(allowances, &self.repro.scenario));
         let mut cell = counted(design, name, self.engine, &tally, expected);
         for violated in run.violated() {
             let replay = replay_line(file);
@@ -125,27 +124,30 @@ impl Again {
         let first = run.violations().map(|(invariant, _)| invariant.name).find(|name| !cell.allows(name));
         if let Some(violation) = first.and_then(|first| cell.violations.get_mut(first)) {
             let trials = Some(trials::of(self.engine, design, run, &[]));
-            let story = tell::story(design, &self.capsule.scenario, run, replay_line(file));
+            let story = tell::story(design, &self.repro.scenario, run, replay_line(file));
             violation.story = Some(Arc::new(Story { trials, ..story }));
         }
         cell
     }
 
-    /// What the capsule says of the run that it kept, compared with this one.
+    /// What the repro file says of the run that it kept, compared with this one.
     fn compared(&self) -> String {
-        let Again { capsule, run, .. } = self;
+        let Again { repro, run, .. } = self;
         let violations =
-            if capsule.violations == run.violated() { "the same violations" } else { "other violations" };
-        match capsule.is_its_digest(run.trace.digest) {
-            Some(true) => return "compared with the capsule: the same run to the last event".to_owned(),
+            if repro.violations == run.violated() { "the same violations" } else { "other violations" };
+        match repro.is_its_digest(run.trace.digest) {
+            Some(true) => return "compared with the repro file: the same run to the last event".to_owned(),
             Some(false) => {}
             None => {
-                return format!("compared with the capsule: {violations}; {}", tell::not_comparable(capsule));
+                return format!(
+                    "compared with the repro file: {violations}; {}",
+                    tell::not_comparable(repro)
+                );
             }
         }
-        let (then, here) = (&capsule.picklock, env!("CARGO_PKG_VERSION"));
+        let (then, here) = (&repro.picklock, env!("CARGO_PKG_VERSION"));
         format!(
-            "compared with the capsule: another run, {violations}; the lock has changed since, or picklock has \
+            "compared with the repro file: another run, {violations}; the lock has changed since, or picklock has \
              ({then} then, {here} now)"
         )
     }
@@ -157,10 +159,10 @@ mod tests {
 
     #[test]
     fn the_field_of_a_line_is_the_last_one_named_before_it() {
-        let text = "{\n  \"capsule\": 2,\n  \"violations\": [\n    \"a\",\n    3\n  ]\n}";
-        assert_eq!(field(text, 2), "capsule");
+        let text = "{\n  \"repro\": 2,\n  \"violations\": [\n    \"a\",\n    3\n  ]\n}";
+        assert_eq!(field(text, 2), "repro");
         assert_eq!(field(text, 5), "violations");
-        assert_eq!(field(text, 0), "capsule");
-        assert_eq!(field("\u{7f}\"x\":", 9), "capsule");
+        assert_eq!(field(text, 0), "repro");
+        assert_eq!(field("\u{7f}\"x\":", 9), "repro");
     }
 }

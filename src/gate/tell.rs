@@ -39,8 +39,8 @@ pub(super) fn cell(
             let mut violation = told.remove(*name).unwrap_or_default();
             violation.runs = seen.runs;
             violation.replay = seed_line(seed);
-            if let Some(capsule) = &violation.capsule {
-                violation.replay = format!("{}; the whole run: {}", replay_line(capsule), violation.replay);
+            if let Some(repro) = &violation.repro {
+                violation.replay = format!("{}; the whole run: {}", replay_line(repro), violation.replay);
             }
             if let Some(story) = violation.story.as_mut().map(Arc::make_mut) {
                 story.replay.clone_from(&violation.replay);
@@ -83,8 +83,8 @@ fn seed_line(seed: u64) -> String {
 }
 
 /// The line that makes the run in a file again.
-pub(super) fn replay_line(capsule: &Path) -> String {
-    format!("picklock::replay(design, {:?})", capsule.display().to_string())
+pub(super) fn replay_line(repro: &Path) -> String {
+    format!("picklock::replay(design, {:?})", repro.display().to_string())
 }
 
 /// All that one seed violates.

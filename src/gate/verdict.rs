@@ -156,10 +156,10 @@ impl Verdict {
         let mut lines = String::new();
         for cell in &self.summary.cells {
             let violation = leading(cell).and_then(|name| cell.violations.get(name));
-            let Some(Violation { first_seed, capsule: Some(capsule), .. }) = violation else { continue };
-            let name = capsule.file_stem().unwrap_or_default().to_string_lossy();
+            let Some(Violation { first_seed, repro: Some(repro), .. }) = violation else { continue };
+            let name = repro.file_stem().unwrap_or_default().to_string_lossy();
             let kept = directory.join(format!("{name}.{first_seed}.json"));
-            lines.push_str(&format!("  cp {} {}\n", full(capsule), full(&kept)));
+            lines.push_str(&format!("  cp {} {}\n", full(repro), full(&kept)));
         }
         if lines.is_empty() {
             return lines;

@@ -48,7 +48,7 @@ impl Campaign<'_> {
     /// Makes the runs and tells the violations. When `stop` becomes true, ends early with what there is.
     ///
     /// # Errors
-    /// When code of a design panics, or a capsule cannot be written.
+    /// When code of a design panics, or a repro file cannot be written.
     pub fn run(&self, stop: &AtomicBool, observer: &dyn Observer) -> Result<Summary, CampaignError> {
         let tallies = self.make_runs(&self.pairings(), &Nowhere, stop, observer)?;
         self.told(&tallies, stop.load(Ordering::Relaxed), stop, observer)

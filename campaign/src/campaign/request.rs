@@ -33,7 +33,7 @@ pub struct Campaign<'a> {
     /// Stop at the first violation that is not expected.
     pub fail_fast: bool,
     /// Tell one run of each distinct violation, reduced if not said otherwise. What an expectation allows is told only if the
-    /// campaign is thorough; if it keeps capsules, one of each design and way of breaking.
+    /// campaign is thorough; if it keeps repro files, one of each design and way of breaking.
     pub tell: bool,
     /// Reduce what is told; else it is told as it was found.
     pub shrink: bool,
@@ -49,7 +49,7 @@ pub struct Campaign<'a> {
     pub others: Vec<Design>,
     /// What the cells should show.
     pub expectations: Option<&'a Expectations>,
-    /// Where capsules are written.
+    /// Where repro files are written.
     pub out: Option<&'a Path>,
     /// How scenarios that are files of their own are asked for, by name.
     pub files: BTreeMap<String, String>,
@@ -142,12 +142,12 @@ impl<'a> Campaign<'a> {
         line
     }
 
-    /// Where the capsule of a violation is written, if anywhere.
-    pub(crate) fn capsule_path(&self, pairing: &Pairing<'_>, invariant: &str) -> Option<PathBuf> {
+    /// Where the repro file of a violation is written, if anywhere.
+    pub(crate) fn repro_path(&self, pairing: &Pairing<'_>, invariant: &str) -> Option<PathBuf> {
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
         let design: String = pairing.name.chars().map(plain).collect();
         let file = format!("{design}.{}.{invariant}.json", pairing.scenario.name());
-        self.out.map(|out| out.join("capsules").join(file))
+        self.out.map(|out| out.join("repro").join(file))
     }
 }
 

@@ -9,7 +9,7 @@ use picklock_scenarios::workloads;
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// The plan asks for a workload that does not exist.
-    #[error("there is no workload `{0}`; a capsule of a later picklock may need that picklock")]
+    #[error("there is no workload `{0}`; a repro file of a later picklock may need that picklock")]
     Workload(String),
     /// The design's code panicked.
     #[error(transparent)]

@@ -12,7 +12,7 @@ use crate::clock::DRIFT_PPM_MAX;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` is {value}, and must be {must}")]
 pub struct PlanError {
-    /// The field, as the capsule spells it.
+    /// The field, as the repro file spells it.
     pub field: Cow<'static, str>,
     /// What it says.
     pub value: String,

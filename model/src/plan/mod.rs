@@ -1,6 +1,6 @@
 //! Everything that will be injected into a run, and all choices of its workload, as data.
 //!
-//! A plan can be printed, saved in a [`Capsule`](crate::capsule::Capsule), replayed and shrunk. Nothing else but the
+//! A plan can be printed, saved in a [`ReproFile`](crate::repro::ReproFile), replayed and shrunk. Nothing else but the
 //! design decides what happens in a run: same design and same plan, same trace.
 
 mod action;

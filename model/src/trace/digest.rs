@@ -63,7 +63,7 @@ impl DigestTaker {
 }
 
 /// The byte encoding that digests are taken over: fixed-width little-endian numbers and length-prefixed texts.
-/// It is part of what makes a capsule comparable years later: change it only together with the capsule's version.
+/// It is part of what makes a repro file comparable years later: change it only together with the repro file's version.
 mod encode {
     use crate::ids::{Key, Token};
     use crate::trace::event::{Disconnect, Event, Halt, What};

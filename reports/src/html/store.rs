@@ -184,7 +184,7 @@ fn line(row: &Row) -> Markup {
                 @for file in files(kept) {
                     a href={ (folder) "/" (address(file)) } {
                         (printable(file))
-                        @if let Some(results) = kept.results.as_ref().filter(|_| file == "capsules/") { " (" (results.capsules) ")" }
+                        @if let Some(results) = kept.results.as_ref().filter(|_| file == "repro/") { " (" (results.repros) ")" }
                     }
                     " "
                 }
@@ -300,9 +300,9 @@ mod tests {
             exit: 1,
             verdict: "violated: 1 of 2 cells".to_owned(),
             failing: ["a", "b", "c", "d", "e<i>"].map(str::to_owned).to_vec(),
-            capsules: 3,
+            repros: 3,
             bytes: 1_234_567,
-            files: vec!["capsules/".to_owned(), "report.html".to_owned(), "a\" onclick=\"x".to_owned()],
+            files: vec!["repro/".to_owned(), "report.html".to_owned(), "a\" onclick=\"x".to_owned()],
         }
     }
 
@@ -312,7 +312,7 @@ mod tests {
         assert!(page.contains(STORE) && !page.contains("http-equiv=\"refresh\""), "{page}");
         for there in [
             "href=\"2026-11-22T223000Z-run/report.html\"",
-            "href=\"2026-11-22T223000Z-run/capsules/\">capsules/ (3)<",
+            "href=\"2026-11-22T223000Z-run/repro/\">repro/ (3)<",
             "href=\"2026-11-22T223000Z-run/a%22%20onclick%3D%22x\"",
             "a, b, c, d and 1 more",
             "1.2 MB",

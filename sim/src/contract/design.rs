@@ -1,7 +1,7 @@
 //! A lock design as picklock runs it: name, claim, parameters, the servers it needs, and how to make a client.
 //!
 //! A [`Family`] is a design with its parameters open (`redlock`); a [`Design`] has them fixed
-//! (`redlock{nodes=7,belief=trusting}`) and that text is its spelling everywhere: command line, reports, capsules.
+//! (`redlock{nodes=7,belief=trusting}`) and that text is its spelling everywhere: command line, reports, repro files.
 
 use std::fmt;
 use std::future::Future;
@@ -13,7 +13,7 @@ use super::store::{OwnServer, SimulatedStore, Store, admits, complete, has_actio
 use crate::host::Host;
 use picklock_model::plan::{Plan, PlanError, Settings, WorldSpec};
 
-pub use picklock_model::capsule::Part;
+pub use picklock_model::repro::Part;
 pub use picklock_model::trace::{Condition, Conditions};
 
 pub use super::family::{Args, Domain, Family, Param, SpellingError, spell};

@@ -183,8 +183,8 @@ impl Run {
             let path = self.folder.join(file);
             fs::remove_file(&path).map_err(writing(&path))?;
         }
-        let Contents { names: files, bytes, capsules } = contents(&self.folder)?;
-        let results = Results { exit: exit.code(), files: files.clone(), bytes, capsules, ..results };
+        let Contents { names: files, bytes, repros } = contents(&self.folder)?;
+        let results = Results { exit: exit.code(), files: files.clone(), bytes, repros, ..results };
         let kept = Kept { state, results: Some(results), ..self.kept.clone() };
         let page = self.folder.join(PAGE);
         write_whole(&page, &html::ended(&kept)).map_err(writing(&page))?;
@@ -227,7 +227,7 @@ impl Run {
 struct Contents {
     names: Vec<String>,
     bytes: u64,
-    capsules: u64,
+    repros: u64,
 }
 
 fn contents(folder: &Path) -> Result<Contents, StoreError> {
@@ -242,7 +242,7 @@ fn contents(folder: &Path) -> Result<Contents, StoreError> {
         if about.is_dir() {
             let inner = contents(&entry.path())?;
             all.bytes += inner.bytes;
-            all.capsules += inner.names.len() as u64;
+            all.repros += inner.names.len() as u64;
             all.names.push(format!("{name}/"));
         } else {
             all.bytes += about.len();
@@ -255,7 +255,7 @@ fn contents(folder: &Path) -> Result<Contents, StoreError> {
 
 /// Removes what a process left behind in the folder of a run that was killed while it wrote a file.
 fn sweep(folder: &Path) -> Result<(), StoreError> {
-    for directory in [folder.to_owned(), folder.join("capsules")] {
+    for directory in [folder.to_owned(), folder.join("repro")] {
         let Ok(entries) = fs::read_dir(&directory) else { continue };
         for entry in entries {
             let path = entry.map_err(reading(&directory))?.path();

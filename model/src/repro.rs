@@ -1,7 +1,7 @@
 //! A run that is worth keeping: one JSON file that replays it years later and says whether it came out the same.
 //!
 //! The last field is a checksum over every byte before it, so that any damage is found before the plan is believed.
-//! A capsule of another version of picklock still replays; its digest is compared, and a difference is reported.
+//! A repro file of another version of picklock still replays; its digest is compared, and a difference is reported.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
@@ -9,21 +9,22 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::plan::Plan;
 use crate::trace::Digest;
 
-/// The version of the capsule's form. It changes with the meaning of a field or the encoding behind the digest.
+/// The version of the repro file's form. It changes with the meaning of a field or the encoding behind the digest.
 pub const FORMAT: u32 = 3;
 
 /// From this form on digests are what they are today: in earlier ones they did not cover what segments say.
 const SAME_DIGESTS_SINCE: u32 = 3;
 
-/// A capsule larger than this is not read: 16 MiB.
+/// A repro file larger than this is not read: 16 MiB.
 pub const SIZE_MAX: u64 = 16 << 20;
 
 /// A plan with everything that is needed to run it again and to know what came out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Capsule {
+pub struct ReproFile {
     /// [`FORMAT`].
-    pub capsule: u32,
+    #[serde(alias = "capsule")]
+    pub repro: u32,
     /// The version of picklock that made it.
     pub picklock: String,
     /// The design's spelling.
@@ -55,12 +56,12 @@ pub struct Part {
     pub digest: String,
 }
 
-/// Why a file is not a capsule.
+/// Why a file is not a repro file.
 #[derive(Debug, thiserror::Error)]
-pub enum CapsuleError {
+pub enum ReproError {
     /// It does not end with a checksum.
     #[error(
-        "it does not end with a checksum: the file is cut short or is not a capsule; write it anew with `picklock run --out DIR`"
+        "it does not end with a checksum: the file is cut short or is not a repro file; write it anew with `picklock run --out DIR`"
     )]
     NoChecksum,
     /// Its bytes are not those that were written.
@@ -68,7 +69,7 @@ pub enum CapsuleError {
         "its checksum does not match: the file was damaged or edited; write it anew with `picklock run --out DIR`"
     )]
     Checksum,
-    /// Its JSON does not have a capsule's form.
+    /// Its JSON does not have a repro file's form.
     #[error("line {line}, column {column}: {message}")]
     Form {
         /// Counted from 1.
@@ -90,14 +91,15 @@ pub enum CapsuleError {
 
 const MARK: &str = "\n  \"checksum\": \"";
 
-impl Capsule {
-    /// The capsule as the text of its file.
+impl ReproFile {
+    /// The repro file as the text of its file.
     ///
     /// # Panics
-    /// Never: a capsule has no part that JSON cannot carry.
+    /// Never: a repro file has no part that JSON cannot carry.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let json = serde_json::to_string_pretty(self).expect("a capsule holds numbers, texts and lists only");
+        let json =
+            serde_json::to_string_pretty(self).expect("a repro file holds numbers, texts and lists only");
         let body = json.strip_suffix("\n}").expect("a struct's JSON ends with its brace");
         let body = format!("{body},");
         let sum = xxh3_128(body.as_bytes());
@@ -107,53 +109,54 @@ impl Capsule {
     /// Whether this is the digest of its run; none if the digest that it keeps was taken in another way.
     #[must_use]
     pub fn is_its_digest(&self, digest: Digest) -> Option<bool> {
-        (self.capsule >= SAME_DIGESTS_SINCE).then_some(self.digest == digest)
+        (self.repro >= SAME_DIGESTS_SINCE).then_some(self.digest == digest)
     }
 
-    /// Reads the text of a capsule's file.
+    /// Reads the text of a repro file.
     ///
     /// # Errors
-    /// See [`CapsuleError`].
-    pub fn from_text(text: &str) -> Result<Capsule, CapsuleError> {
-        let (body, rest) = text.rsplit_once(MARK).ok_or(CapsuleError::NoChecksum)?;
-        let sum = rest.strip_suffix("\"\n}\n").ok_or(CapsuleError::NoChecksum)?;
+    /// See [`ReproError`].
+    pub fn from_text(text: &str) -> Result<ReproFile, ReproError> {
+        let (body, rest) = text.rsplit_once(MARK).ok_or(ReproError::NoChecksum)?;
+        let sum = rest.strip_suffix("\"\n}\n").ok_or(ReproError::NoChecksum)?;
         if sum != format!("{:032x}", xxh3_128(body.as_bytes())) {
-            return Err(CapsuleError::Checksum);
+            return Err(ReproError::Checksum);
         }
         let json = format!("{}\n}}", body.strip_suffix(',').unwrap_or(body));
-        let misshapen = |error: serde_json::Error| CapsuleError::Form {
+        let misshapen = |error: serde_json::Error| ReproError::Form {
             line: error.line(),
             column: error.column(),
             message: error.to_string(),
         };
         let form: Form = serde_json::from_str(&json).map_err(misshapen)?;
-        let capsule: Capsule = match form.capsule {
-            form if form > FORMAT => return Err(CapsuleError::Later(form)),
+        let repro: ReproFile = match form.repro {
+            form if form > FORMAT => return Err(ReproError::Later(form)),
             1 => serde_json::from_str(&json).and_then(form_1::read).map_err(misshapen)?,
             _ => serde_json::from_str(&json).map_err(misshapen)?,
         };
-        capsule.plan.validate()?;
-        Ok(capsule)
+        repro.plan.validate()?;
+        Ok(repro)
     }
 }
 
 /// What is looked at first.
 #[derive(Deserialize)]
 struct Form {
-    capsule: u32,
+    #[serde(alias = "capsule")]
+    repro: u32,
 }
 
 /// Form 1 kept the parameters of the one kind of store that there was among those of the world.
 mod form_1 {
     use serde_json::{Map, Value};
 
-    use super::Capsule;
+    use super::ReproFile;
 
     /// The parameters, as both forms spell them.
     const OF_THE_STORE: [&str; 3] = ["replicas", "persistence", "down_after_ns"];
 
-    pub(super) fn read(mut capsule: Value) -> serde_json::Result<Capsule> {
-        if let Some(Value::Object(world)) = capsule.pointer_mut("/plan/world") {
+    pub(super) fn read(mut repro: Value) -> serde_json::Result<ReproFile> {
+        if let Some(Value::Object(world)) = repro.pointer_mut("/plan/world") {
             let mut store: Map<String, Value> = Map::new();
             for name in OF_THE_STORE {
                 store.extend(world.remove(name).map(|value| (name.to_owned(), value)));
@@ -164,6 +167,6 @@ mod form_1 {
             }
             world.insert("store".to_owned(), Value::Object(store));
         }
-        serde_json::from_value(capsule)
+        serde_json::from_value(repro)
     }
 }
