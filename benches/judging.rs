@@ -81,7 +81,7 @@ fn load(size: &Size) -> (Design, Plan) {
          keys = {keys}\nwork = '10ms'"
     );
     let scenario = Scenario::parse("judged.toml", &text, &[]).expect("the scenario is valid");
-    let plan = scenario.calm_plan(&design, Seed(1));
+    let plan = scenario.fault_free_plan(&design, Seed(1));
     (design, plan)
 }
 

@@ -1,4 +1,4 @@
-//! Every single placement is tried, the decisive ones are found by name, and the same line makes the same run.
+//! Every single site is tried, the decisive ones are found by name, and the same line makes the same run.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
@@ -10,7 +10,7 @@ use picklock::campaign::explore::{self, Explored, Request};
 use picklock::model::plan::{Access, Edge, Phase};
 use picklock::model::seed::Seed;
 use picklock::model::trace::Role;
-use picklock::scenarios::faults::{self, Placed};
+use picklock::scenarios::faults::{self, AtSite};
 use picklock::scenarios::scenario::Scenario;
 use picklock::scenarios::suite;
 use picklock::sim::design::{Design, spell};
@@ -26,7 +26,7 @@ fn design(name: &str, scenario: &Scenario) -> Design {
 }
 
 fn request<'a>(design: &'a Design, scenario: &'a Scenario, kinds: &[&str]) -> Request<'a> {
-    let hits: Vec<&'static Placed> = kinds.iter().map(|kind| faults::placed_as(kind).unwrap()).collect();
+    let hits: Vec<&'static AtSite> = kinds.iter().map(|kind| faults::at_site_named(kind).unwrap()).collect();
     Request {
         design,
         scenario,
@@ -48,13 +48,14 @@ fn explored(name: &str, kinds: &[&str]) -> Explored {
 #[test]
 fn a_pause_at_the_write_of_the_resource_is_among_what_breaks_a_naive_holder() {
     let explored = explored("single", &["pause"]);
-    assert_eq!(explored.explored(), explored.placements());
+    assert_eq!(explored.explored(), explored.sites());
     assert!(!explored.partial && explored.calm.is_empty());
-    let write = explored.ways.iter().find(|way| {
-        let shape = &way.shape;
-        shape.role == Role::Client
-            && (shape.phase, shape.access, shape.edge) == (Phase::Write, Access::Write, Edge::Before)
-            && shape.peer == Some(Role::Resource)
+    let write = explored.failures.iter().find(|way| {
+        let signature = &way.signature;
+        signature.role == Role::Client
+            && (signature.phase, signature.access, signature.edge)
+                == (Phase::Write, Access::Write, Edge::Before)
+            && signature.peer == Some(Role::Resource)
     });
     assert!(write.unwrap().violated.contains(&"effective-exclusion".to_owned()));
 }
@@ -84,7 +85,7 @@ fn a_fence_lets_no_stale_write_through_wherever_a_pause_hits() {
 #[test]
 fn a_store_that_dies_in_the_midst_of_a_release_makes_nobody_a_thief() {
     let explored = explored("redlock", &["restart"]);
-    assert!(explored.holds.contains(&"ownership".to_owned()), "{:?}", explored.ways);
+    assert!(explored.holds.contains(&"ownership".to_owned()), "{:?}", explored.failures);
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn a_placement_is_run_again_by_its_number_with_the_same_digest() {
     let scenario = calm(&[]);
     let design = design("single", &scenario);
     let request = request(&design, &scenario, &["pause"]);
-    let pause = faults::placed_as("pause").unwrap();
+    let pause = faults::at_site_named("pause").unwrap();
     let again = |number| explore::again(&request, Seed(0), &[(pause, number)]).unwrap();
     assert_eq!(again(100).unwrap().trace.digest, again(100).unwrap().trace.digest);
     assert_ne!(again(100).unwrap().trace.digest, again(0).unwrap().trace.digest);
@@ -107,9 +108,9 @@ fn two_nodes_of_four_that_are_held_must_forget_and_one_is_not_enough() {
     let mut request = request(&design, &scenario, &["restart"]);
     (request.held, request.pairs) = (Some(4), Some(Duration::from_secs(20)));
     let explored = explore::explore(&request, &AtomicBool::new(false), &|_, _| {}).unwrap();
-    assert_eq!(explored.violating(), 0, "{:?}", explored.ways);
+    assert_eq!(explored.violating(), 0, "{:?}", explored.failures);
     let pairs = explored.pairs.unwrap();
-    let way = pairs.ways.first().unwrap();
+    let way = pairs.failures.first().unwrap();
     assert!(way.violated.contains(&"mutual-exclusion".to_owned()), "{way:?}");
     assert!(way.both.iter().all(|(_, host)| host.starts_with("node-")));
 }

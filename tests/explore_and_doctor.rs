@@ -25,7 +25,7 @@ fn exploring_says_how_much_was_tried_and_by_which_line_a_placement_is_told() {
     let (code, out, _) = run(&[&["explore", "--design", "single", "--fault", "stall"][..], &small].concat());
     assert_eq!(code, 1, "{out}");
     let claim = out.lines().nth(2).unwrap();
-    assert!(claim.contains("single placements explored at 1 workload"), "{claim}");
+    assert!(claim.contains("single sites explored at 1 workload"), "{claim}");
     let line = out.lines().find_map(|line| line.trim().strip_prefix("picklock ")).unwrap();
     let words: Vec<&str> = line.split(' ').collect();
     let (code, story, _) = run(&words);

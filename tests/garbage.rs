@@ -663,7 +663,7 @@ proptest! {
         let damaged = [&text[..from], &put, &text[(from + cut).min(text.len())..]].concat();
         if let Ok(scenario) = Scenario::parse("damaged.toml", &damaged, &picklock_stores::params()) {
             // Bounds of time are not what is tested here: an hour of simulated time takes its while.
-            let plan = scenario.calm_plan(&design("single"), Seed(seed));
+            let plan = scenario.fault_free_plan(&design("single"), Seed(seed));
             prop_assume!(plan.world.horizon <= Duration::from_secs(60));
             if let Some(cell) = Cell::of(&design("single"), scenario) {
                 cell.run(Engine::Event, seed);

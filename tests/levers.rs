@@ -458,7 +458,7 @@ mod effects {
             for spelling in ["single", "redlock{nodes=3}", "single-fenced{store=replicated}", "watchdog"] {
                 let Some(cell) = Cell::of(&design(spelling), scenario.clone()) else { continue };
                 let faulty = cell.run(Engine::Event, 11);
-                let calm = cell.scenario.calm_plan(&cell.design, Seed(11));
+                let calm = cell.scenario.fault_free_plan(&cell.design, Seed(11));
                 let calm = check::check(Engine::Event, &cell.design, calm).unwrap();
                 let events = &faulty.trace.events;
                 let applied = events.iter().position(|event| matches!(event.what, What::Injected { .. }));

@@ -210,7 +210,7 @@ fn every_step_of_a_program_is_a_place_for_a_fault() {
     let none = run_in(directory().path(), &[&small[..], &["--place", "pause:100000"]].concat());
     assert_eq!(none.code, Some(2), "{}", none.stdout);
     let requests = run_in(directory().path(), &[&small[..], &["--fault", "lost-request"]].concat());
-    assert!(requests.stdout.contains("single placements explored"), "{}{}", requests.stdout, requests.stderr);
+    assert!(requests.stdout.contains("single sites explored"), "{}{}", requests.stdout, requests.stderr);
 }
 
 #[test]

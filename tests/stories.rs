@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use picklock_campaign::check::Checked;
 use picklock_campaign::expect::Expectations;
 use picklock_campaign::story::Story;
-use picklock_campaign::{check, shrink, tell as telling, trials};
+use picklock_campaign::{ablation, check, shrink, tell as telling};
 use picklock_judge::history::History;
 use picklock_model::ids::{GrantId, HostId};
 use picklock_model::seed::Seed;
@@ -153,7 +153,7 @@ fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String,
     let others: Vec<_> = picklock_impls::families().iter().map(|family| family.design()).collect();
     let mut story = telling::story(&cell.design, cell.scenario.name(), &run, String::new());
     story.lead_with(telling::leading(whole, invariant));
-    story.trials = Some(trials::of(Engine::Event, &cell.design, &run, &others));
+    story.ablation = Some(ablation::of(Engine::Event, &cell.design, &run, &others));
     let page = tell(&story, &Style { colour: false, width: 240 }, Detail::Relevant);
     let mut wrong = story_page::faults(&story, &cell.design, &page);
     if !run.violates(invariant) {

@@ -25,13 +25,13 @@ const ENOUGH: u64 = 100;
 
 /// What may be violated, by scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowances {
+pub struct AllowedViolations {
     own: BTreeMap<String, BTreeSet<String>>,
     no_worse_than: Option<String>,
     known: Expectations,
 }
 
-impl Allowances {
+impl AllowedViolations {
     /// Allows these invariants to be violated under a scenario, which is one of `scenarios`.
     ///
     /// # Errors
@@ -66,20 +66,20 @@ impl Allowances {
         Ok(())
     }
 
-    /// Reads allowances under these scenarios.
+    /// Reads allowed_violations under these scenarios.
     ///
     /// # Errors
     /// When the text is not TOML or not of the form above; the error names line, column and remedy.
-    pub fn parse(file: &str, text: &str, scenarios: &[&str]) -> Result<Allowances, ScenarioError> {
+    pub fn parse(file: &str, text: &str, scenarios: &[&str]) -> Result<AllowedViolations, ScenarioError> {
         read(text, scenarios).map_err(|spot| spot.in_file(file, text))
     }
 
-    /// Reads allowances under these scenarios from a file.
+    /// Reads allowed_violations under these scenarios from a file.
     ///
     /// # Errors
     /// When the file cannot be read, is larger than 1 MiB, or is not valid.
-    pub fn load(path: &Path, scenarios: &[&str]) -> Result<Allowances, ScenarioError> {
-        Allowances::parse(&path.display().to_string(), &read_text(path)?, scenarios)
+    pub fn load(path: &Path, scenarios: &[&str]) -> Result<AllowedViolations, ScenarioError> {
+        AllowedViolations::parse(&path.display().to_string(), &read_text(path)?, scenarios)
     }
 
     /// What a cell of this scenario is held against: what is allowed may be violated, and nothing must be.
@@ -92,7 +92,7 @@ impl Allowances {
     }
 
     /// Each allowance that so many runs of its scenario did not need, in words. Of what another design is known to violate
-    /// nothing is said. Each cell comes with the scenario whose allowances apply to it.
+    /// nothing is said. Each cell comes with the scenario whose allowed_violations apply to it.
     #[must_use]
     pub fn not_needed<'a>(&self, cells: impl IntoIterator<Item = (&'a str, &'a Cell)>) -> Vec<String> {
         let mut runs: BTreeMap<&str, u64> = BTreeMap::new();
@@ -121,13 +121,13 @@ fn known(kind: &'static str, name: &str, all: &[&str]) -> Result<(), Problem> {
     if all.contains(&name) { Ok(()) } else { Err(Problem::unknown(kind, name, all)) }
 }
 
-fn read(text: &str, scenarios: &[&str]) -> Result<Allowances, Spot> {
-    let mut allowances = Allowances::default();
+fn read(text: &str, scenarios: &[&str]) -> Result<AllowedViolations, Spot> {
+    let mut allowed_violations = AllowedViolations::default();
     let root = table(text)?;
     for entry in entries(root.get_ref()) {
         if entry.key == "no_worse_than" {
             let span = entry.value.span();
-            allowances.no_worse_than(entry.text()?).map_err(|problem| Spot::new(span, problem))?;
+            allowed_violations.no_worse_than(entry.text()?).map_err(|problem| Spot::new(span, problem))?;
             continue;
         }
         let none: [&str; 0] = [];
@@ -141,17 +141,17 @@ fn read(text: &str, scenarios: &[&str]) -> Result<Allowances, Spot> {
                 return Err(Spot::new(inner.key_span, Problem::unknown("key", inner.key, &["allow"])));
             }
             let texts = inner.texts()?;
-            allowances
+            allowed_violations
                 .allow(entry.key, none, scenarios)
                 .map_err(|problem| Spot::new(entry.key_span.clone(), problem))?;
             for (span, invariant) in texts {
-                allowances
+                allowed_violations
                     .allow(entry.key, [invariant], scenarios)
                     .map_err(|problem| Spot::new(span, problem))?;
             }
         }
     }
-    Ok(allowances)
+    Ok(allowed_violations)
 }
 
 #[cfg(test)]
@@ -170,8 +170,8 @@ no_worse_than = "single"
 allow = ["no-lost-update", "ownership"]
 "#;
 
-    fn parse(text: &str) -> Result<Allowances, ScenarioError> {
-        Allowances::parse("allow.toml", text, &SCENARIOS)
+    fn parse(text: &str) -> Result<AllowedViolations, ScenarioError> {
+        AllowedViolations::parse("allow.toml", text, &SCENARIOS)
     }
 
     fn error(text: &str) -> String {
@@ -229,17 +229,17 @@ allow = ["no-lost-update", "ownership"]
 
     #[test]
     fn an_allowance_that_a_hundred_runs_did_not_need_is_told() {
-        let allowances = parse("[pause]\nallow = ['ownership', 'progress']").unwrap();
+        let allowed_violations = parse("[pause]\nallow = ['ownership', 'progress']").unwrap();
         let mut cell = Cell { scenario: "pause".into(), runs: 100, ..Cell::default() };
         cell.violations.insert("progress".into(), Violation::default());
-        let notes = allowances.not_needed([("pause", &cell)]);
+        let notes = allowed_violations.not_needed([("pause", &cell)]);
         assert_eq!(
             notes,
             ["note: ownership is allowed under `pause`, and none of 100 runs needed that: perhaps it can go"]
         );
         cell.unknown = 1;
-        assert!(allowances.not_needed([("pause", &cell)]).is_empty(), "99 runs are too few");
-        assert!(allowances.not_needed([]).is_empty(), "a scenario that was not run needs nothing");
+        assert!(allowed_violations.not_needed([("pause", &cell)]).is_empty(), "99 runs are too few");
+        assert!(allowed_violations.not_needed([]).is_empty(), "a scenario that was not run needs nothing");
     }
 
     proptest! {

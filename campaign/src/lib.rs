@@ -50,13 +50,14 @@
 //! - *One run*: [`check`] draws a plan, runs it and has it judged.
 //! - *Many runs*: [`campaign`] of many cells; [`explore`], which tries faults everywhere; [`doctor`], whether runs can be made
 //!   again.
-//! - *A violation*: [`shrink`] reduces its plan; [`trials`] finds out what it depends on; [`tell`] confirms and keeps it as a
+//! - *A violation*: [`shrink`] reduces its plan; [`ablation`] finds out what it depends on; [`tell`] confirms and keeps it as a
 //!   [`story`].
 //! - *What is known before*: [`expect`] (of the built-in designs), [`allow`] (what the author of a lock lets it violate),
 //!   [`bugs`] (how those of the collection are found).
 //! - *What comes out*: [`tally`] and [`summary`], which every report reads, with what [`about`] says of designs and scenarios.
 //! - *The machine*: [`files`] are written whole or not at all; [`patience`] is how long reducing may take.
 
+pub mod ablation;
 pub mod about;
 pub mod allow;
 pub mod bugs;
@@ -72,4 +73,3 @@ pub mod story;
 pub mod summary;
 pub mod tally;
 pub mod tell;
-pub mod trials;

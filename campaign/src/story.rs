@@ -25,7 +25,7 @@ pub struct Story {
     /// What makes this very run again, the reduced one if it was reduced: a command line.
     pub replay: String,
     /// What the violations depend on, if that was tried.
-    pub trials: Option<Trials>,
+    pub ablation: Option<Ablation>,
 }
 
 impl Story {
@@ -58,7 +58,7 @@ pub struct Breach {
 
 /// What became of the violations when something was different.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trials {
+pub struct Ablation {
     /// Each injection and then each section of the plan, left out.
     pub without: Vec<Without>,
     /// The same plan with other designs.

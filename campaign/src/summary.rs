@@ -87,7 +87,7 @@ pub struct Exhausted {
     /// The fault.
     pub fault: String,
     /// At how many places it can hit.
-    pub placements: u64,
+    pub sites: u64,
     /// At how many of them it was tried.
     pub explored: u64,
     /// How many of these violate something.

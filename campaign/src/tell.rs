@@ -14,6 +14,7 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::family;
 
+use crate::ablation;
 use crate::campaign::observer::{Observer, RanOut};
 use crate::campaign::parallel::in_parallel;
 use crate::campaign::request::{Campaign, Pairing};
@@ -24,7 +25,6 @@ use crate::shrink::{self, Limit};
 use crate::story::{Breach, Story};
 use crate::summary::{Cell, Confirmed, SeenWith, Violation};
 use crate::tally::Seen;
-use crate::trials;
 use picklock_judge::invariants::Invariant;
 use picklock_judge::outcome::Finding;
 
@@ -254,14 +254,14 @@ fn tell_group(
             .then(|| with_real_servers(campaign, design, &run.plan, &shown, patience))
             .flatten();
         // Of a run that was not reduced, most parts are of no account.
-        let trials = (campaign.shrink && !patience.is_over())
-            .then(|| trials::of(campaign.engine, design, &run, &campaign.others));
+        let ablation = (campaign.shrink && !patience.is_over())
+            .then(|| ablation::of(campaign.engine, design, &run, &campaign.others));
         let few = |counts: &[Confirmed]| counts.iter().any(|count| count.of < NETWORKS);
         let in_part = cut_short
             || campaign.confirm && confirmed.as_deref().is_none_or(few)
             || real.as_ref().is_some_and(|(_, counts)| few(counts))
-            || campaign.shrink && trials.is_none();
-        let mut told_of = Story { trials, ..story(design, scenario, &run, replay) };
+            || campaign.shrink && ablation.is_none();
+        let mut told_of = Story { ablation, ..story(design, scenario, &run, replay) };
         if campaign.shrink {
             told_of.lead_with(leading(&whole, &worst));
         }
@@ -422,7 +422,7 @@ pub fn story(design: &Design, scenario: &str, run: &Checked, replay: String) -> 
         trace: run.trace.clone(),
         wire: run.wire.clone(),
         replay,
-        trials: None,
+        ablation: None,
     }
 }
 

@@ -90,15 +90,15 @@ pub fn bugs() -> &'static [&'static Family] {
 
 /// Designs on stores that are not of the suite yet: spelled like all others, and run where they are named.
 #[must_use]
-pub fn guests() -> &'static [&'static Family] {
-    static GUESTS: [&Family; 1] = [&locks::row_lock::FAMILY];
-    &GUESTS
+pub fn outside() -> &'static [&'static Family] {
+    static OUTSIDE: [&Family; 1] = [&locks::row_lock::FAMILY];
+    &OUTSIDE
 }
 
-/// The design that a text spells, of those that come with picklock, of the bugs and of the guests.
+/// The design that a text spells, of those that come with picklock, of the bugs and of the outside.
 ///
 /// # Errors
 /// When the text is malformed or names an unknown design, parameter or value.
 pub fn design(text: &str) -> Result<Design, SpellingError> {
-    spell(&[families(), bugs(), guests()].concat(), text)
+    spell(&[families(), bugs(), outside()].concat(), text)
 }

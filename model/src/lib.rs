@@ -8,7 +8,7 @@
 //!
 //! - [`plan`]: everything that will be injected into a run, and all choices of its workload; [`seed`] for all
 //!   randomness that is left.
-//! - [`probe`]: the protocol points that a run passed, at which a plan can hit.
+//! - [`points`]: the protocol points that a run passed, at which a plan can hit.
 //! - [`trace`]: the events of a run in true time, each with its cause, the beliefs of clients, and a digest.
 //! - [`repro`]: a plan and the digest of its run as a file.
 //! - [`time`] and [`clock`]: true time, and what the clocks of a host make of it; [`ids`]: the names of things.
@@ -17,7 +17,7 @@
 pub mod clock;
 pub mod ids;
 pub mod plan;
-pub mod probe;
+pub mod points;
 pub mod repro;
 pub mod seed;
 pub mod text;

@@ -35,10 +35,10 @@ pub(crate) fn tell(story: &Story, style: &Style, short: bool) -> String {
         block(&mut page, &title, &causes(story, links), style);
     }
     let plain = |lines: Vec<String>| lines.into_iter().map(|line| (String::new(), line)).collect::<Vec<_>>();
-    if let Some(trials) = &story.trials {
-        block(&mut page, "necessary", &plain(necessary(story, &trials.without)), style);
-        block(&mut page, "not necessary", &plain(unnecessary(story, &trials.without)), style);
-        block(&mut page, "survives", &plain(survives(story, &trials.elsewhere)), style);
+    if let Some(ablation) = &story.ablation {
+        block(&mut page, "necessary", &plain(necessary(story, &ablation.without)), style);
+        block(&mut page, "not necessary", &plain(unnecessary(story, &ablation.without)), style);
+        block(&mut page, "survives", &plain(survives(story, &ablation.elsewhere)), style);
     }
     page
 }

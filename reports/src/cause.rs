@@ -163,7 +163,7 @@ impl<'a> Chain<'a> {
     /// The injections without which the invariant is kept, if that was tried. Where it was violated more than once, another of its
     /// findings may stay: then also those without which any other one is kept.
     fn needed(&self) -> BTreeSet<u32> {
-        let without = self.story.trials.iter().flat_map(|trials| &trials.without);
+        let without = self.story.ablation.iter().flat_map(|ablation| &ablation.without);
         let once = self.breach.findings.len() == 1;
         let needed = without.filter_map(|one| {
             let kept = !one.violated.contains(&self.breach.invariant)

@@ -1,9 +1,9 @@
-//! What an exploration found: how much was tried, and in which ways something breaks.
+//! What an exploration found: how much was tried, and in which failures something breaks.
 
 use std::fmt::Write as _;
 
 use picklock_campaign::campaign::quoted;
-use picklock_campaign::explore::{Explored, Kind, PairWay, Pairs, Place, Shape, Way};
+use picklock_campaign::explore::{Explored, Failures, Kind, PairFailures, Pairs, Signature, Site};
 use picklock_model::plan::{Access, Edge, Phase};
 use picklock_model::trace::Role;
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ use crate::layout::{left, paragraph, right};
 use crate::numbers::{plural, span};
 use crate::paint::{Ink, Style};
 
-/// So many placements of a way are named, unless all are asked for.
+/// So many sites of a way are named, unless all are asked for.
 const NAMED: usize = 2;
 
-/// For people. `args` is what a line needs besides design, scenario and placement to make the same run.
+/// For people. `args` is what a line needs besides design, scenario and site to make the same run.
 #[must_use]
 pub fn text(pages: &[Explored], style: &Style, verbose: bool, args: &str) -> String {
     pages.iter().map(|page| one(page, style, verbose, args)).collect::<Vec<_>>().join("\n")
@@ -33,32 +33,32 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
         out.push_str(&paragraph(&already, 0, columns));
     }
     if !page.holds.is_empty() {
-        let never = format!("Violated at no placement: {}.", page.holds.join(", "));
+        let never = format!("Violated at no site: {}.", page.holds.join(", "));
         out.push_str(&paragraph(&never, 0, columns));
     }
     let _ = writeln!(
         out,
         "\n{}{}{}{}",
         left("fault", 14),
-        right("placements", 10),
+        right("sites", 10),
         right("took_effect", 8),
         right("violate", 9)
     );
     for kind in &page.kinds {
-        let explored = if kind.explored == kind.placements {
-            kind.placements.to_string()
+        let explored = if kind.explored == kind.sites {
+            kind.sites.to_string()
         } else {
-            format!("{}/{}", kind.explored, kind.placements)
+            format!("{}/{}", kind.explored, kind.sites)
         };
         let violating = right(&kind.violating.to_string(), 9);
         let ink = if kind.violating > 0 { Ink::First } else { Ink::Plain };
         let figures = format!("{}{}", right(&explored, 10), right(&kind.took_effect.to_string(), 8));
         let _ = writeln!(out, "{}{figures}{}", left(kind.fault, 14), style.paint(ink, &violating));
     }
-    if !page.ways.is_empty() {
+    if !page.failures.is_empty() {
         let _ = writeln!(out, "\n{}", style.paint(Ink::Head, "what breaks"));
-        let mut groups: Vec<Vec<Way>> = Vec::new();
-        for way in &page.ways {
+        let mut groups: Vec<Vec<Failures>> = Vec::new();
+        for way in &page.failures {
             match groups.iter_mut().find(|group| alike(&group[0], way)) {
                 Some(group) => group.push(way.clone()),
                 None => groups.push(vec![way.clone()]),
@@ -74,33 +74,38 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
 
 /// What was tried, in one sentence.
 fn claim(page: &Explored) -> String {
-    let (workloads, ways) = (page.seeds.len() as u64, page.ways.len() as u64);
+    let (workloads, failures) = (page.seeds.len() as u64, page.failures.len() as u64);
     let violating = match page.violating() as u64 {
         0 => "none violates anything".to_owned(),
         1 => "1 violates something".to_owned(),
-        many => format!("{many} violate, in {ways} distinct {}", plural(ways, "way")),
+        many => format!("{many} violate, in {failures} distinct {}", plural(failures, "way")),
     };
     format!(
-        "{} of {} single placements explored at {workloads} {}, {violating}",
+        "{} of {} single sites explored at {workloads} {}, {violating}",
         page.explored(),
-        page.placements(),
+        page.sites(),
         plural(workloads, "workload")
     )
 }
 
 /// Ways that differ in the step alone stand together: one line for each step, under what hits whom.
-fn tell(ways: &[Way], page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
+fn tell(failures: &[Failures], page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     let columns = style.columns();
-    let Some(first) = ways.first() else { return String::new() };
-    let mut out = paragraph(&format!("{}: {}", whom(&first.shape), first.violated.join(", ")), 2, columns);
-    for way in ways {
+    let Some(first) = failures.first() else { return String::new() };
+    let mut out =
+        paragraph(&format!("{}: {}", whom(&first.signature), first.violated.join(", ")), 2, columns);
+    for way in failures {
         let count = if verbose { way.places.len() } else { NAMED };
         let named: Vec<String> = way.places.iter().take(count).map(|place| name(place, page)).collect();
         let more = match way.places.len().saturating_sub(count) {
             0 => String::new(),
             more => format!(", and {more} more"),
         };
-        out.push_str(&paragraph(&format!("{}: {}{more}", step(&way.shape), named.join(", ")), 4, columns));
+        out.push_str(&paragraph(
+            &format!("{}: {}{more}", step(&way.signature), named.join(", ")),
+            4,
+            columns,
+        ));
     }
     if let Some(place) = first.places.first() {
         let _ =
@@ -109,8 +114,8 @@ fn tell(ways: &[Way], page: &Explored, style: &Style, verbose: bool, args: &str)
     out
 }
 
-fn alike(one: &Way, other: &Way) -> bool {
-    whom(&one.shape) == whom(&other.shape) && one.violated == other.violated
+fn alike(one: &Failures, other: &Failures) -> bool {
+    whom(&one.signature) == whom(&other.signature) && one.violated == other.violated
 }
 
 fn tell_pairs(pairs: &Pairs, page: &Explored, style: &Style, args: &str) -> String {
@@ -122,21 +127,21 @@ fn tell_pairs(pairs: &Pairs, page: &Explored, style: &Style, args: &str) -> Stri
         rest => format!("{rest} are left out"),
     };
     let sum = format!(
-        "{} of {} pairs of placements that are harmless alone explored, {} {}; {left_out}.",
+        "{} of {} pairs of sites that are harmless alone explored, {} {}; {left_out}.",
         pairs.explored,
         pairs.pairs,
         pairs.violating,
         if pairs.violating == 1 { "violates" } else { "violate" },
     );
     out.push_str(&paragraph(&sum, 0, columns));
-    for way in &pairs.ways {
+    for way in &pairs.failures {
         out.push_str(&paragraph(&pair_words(way), 2, columns));
         let _ = writeln!(out, "    {}", style.paint(Ink::First, &line(page, &way.first, args)));
     }
     out
 }
 
-fn pair_words(way: &PairWay) -> String {
+fn pair_words(way: &PairFailures) -> String {
     let [(one, here), (other, there)] = &way.both;
     format!(
         "{one} of {here} and {other} of {there}: {} of {} pairs violate {}",
@@ -146,8 +151,8 @@ fn pair_words(way: &PairWay) -> String {
     )
 }
 
-/// A placement by its number, its host and its section.
-fn name(place: &Place, page: &Explored) -> String {
+/// A site by its number, its host and its section.
+fn name(place: &Site, page: &Explored) -> String {
     let seed = if page.seeds.len() > 1 { format!(", seed {}", place.seed.0) } else { String::new() };
     let section = match place.point.section {
         0 => String::new(),
@@ -157,7 +162,7 @@ fn name(place: &Place, page: &Explored) -> String {
 }
 
 /// The line that tells the run with these hits.
-fn line(page: &Explored, places: &[Place], args: &str) -> String {
+fn line(page: &Explored, places: &[Site], args: &str) -> String {
     let mut line = format!(
         "picklock explore --design {} --scenario {}{args}",
         quoted(&page.design),
@@ -172,26 +177,26 @@ fn line(page: &Explored, places: &[Place], args: &str) -> String {
     line
 }
 
-/// A shape in words: "pause of a client while it writes the resource, before it sends to the resource".
-fn words(shape: &Shape) -> String {
-    format!("{}, {}", whom(shape), step(shape))
+/// A signature in words: "pause of a client while it writes the resource, before it sends to the resource".
+fn words(signature: &Signature) -> String {
+    format!("{}, {}", whom(signature), step(signature))
 }
 
 /// What hits whom, and in which phase.
-fn whom(shape: &Shape) -> String {
-    let whom = match shape.role {
+fn whom(signature: &Signature) -> String {
+    let whom = match signature.role {
         Role::Client => "a client",
         Role::Resource => "the resource",
         Role::Leader => "a store",
         Role::Follower => "a replica",
         Role::Monitor => "a watcher",
     };
-    let way = match (shape.fault.as_str(), shape.backwards) {
+    let way = match (signature.fault.as_str(), signature.backwards) {
         ("clock-step", true) => " backwards",
         ("clock-step", false) => " forwards",
         _ => "",
     };
-    let phase = match shape.phase {
+    let phase = match signature.phase {
         Phase::Idle => "",
         Phase::Acquire => " while it acquires",
         Phase::Read => " while it reads the resource",
@@ -199,12 +204,12 @@ fn whom(shape: &Shape) -> String {
         Phase::Write => " while it writes the resource",
         Phase::Release => " while it releases",
     };
-    format!("{}{way} of {whom}{phase}", shape.fault)
+    format!("{}{way} of {whom}{phase}", signature.fault)
 }
 
 /// At which step.
-fn step(shape: &Shape) -> String {
-    let peer = match shape.peer {
+fn step(signature: &Signature) -> String {
+    let peer = match signature.peer {
         None => "",
         Some(Role::Client) => "a client",
         Some(Role::Resource) => "the resource",
@@ -212,8 +217,8 @@ fn step(shape: &Shape) -> String {
         Some(Role::Follower) => "a replica",
         Some(Role::Monitor) => "a watcher",
     };
-    let before = shape.edge == Edge::Before;
-    match (shape.access, before) {
+    let before = signature.edge == Edge::Before;
+    match (signature.access, before) {
         (Access::Enter, true) => "as it begins".to_owned(),
         (Access::Enter, false) => "when it has begun".to_owned(),
         (Access::Write, true) => format!("before it sends to {peer}"),
@@ -238,13 +243,13 @@ fn program(before: bool, does: &str) -> String {
     format!("{} its program {does}", if before { "before" } else { "as" })
 }
 
-/// As a page: by design, how many of how many placements violate something, and what.
+/// As a page: by design, how many of how many sites violate something, and what.
 #[must_use]
 pub fn markdown(pages: &[Explored], args: &str) -> String {
     let Some(first) = pages.first() else { return String::new() };
     let mut out = format!(
-        "# Explored placements\n\nEvery step of every process in a run under `{}` without faults, and each kind of fault placed at each \
-         of them, one run for each, at {} {}; what lasts does so for {}. A figure is how many of how many placements violate something: \
+        "# Explored sites\n\nEvery step of every process in a run under `{}` without faults, and each kind of fault placed at each \
+         of them, one run for each, at {} {}; what lasts does so for {}. A figure is how many of how many sites violate something: \
          `0/53` says that all 53 were tried, and none does. It says nothing of two faults at once, of other workloads, or of other \
          lengths. A row is told by\n\n```sh\npicklock explore --design DESIGN --scenario {}{args}\n```\n\n",
         first.scenario,
@@ -254,19 +259,19 @@ pub fn markdown(pages: &[Explored], args: &str) -> String {
         quoted(&first.scenario),
     );
     let kinds: Vec<&str> = first.kinds.iter().map(|kind| kind.fault).collect();
-    let _ = writeln!(out, "| design | {} | all | ways | violates |", kinds.join(" | "));
+    let _ = writeln!(out, "| design | {} | all | failures | violates |", kinds.join(" | "));
     let _ = writeln!(out, "|---|{}---:|---:|---|", "---:|".repeat(kinds.len()));
     for page in pages {
         let cells: Vec<String> = page
             .kinds
             .iter()
-            .map(|kind| match kind.placements {
+            .map(|kind| match kind.sites {
                 0 => "-".to_owned(),
                 _ => format!("{}/{}", kind.violating, kind.explored),
             })
             .collect();
         let mut violated: Vec<&str> =
-            page.ways.iter().flat_map(|way| way.violated.iter().map(String::as_str)).collect();
+            page.failures.iter().flat_map(|way| way.violated.iter().map(String::as_str)).collect();
         violated.sort_unstable();
         violated.dedup();
         let violated = if violated.is_empty() { "nothing".to_owned() } else { violated.join(", ") };
@@ -277,7 +282,7 @@ pub fn markdown(pages: &[Explored], args: &str) -> String {
             cells.join(" | "),
             page.violating(),
             page.explored(),
-            page.ways.len()
+            page.failures.len()
         );
     }
     out
@@ -306,7 +311,7 @@ fn kinds_json(page: &Explored) -> Vec<Value> {
     let kind = |kind: &Kind| {
         json!({
             "fault": kind.fault,
-            "placements": kind.placements,
+            "sites": kind.sites,
             "explored": kind.explored,
             "took_effect": kind.took_effect,
             "violating": kind.violating,
@@ -316,9 +321,9 @@ fn kinds_json(page: &Explored) -> Vec<Value> {
 }
 
 fn page_json(page: &Explored) -> Value {
-    let ways = page.ways.iter().map(|way| {
+    let failures = page.failures.iter().map(|way| {
         json!({
-            "way": words(&way.shape),
+            "way": words(&way.signature),
             "violated": way.violated,
             "places": way.places.iter().map(place_json).collect::<Vec<_>>(),
         })
@@ -329,7 +334,7 @@ fn page_json(page: &Explored) -> Value {
             "explored": pairs.explored,
             "violating": pairs.violating,
             "out_of_time": pairs.out_of_time,
-            "ways": pairs.ways.iter().map(|way| json!({
+            "ways": pairs.failures.iter().map(|way| json!({
                 "both": way.both.iter().map(|(fault, host)| json!({ "fault": fault, "host": host })).collect::<Vec<_>>(),
                 "violated": way.violated,
                 "violating": way.violating,
@@ -346,16 +351,16 @@ fn page_json(page: &Explored) -> Value {
         "partial": page.partial,
         "calm": page.calm,
         "holds": page.holds,
-        "placements": page.placements(),
+        "sites": page.sites(),
         "explored": page.explored(),
         "violating": page.violating(),
         "faults": kinds_json(page),
-        "ways": ways.collect::<Vec<_>>(),
+        "ways": failures.collect::<Vec<_>>(),
         "pairs": pairs,
     })
 }
 
-fn place_json(place: &Place) -> Value {
+fn place_json(place: &Site) -> Value {
     json!({
         "seed": place.seed.0,
         "fault": place.fault,

@@ -106,10 +106,10 @@ pub(crate) fn effects(cell: &Cell) -> String {
 pub(crate) fn exhausted(cell: &Cell) -> String {
     let holds = Mark::of(cell) == Mark::Holds;
     let tried = cell.exhausted.iter().filter(|_| holds).map(|tried| {
-        let of = if tried.explored == tried.placements {
-            format!("each of {} single placements", tried.placements)
+        let of = if tried.explored == tried.sites {
+            format!("each of {} single sites", tried.sites)
         } else {
-            format!("{} of {} single placements", tried.explored, tried.placements)
+            format!("{} of {} single sites", tried.explored, tried.sites)
         };
         let violate = match tried.violating {
             0 => "none violates anything".to_owned(),
@@ -180,7 +180,7 @@ pub(crate) struct Totals {
     /// Of the distinct violations, those tried with real servers, and seen there under at least half of the network seeds.
     pub(crate) tried_real: u64,
     pub(crate) real: u64,
-    /// The network seeds of one trial; `None` if the trials differ or there was none.
+    /// The network seeds of one trial; `None` if the ablation differ or there was none.
     pub(crate) networks: Option<u32>,
 }
 
@@ -204,16 +204,16 @@ impl Totals {
             }
         }
         let violations = || summary.cells.iter().flat_map(|cell| cell.violations.values());
-        let trials = || violations().filter_map(|violation| violation.confirmed);
+        let ablation = || violations().filter_map(|violation| violation.confirmed);
         totals.distinct = violations().count() as u64;
-        totals.tried = trials().count() as u64;
+        totals.tried = ablation().count() as u64;
         totals.confirmed =
-            trials().filter(|trial| trial.seen > 0 && trial.seen * 2 >= trial.of).count() as u64;
+            ablation().filter(|trial| trial.seen > 0 && trial.seen * 2 >= trial.of).count() as u64;
         let real = || violations().filter_map(|violation| violation.real.as_ref()).map(|seen| seen.counts);
         totals.tried_real = real().count() as u64;
         totals.real = real().filter(|trial| trial.seen > 0 && trial.seen * 2 >= trial.of).count() as u64;
-        let first = trials().next().map(|trial| trial.of);
-        totals.networks = first.filter(|of| trials().all(|trial| trial.of == *of));
+        let first = ablation().next().map(|trial| trial.of);
+        totals.networks = first.filter(|of| ablation().all(|trial| trial.of == *of));
         totals
     }
 
@@ -272,17 +272,16 @@ mod tests {
 
     #[test]
     fn a_cell_that_holds_says_what_was_exhausted() {
-        let tried =
-            |explored, violating| Exhausted { fault: "pause".into(), placements: 9, explored, violating };
+        let tried = |explored, violating| Exhausted { fault: "pause".into(), sites: 9, explored, violating };
         let mut cell = Cell { runs: 100, hit_lock: 100, exhausted: vec![tried(9, 0)], ..Cell::default() };
         assert_eq!(
             exhausted(&cell),
-            "each of 9 single placements of pause tried, at whichever step: none violates anything"
+            "each of 9 single sites of pause tried, at whichever step: none violates anything"
         );
         cell.exhausted = vec![tried(8, 1)];
         assert_eq!(
             exhausted(&cell),
-            "8 of 9 single placements of pause tried, at whichever step: 1 violates something"
+            "8 of 9 single sites of pause tried, at whichever step: 1 violates something"
         );
         cell.violations.insert("mutual-exclusion".into(), Violation::default());
         assert_eq!(exhausted(&cell), "");

@@ -78,7 +78,7 @@ fn play(engine: Engine) -> Trace {
         Box::pin(async move {
             let recorder = context.recorder.clone();
             let mut stream = context.host.connect("node-1", PORT).await.unwrap();
-            // The second section does not wait for the answer that the first was owed, nor the third for any. Its
+            // The second section does not wait for the answer that the first was deferred, nor the third for any. Its
             // request is cut in two.
             for (section, parts) in
                 context.plan.sections.iter().zip([&["first"][..], &["secon"], &["th", "ird"]])

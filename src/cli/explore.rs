@@ -8,11 +8,11 @@ use std::time::Duration;
 use clap::Args;
 use picklock_campaign::campaign::quoted;
 use picklock_campaign::explore::{self, Explored, Request};
-use picklock_campaign::{tell, trials};
+use picklock_campaign::{ablation, tell};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
 use picklock_reports::{explored, timeline};
-use picklock_scenarios::faults::{self, Placed};
+use picklock_scenarios::faults::{self, AtSite};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -78,7 +78,7 @@ pub(crate) struct ExploreArgs {
     /// text, markdown, json, or figures: the counts alone, for `run --explored`
     #[arg(long, default_value = "text")]
     format: String,
-    /// Name every placement that breaks something
+    /// Name every site that breaks something
     #[arg(long)]
     verbose: bool,
     #[command(flatten)]
@@ -159,7 +159,7 @@ fn request<'a>(
     args: &ExploreArgs,
     design: &'a Design,
     scenario: &'a Scenario,
-    hits: Vec<&'static Placed>,
+    hits: Vec<&'static AtSite>,
 ) -> Result<Request<'a>, Failure> {
     let stores = design.topology.stores;
     if let Some(held) = args.held.filter(|held| *held > stores) {
@@ -180,16 +180,16 @@ fn request<'a>(
 }
 
 /// The kinds of faults asked for; all if none is named.
-fn faults_of(names: &[String]) -> Result<Vec<&'static Placed>, Failure> {
+fn faults_of(names: &[String]) -> Result<Vec<&'static AtSite>, Failure> {
     if names.is_empty() {
-        return Ok(faults::placed().collect());
+        return Ok(faults::at_sites().collect());
     }
     names.iter().map(|name| hit(name)).collect()
 }
 
-fn hit(name: &str) -> Result<&'static Placed, Failure> {
-    faults::placed_as(name).ok_or_else(|| {
-        let names = || faults::placed().map(|hit| hit.name);
+fn hit(name: &str) -> Result<&'static AtSite, Failure> {
+    faults::at_site_named(name).ok_or_else(|| {
+        let names = || faults::at_sites().map(|hit| hit.name);
         let near = nearest(name, names());
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         let names: Vec<&str> = names().collect();
@@ -203,11 +203,11 @@ fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
     for place in &args.place {
         let (name, number) = place.split_once(':').unwrap_or((place, ""));
         let number = number.parse::<usize>().map_err(|_| {
-            Failure::Input(format!("`{place}` is no placement: write a fault and a number, as in pause:137"))
+            Failure::Input(format!("`{place}` is no site: write a fault and a number, as in pause:137"))
         })?;
         places.push((hit(name)?, number));
     }
-    let mut kinds: Vec<&'static Placed> = Vec::new();
+    let mut kinds: Vec<&'static AtSite> = Vec::new();
     for (hit, _) in &places {
         if kinds.iter().all(|kind| kind.name != hit.name) {
             kinds.push(hit);
@@ -218,7 +218,7 @@ fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
     let seed = Seed(args.seeds.start);
     let run = explore::again(&request, seed, &places)?;
     let run = run.map_err(|(hit, count)| {
-        Failure::Input(format!("there are {count} placements of {hit}, numbered from 0"))
+        Failure::Input(format!("there are {count} sites of {hit}, numbered from 0"))
     })?;
     let mut line = format!(
         "picklock explore --design {} --scenario {}{}",
@@ -233,7 +233,7 @@ fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
     let violated = run.violated();
     let mut story = tell::story(&design, scenario.name(), &run, line);
     if !violated.is_empty() {
-        story.trials = Some(trials::of(Engine::Event, &design, &run, &choose::defaults()));
+        story.ablation = Some(ablation::of(Engine::Event, &design, &run, &choose::defaults()));
     }
     let mut text = timeline::tell(&story, &screen::style(args.look), timeline::Detail::Relevant);
     let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
@@ -242,7 +242,7 @@ fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
     Ok(if violated.is_empty() { Exit::Expected } else { Exit::Violation })
 }
 
-/// What a line needs besides design, scenario and place so that it makes the same placements.
+/// What a line needs besides design, scenario and place so that it makes the same sites.
 fn replay_args(args: &ExploreArgs) -> String {
     let mut line = String::new();
     if let Some(suite) = &args.suite {

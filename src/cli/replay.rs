@@ -11,7 +11,7 @@ use picklock_campaign::check::{self, CheckError, Checked};
 use picklock_campaign::patience::Patience;
 use picklock_campaign::shrink::{self, Limit};
 use picklock_campaign::story::Story;
-use picklock_campaign::{tell, trials};
+use picklock_campaign::{ablation, tell};
 use picklock_judge::invariants;
 use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
 use picklock_model::seed::Seed;
@@ -325,7 +325,7 @@ fn told(replayed: &Replayed) -> Story {
     let mut story = tell::story(design, scenario, run, line.clone());
     replayed.leading.iter().for_each(|invariant| story.lead_with(invariant));
     if !run.violated().is_empty() {
-        story.trials = Some(trials::of(*engine, design, run, &choose::defaults()));
+        story.ablation = Some(ablation::of(*engine, design, run, &choose::defaults()));
     }
     story
 }

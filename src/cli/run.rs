@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use picklock_campaign::allow::Allowances;
+use picklock_campaign::allow::AllowedViolations;
 use picklock_campaign::campaign::journal::{FILE, Journal, Part};
 use picklock_campaign::campaign::shard::Shard;
 use picklock_campaign::campaign::{Campaign, RealServers, quoted};
@@ -129,9 +129,9 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     let formats = formats(selection, picklock_reports::ALL)?;
     let expectations = expectations(args)?;
     let mut campaign = Campaign { command: command.clone(), ..campaign(selection)? };
-    let allowances = allowances(args, &campaign.scenarios)?;
-    let expectations = match &allowances {
-        Some(allowances) => Some(allowed(allowances, &campaign)),
+    let allowed_violations = allowed_violations(args, &campaign.scenarios)?;
+    let expectations = match &allowed_violations {
+        Some(allowed_violations) => Some(allowed(allowed_violations, &campaign)),
         None => expectations,
     };
     campaign.fail_fast = args.fail_fast;
@@ -159,7 +159,7 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
             args.shrink_budget,
         );
     }
-    let report = Report { args, formats, allowances, figures };
+    let report = Report { args, formats, allowed_violations, figures };
     let Some(out) = selection.out.as_deref() else {
         return report.write(&campaign, source, None, None).map(|(exit, _)| exit);
     };
@@ -181,7 +181,7 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
 struct Report<'a> {
     args: &'a RunArgs,
     formats: Vec<&'static Format<Summary>>,
-    allowances: Option<Allowances>,
+    allowed_violations: Option<AllowedViolations>,
     figures: Option<Figures>,
 }
 
@@ -220,7 +220,11 @@ impl Report<'_> {
             summarise(&summary)?;
         }
         let cells = || summary.cells.iter().map(|cell| (cell.scenario.as_str(), cell));
-        for note in self.allowances.iter().flat_map(|allowances| allowances.not_needed(cells())) {
+        for note in self
+            .allowed_violations
+            .iter()
+            .flat_map(|allowed_violations| allowed_violations.not_needed(cells()))
+        {
             // Who does not listen on standard error misses a hint, and nothing of the results.
             let _ = writeln!(io::stderr().lock(), "{note}");
         }
@@ -402,18 +406,18 @@ fn expectations(args: &RunArgs) -> Result<Option<Expectations>, Failure> {
 }
 
 /// What may be violated under the scenarios that there are.
-fn allowances(args: &RunArgs, scenarios: &[Scenario]) -> Result<Option<Allowances>, Failure> {
+fn allowed_violations(args: &RunArgs, scenarios: &[Scenario]) -> Result<Option<AllowedViolations>, Failure> {
     let Some(file) = &args.allow else { return Ok(None) };
     let suite = choose::suite(args.selection.suite.as_deref())?;
     let mut known: Vec<&str> = scenarios.iter().chain(&suite).map(Scenario::name).collect();
     known.sort_unstable();
     known.dedup();
-    Allowances::load(file, &known).map(Some).map_err(Failure::input)
+    AllowedViolations::load(file, &known).map(Some).map_err(Failure::input)
 }
 
 /// What is allowed, as what is expected of every design that is run.
-fn allowed(allowances: &Allowances, campaign: &Campaign<'_>) -> Expectations {
-    let under = |scenario: &Scenario| (scenario.name().to_owned(), allowances.under(scenario.name()));
+fn allowed(allowed_violations: &AllowedViolations, campaign: &Campaign<'_>) -> Expectations {
+    let under = |scenario: &Scenario| (scenario.name().to_owned(), allowed_violations.under(scenario.name()));
     let each = |design: &Design| {
         let name = design.name.to_string();
         campaign.scenarios.iter().map(under).map(move |(scenario, may)| (name.clone(), scenario, may))

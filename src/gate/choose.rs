@@ -1,8 +1,8 @@
 //! From what a test asks for to scenarios.
 
-use picklock_campaign::allow::Allowances;
+use picklock_campaign::allow::AllowedViolations;
 use picklock_model::text::nearest;
-use picklock_scenarios::faults::{self, Placed};
+use picklock_scenarios::faults::{self, AtSite};
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
@@ -36,10 +36,10 @@ pub(super) fn calm(gate: &Gate) -> Result<Scenario, GateError> {
 }
 
 /// The kinds of faults that are to be explored; `None` if nothing is.
-pub(super) fn hits(gate: &Gate) -> Result<Option<Vec<&'static Placed>>, GateError> {
+pub(super) fn hits(gate: &Gate) -> Result<Option<Vec<&'static AtSite>>, GateError> {
     let hit = |name: &String| {
-        let names = || faults::placed().map(|hit| hit.name);
-        faults::placed_as(name).ok_or_else(|| GateError::NoFault {
+        let names = || faults::at_sites().map(|hit| hit.name);
+        faults::at_site_named(name).ok_or_else(|| GateError::NoFault {
             name: name.clone(),
             nearest: nearest(name, names()).map(str::to_owned),
             known: names().map(str::to_owned).collect(),
@@ -47,33 +47,36 @@ pub(super) fn hits(gate: &Gate) -> Result<Option<Vec<&'static Placed>>, GateErro
     };
     match gate.hits.as_deref() {
         None => Ok(None),
-        Some([]) => Ok(Some(faults::placed().collect())),
+        Some([]) => Ok(Some(faults::at_sites().collect())),
         Some(named) => named.iter().map(hit).collect::<Result<_, _>>().map(Some),
     }
 }
 
 /// What may be violated; `None` if nothing was said of that.
-pub(super) fn allowances(gate: &Gate, scenarios: &[Scenario]) -> Result<Option<Allowances>, GateError> {
+pub(super) fn allowed_violations(
+    gate: &Gate,
+    scenarios: &[Scenario],
+) -> Result<Option<AllowedViolations>, GateError> {
     if gate.allowed.is_empty() && gate.no_worse_than.is_none() {
         return Ok(None);
     }
     let suite = suite::builtin(&stores(&gate.design));
     let mut known: Vec<&str> = scenarios.iter().chain(&suite).map(Scenario::name).collect();
-    known.extend(gate.hits.iter().flat_map(|_| faults::placed()).map(|hit| hit.name));
+    known.extend(gate.hits.iter().flat_map(|_| faults::at_sites()).map(|hit| hit.name));
     known.sort_unstable();
     known.dedup();
-    let mut allowances = Allowances::default();
+    let mut allowed_violations = AllowedViolations::default();
     if let Some(design) = &gate.no_worse_than {
         let call = || format!(".no_worse_than({design:?})");
-        let known = allowances.no_worse_than(design);
-        known.map_err(|problem| GateError::Allowance { call: call(), problem: Box::new(problem) })?;
+        let known = allowed_violations.no_worse_than(design);
+        known.map_err(|problem| GateError::AllowedViolation { call: call(), problem: Box::new(problem) })?;
     }
     for (scenario, invariants) in &gate.allowed {
         let call = || format!(".allow({scenario:?}, {invariants:?})");
-        let known = allowances.allow(scenario, invariants, &known);
-        known.map_err(|problem| GateError::Allowance { call: call(), problem: Box::new(problem) })?;
+        let known = allowed_violations.allow(scenario, invariants, &known);
+        known.map_err(|problem| GateError::AllowedViolation { call: call(), problem: Box::new(problem) })?;
     }
-    Ok(Some(allowances))
+    Ok(Some(allowed_violations))
 }
 
 /// The kinds of stores that scenarios may speak of: those that come with picklock, and the design's own.

@@ -43,7 +43,7 @@ pub enum GateError {
     },
     /// What is allowed names something that there is not.
     #[error("{call}: {problem}")]
-    Allowance {
+    AllowedViolation {
         /// The call that names it.
         call: String,
         /// What is wrong.

@@ -1,17 +1,17 @@
-//! Every single placement of a hit on a calm run, as cells of the verdict: one for each kind of fault.
+//! Every single site of a hit on a calm run, as cells of the verdict: one for each kind of fault.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use picklock_campaign::allow::Allowances;
-use picklock_campaign::explore::{self, Explored, Kind, Place, Request};
+use picklock_campaign::allow::AllowedViolations;
+use picklock_campaign::explore::{self, Explored, Kind, Request, Site};
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Expected, Violation};
-use picklock_campaign::{check, files, shrink, tell, trials};
+use picklock_campaign::{ablation, check, files, shrink, tell};
 use picklock_model::repro::ReproFile;
 use picklock_model::seed::Seed;
-use picklock_scenarios::faults::{self, Placed};
+use picklock_scenarios::faults::{self, AtSite};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -28,7 +28,7 @@ const PREFIX: &str = "explore-";
 pub(super) struct Exploration {
     design: Design,
     scenario: Scenario,
-    hits: Vec<&'static Placed>,
+    hits: Vec<&'static AtSite>,
     found: Explored,
 }
 
@@ -42,7 +42,7 @@ fn request<'a>(
     gate: &Gate,
     design: &'a Design,
     scenario: &'a Scenario,
-    kinds: &[&'static Placed],
+    kinds: &[&'static AtSite],
 ) -> Request<'a> {
     Request {
         design,
@@ -56,31 +56,31 @@ fn request<'a>(
     }
 }
 
-/// The scenario whose allowances apply to a cell or to a kept run.
+/// The scenario whose allowed_violations apply to a cell or to a kept run.
 pub(super) fn scenario_of(cell: &str) -> &str {
     let Some(hit) = cell.strip_prefix(PREFIX) else { return cell };
-    faults::placed_as(hit).map_or(hit, |placed| placed.scenario)
+    faults::at_site_named(hit).map_or(hit, |placed| placed.scenario)
 }
 
 /// What may be violated in a cell of this name: what its scenario is allowed, and its hit by its own name.
-pub(super) fn allowed(allowances: &Allowances, cell: &str) -> Expected {
-    let mut expected = allowances.under(scenario_of(cell));
+pub(super) fn allowed(allowed_violations: &AllowedViolations, cell: &str) -> Expected {
+    let mut expected = allowed_violations.under(scenario_of(cell));
     if let Some(hit) = cell.strip_prefix(PREFIX) {
-        expected.may.extend(allowances.under(hit).may);
+        expected.may.extend(allowed_violations.under(hit).may);
         expected.may.sort_unstable();
         expected.may.dedup();
     }
     expected
 }
 
-/// Makes a run for each placement.
+/// Makes a run for each site.
 pub(super) fn all(
     gate: &Gate,
-    hits: &[&'static Placed],
+    hits: &[&'static AtSite],
     heart: &Heart,
     share: Share,
 ) -> Result<Exploration, GateError> {
-    heart.at("single placements");
+    heart.at("single sites");
     let scenario = choose::calm(gate)?;
     let design = scenario
         .applies(&gate.design)
@@ -101,50 +101,54 @@ pub(super) fn all(
 pub(super) fn tell(
     gate: &Gate,
     placed: &Exploration,
-    allowances: Option<&Allowances>,
+    allowed_violations: Option<&AllowedViolations>,
     verdict: &mut Verdict,
 ) -> Result<(), GateError> {
     let found = &placed.found;
     verdict.note(format!(
-        "Explored {} of {} single placements on a calm run of seed {}, hits of {} ms; {} violate something.",
+        "Explored {} of {} single sites on a calm run of seed {}, hits of {} ms; {} violate something.",
         found.explored(),
-        found.placements(),
+        found.sites(),
         gate.range().start,
         found.lasts.as_millis(),
         found.violating(),
     ));
     if !found.calm.is_empty() {
-        verdict.add(without_a_fault(gate, placed, allowances));
+        verdict.add(without_a_fault(gate, placed, allowed_violations));
     }
-    for kind in found.kinds.iter().filter(|kind| kind.placements > 0) {
-        verdict.add(of_kind(gate, placed, kind, allowances)?);
+    for kind in found.kinds.iter().filter(|kind| kind.sites > 0) {
+        verdict.add(of_kind(gate, placed, kind, allowed_violations)?);
     }
     Ok(())
 }
 
 /// What is violated when nothing hits.
-fn without_a_fault(gate: &Gate, placed: &Exploration, allowances: Option<&Allowances>) -> Cell {
+fn without_a_fault(
+    gate: &Gate,
+    placed: &Exploration,
+    allowed_violations: Option<&AllowedViolations>,
+) -> Cell {
     let seed = gate.range().start;
     let replay = format!(".scenarios([\"calm\"]).seeds({seed}..{})", seed.saturating_add(1));
     let violation = Violation { runs: 1, first_seed: seed, replay, ..Violation::default() };
     let violations = placed.found.calm.iter().map(|name| (name.clone(), violation.clone())).collect();
     let cell = Cell { runs: 1, hit_lock: 1, violations, ..empty(gate, "calm") };
-    judged(cell, allowances)
+    judged(cell, allowed_violations)
 }
 
 fn of_kind(
     gate: &Gate,
     placed: &Exploration,
     kind: &Kind,
-    allowances: Option<&Allowances>,
+    allowed_violations: Option<&AllowedViolations>,
 ) -> Result<Cell, GateError> {
     let (explored, took_effect) = (kind.explored as u64, kind.took_effect as u64);
     let mut cell = Cell { runs: explored, hit_lock: took_effect, ..empty(gate, kind.fault) };
     cell.took_effect.insert(kind.fault.to_owned(), took_effect);
     // A hit may violate something and be no longer there to be seen; what it broke counts more than that.
     cell.unknown = explored.saturating_sub(took_effect.max(kind.violating as u64));
-    let mut first: BTreeMap<&str, (&Place, u64)> = BTreeMap::new();
-    for way in placed.found.ways.iter().filter(|way| way.shape.fault == kind.fault) {
+    let mut first: BTreeMap<&str, (&Site, u64)> = BTreeMap::new();
+    for way in placed.found.failures.iter().filter(|way| way.signature.fault == kind.fault) {
         for name in &way.violated {
             for place in &way.places {
                 let (earliest, runs) = first.entry(name).or_insert((place, 0));
@@ -154,11 +158,11 @@ fn of_kind(
         }
     }
     for (name, (place, runs)) in &first {
-        let replay = format!("the placement {}:{} of `picklock explore`", kind.fault, place.number);
+        let replay = format!("the site {}:{} of `picklock explore`", kind.fault, place.number);
         let violation = Violation { runs: *runs, first_seed: place.seed.0, replay, ..Violation::default() };
         cell.violations.insert((*name).to_owned(), violation);
     }
-    let mut cell = judged(cell, allowances);
+    let mut cell = judged(cell, allowed_violations);
     for (name, (place, _)) in first {
         if !cell.allows(name) {
             let told = told(gate, placed, place, name)?;
@@ -170,12 +174,12 @@ fn of_kind(
     Ok(cell)
 }
 
-/// The run of one placement, reduced, confirmed and kept.
-fn told(gate: &Gate, placed: &Exploration, place: &Place, invariant: &str) -> Result<Violation, GateError> {
+/// The run of one site, reduced, confirmed and kept.
+fn told(gate: &Gate, placed: &Exploration, place: &Site, invariant: &str) -> Result<Violation, GateError> {
     let name = format!("{PREFIX}{}", place.fault);
     let failed = |error| GateError::of(error, &gate.design.name, &name);
-    let hit = faults::placed_as(place.fault).map(|hit| (hit, place.number));
-    let places: Vec<(&'static Placed, usize)> = hit.into_iter().collect();
+    let hit = faults::at_site_named(place.fault).map(|hit| (hit, place.number));
+    let places: Vec<(&'static AtSite, usize)> = hit.into_iter().collect();
     let Ok(whole) = explore::again(&placed.request(gate), place.seed, &places).map_err(failed)? else {
         return Ok(Violation::default());
     };
@@ -191,8 +195,8 @@ fn told(gate: &Gate, placed: &Exploration, place: &Place, invariant: &str) -> Re
     let confirmed =
         gate.confirm.then(|| tell::confirm(Engine::TURMOIL, design, &run.plan, &[invariant.to_owned()]));
     let replay = replay_line(&file);
-    let trials = Some(trials::of(Engine::Event, design, &run, &[]));
-    let story = Story { trials, ..tell::story(design, &name, &run, replay.clone()) };
+    let ablation = Some(ablation::of(Engine::Event, design, &run, &[]));
+    let story = Story { ablation, ..tell::story(design, &name, &run, replay.clone()) };
     Ok(Violation {
         replay,
         repro: Some(file),
@@ -211,9 +215,9 @@ fn empty(gate: &Gate, hit: &str) -> Cell {
     }
 }
 
-fn judged(cell: Cell, allowances: Option<&Allowances>) -> Cell {
-    let Some(allowances) = allowances else { return cell };
-    let cell = Cell { expected: Some(allowed(allowances, &cell.scenario)), ..cell };
+fn judged(cell: Cell, allowed_violations: Option<&AllowedViolations>) -> Cell {
+    let Some(allowed_violations) = allowed_violations else { return cell };
+    let cell = Cell { expected: Some(allowed(allowed_violations, &cell.scenario)), ..cell };
     let more = cell.violations.keys().filter(|name| !cell.allows(name)).cloned().collect::<Vec<_>>();
     let unmet_because = (!more.is_empty()).then(|| format!("unexpected violation of {}", more.join(", ")));
     Cell { met: Some(more.is_empty()), unmet_because, ..cell }

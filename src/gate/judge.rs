@@ -1,6 +1,6 @@
-//! The order in which a gate goes about it: what was kept, the scenarios, every single placement; then what is told of it.
+//! The order in which a gate goes about it: what was kept, the scenarios, every single site; then what is told of it.
 
-use picklock_campaign::allow::Allowances;
+use picklock_campaign::allow::AllowedViolations;
 use picklock_campaign::summary::Cell;
 use picklock_campaign::tally::Tally;
 use picklock_scenarios::scenario::Scenario;
@@ -28,14 +28,14 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
     panics::install();
     let scenarios = choose::scenarios(&gate.design, &gate.asked, &gate.settings)?;
     let hits = choose::hits(gate)?;
-    let allowances = choose::allowances(gate, &scenarios)?;
+    let allowed_violations = choose::allowed_violations(gate, &scenarios)?;
     let unmade = Unmade::default();
     let gate = &Gate { design: unmade.watching(&gate.design), ..gate.clone() };
     let mut verdict = Verdict::new(gate.said(), !gate.asked.is_empty());
     beating(&gate.design.name, |heart| {
         heart.at("kept runs");
         verdict.keeping(kept::directory(gate));
-        kept::all(gate, allowances.as_ref(), &mut verdict)?;
+        kept::all(gate, allowed_violations.as_ref(), &mut verdict)?;
         if extent == Extent::UnlessKeptFail && !verdict.holds() {
             verdict.note("No other run was made, as a kept one still violates something.".to_owned());
             return Ok(());
@@ -57,17 +57,18 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
         for (scenario, tally) in scenarios.iter().zip(tallies) {
             heart.at(format!("telling what was found under `{}`", scenario.name()));
             let tally = tally.map_or_else(|why| Ok(Err(why)), |made| made.map(Ok))?;
-            verdict.add(cell(gate, scenario, allowances.as_ref(), tally)?);
+            verdict.add(cell(gate, scenario, allowed_violations.as_ref(), tally)?);
         }
         if let Some(placed) = placed {
             heart.at("telling what was found by exploring");
-            explore::tell(gate, &placed, allowances.as_ref(), &mut verdict)?;
+            explore::tell(gate, &placed, allowed_violations.as_ref(), &mut verdict)?;
         }
         Ok::<(), GateError>(())
     })?;
-    if let Some(allowances) = &allowances {
+    if let Some(allowed_violations) = &allowed_violations {
         let cells = verdict.summary().cells.iter();
-        let notes = allowances.not_needed(cells.map(|cell| (explore::scenario_of(&cell.scenario), cell)));
+        let notes =
+            allowed_violations.not_needed(cells.map(|cell| (explore::scenario_of(&cell.scenario), cell)));
         notes.into_iter().for_each(|note| verdict.note(note));
     }
     if let Some(why) = unmade.why() {
@@ -79,10 +80,10 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
 fn cell(
     gate: &Gate,
     scenario: &Scenario,
-    allowances: Option<&Allowances>,
+    allowed_violations: Option<&AllowedViolations>,
     tally: Result<Tally, String>,
 ) -> Result<Cell, GateError> {
-    let expected = allowances.map(|allowances| allowances.under(scenario.name()));
+    let expected = allowed_violations.map(|allowed_violations| allowed_violations.under(scenario.name()));
     match tally {
         Ok(tally) => tell::cell(gate, scenario, &tally, expected),
         Err(why) => {

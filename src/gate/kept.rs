@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use picklock_campaign::allow::Allowances;
+use picklock_campaign::allow::AllowedViolations;
 
 use super::error::FileError;
 use super::{Gate, GateError, Verdict, replay};
@@ -22,12 +22,12 @@ pub(super) fn directory(gate: &Gate) -> PathBuf {
 /// Makes every kept run of this design, in the order of the files' names.
 pub(super) fn all(
     gate: &Gate,
-    allowances: Option<&Allowances>,
+    allowed_violations: Option<&AllowedViolations>,
     verdict: &mut Verdict,
 ) -> Result<(), GateError> {
     let directory = directory(gate);
     for file in files(gate, &directory)? {
-        match replay::kept(&gate.design, &file, allowances) {
+        match replay::kept(&gate.design, &file, allowed_violations) {
             Ok(cell) => verdict.add_kept(cell),
             // Two locks of one crate share the directory.
             Err(GateError::File { why: FileError::OtherDesign { kept, .. }, path }) => {

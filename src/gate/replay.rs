@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use picklock_campaign::allow::Allowances;
+use picklock_campaign::allow::AllowedViolations;
 use picklock_campaign::check::{self, CheckError, Checked};
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Violation};
 use picklock_campaign::tally::Tally;
-use picklock_campaign::{tell, trials};
+use picklock_campaign::{ablation, tell};
 use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -42,9 +42,13 @@ fn try_replay(design: &Design, file: &Path) -> Result<Verdict, GateError> {
 }
 
 /// The results of a kept run, under the name of its file. What its scenario is allowed, it is.
-pub(super) fn kept(design: &Design, file: &Path, allowances: Option<&Allowances>) -> Result<Cell, GateError> {
+pub(super) fn kept(
+    design: &Design,
+    file: &Path,
+    allowed_violations: Option<&AllowedViolations>,
+) -> Result<Cell, GateError> {
     let again = again(design, file)?;
-    Ok(again.cell(file, &file.display().to_string(), allowances))
+    Ok(again.cell(file, &file.display().to_string(), allowed_violations))
 }
 
 /// A run that was kept, and what became of it.
@@ -109,11 +113,12 @@ fn field(text: &str, line: usize) -> String {
 
 impl Again {
     /// The results under this name. The story is told about the first violation that is not allowed, by number.
-    fn cell(&self, file: &Path, name: &str, allowances: Option<&Allowances>) -> Cell {
+    fn cell(&self, file: &Path, name: &str, allowed_violations: Option<&AllowedViolations>) -> Cell {
         let (design, run) = (&self.design, &self.run);
         let mut tally = Tally::default();
         tally.add(run);
-        let expected = allowances.map(|allowances| super::explore::allowed(allowances, &self.repro.scenario));
+        let expected = allowed_violations
+            .map(|allowed_violations| super::explore::allowed(allowed_violations, &self.repro.scenario));
         let mut cell = counted(design, name, self.engine, &tally, expected);
         for violated in run.violated() {
             let replay = replay_line(file);
@@ -123,9 +128,9 @@ impl Again {
         }
         let first = run.violations().map(|(invariant, _)| invariant.name).find(|name| !cell.allows(name));
         if let Some(violation) = first.and_then(|first| cell.violations.get_mut(first)) {
-            let trials = Some(trials::of(self.engine, design, run, &[]));
+            let ablation = Some(ablation::of(self.engine, design, run, &[]));
             let story = tell::story(design, &self.repro.scenario, run, replay_line(file));
-            violation.story = Some(Arc::new(Story { trials, ..story }));
+            violation.story = Some(Arc::new(Story { ablation, ..story }));
         }
         cell
     }

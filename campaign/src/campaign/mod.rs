@@ -19,7 +19,7 @@ use self::over::{Over, Pace};
 use self::parallel::in_parallel;
 use self::request::Pairing;
 use crate::about::About;
-use crate::check::Probes;
+use crate::check::ProbeRuns;
 use crate::doctor;
 use crate::summary::{Cell, SCHEMA, Summary};
 use crate::tally::Tally;
@@ -194,7 +194,7 @@ impl Campaign<'_> {
         over: &Over<'_>,
         observer: &dyn Observer,
     ) -> Result<bool, CampaignError> {
-        let mut probes = Probes::default();
+        let mut probes = ProbeRuns::default();
         for &cell in cells {
             let pairing = &pairings[cell];
             let Ok(design) = &pairing.design else { continue };

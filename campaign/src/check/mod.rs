@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use picklock_model::plan::{Injection, Plan};
-use picklock_model::probe::Probe;
+use picklock_model::points::Points;
 use picklock_model::seed::Seed;
 use picklock_model::trace::Trace;
 use picklock_sim::design::Design;
@@ -21,10 +21,10 @@ use picklock_judge::outcome::{Finding, Outcome};
 use picklock_scenarios::scenario::Scenario;
 
 mod answers;
-mod probes;
+mod probe_runs;
 mod program;
 
-pub use self::probes::Probes;
+pub use self::probe_runs::ProbeRuns;
 pub use self::program::CheckError;
 use self::program::workload;
 pub use picklock_sim::run::Options;
@@ -48,16 +48,16 @@ pub struct Checked {
     /// What segments said, if that was kept.
     pub wire: Wire,
     /// The protocol points that were passed, if they were noted.
-    pub probe: Option<Probe>,
+    pub probe: Option<Points>,
 }
 
 /// Draws the plan of a seed and checks it. The design is as [`Scenario::applies`](picklock_scenarios::scenario::Scenario::applies)
-/// returned it. See [`Probes`] for one seed under several scenarios.
+/// returned it. See [`ProbeRuns`] for one seed under several scenarios.
 ///
 /// # Errors
 /// When the design's code panics.
 pub fn seed(engine: Engine, design: &Design, scenario: &Scenario, seed: Seed) -> Result<Checked, CheckError> {
-    Probes::default().check(engine, design, scenario, seed)
+    ProbeRuns::default().check(engine, design, scenario, seed)
 }
 
 /// Draws the plan of a seed: if the scenario's faults hit protocol points, from a calm run of the same seed.
@@ -65,7 +65,7 @@ pub fn seed(engine: Engine, design: &Design, scenario: &Scenario, seed: Seed) ->
 /// # Errors
 /// When the design's code panics in the calm run.
 pub fn draw(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Plan, CheckError> {
-    Probes::default().draw(design, scenario, seed)
+    ProbeRuns::default().draw(design, scenario, seed)
 }
 
 /// Runs a plan and judges the trace; an [`Engine`] alone will do for the options, which change nothing of the result.

@@ -26,7 +26,8 @@ struct Page {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 struct Fault {
     fault: String,
-    placements: u64,
+    #[serde(alias = "placements")]
+    sites: u64,
     explored: u64,
     violating: u64,
 }
@@ -59,11 +60,11 @@ impl Figures {
     pub fn put_beside(&self, cell: &mut Cell) {
         let Some(page) = self.explored.iter().find(|page| page.design == cell.design) else { return };
         let of = |fault: &String| {
-            let hit = faults::find(fault).ok()?.placed.as_ref()?;
-            let tried = page.faults.iter().find(|tried| tried.fault == hit.name && tried.placements > 0)?;
+            let hit = faults::find(fault).ok()?.at_site.as_ref()?;
+            let tried = page.faults.iter().find(|tried| tried.fault == hit.name && tried.sites > 0)?;
             Some(Exhausted {
                 fault: fault.clone(),
-                placements: tried.placements,
+                sites: tried.sites,
                 explored: tried.explored,
                 violating: tried.violating,
             })
@@ -77,8 +78,8 @@ mod tests {
     use super::*;
 
     const TEXT: &str = r#"{ "schema": 1, "explored": [ { "design": "single", "faults": [
-        { "fault": "crash", "placements": 142, "explored": 142, "took_effect": 142, "violating": 0 },
-        { "fault": "cut", "placements": 0, "explored": 0, "took_effect": 0, "violating": 0 } ] } ] }"#;
+        { "fault": "crash", "sites": 142, "explored": 142, "took_effect": 142, "violating": 0 },
+        { "fault": "cut", "sites": 0, "explored": 0, "took_effect": 0, "violating": 0 } ] } ] }"#;
 
     #[test]
     fn a_cell_gets_what_was_tried_of_its_own_faults() {
@@ -86,7 +87,7 @@ mod tests {
         let bit = [("client-crash".to_owned(), 9), ("partition".to_owned(), 9), ("failover".to_owned(), 9)];
         let mut cell = Cell { design: "single".into(), took_effect: bit.into(), ..Cell::default() };
         figures.put_beside(&mut cell);
-        let tried = Exhausted { fault: "client-crash".into(), placements: 142, explored: 142, violating: 0 };
+        let tried = Exhausted { fault: "client-crash".into(), sites: 142, explored: 142, violating: 0 };
         assert_eq!(cell.exhausted, [tried]);
         let mut other = Cell { design: "watchdog".into(), ..cell.clone() };
         other.exhausted.clear();

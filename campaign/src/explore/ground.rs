@@ -1,7 +1,7 @@
-//! One workload made ready: the run without a fault, every placement on it, and what a run with hits says.
+//! One workload made ready: the run without a fault, every site on it, and what a run with hits says.
 
 use picklock_model::plan::{Action, Injection, Plan, Point, Target, When};
-use picklock_model::probe::Seeing;
+use picklock_model::points::Recorded;
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Role;
@@ -13,26 +13,26 @@ use crate::check::{self, CheckError, Options};
 use picklock_judge::outcome::Outcome;
 use picklock_scenarios::faults::Stage;
 
-/// One placement: its kind, and its number among those of its kind, by which it is asked for again.
+/// One site: its kind, and its number among those of its kind, by which it is asked for again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Site {
     /// The workload.
     pub seed: Seed,
     /// The kind of fault.
     pub fault: &'static str,
-    /// Its number among the placements of this kind and seed.
+    /// Its number among the sites of this kind and seed.
     pub number: usize,
     /// Where.
     pub point: Point,
 }
 
-/// One workload, made ready: the plan without a fault, and every placement on it.
+/// One workload, made ready: the plan without a fault, and every site on it.
 pub(super) struct Ground<'a> {
     request: &'a Request<'a>,
     base: Plan,
     pub(super) calm: Vec<String>,
     pub(super) stage: Stage,
-    pub(super) placements: Vec<(Place, Injection)>,
+    pub(super) sites: Vec<(Site, Injection)>,
 }
 
 /// What one run with hits says.
@@ -45,16 +45,16 @@ pub(super) struct Verdict {
 
 impl<'a> Ground<'a> {
     pub(super) fn new(request: &'a Request<'a>, seed: Seed) -> Result<Ground<'a>, CheckError> {
-        let mut base = request.scenario.calm_plan(request.design, seed);
+        let mut base = request.scenario.fault_free_plan(request.design, seed);
         base.injections.extend(request.held.and_then(|held| hold(request.design, &base, held)));
-        let options = Options::default().noting(Seeing::Everything);
+        let options = Options::default().noting(Recorded::Everything);
         let run = check::check(options, request.design, base.clone())?;
         let probe = run.probe.as_ref();
         let points: Vec<Point> =
-            probe.iter().flat_map(|probe| probe.passed().iter().map(|passed| probe.point(passed))).collect();
+            probe.iter().flat_map(|probe| probe.reached().iter().map(|passed| probe.point(passed))).collect();
         let stage = Stage::new(request.design, &base, request.lasts, &run.trace.hosts);
-        let placements = placements(request, seed, &stage, &points);
-        Ok(Ground { request, base, calm: run.violated(), stage, placements })
+        let sites = sites(request, seed, &stage, &points);
+        Ok(Ground { request, base, calm: run.violated(), stage, sites })
     }
 
     /// The plan with hits, and with rivals who want what they hit.
@@ -81,18 +81,18 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// Every placement of every kind on one workload.
-fn placements(request: &Request<'_>, seed: Seed, stage: &Stage, points: &[Point]) -> Vec<(Place, Injection)> {
-    let mut placements = Vec::new();
+/// Every site of every kind on one workload.
+fn sites(request: &Request<'_>, seed: Seed, stage: &Stage, points: &[Point]) -> Vec<(Site, Injection)> {
+    let mut sites = Vec::new();
     for hit in &request.hits {
-        for (number, injection) in hit.placements(stage, points).into_iter().enumerate() {
+        for (number, injection) in hit.sites(stage, points).into_iter().enumerate() {
             if let When::Point { point, .. } = &injection.when {
-                let place = Place { seed, fault: hit.name, number, point: point.clone() };
-                placements.push((place, injection));
+                let place = Site { seed, fault: hit.name, number, point: point.clone() };
+                sites.push((place, injection));
             }
         }
     }
-    placements
+    sites
 }
 
 /// Lets client-1 hold on so many stores only: it is cut off from the others for a lease, from the start.

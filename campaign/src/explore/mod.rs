@@ -1,15 +1,15 @@
-//! Exhaustive placement: one run for every place at which a fault can hit, instead of a hundred that are drawn.
+//! Exhaustive search: one run for every place at which a fault can hit, instead of a hundred that are drawn.
 //!
 //! A run without faults is made first, and every protocol point is noted that a process passes in it: clients in each phase of
 //! each section, servers and the resource. Then each kind of fault is placed at each point where it makes sense, one run for
-//! each, and what is violated is sorted into ways. What violates nothing here was tried everywhere, for this seed's workload
+//! each, and what is violated is sorted into failures. What violates nothing here was tried everywhere, for this seed's workload
 //! and network, one fault at a time, each for one length of time: that is the claim, and no more.
 
 pub mod exhausted;
+mod failures;
 mod ground;
 mod pairs;
 mod request;
-mod ways;
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,24 +20,24 @@ use picklock_model::plan::Injection;
 use picklock_model::seed::Seed;
 use picklock_sim::engine::Engine;
 
-pub use self::ground::Place;
+pub use self::failures::{Failures, Signature};
+pub use self::ground::Site;
 use self::ground::{Ground, Verdict};
-pub use self::pairs::{PairWay, Pairs};
+pub use self::pairs::{PairFailures, Pairs};
 pub use self::request::Request;
-pub use self::ways::{Shape, Way};
 use crate::campaign::over::Over;
 use crate::campaign::parallel::in_parallel;
 use crate::check::{self, CheckError, Checked};
 use picklock_judge::invariants;
-use picklock_scenarios::faults::Placed;
+use picklock_scenarios::faults::AtSite;
 
 /// What was found for one kind of fault.
 #[derive(Clone, Debug)]
 pub struct Kind {
     /// Its name.
     pub fault: &'static str,
-    /// How many placements there are.
-    pub placements: usize,
+    /// How many sites there are.
+    pub sites: usize,
     /// How many of them were run.
     pub explored: usize,
     /// In how many of those the hit made a difference.
@@ -63,8 +63,8 @@ pub struct Explored {
     pub holds: Vec<String>,
     /// By kind of fault.
     pub kinds: Vec<Kind>,
-    /// In which ways.
-    pub ways: Vec<Way>,
+    /// In which failures.
+    pub failures: Vec<Failures>,
     /// What came of pairs.
     pub pairs: Option<Pairs>,
     /// True if it was stopped before it was done.
@@ -72,10 +72,10 @@ pub struct Explored {
 }
 
 impl Explored {
-    /// How many placements there are.
+    /// How many sites there are.
     #[must_use]
-    pub fn placements(&self) -> usize {
-        self.kinds.iter().map(|kind| kind.placements).sum()
+    pub fn sites(&self) -> usize {
+        self.kinds.iter().map(|kind| kind.sites).sum()
     }
 
     /// How many were run.
@@ -91,7 +91,7 @@ impl Explored {
     }
 }
 
-/// Explores every single placement, and pairs if asked. When `stop` becomes true, the rest is left out; `progress` is told of
+/// Explores every single site, and pairs if asked. When `stop` becomes true, the rest is left out; `progress` is told of
 /// each run how many there are, and whether it violates something.
 ///
 /// # Errors
@@ -103,9 +103,9 @@ pub fn explore(
 ) -> Result<Explored, CheckError> {
     let grounds: Vec<Ground<'_>> =
         request.seeds.iter().map(|seed| Ground::new(request, *seed)).collect::<Result<_, _>>()?;
-    let all: Vec<(&Ground<'_>, &Place, &Injection)> = grounds
+    let all: Vec<(&Ground<'_>, &Site, &Injection)> = grounds
         .iter()
-        .flat_map(|ground| ground.placements.iter().map(move |(place, hit)| (ground, place, hit)))
+        .flat_map(|ground| ground.sites.iter().map(move |(place, hit)| (ground, place, hit)))
         .collect();
     let verdicts = run_all(request.jobs, all.len(), stop, |at| {
         let (ground, _, injection) = all[at];
@@ -120,17 +120,17 @@ pub fn explore(
     let kinds = request.hits.iter().map(|hit| kind_of(hit, &all, &verdicts)).collect();
     let violating = all.iter().zip(&verdicts).filter_map(|((ground, place, injection), verdict)| {
         let violated = verdict.as_ref()?.violated.clone();
-        let shape = Shape::of(&ground.stage, injection)?;
-        (!violated.is_empty()).then(|| (shape, (*place).clone(), violated))
+        let signature = Signature::of(&ground.stage, injection)?;
+        (!violated.is_empty()).then(|| (signature, (*place).clone(), violated))
     });
-    let ways = ways::sort(violating);
+    let failures = failures::sort(violating);
     let pairs = match request.pairs {
         Some(budget) if !stop.load(Ordering::Relaxed) => {
-            let harmless: Vec<(&Ground<'_>, &Place, &Injection)> = all
+            let harmless: Vec<(&Ground<'_>, &Site, &Injection)> = all
                 .iter()
                 .zip(&verdicts)
                 .filter(|(_, verdict)| verdict.as_ref().is_some_and(|verdict| verdict.violated.is_empty()))
-                .map(|(placement, _)| *placement)
+                .map(|(site, _)| *site)
                 .collect();
             Some(pairs::explore(request, &harmless, &Over::new(Some(budget), stop))?)
         }
@@ -145,25 +145,25 @@ pub fn explore(
         calm,
         holds,
         kinds,
-        ways,
+        failures,
         pairs,
         partial,
     })
 }
 
-/// The run with these placements, each by its kind and number; what its segments said is kept.
+/// The run with these sites, each by its kind and number; what its segments said is kept.
 ///
 /// # Errors
-/// `None` names a placement that there is not, with how many there are of its kind.
+/// `None` names a site that there is not, with how many there are of its kind.
 pub fn again(
     request: &Request<'_>,
     seed: Seed,
-    places: &[(&'static Placed, usize)],
+    places: &[(&'static AtSite, usize)],
 ) -> Result<Result<Checked, (&'static str, usize)>, CheckError> {
     let ground = Ground::new(request, seed)?;
     let mut injections = Vec::new();
     for (hit, number) in places {
-        let mut of_kind = ground.placements.iter().filter(|(place, _)| place.fault == hit.name);
+        let mut of_kind = ground.sites.iter().filter(|(place, _)| place.fault == hit.name);
         let count = of_kind.clone().count();
         match of_kind.nth(*number) {
             Some((_, injection)) => injections.push(injection.clone()),
@@ -186,12 +186,12 @@ fn holds(verdicts: &[Option<Verdict>], calm: &[String]) -> Vec<String> {
     holds.map(str::to_owned).collect()
 }
 
-fn kind_of(hit: &Placed, all: &[(&Ground<'_>, &Place, &Injection)], verdicts: &[Option<Verdict>]) -> Kind {
+fn kind_of(hit: &AtSite, all: &[(&Ground<'_>, &Site, &Injection)], verdicts: &[Option<Verdict>]) -> Kind {
     let of_kind = all.iter().zip(verdicts).filter(|((_, place, _), _)| place.fault == hit.name);
     let made: Vec<&Verdict> = of_kind.clone().filter_map(|(_, verdict)| verdict.as_ref()).collect();
     Kind {
         fault: hit.name,
-        placements: of_kind.count(),
+        sites: of_kind.count(),
         explored: made.len(),
         took_effect: made.iter().filter(|verdict| verdict.took_effect).count(),
         violating: made.iter().filter(|verdict| !verdict.violated.is_empty()).count(),

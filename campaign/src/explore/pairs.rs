@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use picklock_model::plan::Injection;
 
-use super::ground::{Ground, Place};
+use super::ground::{Ground, Site};
 use super::request::Request;
 use crate::campaign::over::Over;
 use crate::campaign::parallel::in_parallel;
@@ -18,21 +18,21 @@ use crate::check::CheckError;
 /// What came of pairs.
 #[derive(Clone, Debug)]
 pub struct Pairs {
-    /// How many there are of placements that are harmless alone.
+    /// How many there are of sites that are harmless alone.
     pub pairs: u64,
     /// How many of them were run.
     pub explored: u64,
     /// How many violate something.
     pub violating: u64,
     /// Which hosts, hit how, break together; by the names of the hosts.
-    pub ways: Vec<PairWay>,
+    pub failures: Vec<PairFailures>,
     /// True if the time was up before all were run.
     pub out_of_time: bool,
 }
 
 /// Two kinds of faults at two hosts that violate something together.
 #[derive(Clone, Debug)]
-pub struct PairWay {
+pub struct PairFailures {
     /// The kind of fault and the host, of both.
     pub both: [(&'static str, String); 2],
     /// The names of the invariants that some of the pairs violate.
@@ -42,12 +42,12 @@ pub struct PairWay {
     /// How many were run.
     pub explored: u64,
     /// The first of those that do.
-    pub first: [Place; 2],
+    pub first: [Site; 2],
 }
 
-type Placement<'g, 'a> = (&'g Ground<'a>, &'g Place, &'g Injection);
+type SiteRef<'g, 'a> = (&'g Ground<'a>, &'g Site, &'g Injection);
 /// Those of one kind at one host, on one workload.
-type Side<'g, 'a> = Vec<Placement<'g, 'a>>;
+type Side<'g, 'a> = Vec<SiteRef<'g, 'a>>;
 
 /// All pairs of two sides, gone through in an order that leaps over them.
 struct Combination<'g, 'a> {
@@ -75,7 +75,7 @@ impl<'g, 'a> Combination<'g, 'a> {
     }
 
     /// The pair at this place of the order; none where both are one, or stand the other way round elsewhere.
-    fn pair(&self, turn: u64) -> Option<[Placement<'g, 'a>; 2]> {
+    fn pair(&self, turn: u64) -> Option<[SiteRef<'g, 'a>; 2]> {
         let at = (u128::from(turn) * u128::from(self.stride) % u128::from(self.size)) as usize;
         let (left, right) = (at / self.right.len(), at % self.right.len());
         (!self.same || left < right).then(|| [self.left[left], self.right[right]])
@@ -96,18 +96,18 @@ struct Found {
     explored: u64,
     violating: u64,
     violated: Vec<String>,
-    first: Option<(u64, [Place; 2])>,
+    first: Option<(u64, [Site; 2])>,
 }
 
 pub(super) fn explore(
     request: &Request<'_>,
-    harmless: &[Placement<'_, '_>],
+    harmless: &[SiteRef<'_, '_>],
     over: &Over<'_>,
 ) -> Result<Pairs, CheckError> {
     let mut sides: BTreeMap<_, Side<'_, '_>> = BTreeMap::new();
-    for placement in harmless {
-        let (_, place, _) = placement;
-        sides.entry((place.seed, place.fault, &*place.point.host)).or_default().push(*placement);
+    for site in harmless {
+        let (_, place, _) = site;
+        sides.entry((place.seed, place.fault, &*place.point.host)).or_default().push(*site);
     }
     let sides: Vec<_> = sides.into_iter().collect();
     let mut combinations = Vec::new();
@@ -150,17 +150,17 @@ pub(super) fn explore(
     let pairs = combinations.iter().map(|(_, combination)| combination.pairs()).sum();
     let explored = found.iter().map(|found| found.explored).sum();
     let violating = found.iter().map(|found| found.violating).sum();
-    let ways = combinations.iter().zip(found).filter_map(|((names, _), found)| {
+    let failures = combinations.iter().zip(found).filter_map(|((names, _), found)| {
         let (_, first) = found.first?;
         let both = names.map(|(_, hit, host)| (hit, host.to_owned()));
         let Found { explored, violating, violated, .. } = found;
-        Some(PairWay { both, violated, violating, explored, first })
+        Some(PairFailures { both, violated, violating, explored, first })
     });
-    Ok(Pairs { pairs, explored, violating, ways: merged(ways), out_of_time: explored < pairs })
+    Ok(Pairs { pairs, explored, violating, failures: merged(failures), out_of_time: explored < pairs })
 }
 
 impl Found {
-    fn note(&mut self, round: u64, places: [&Place; 2], violated: Vec<String>) {
+    fn note(&mut self, round: u64, places: [&Site; 2], violated: Vec<String>) {
         self.explored += 1;
         if violated.is_empty() {
             return;
@@ -170,15 +170,15 @@ impl Found {
         self.violated.sort_unstable();
         self.violated.dedup();
         if self.first.as_ref().is_none_or(|(first, _)| round < *first) {
-            self.first = Some((round, places.map(Place::clone)));
+            self.first = Some((round, places.map(Site::clone)));
         }
     }
 }
 
 /// The same hosts and kinds on several workloads are one way.
-fn merged(ways: impl Iterator<Item = PairWay>) -> Vec<PairWay> {
-    let mut merged: Vec<PairWay> = Vec::new();
-    for way in ways {
+fn merged(failures: impl Iterator<Item = PairFailures>) -> Vec<PairFailures> {
+    let mut merged: Vec<PairFailures> = Vec::new();
+    for way in failures {
         match merged.iter_mut().find(|known| known.both == way.both) {
             Some(known) => {
                 known.violating += way.violating;

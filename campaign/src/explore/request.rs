@@ -6,7 +6,7 @@ use std::time::Duration;
 use picklock_model::seed::Seed;
 use picklock_sim::design::Design;
 
-use picklock_scenarios::faults::Placed;
+use picklock_scenarios::faults::AtSite;
 use picklock_scenarios::scenario::Scenario;
 
 /// What is to be explored.
@@ -18,7 +18,7 @@ pub struct Request<'a> {
     /// The workloads.
     pub seeds: Vec<Seed>,
     /// The kinds of faults.
-    pub hits: Vec<&'static Placed>,
+    pub hits: Vec<&'static AtSite>,
     /// How long hits last that do.
     pub lasts: Duration,
     /// On how many stores client-1 may hold, if not on all: it is cut off from the others for a lease.

@@ -152,10 +152,10 @@ fn hangs_on(story: &Story, within: bool) -> Markup {
         (format!("Chain of causes: {}", tale::list(invariants)), lines.collect())
     };
     let mut blocks: Vec<(String, Vec<String>)> = aftermath::chains(story).iter().skip(1).map(other).collect();
-    if let Some(trials) = &story.trials {
-        blocks.push(("Necessary".to_owned(), aftermath::necessary(story, &trials.without)));
-        blocks.push(("Not necessary".to_owned(), aftermath::unnecessary(story, &trials.without)));
-        blocks.push(("Survives".to_owned(), aftermath::survives(story, &trials.elsewhere)));
+    if let Some(ablation) = &story.ablation {
+        blocks.push(("Necessary".to_owned(), aftermath::necessary(story, &ablation.without)));
+        blocks.push(("Not necessary".to_owned(), aftermath::unnecessary(story, &ablation.without)));
+        blocks.push(("Survives".to_owned(), aftermath::survives(story, &ablation.elsewhere)));
     }
     html! {
         div.hangs {

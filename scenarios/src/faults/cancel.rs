@@ -10,18 +10,18 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section};
-use super::placed::{Placed, Where, clients, here};
+use super::site::{AtSite, Where, clients, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "cancel",
     number: "F17",
     doc: "a caller is cancelled within its acquire or its release",
     params: &[TIMES, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: always,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "cancel",
         doc: "a caller is cancelled within its acquire or its release",
         scenario: "cancel",

@@ -10,19 +10,19 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, POWER_LOSS, SECTION, TIMES, any_section};
-use super::placed::{Placed, Where, here, no_resource};
 use super::served::Served;
+use super::site::{AtSite, Where, here, no_resource};
 
 pub(super) const FAULT: Fault = Fault {
     name: "client-crash",
     number: "F4",
     doc: "a client's process dies anywhere in a section",
     params: &[TIMES, POWER_LOSS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: always,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "crash",
         doc: "a client or a server dies for good; not the only server, without which there is no lock",
         scenario: "client-crash",

@@ -53,11 +53,11 @@ pub(super) const FAULT: Fault = Fault {
             doc: "which of those hosts, by number, nodes first; given, all of these drift, and else a part that is drawn",
         },
     ],
-    from_probe: false,
+    from_points: false,
     last_section: any_section,
     applies,
     schedule,
-    placed: None,
+    at_site: None,
     served: &[Served {
         form: "drift HOST by PPM at TIME",
         read: |words| {

@@ -26,8 +26,8 @@ use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::{enough, needs_replicas, needs_stores};
 use super::params::{TIMES_AT_MOST_ONCE, any_section};
-use super::placed::{Placed, Where, here, no_resource};
 use super::served::{Served, time};
+use super::site::{AtSite, Where, here, no_resource};
 use picklock_sim::param::{Args, Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -79,11 +79,11 @@ pub(super) const FAULT: Fault = Fault {
             doc: "how long from the start client-1 is cut off from the nodes that it shall not hold",
         },
     ],
-    from_probe: false,
+    from_points: false,
     last_section: any_section,
     applies,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "clock-step",
         doc: "the wall clock of a client or a server jumps, forwards or backwards",
         scenario: "clock-step",

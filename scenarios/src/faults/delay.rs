@@ -10,8 +10,8 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
 use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
-use super::placed::{Placed, Where, here};
 use super::served::Served;
+use super::site::{AtSite, Where, here};
 use picklock_sim::param::{Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -41,11 +41,11 @@ pub(super) const FAULT: Fault = Fault {
         DURING,
         FOLLOWING,
     ],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: needs_permitted_links,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "delay",
         doc: "a message is late, and what follows it on its connection",
         scenario: "delay",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use picklock_model::plan::{
     Access, Action, ClientPlan, Edge, Injection, Phase, Plan, Point, Target, When, WorldSpec,
 };
-use picklock_model::probe::{Passed, Probe};
+use picklock_model::points::{Points, Reached};
 use picklock_model::seed::Stream;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Role;
@@ -30,16 +30,16 @@ pub struct Setting<'a> {
     own_data: bool,
     servers: Vec<Member>,
     /// The calm run, if one was made.
-    probe: Option<&'a Probe>,
+    probe: Option<&'a Points>,
     /// The points that clients passed in it, one group for each section, by client and ordinal; those between sections are
     /// left out.
-    passed: Vec<Vec<Passed>>,
+    passed: Vec<Vec<Reached>>,
 }
 
 impl<'a> Setting<'a> {
     /// The setting of a calm plan and of the probe that came of it.
     #[must_use]
-    pub fn new(calm: &'a Plan, design: &Design, probe: Option<&'a Probe>) -> Setting<'a> {
+    pub fn new(calm: &'a Plan, design: &Design, probe: Option<&'a Points>) -> Setting<'a> {
         Setting {
             world: &calm.world,
             clients: &calm.clients,
@@ -52,9 +52,9 @@ impl<'a> Setting<'a> {
     }
 }
 
-fn by_section(probe: &Probe) -> Vec<Vec<Passed>> {
-    let mut sections: Vec<Vec<Passed>> = Vec::new();
-    for point in probe.passed().iter().filter(|point| point.phase != Phase::Idle) {
+fn by_section(probe: &Points) -> Vec<Vec<Reached>> {
+    let mut sections: Vec<Vec<Reached>> = Vec::new();
+    for point in probe.reached().iter().filter(|point| point.phase != Phase::Idle) {
         // Few sections are under way at a time, and those are the newest.
         match sections.iter_mut().rev().find(|section| section[0].is_beside(point)) {
             Some(section) => section.push(*point),
@@ -106,7 +106,7 @@ impl<'a> Draw<'a> {
 
     /// When the calm run ended.
     #[must_use]
-    pub fn calm_end(&self) -> TrueTime {
+    pub fn fault_free_end(&self) -> TrueTime {
         self.setting.probe.map_or(TrueTime(0), |probe| probe.end)
     }
 
@@ -254,30 +254,30 @@ impl<'a> Draw<'a> {
 
     /// An instant of the calm run, uniformly.
     pub fn instant(&mut self) -> TrueTime {
-        TrueTime(self.rng.below(self.calm_end().0.saturating_add(1).max(1)))
+        TrueTime(self.rng.below(self.fault_free_end().0.saturating_add(1).max(1)))
     }
 
     /// One of the points that clients passed in the calm run, among those that fit.
     ///
     /// Drawn in steps, each uniform among what fits: a section, a phase, a kind of access, a point. So a rare kind of
     /// place is hit as often as one that is passed a hundred times. The edge is the one before.
-    pub fn point(&mut self, fits: impl Fn(&Passed) -> bool) -> Option<Point> {
+    pub fn point(&mut self, fits: impl Fn(&Reached) -> bool) -> Option<Point> {
         let setting = self.setting;
         let probe = setting.probe?;
         let place = Place::of(self.args, probe, &setting.servers);
-        let fits = |point: &Passed| fits(point) && place.has(point);
-        let sections: Vec<&Vec<Passed>> =
+        let fits = |point: &Reached| fits(point) && place.has(point);
+        let sections: Vec<&Vec<Reached>> =
             setting.passed.iter().filter(|points| points.iter().any(fits)).collect();
-        let section: Vec<Passed> =
+        let section: Vec<Reached> =
             self.rng.pick(&sections)?.iter().copied().filter(|point| fits(point)).collect();
         let phase = *self.rng.pick(&distinct(section.iter().map(|point| point.phase)))?;
-        let in_phase: Vec<Passed> = section.into_iter().filter(|point| point.phase == phase).collect();
+        let in_phase: Vec<Reached> = section.into_iter().filter(|point| point.phase == phase).collect();
         let access = self.access(&in_phase)?;
-        let places: Vec<Passed> = in_phase.into_iter().filter(|point| point.access == access).collect();
+        let places: Vec<Reached> = in_phase.into_iter().filter(|point| point.access == access).collect();
         self.rng.pick(&places).map(|point| probe.point(point))
     }
 
-    fn access(&mut self, points: &[Passed]) -> Option<Access> {
+    fn access(&mut self, points: &[Reached]) -> Option<Access> {
         let mut kinds = distinct(points.iter().map(|point| point.access));
         let at_poll = self.rng.percent(POLL_PERCENT);
         if kinds.len() > 1 && kinds.contains(&Access::Poll) {
@@ -290,7 +290,7 @@ impl<'a> Draw<'a> {
     }
 
     /// A point of a client's process: any that fits, before or after the access.
-    pub fn process_point(&mut self, fits: impl Fn(&Passed) -> bool) -> Option<Point> {
+    pub fn process_point(&mut self, fits: impl Fn(&Reached) -> bool) -> Option<Point> {
         let mut point = self.point(fits)?;
         if self.rng.percent(50) {
             point.edge = Edge::After;

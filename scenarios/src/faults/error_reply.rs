@@ -9,7 +9,7 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_stores;
 use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section};
-use super::placed::{Placed, Where};
+use super::site::{AtSite, Where};
 use picklock_sim::param::{Domain, Param};
 use picklock_sim::resource;
 
@@ -36,11 +36,11 @@ pub(super) const FAULT: Fault = Fault {
         DURING,
         FOLLOWING,
     ],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: needs_stores,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "error-reply",
         doc: "a store refuses a request with an error",
         scenario: "error-reply",

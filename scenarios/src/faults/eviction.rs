@@ -24,11 +24,11 @@ pub(super) const FAULT: Fault = Fault {
         CLIENT,
         SECTION,
     ],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: needs_stores,
     schedule,
-    placed: None,
+    at_site: None,
     served: &[],
 };
 

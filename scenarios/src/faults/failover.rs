@@ -8,7 +8,7 @@
 //! failovers are left out.
 
 use picklock_model::plan::{Access, Action, Injection, Phase, Target, When};
-use picklock_model::probe::Passed;
+use picklock_model::points::Reached;
 use picklock_model::trace::Role;
 
 use super::draw::{Draw, at};
@@ -48,11 +48,11 @@ pub(super) const FAULT: Fault = Fault {
         POWER_LOSS,
         RETURN_AFTER,
     ],
-    from_probe: true,
+    from_points: true,
     last_section,
     applies: needs_replicas,
     schedule,
-    placed: None,
+    at_site: None,
     served: &[],
 };
 
@@ -85,7 +85,7 @@ fn last_section(args: &Args) -> Option<u32> {
 
 fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.span("for");
-    let early = |point: &Passed| {
+    let early = |point: &Reached| {
         point.access == Access::Enter
             && matches!(point.phase, Phase::Acquire | Phase::Work)
             && point.section <= FIRST_SECTIONS

@@ -4,8 +4,8 @@ use picklock_model::plan::Injection;
 use picklock_sim::store::Topology;
 
 use super::draw::Draw;
-use super::placed::Placed;
 use super::served::Served;
+use super::site::AtSite;
 use picklock_sim::param::{Args, Param};
 
 /// A fault.
@@ -20,7 +20,7 @@ pub struct Fault {
     /// Its parameters.
     pub params: &'static [Param],
     /// True if it hits points that a calm run of the same seed passed.
-    pub from_probe: bool,
+    pub from_points: bool,
     /// The last section of a client in which it hits, if it hits points alone and at none of a later one: then the
     /// rest of the calm run does not matter.
     pub last_section: fn(&Args) -> Option<u32>,
@@ -29,7 +29,7 @@ pub struct Fault {
     /// Draws one hit; empty if the run has no place for it.
     pub schedule: fn(&mut Draw<'_>) -> Vec<Injection>,
     /// How it is put at one point; none if it takes more than a point.
-    pub placed: Option<Placed>,
+    pub at_site: Option<AtSite>,
     /// How a served world is asked for it.
     pub served: &'static [Served],
 }

@@ -17,11 +17,11 @@ pub(super) const FAULT: Fault = Fault {
     number: "F15",
     doc: "what a store tells a client next that waits for the lock is lost with its connection",
     params: &[TIMES, AFTER],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: needs_stores,
     schedule,
-    placed: None,
+    at_site: None,
     served: &[],
 };
 

@@ -9,19 +9,19 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
 use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
-use super::placed::{Placed, Where, here};
 use super::served::Served;
+use super::site::{AtSite, Where, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-reply",
     number: "F6",
     doc: "a request is executed and its connection dies before the reply",
     params: &[TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: needs_permitted_links,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "lost-reply",
         doc: "a request is executed, and its connection dies before the reply",
         scenario: "lost-reply",

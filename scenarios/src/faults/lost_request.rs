@@ -8,18 +8,18 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_permitted_links;
 use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
-use super::placed::{Placed, Where, here};
+use super::site::{AtSite, Where, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-request",
     number: "F16",
     doc: "a request is lost and its connection dies: it is never executed",
     params: &[TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: needs_permitted_links,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "lost-request",
         doc: "a request is lost with its connection, and not executed",
         scenario: "lost-request",

@@ -8,8 +8,8 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{FOR, TIMES, any_section};
-use super::placed::{Placed, Where, clients, here};
 use super::served::Served;
+use super::site::{AtSite, Where, clients, here};
 
 const STEP: Action = Action::StepClock { by_ns: 1_000_000 };
 
@@ -18,11 +18,11 @@ pub(super) const FAULT: Fault = Fault {
     number: "F0",
     doc: "a client's clock jumps, and then its process stops",
     params: &[TIMES, FOR],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: always,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "made-up",
         doc: "a client's clock jumps, and then its process stops",
         scenario: "made-up",

@@ -28,9 +28,9 @@ mod node_restart;
 mod params;
 mod partition;
 mod pause;
-mod placed;
 mod replication_lag;
 mod served;
+mod site;
 mod stall;
 mod suspend;
 #[cfg(test)]
@@ -38,8 +38,8 @@ pub(crate) mod tests;
 
 pub use draw::{Draw, Setting};
 pub use fault::{Fault, FaultEntry};
-pub use placed::{Placed, Stage, Where};
 pub use served::{FaultError, Served, Words, forms, parse, parse_now};
+pub use site::{AtSite, Stage, Where};
 
 use crate::error::Problem;
 use picklock_sim::param::{Args, Param, Share};
@@ -80,14 +80,14 @@ pub fn find(name: &str) -> Result<&'static Fault, Problem> {
 }
 
 /// Every fault that can be put at one point.
-pub fn placed() -> impl Iterator<Item = &'static Placed> {
-    ALL.iter().filter_map(|fault| fault.placed.as_ref())
+pub fn at_sites() -> impl Iterator<Item = &'static AtSite> {
+    ALL.iter().filter_map(|fault| fault.at_site.as_ref())
 }
 
 /// The placed fault of this name.
 #[must_use]
-pub fn placed_as(name: &str) -> Option<&'static Placed> {
-    placed().find(|placed| placed.name == name)
+pub fn at_site_named(name: &str) -> Option<&'static AtSite> {
+    at_sites().find(|placed| placed.name == name)
 }
 
 /// The action that a kind of store must have for this fault.

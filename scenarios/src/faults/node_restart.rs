@@ -14,7 +14,7 @@ use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::{enough, needs_stores};
 use super::params::{AFTER, POWER_LOSS, TIMES, any_section};
-use super::placed::{Placed, Where, here, servers};
+use super::site::{AtSite, Where, here, servers};
 use picklock_sim::param::{Args, Domain, Param};
 
 /// Stores that restart together do so within this span, as those of one rack do.
@@ -54,11 +54,11 @@ pub(super) const FAULT: Fault = Fault {
         AFTER,
         POWER_LOSS,
     ],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "restart",
         doc: "a server loses its power and is started anew after a twentieth of a lease",
         scenario: "node-restart",

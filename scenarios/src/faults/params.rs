@@ -1,7 +1,7 @@
 //! Parameters that several faults have, and what they permit.
 
 use picklock_model::plan::Phase;
-use picklock_model::probe::{Passed, Probe};
+use picklock_model::points::{Points, Reached};
 use picklock_sim::resource;
 
 use picklock_sim::param::{Args, Domain, Param, YES_NO_RANDOM};
@@ -106,7 +106,7 @@ pub(super) fn any_section(_: &Args) -> Option<u32> {
 
 /// Where a fault's parameters have it hit, as far as it has them.
 pub(super) struct Place<'a> {
-    probe: &'a Probe,
+    probe: &'a Points,
     servers: &'a [Member],
     phase: Option<Phase>,
     client: Option<(u64, u64)>,
@@ -117,7 +117,7 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// Of a fault with these parameters, among points that were passed in a run with these servers.
-    pub(super) fn of(args: &Args, probe: &'a Probe, servers: &'a [Member]) -> Place<'a> {
+    pub(super) fn of(args: &Args, probe: &'a Points, servers: &'a [Member]) -> Place<'a> {
         let has = |param: &Param| args.param(param.name).is_some();
         let numbers = |param: &Param| has(param).then(|| args.counts(param.name));
         Place {
@@ -132,7 +132,7 @@ impl<'a> Place<'a> {
     }
 
     /// True if the point lies there.
-    pub(super) fn has(&self, passed: &Passed) -> bool {
+    pub(super) fn has(&self, passed: &Reached) -> bool {
         let within = |numbers: Option<(u64, u64)>, number: &dyn Fn() -> u64| {
             numbers.is_none_or(|(from, to)| (from..=to).contains(&number()))
         };

@@ -12,8 +12,8 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::{needs_permitted_links, needs_stores};
 use super::params::{FOR, LINKS, TIMES, any_section};
-use super::placed::{Placed, Where, here};
 use super::served::{Served, Words};
+use super::site::{AtSite, Where, here};
 use picklock_sim::param::{Args, Domain, Param};
 
 pub(super) const FAULT: Fault = Fault {
@@ -43,11 +43,11 @@ pub(super) const FAULT: Fault = Fault {
             doc: "when it starts: as a section comes to one of its phases, or at any instant",
         },
     ],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "cut",
         doc: "one link is cut in both directions",
         scenario: "client-partition",

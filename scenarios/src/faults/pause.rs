@@ -13,19 +13,19 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, PEER, PHASE, SECTION, TIMES, any_section};
-use super::placed::{Placed, Where, anybody, here};
 use super::served::Served;
+use super::site::{AtSite, Where, anybody, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "pause",
     number: "F1",
     doc: "a client's process stops for a while, anywhere in a section or in one phase of it; its clocks go on",
     params: &[TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: always,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "pause",
         doc: "a process stops, of a client, a server or the resource; its clocks go on",
         scenario: "pause",

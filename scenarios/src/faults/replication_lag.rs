@@ -43,11 +43,11 @@ pub(super) const FAULT: Fault = Fault {
         POWER_LOSS,
         RETURN_AFTER,
     ],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: needs_replicas,
     schedule,
-    placed: None,
+    at_site: None,
     served: &[],
 };
 
@@ -70,7 +70,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
         injections.push(Injection { target: Target::Hosts(prompt), ..with });
     }
     let copied = TrueTime(0) + draw.world().latency.max * COPYING;
-    let lasts = draw.calm_end().since(copied);
+    let lasts = draw.fault_free_end().since(copied);
     let lag = Action::Delay { to: Target::Hosts(late), by, lasts, messages: None };
     injections.insert(0, draw.inject(When::At { at_ns: copied }, Target::Leader, lag));
     injections

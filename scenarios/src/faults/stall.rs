@@ -9,7 +9,7 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, SECTION, TIMES, any_section};
-use super::placed::{Placed, Where, clients, here};
+use super::site::{AtSite, Where, clients, here};
 
 /// How often, in a hundred, the stall comes while the section works.
 const WORK_PERCENT: u64 = 60;
@@ -19,11 +19,11 @@ pub(super) const FAULT: Fault = Fault {
     number: "F2",
     doc: "a critical section stands still for a while; the client's background tasks go on",
     params: &[TIMES, FOR, CLIENT, SECTION, NTH, DURING, FOLLOWING],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: always,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "stall",
         doc: "a critical section stops; its client's background tasks go on",
         scenario: "stall",

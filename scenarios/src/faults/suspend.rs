@@ -12,19 +12,19 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::always;
 use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, PEER, PHASE, SECTION, TIMES, any_section};
-use super::placed::{Placed, Where, anybody, here};
 use super::served::Served;
+use super::site::{AtSite, Where, anybody, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "suspend",
     number: "F3",
     doc: "a client's process stops for a while and its monotonic clock with it",
     params: &[TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
-    from_probe: true,
+    from_points: true,
     last_section: any_section,
     applies: always,
     schedule,
-    placed: Some(Placed {
+    at_site: Some(AtSite {
         name: "suspend",
         doc: "a process stops and its monotonic clock with it",
         scenario: "suspend",

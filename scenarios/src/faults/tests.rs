@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use picklock_model::plan::{Access, Action, ClientPlan, Edge, Injection, Phase, Plan, Point, Target, When};
-use picklock_model::probe::Probe;
+use picklock_model::points::Points;
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{HostInfo, Role};
@@ -13,7 +13,7 @@ use picklock_sim::lock::LockError;
 use picklock_sim::resource::HOST as RESOURCE;
 use picklock_sim::store::Topology;
 
-use super::{ALL, Stage, parse, placed_as};
+use super::{ALL, Stage, at_site_named, parse};
 use crate::scenario::Scenario;
 use crate::testing::{MadeUp, STORES};
 use picklock_sim::param::Args;
@@ -24,7 +24,7 @@ pub(crate) fn design(stores: u32, replicated: bool) -> Design {
 }
 
 /// What a calm run of a plan might pass: every phase of every section, with accesses of each kind.
-pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
+pub(crate) fn probe(design: &Design, plan: &Plan) -> Points {
     let mut points = Vec::new();
     let servers = design.members(&design.settings(&plan.world));
     for ClientPlan { name, sections, .. } in &plan.clients {
@@ -51,7 +51,7 @@ pub(crate) fn probe(design: &Design, plan: &Plan) -> Probe {
             }
         }
     }
-    Probe::of(points, TrueTime(900_000_000))
+    Points::of(points, TrueTime(900_000_000))
 }
 
 fn scenario(faults: &str) -> Scenario {
@@ -60,7 +60,7 @@ fn scenario(faults: &str) -> Scenario {
 
 fn plan(scenario: &Scenario, design: &Design, seed: u64) -> Plan {
     let design = scenario.applies(design).unwrap();
-    let probe = probe(&design, &scenario.calm_plan(&design, Seed(seed)));
+    let probe = probe(&design, &scenario.fault_free_plan(&design, Seed(seed)));
     scenario.plan(&design, Seed(seed), Some(&probe))
 }
 
@@ -157,7 +157,7 @@ fn a_partition_of_a_minority_leaves_a_quorum() {
 #[test]
 fn a_clock_step_holds_exactly_as_many_nodes_as_asked_and_steps_among_those() {
     let clock_step = scenario("[[fault]]\nkind = 'clock-step'\nheld = 4\nstepped = 2");
-    assert!(!clock_step.needs_probe());
+    assert!(!clock_step.needs_probe_run());
     for seed in 0..100 {
         let injections = plan(&clock_step, &design(7, false), seed).injections;
         let [cut, step] = &injections[..] else { panic!("{injections:?}") };
@@ -217,10 +217,10 @@ fn a_restart_hits_as_many_stores_as_asked() {
 #[test]
 fn without_a_probe_a_fault_that_needs_one_schedules_nothing() {
     let scenario = scenario("[[fault]]\nkind = 'pause'");
-    assert!(scenario.needs_probe());
+    assert!(scenario.needs_probe_run());
     assert_eq!(
         scenario.plan(&design(1, false), Seed(1), None),
-        scenario.calm_plan(&design(1, false), Seed(1))
+        scenario.fault_free_plan(&design(1, false), Seed(1))
     );
 }
 
@@ -281,11 +281,11 @@ fn a_fault_in_the_list_is_drawn_placed_at_points_and_asked_for_in_a_line() {
         actions,
         [&Action::StepClock { by_ns: 1_000_000 }, &Action::Pause { lasts: Duration::from_secs(2) }]
     );
-    let placed = placed_as("made-up").unwrap();
+    let placed = at_site_named("made-up").unwrap();
     let client = HostInfo::new("client-1", Role::Client);
     let stage = Stage::new(&design, &plan, Duration::from_secs(3), &[client]);
     let When::Point { point, .. } = &plan.injections[0].when else { panic!("it is drawn from points") };
-    let injections = placed.placements(&stage, std::slice::from_ref(point));
+    let injections = placed.sites(&stage, std::slice::from_ref(point));
     assert_eq!(injections.len(), 2);
     assert_eq!(injections[1].action, Action::Pause { lasts: Duration::from_secs(3) });
     let asked = parse("made-up node-1 at 1s for 2s", &["node-1"]).unwrap();

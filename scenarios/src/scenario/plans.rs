@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use picklock_model::plan::{Injection, Plan, Settings, Target, When, WorldSpec};
-use picklock_model::probe::Probe;
+use picklock_model::points::Points;
 use picklock_model::seed::{Seed, scale};
 use picklock_model::time::nanos;
 use picklock_sim::design::Design;
@@ -58,13 +58,13 @@ impl Scenario {
 
     /// Whether its plans need the points that a calm run of the same seed passes through.
     #[must_use]
-    pub fn needs_probe(&self) -> bool {
+    pub fn needs_probe_run(&self) -> bool {
         self.probing().next().is_some()
     }
 
     /// The faults that hit points of the calm run.
     fn probing(&self) -> impl Iterator<Item = &FaultEntry> {
-        self.faults.iter().filter(|entry| entry.fault.from_probe && entry.args.counts("times").1 > 0)
+        self.faults.iter().filter(|entry| entry.fault.from_points && entry.args.counts("times").1 > 0)
     }
 
     /// The last section of a client in which one of them hits; none if that may be any.
@@ -76,8 +76,8 @@ impl Scenario {
     /// The plan of a run. The design is one that [`applies`](Scenario::applies) returned; without a probe, faults
     /// that hit points of the calm run schedule nothing.
     #[must_use]
-    pub fn plan(&self, design: &Design, seed: Seed, probe: Option<&Probe>) -> Plan {
-        let mut plan = self.calm_plan(design, seed);
+    pub fn plan(&self, design: &Design, seed: Seed, probe: Option<&Points>) -> Plan {
+        let mut plan = self.fault_free_plan(design, seed);
         plan.injections = self.injections(design, &plan, probe);
         self.add_rivals(&mut plan);
         plan
@@ -90,7 +90,7 @@ impl Scenario {
 
     /// The plan of the same run without anything going wrong.
     #[must_use]
-    pub fn calm_plan(&self, design: &Design, seed: Seed) -> Plan {
+    pub fn fault_free_plan(&self, design: &Design, seed: Seed) -> Plan {
         Plan {
             seed,
             network_seed: seed,
@@ -113,7 +113,7 @@ impl Scenario {
         settings
     }
 
-    fn injections(&self, design: &Design, calm: &Plan, probe: Option<&Probe>) -> Vec<Injection> {
+    fn injections(&self, design: &Design, calm: &Plan, probe: Option<&Points>) -> Vec<Injection> {
         let setting = Setting::new(calm, design, probe);
         let (mut injections, mut tied) = (Vec::new(), Vec::new());
         for (at, entry) in self.faults.iter().enumerate() {

@@ -30,7 +30,7 @@ fn a_scenario_file_is_read_with_its_defaults() {
     )
     .unwrap();
     assert_eq!((scenario.name(), scenario.summary()), ("mine", "one"));
-    let plan = scenario.calm_plan(&design(1, false), Seed(1));
+    let plan = scenario.fault_free_plan(&design(1, false), Seed(1));
     assert_eq!(plan.world.ttl, Duration::from_secs(2));
     assert_eq!(plan.world.wait, Duration::from_secs(20));
     assert_eq!(plan.world.latency.max, Duration::from_millis(2));
@@ -130,7 +130,7 @@ fn a_bare_name_sets_every_place_and_a_group_narrows_it() {
     scenario.set("stall.for = 1.5 x ttl").unwrap();
     assert_eq!(spans(&scenario), ["1s..2s", "1.5 x ttl"]);
     scenario.set_all(&["contend.clients=5", "world.ttl=2s"]).unwrap();
-    let plan = scenario.calm_plan(&design(1, false), Seed(1));
+    let plan = scenario.fault_free_plan(&design(1, false), Seed(1));
     assert_eq!((plan.clients.len(), plan.world.ttl), (5, Duration::from_secs(2)));
 }
 
@@ -149,7 +149,10 @@ fn a_wrong_setting_is_told_and_changes_nothing() {
     assert!(error("ttl").contains("name=value"));
     assert!(error("ttl=1h").contains("from 10ms to 5m"));
     assert!(error("for=2s..1s").contains("reversed"));
-    assert_eq!(scenario.calm_plan(&design(1, false), Seed(1)), pause().calm_plan(&design(1, false), Seed(1)));
+    assert_eq!(
+        scenario.fault_free_plan(&design(1, false), Seed(1)),
+        pause().fault_free_plan(&design(1, false), Seed(1))
+    );
 }
 
 #[test]
@@ -163,7 +166,7 @@ fn settings_are_checked_together() {
 fn a_head_start_lets_the_first_client_ask_alone() {
     let scenario = parse("summary = 's'\n[contend]\nhead_start = '300ms'\nfirst_work = '700ms'").unwrap();
     for seed in 0..20 {
-        let clients = scenario.calm_plan(&design(1, false), Seed(seed)).clients;
+        let clients = scenario.fault_free_plan(&design(1, false), Seed(seed)).clients;
         let first = &clients[0].sections[0];
         assert_eq!((first.think, first.work), (Duration::ZERO, Duration::from_millis(700)));
         assert!(clients[1..].iter().all(|client| client.sections[0].think >= Duration::from_millis(300)));
@@ -183,7 +186,7 @@ proptest! {
         let design = design(stores, replicated);
         for scenario in crate::suite::builtin(STORES) {
             let Ok(design) = scenario.applies(&design) else { continue };
-            let calm = scenario.calm_plan(&design, Seed(seed));
+            let calm = scenario.fault_free_plan(&design, Seed(seed));
             let probe = probe(&design, &calm);
             let plan = scenario.plan(&design, Seed(seed), Some(&probe));
             prop_assert_eq!(&plan, &scenario.clone().plan(&design, Seed(seed), Some(&probe)));

@@ -180,7 +180,7 @@ mod tests {
             let text =
                 format!("summary = 's'\n[contend]\nclients = {clients}\nsections = {sections}\nkeys = 5");
             let scenario = crate::scenario::Scenario::parse("s.toml", &text, &[]).unwrap();
-            scenario.calm_plan(&crate::faults::tests::design(1, false), Seed(7)).clients
+            scenario.fault_free_plan(&crate::faults::tests::design(1, false), Seed(7)).clients
         };
         let (many, few) = (drawn("5", "4"), drawn("3", "2"));
         for (large, small) in many.iter().zip(&few) {
@@ -197,7 +197,7 @@ mod tests {
             );
             let scenario = crate::scenario::Scenario::parse("s.toml", &text, &[]).unwrap();
             let design = crate::faults::tests::design(1, false);
-            let probe = crate::faults::tests::probe(&design, &scenario.calm_plan(&design, Seed(7)));
+            let probe = crate::faults::tests::probe(&design, &scenario.fault_free_plan(&design, Seed(7)));
             let plan = scenario.plan(&design, Seed(7), Some(&probe));
             let rivals = plan.clients.iter().flat_map(|client| &client.rivals);
             rivals.map(|rival| rival.shared).collect::<Vec<_>>()

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use picklock_model::plan::Plan;
-use picklock_model::probe::{Probe, Seeing};
+use picklock_model::points::{Points, Recorded};
 use picklock_model::trace::{Belief, FinalClient, Role, Trace};
 
 use super::context::Workload;
@@ -21,7 +21,7 @@ pub struct Run {
     /// What happened.
     pub trace: Trace,
     /// The protocol points passed, if they were asked for.
-    pub probe: Option<Probe>,
+    pub probe: Option<Points>,
     /// What the segments to stores and from them said, as far as their kind can tell, if that was asked for.
     pub wire: Wire,
 }
@@ -54,7 +54,7 @@ pub fn run(
     let monitors_rest = options.shortened.is_some() && design.lets_monitors_rest();
     let Hosts { infos, programs, bound, final_client } = Hosts::of(design, plan, workload, monitors_rest);
     let keeper = design.store.as_ref().filter(|_| options.wire).map(keeper_of);
-    let world = Arc::new(World::new(plan, infos.clone(), options.seeing, keeper));
+    let world = Arc::new(World::new(plan, infos.clone(), options.recorded, keeper));
     if let Some((host, span)) = final_client {
         world.state().expect_final_client(host, span, bound.survives);
     }
@@ -103,8 +103,8 @@ pub fn run(
         attempts,
     };
     let wire = world.keeper.as_ref().map(Keeper::take).unwrap_or_default();
-    let probed = options.seeing != Seeing::Nothing;
-    let probe = probed.then(|| Probe::new(names, passed, came.unwrap_or(end)));
+    let probed = options.recorded != Recorded::Nothing;
+    let probe = probed.then(|| Points::new(names, passed, came.unwrap_or(end)));
     Ok(Run { trace, probe, wire })
 }
 

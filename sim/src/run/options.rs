@@ -1,6 +1,6 @@
 //! How a run is made, and what is kept of it besides what happens.
 
-use picklock_model::probe::Seeing;
+use picklock_model::points::Recorded;
 
 use crate::engine::Engine;
 
@@ -10,7 +10,7 @@ pub struct Options {
     /// The engine that drives it.
     pub engine: Engine,
     /// The protocol points that are noted.
-    pub seeing: Seeing,
+    pub recorded: Recorded,
     /// Whether it is kept what the segments to stores and from them say.
     pub wire: bool,
     /// Made for its points alone, if so.
@@ -35,8 +35,8 @@ impl Options {
 
     /// The same, and these protocol points are noted.
     #[must_use]
-    pub fn noting(mut self, seeing: Seeing) -> Options {
-        self.seeing = seeing;
+    pub fn noting(mut self, recorded: Recorded) -> Options {
+        self.recorded = recorded;
         self
     }
 
@@ -46,7 +46,7 @@ impl Options {
     pub fn for_points(last_section: Option<u32>) -> Options {
         Options {
             engine: Engine::Event,
-            seeing: Seeing::Sections,
+            recorded: Recorded::Sections,
             wire: false,
             shortened: Some(Shortened { last_section }),
         }

@@ -5,9 +5,9 @@ use picklock_model::plan::{Access, Edge, Phase};
 
 /// How often each access was passed in the present phase. A phase has few kinds, so a list beats a map.
 #[derive(Default)]
-pub(super) struct Passed(Vec<(Access, Option<HostId>, u32)>);
+pub(super) struct Reached(Vec<(Access, Option<HostId>, u32)>);
 
-impl Passed {
+impl Reached {
     pub(super) fn count(&mut self, access: Access, peer: Option<HostId>) -> &mut u32 {
         let at = match self.0.iter().position(|(a, p, _)| *a == access && *p == peer) {
             Some(at) => at,

@@ -4,7 +4,7 @@
 //! read, a clock) cannot stop the poll, so the process *owes* it: until the pause ends, its writes and reads are
 //! pending, its clocks show the time of resumption, and what it records carries that time.
 //!
-//! A stall is not owed: what the critical section hands to its process's background tasks in the rest of a poll they
+//! A stall is not deferred: what the critical section hands to its process's background tasks in the rest of a poll they
 //! carry out at once, so the section must have done it before it stalled. It stands still from its next write or its
 //! next await point on.
 
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 
 use super::file::File;
-use super::points::{Armed, Passed};
+use super::points::{Armed, Reached};
 use crate::base::deadline::Deadline;
 use crate::base::waiter::Waiter;
 use picklock_model::clock::Clock;
@@ -68,7 +68,7 @@ pub(crate) struct Process {
     /// The ordinal of the section that it is in, 0 before the first.
     pub(super) section: u32,
     pub(super) phase: Phase,
-    pub(super) passed: Passed,
+    pub(super) passed: Reached,
     pub(super) armed: Vec<Armed>,
     pub(super) this: HostId,
     /// Everything stands still until then.
@@ -94,7 +94,7 @@ pub(crate) struct Process {
 pub(super) struct Lane {
     section: u32,
     phase: Phase,
-    passed: Passed,
+    passed: Reached,
     deadline: Option<(GrantId, Key, Deadline)>,
     deadline_generation: u32,
     cancelled: Option<u32>,
@@ -128,7 +128,7 @@ impl Process {
             context: None,
             section: 0,
             phase: Phase::Idle,
-            passed: Passed::default(),
+            passed: Reached::default(),
             armed: Vec::new(),
             this,
             halted: None,

@@ -15,7 +15,7 @@ use super::wire::Keeper;
 use crate::base::own_thread::OwnThread;
 use picklock_model::ids::HostId;
 use picklock_model::plan::Plan;
-use picklock_model::probe::Seeing;
+use picklock_model::points::Recorded;
 use picklock_model::time::WallTime;
 use picklock_model::trace::HostInfo;
 
@@ -72,8 +72,13 @@ pub(crate) enum Route {
 }
 
 impl World {
-    pub(crate) fn new(plan: &Plan, hosts: Vec<HostInfo>, seeing: Seeing, keeper: Option<Keeper>) -> World {
-        World { keeper, ..World::around(State::new(plan, &hosts, seeing), hosts, None) }
+    pub(crate) fn new(
+        plan: &Plan,
+        hosts: Vec<HostInfo>,
+        recorded: Recorded,
+        keeper: Option<Keeper>,
+    ) -> World {
+        World { keeper, ..World::around(State::new(plan, &hosts, recorded), hosts, None) }
     }
 
     /// A world that runs beside the real one: its clocks show real time, and what happens is told to `sink` instead of
@@ -85,7 +90,7 @@ impl World {
         unix_ns: u64,
         sink: EventSink,
     ) -> World {
-        let mut state = State::new(plan, &hosts, Seeing::Nothing);
+        let mut state = State::new(plan, &hosts, Recorded::Nothing);
         state.log = Log::telling(sink);
         for process in &mut state.processes {
             process.clock.set_wall(WallTime(unix_ns));

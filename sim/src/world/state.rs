@@ -14,7 +14,7 @@ use super::queue::{EventQueue, Pending};
 use super::timers::Timers;
 use picklock_model::ids::{EventId, GrantId, HostId, Origin};
 use picklock_model::plan::{Injection, Plan};
-use picklock_model::probe::{Passed, Seeing};
+use picklock_model::points::{Reached, Recorded};
 use picklock_model::time::{Monotonic, TrueTime};
 use picklock_model::trace::{Broken, Hit, HostInfo, Outage, Role, What};
 
@@ -46,8 +46,8 @@ pub(crate) struct State {
     /// Injections that were healed before their time.
     pub(super) healed_early: BTreeSet<u32>,
     /// Whose protocol points are noted, and those passed.
-    pub(super) seeing: Seeing,
-    pub(super) points_passed: Vec<Passed>,
+    pub(super) recorded: Recorded,
+    pub(super) reached_points: Vec<Reached>,
     /// Hosts that died or were started anew since the engine last looked, in order.
     pub(super) lifecycle_changes: Vec<LifecycleChange>,
     /// True while `lifecycle_changes` may hold something: shared with the [`World`], which reads it without its lock.
@@ -72,7 +72,7 @@ pub(crate) enum LifecycleChange {
 }
 
 impl State {
-    pub(super) fn new(plan: &Plan, hosts: &[HostInfo], seeing: Seeing) -> State {
+    pub(super) fn new(plan: &Plan, hosts: &[HostInfo], recorded: Recorded) -> State {
         let mut state = State {
             now: TrueTime(0),
             roles: hosts.iter().map(|host| host.role).collect(),
@@ -96,8 +96,8 @@ impl State {
             unhealed: Vec::new(),
             outages: Vec::new(),
             healed_early: BTreeSet::new(),
-            seeing,
-            points_passed: Vec::with_capacity(if seeing == Seeing::Nothing { 0 } else { POINTS }),
+            recorded,
+            reached_points: Vec::with_capacity(if recorded == Recorded::Nothing { 0 } else { POINTS }),
             lifecycle_changes: Vec::new(),
             lifecycle_changed: Arc::new(AtomicBool::new(false)),
             records: BTreeMap::new(),
@@ -266,8 +266,8 @@ impl State {
     }
 
     /// The names of the hosts, and the points passed by their numbers.
-    pub(crate) fn take_points(&mut self) -> (Vec<Arc<str>>, Vec<Passed>) {
-        (self.names.clone(), std::mem::take(&mut self.points_passed))
+    pub(crate) fn take_points(&mut self) -> (Vec<Arc<str>>, Vec<Reached>) {
+        (self.names.clone(), std::mem::take(&mut self.reached_points))
     }
 
     /// Takes out everything that refers to tasks. Their wakers lead back to the world, which would otherwise keep itself

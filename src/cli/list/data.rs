@@ -1,6 +1,6 @@
 //! What there is, as data for scripts.
 
-use picklock_impls::{families, guests};
+use picklock_impls::{families, outside};
 use picklock_judge::invariants;
 use picklock_scenarios::{faults, suite};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use super::listing::Listing;
 pub(super) fn as_json(listing: Listing) -> Value {
     match listing {
         Listing::Designs => (families().iter().map(|family| (family, true)))
-            .chain(guests().iter().map(|family| (family, false)))
+            .chain(outside().iter().map(|family| (family, false)))
             .map(|(family, in_suite)| {
                 let params = family.params.iter().map(|param| {
                     json!({ "name": param.name, "default": param.default, "doc": param.doc,

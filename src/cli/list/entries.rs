@@ -1,7 +1,7 @@
 //! What there is, as entries for people.
 
 use picklock_campaign::bugs::Bug;
-use picklock_impls::{bugs, families, guests, libraries};
+use picklock_impls::{bugs, families, libraries, outside};
 use picklock_judge::invariants;
 use picklock_reports::single;
 use picklock_scenarios::scenario::Scenario;
@@ -23,7 +23,7 @@ pub(super) struct Entry {
 pub(super) fn entries(listing: Listing) -> Vec<Entry> {
     match listing {
         Listing::Designs => {
-            let outside = guests().iter().map(|family| outside_the_suite(design(family)));
+            let outside = outside().iter().map(|family| outside_the_suite(design(family)));
             families().iter().map(|family| design(family)).chain(outside).collect()
         }
         Listing::Bugs => collected().map(|(family, bug)| of_bug(family, &bug)).collect(),

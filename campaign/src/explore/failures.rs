@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use picklock_model::plan::{Access, Action, Edge, Injection, Phase, When};
 use picklock_model::trace::Role;
 
-use super::ground::Place;
+use super::ground::Site;
 use picklock_scenarios::faults::Stage;
 
-/// The shape of one hit, without its ordinals: a pause of a client in its write phase, before it writes to the resource.
+/// The signature of one hit, without its ordinals: a pause of a client in its write phase, before it writes to the resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Shape {
+pub struct Signature {
     /// The kind of fault.
     pub fault: String,
     /// Which way a clock jumped.
@@ -27,12 +27,12 @@ pub struct Shape {
     pub edge: Edge,
 }
 
-impl Shape {
-    /// The shape of a hit that was placed at a point.
+impl Signature {
+    /// The signature of a hit that was placed at a point.
     #[must_use]
-    pub fn of(stage: &Stage, injection: &Injection) -> Option<Shape> {
+    pub fn of(stage: &Stage, injection: &Injection) -> Option<Signature> {
         let When::Point { point, .. } = &injection.when else { return None };
-        Some(Shape {
+        Some(Signature {
             fault: injection.fault.clone(),
             backwards: matches!(injection.action, Action::StepClock { by_ns } if by_ns < 0),
             role: stage.role(&point.host),
@@ -44,22 +44,25 @@ impl Shape {
     }
 }
 
-/// Placements with one shape that violate the same invariants.
+/// Placements with one signature that violate the same invariants.
 #[derive(Clone, Debug)]
-pub struct Way {
-    /// Their shape.
-    pub shape: Shape,
+pub struct Failures {
+    /// Their signature.
+    pub signature: Signature,
     /// The names of the invariants.
     pub violated: Vec<String>,
-    /// The placements, in order.
-    pub places: Vec<Place>,
+    /// The sites, in order.
+    pub places: Vec<Site>,
 }
 
-/// Sorts violating placements into ways, in the order of hits and of steps.
-pub(super) fn sort(found: impl Iterator<Item = (Shape, Place, Vec<String>)>) -> Vec<Way> {
-    let mut ways: BTreeMap<(Shape, Vec<String>), Vec<Place>> = BTreeMap::new();
-    for (shape, place, violated) in found {
-        ways.entry((shape, violated)).or_default().push(place);
+/// Sorts violating sites into failures, in the order of hits and of steps.
+pub(super) fn sort(found: impl Iterator<Item = (Signature, Site, Vec<String>)>) -> Vec<Failures> {
+    let mut failures: BTreeMap<(Signature, Vec<String>), Vec<Site>> = BTreeMap::new();
+    for (signature, place, violated) in found {
+        failures.entry((signature, violated)).or_default().push(place);
     }
-    ways.into_iter().map(|((shape, violated), places)| Way { shape, violated, places }).collect()
+    failures
+        .into_iter()
+        .map(|((signature, violated), places)| Failures { signature, violated, places })
+        .collect()
 }

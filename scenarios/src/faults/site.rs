@@ -9,12 +9,12 @@ use picklock_sim::design::Design;
 
 /// A fault at one point.
 #[derive(Debug)]
-pub struct Placed {
+pub struct AtSite {
     /// Its name there, as `explore --fault` spells it: it may hit hosts that the fault of scenarios does not.
     pub name: &'static str,
     /// What happens, in one phrase.
     pub doc: &'static str,
-    /// The scenario of the suite that draws the fault: what it may violate, the placements may as well.
+    /// The scenario of the suite that draws the fault: what it may violate, the sites may as well.
     pub scenario: &'static str,
     /// The points at which it makes sense.
     pub at: Where,
@@ -37,7 +37,7 @@ pub enum Where {
     Link,
 }
 
-/// What placements of one design and plan have in common.
+/// What sites of one design and plan have in common.
 pub struct Stage {
     roles: BTreeMap<String, Role>,
     /// A lease.
@@ -78,21 +78,21 @@ impl Stage {
     }
 }
 
-impl Placed {
-    /// All placements of this kind among points that were passed, in the order of passing.
+impl AtSite {
+    /// All sites of this kind among points that were passed, in the order of passing.
     #[must_use]
-    pub fn placements(&self, stage: &Stage, points: &[Point]) -> Vec<Injection> {
-        let mut placements = Vec::new();
+    pub fn sites(&self, stage: &Stage, points: &[Point]) -> Vec<Injection> {
+        let mut sites = Vec::new();
         for passed in points {
             for edge in self.at.edges(stage, passed) {
                 let point = Point { edge: *edge, ..passed.clone() };
                 for (target, action) in (self.act)(stage, &point) {
                     let when = When::Point { point: point.clone(), after: Duration::ZERO };
-                    placements.push(Injection { fault: self.name.to_owned(), when, target, action });
+                    sites.push(Injection { fault: self.name.to_owned(), when, target, action });
                 }
             }
         }
-        placements
+        sites
     }
 }
 

@@ -11,17 +11,17 @@ use crate::time::TrueTime;
 
 /// The points that processes passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Probe {
+pub struct Points {
     /// The names of the hosts.
     hosts: Vec<Arc<str>>,
-    passed: Vec<Passed>,
+    passed: Vec<Reached>,
     /// The end of the run.
     pub end: TrueTime,
 }
 
 /// Whose points are noted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Seeing {
+pub enum Recorded {
     /// Nobody's.
     #[default]
     Nothing,
@@ -31,9 +31,9 @@ pub enum Seeing {
     Everything,
 }
 
-/// One point passed, as its [`Probe`] notes it.
+/// One point passed, as its [`Points`] notes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passed {
+pub struct Reached {
     /// The process that passed it.
     pub host: HostId,
     /// The ordinal of the client's section; 0 at a server.
@@ -48,29 +48,29 @@ pub struct Passed {
     pub nth: u32,
 }
 
-impl Passed {
+impl Reached {
     /// Whether both were passed in the same section of the same client.
     #[must_use]
-    pub fn is_beside(&self, other: &Passed) -> bool {
+    pub fn is_beside(&self, other: &Reached) -> bool {
         self.section == other.section && self.host == other.host
     }
 }
 
-impl Probe {
+impl Points {
     /// The points of a run that ended at `end`; their numbers are places in `hosts`.
     #[must_use]
-    pub fn new(hosts: Vec<Arc<str>>, passed: Vec<Passed>, end: TrueTime) -> Probe {
-        Probe { hosts, passed, end }
+    pub fn new(hosts: Vec<Arc<str>>, passed: Vec<Reached>, end: TrueTime) -> Points {
+        Points { hosts, passed, end }
     }
 
     /// What a run would have noted that passed these points.
     #[must_use]
-    pub fn of(points: impl IntoIterator<Item = Point>, end: TrueTime) -> Probe {
-        let mut probe = Probe { end, ..Probe::default() };
+    pub fn of(points: impl IntoIterator<Item = Point>, end: TrueTime) -> Points {
+        let mut probe = Points { end, ..Points::default() };
         for Point { host, section, phase, access, peer, nth, edge: _ } in points {
             let host = probe.number(host);
             let peer = (!peer.is_empty()).then(|| probe.number(peer));
-            probe.passed.push(Passed { host, section, phase, access, peer, nth });
+            probe.passed.push(Reached { host, section, phase, access, peer, nth });
         }
         probe
     }
@@ -85,26 +85,26 @@ impl Probe {
 
     /// What was passed, in that order.
     #[must_use]
-    pub fn passed(&self) -> &[Passed] {
+    pub fn reached(&self) -> &[Reached] {
         &self.passed
     }
 
     /// The name of the host that passed it.
     #[must_use]
-    pub fn host(&self, passed: &Passed) -> &Arc<str> {
+    pub fn host(&self, passed: &Reached) -> &Arc<str> {
         &self.hosts[usize::from(passed.host.0)]
     }
 
     /// The name of the host that it talked to there; empty if to none.
     #[must_use]
-    pub fn peer(&self, passed: &Passed) -> &str {
+    pub fn peer(&self, passed: &Reached) -> &str {
         passed.peer.map_or("", |peer| &self.hosts[usize::from(peer.0)])
     }
 
     /// The place in a process's life that this is, before the access.
     #[must_use]
-    pub fn point(&self, passed: &Passed) -> Point {
-        let Passed { section, phase, access, nth, .. } = *passed;
+    pub fn point(&self, passed: &Reached) -> Point {
+        let Reached { section, phase, access, nth, .. } = *passed;
         let peer = passed.peer.map_or_else(Arc::default, |peer| Arc::clone(&self.hosts[usize::from(peer.0)]));
         Point { host: Arc::clone(self.host(passed)), section, phase, access, peer, nth, edge: Edge::Before }
     }

@@ -10,7 +10,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::lock::Belief;
 
 use crate::check::{self, Checked};
-use crate::story::{Elsewhere, Part, Trials, Without};
+use crate::story::{Ablation, Elsewhere, Part, Without};
 use picklock_scenarios::workloads;
 
 /// Parts that are left out at most: a plan that was not reduced may have many.
@@ -21,8 +21,8 @@ const DESIGNS: usize = 12;
 /// Tries what the violations of a run depend on. `others` are designs to compare with; those that do not stand on the
 /// same servers are passed over.
 #[must_use]
-pub fn of(engine: Engine, design: &Design, run: &Checked, others: &[Design]) -> Trials {
-    Trials { without: without(engine, design, run), elsewhere: elsewhere(engine, design, run, others) }
+pub fn of(engine: Engine, design: &Design, run: &Checked, others: &[Design]) -> Ablation {
+    Ablation { without: without(engine, design, run), elsewhere: elsewhere(engine, design, run, others) }
 }
 
 fn without(engine: Engine, design: &Design, run: &Checked) -> Vec<Without> {
@@ -125,13 +125,14 @@ mod tests {
         let run = check::seed(Engine::Event, &design, &scenario, Seed(7)).unwrap();
         assert!(run.violates("mutual-exclusion"));
         let others = [generous("alike", 1), generous("three-stores", 3), design.clone()];
-        let trials = of(Engine::Event, &design, &run, &others);
-        let parts: Vec<_> = trials.without.iter().map(|without| (&without.part, &without.violated)).collect();
+        let ablation = of(Engine::Event, &design, &run, &others);
+        let parts: Vec<_> =
+            ablation.without.iter().map(|without| (&without.part, &without.violated)).collect();
         let section = |client: &str| Part::Section { client: client.to_owned(), ordinal: 1 };
         // It takes two.
         assert_eq!(parts, [(&section("client-1"), &Vec::new()), (&section("client-2"), &Vec::new())]);
-        let names: Vec<&str> = trials.elsewhere.iter().map(|one| one.design.as_str()).collect();
+        let names: Vec<&str> = ablation.elsewhere.iter().map(|one| one.design.as_str()).collect();
         assert_eq!(names, ["alike"]);
-        assert_eq!(trials.elsewhere[0].violated, run.violated());
+        assert_eq!(ablation.elsewhere[0].violated, run.violated());
     }
 }

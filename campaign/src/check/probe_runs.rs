@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use picklock_model::plan::Plan;
-use picklock_model::probe::{Probe, Seeing};
+use picklock_model::points::{Points, Recorded};
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Role, Trace};
@@ -22,7 +22,7 @@ use super::{Checked, answered, check, judge};
 
 /// The probes made so far. Those of one seed are of no use to another: a new collection for each keeps it small.
 #[derive(Default)]
-pub struct Probes<'a> {
+pub struct ProbeRuns<'a> {
     made: Vec<Made<'a>>,
 }
 
@@ -31,10 +31,10 @@ struct Made<'a> {
     calm: Plan,
     /// It was made up to this section of each client; to the end if none.
     last_section: Option<u32>,
-    probe: Probe,
+    probe: Points,
 }
 
-impl<'a> Probes<'a> {
+impl<'a> ProbeRuns<'a> {
     /// Draws the plan of a seed and checks it: as [`seed`](super::seed), with the same result. Calm runs that are the same for
     /// several scenarios are made once.
     ///
@@ -61,8 +61,8 @@ impl<'a> Probes<'a> {
     /// # Errors
     /// When the design's code panics in the calm run.
     pub fn draw(&mut self, design: &'a Design, scenario: &Scenario, seed: Seed) -> Result<Plan, CheckError> {
-        let probe = match scenario.needs_probe() {
-            true => Some(self.of(design, scenario.calm_plan(design, seed), scenario.last_section())?),
+        let probe = match scenario.needs_probe_run() {
+            true => Some(self.of(design, scenario.fault_free_plan(design, seed), scenario.last_section())?),
             false => None,
         };
         Ok(scenario.plan(design, seed, probe))
@@ -78,7 +78,7 @@ impl<'a> Probes<'a> {
         design: &'a Design,
         calm: Plan,
         last_section: Option<u32>,
-    ) -> Result<&Probe, CheckError> {
+    ) -> Result<&Points, CheckError> {
         let at = match self.made.iter().position(|made| made.serves(design, &calm, last_section)) {
             Some(at) => at,
             None => {
@@ -95,9 +95,9 @@ impl<'a> Probes<'a> {
     /// handed over.
     ///
     /// # Errors
-    /// As [`Probes::of`].
+    /// As [`ProbeRuns::of`].
     pub fn make(&mut self, design: &'a Design, calm: Plan) -> Result<Trace, CheckError> {
-        let options = Options::default().noting(Seeing::Sections);
+        let options = Options::default().noting(Recorded::Sections);
         let run = run::run(options, design, &calm, &workload(&calm)?)?;
         let probe = run.probe.expect("a run that is made for its probe has one");
         // Where watchers would have rested, the two could differ in what falls into one instant.
@@ -211,16 +211,16 @@ mod tests {
             Scenario::parse("made-up.toml", "summary = 'made up'", picklock_scenarios::testing::STORES)
                 .unwrap();
         scenario.set_all(settings).unwrap();
-        scenario.calm_plan(design, Seed(3))
+        scenario.fault_free_plan(design, Seed(3))
     }
 
-    fn alone(design: &Design, calm: Plan) -> Probe {
-        Probes::default().of(design, calm, None).unwrap().clone()
+    fn alone(design: &Design, calm: Plan) -> Points {
+        ProbeRuns::default().of(design, calm, None).unwrap().clone()
     }
 
     /// How many runs it takes to probe all of these; each probe is the one that its plan has alone.
     fn runs(probed: &[(&Design, Plan)]) -> usize {
-        let mut probes = Probes::default();
+        let mut probes = ProbeRuns::default();
         for (design, calm) in probed {
             let shared = probes.of(design, calm.clone(), None).unwrap().clone();
             assert_eq!(shared, alone(design, calm.clone()));
@@ -254,14 +254,14 @@ mod tests {
     fn a_calm_run_that_is_made_up_to_a_section_passes_the_same_until_there() {
         let design = design();
         let calm = calm(&design, &["sections=4"]);
-        let mut probes = Probes::default();
-        let up_to = |probe: &Probe, section: u32| {
-            let passed = probe.passed().iter().filter(|passed| passed.section <= section);
+        let mut probes = ProbeRuns::default();
+        let up_to = |probe: &Points, section: u32| {
+            let passed = probe.reached().iter().filter(|passed| passed.section <= section);
             passed.copied().collect::<Vec<_>>()
         };
         let short = probes.of(&design, calm.clone(), Some(2)).unwrap().clone();
         let whole = probes.of(&design, calm.clone(), None).unwrap().clone();
-        assert!(short.end < whole.end && short.passed().len() < whole.passed().len());
+        assert!(short.end < whole.end && short.reached().len() < whole.reached().len());
         assert_eq!(up_to(&short, 2), up_to(&whole, 2));
         // Either serves for less than it is.
         probes.of(&design, calm.clone(), Some(1)).unwrap();
@@ -273,7 +273,7 @@ mod tests {
     fn a_calm_run_that_is_made_as_a_probe_is_the_run_itself() {
         let design = design();
         let calm = calm(&design, &[]);
-        let mut probes = Probes::default();
+        let mut probes = ProbeRuns::default();
         let trace = probes.make(&design, calm.clone()).unwrap();
         assert_eq!(*probes.of(&design, calm.clone(), None).unwrap(), alone(&design, calm.clone()));
         assert_eq!(probes.made.len(), 1);
