@@ -40,7 +40,7 @@ fn what_impatient_clients_leave_behind_is_found_by_the_one_who_comes_last() {
     let blocked = runs.iter().find(|run| run.violates("progress")).unwrap();
     let (_, findings) = blocked.violations().find(|(invariant, _)| invariant.name == "progress").unwrap();
     let text = &findings[0].text;
-    assert!(text.contains("latecomer") && text.contains("in the way: the record on node-1"), "{text}");
+    assert!(text.contains("final-client") && text.contains("in the way: the record on node-1"), "{text}");
     for run in &runs {
         let final_client = run.trace.final_client.unwrap();
         assert!(final_client.came.is_some(), "seed {}: nobody was asked", run.plan.seed.0);

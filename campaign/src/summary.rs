@@ -12,7 +12,7 @@ use crate::about::About;
 use crate::story::Story;
 
 /// The version of the JSON report's schema. Fields may be added within a version; none is renamed or removed.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The results of one `run` or `compare`.
 #[derive(Clone, Debug, Default, Serialize)]

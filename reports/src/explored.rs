@@ -295,7 +295,7 @@ pub fn markdown(pages: &[Explored], args: &str) -> String {
 pub fn figures(pages: &[Explored]) -> Result<String, crate::ReportError> {
     let page = |page: &Explored| json!({ "design": page.design, "faults": kinds_json(page) });
     let pages: Vec<Value> = pages.iter().map(page).collect();
-    Ok(serde_json::to_string_pretty(&json!({ "schema": 1, "explored": pages }))? + "\n")
+    Ok(serde_json::to_string_pretty(&json!({ "schema": 2, "explored": pages }))? + "\n")
 }
 
 /// As data.
@@ -304,7 +304,7 @@ pub fn figures(pages: &[Explored]) -> Result<String, crate::ReportError> {
 /// When it cannot be written as JSON.
 pub fn json(pages: &[Explored]) -> Result<String, crate::ReportError> {
     let pages: Vec<Value> = pages.iter().map(page_json).collect();
-    Ok(serde_json::to_string_pretty(&json!({ "schema": 1, "explored": pages }))? + "\n")
+    Ok(serde_json::to_string_pretty(&json!({ "schema": 2, "explored": pages }))? + "\n")
 }
 
 fn kinds_json(page: &Explored) -> Vec<Value> {

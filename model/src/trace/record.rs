@@ -50,7 +50,17 @@ pub struct HostInfo {
     pub silent: bool,
 }
 
+/// The name of the client that asks for every key at the end.
+pub const FINAL_CLIENT: &str = "final-client";
+
 impl HostInfo {
+    /// The name by which all that is random for it is drawn: the final client keeps the name that it had when the digests of the
+    /// first repro files were taken.
+    #[must_use]
+    pub fn drawn_as(&self) -> &str {
+        if self.name == FINAL_CLIENT { "latecomer" } else { &self.name }
+    }
+
     /// A host that is no member of a store.
     #[must_use]
     pub fn new(name: &str, role: Role) -> HostInfo {

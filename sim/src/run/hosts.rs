@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use picklock_model::ids::{HostId, Key};
 use picklock_model::plan::{ClientPlan, Plan, SectionPlan, Settings};
-use picklock_model::trace::{HostInfo, Role};
+use picklock_model::trace::{FINAL_CLIENT, HostInfo, Role};
 
 use super::bound::Bound;
 use super::context::{ClientContext, Workload};
@@ -81,9 +81,6 @@ fn server_program(
         store.serve(ServerContext { host, member, members, settings, passive })
     })
 }
-
-/// The name of the fresh client that asks for every key at the end.
-const FINAL_CLIENT: &str = "latecomer";
 
 /// It asks for so many keys at most, those first of which it is not known that they are free.
 const KEYS_AT_THE_END: usize = 16;

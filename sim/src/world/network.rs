@@ -171,7 +171,7 @@ impl Network {
             latency_min_ns: nanos(latency.min),
             latency_width_ns: nanos(latency.max).saturating_sub(nanos(latency.min)),
             tcp_timeout,
-            addresses: hosts.iter().map(|host| xxh3_64(host.name.as_bytes())).collect(),
+            addresses: hosts.iter().map(|host| xxh3_64(host.drawn_as().as_bytes())).collect(),
             conns: Vec::new(),
             live: Vec::new(),
             live_max: 64,

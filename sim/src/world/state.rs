@@ -81,7 +81,7 @@ impl State {
             processes: hosts
                 .iter()
                 .enumerate()
-                .map(|(index, host)| Process::new(plan.seed, HostId(index as u16), &host.name))
+                .map(|(index, host)| Process::new(plan.seed, HostId(index as u16), host.drawn_as()))
                 .collect(),
             network: Network::new(plan.network_seed, hosts, plan.world.latency, plan.world.tcp_timeout),
             timers: Timers::default(),
