@@ -19,8 +19,8 @@ test *args="--workspace":
 # Compares the node with a redis-server for as many seconds.
 conformance seconds="600" seed="1000000":
     CONFORMANCE_SECONDS={{ seconds }} CONFORMANCE_SEED={{ seed }} \
-        cargo test --release --test conformance -- --ignored --exact --nocapture \
-        the_node_answers_as_redis_server_does_for_long
+        cargo test --release --test stores -- --ignored --exact --nocapture \
+        conformance::the_node_answers_as_redis_server_does_for_long
 
 # Runs Redis's own tests against the served node; the sources of Redis 7.0 are fetched if no directory is given.
 redis-suite *args:

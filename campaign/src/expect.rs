@@ -12,7 +12,7 @@
 //! ```
 //!
 //! What may be violated is not for the taking: a permission that nothing stands behind hides what breaks later. So each has its
-//! [`Evidence`], and one without is refused. `tests/permitted.rs` replays the seeds and finds new ones.
+//! [`Evidence`], and one without is refused. `tests/suite/permitted_violations.rs` replays the seeds and finds new ones.
 //!
 //! A cell that the file does not name has no expectation. A design with parameters has those of its own spelling
 //! only (`["redlock{nodes=7}".pause]`): a parameter is there to change the outcome.

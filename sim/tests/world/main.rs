@@ -1,0 +1,8 @@
+//! Small locks and small stores in a world.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+mod engines;
+mod request_origins;
+mod segment_contents;
+mod store_kinds;

@@ -1,0 +1,218 @@
+//! Programs that try to reach what is not theirs: the probes of `examples/hostile`, as whoever runs the tests, as an ordinary
+//! user, and where namespaces are forbidden.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use picklock_supervisor::{Group, Pool, Setup, StartError, Status, instructions};
+
+use crate::driver::{Story, finish, harness_name, run, runtime, setup};
+
+/// Tells the test, when it is run by itself, that another user or another namespace runs it.
+const WITHIN: &str = "PICKLOCK_ESCAPES_WITHIN";
+
+fn probes() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/hostile")
+}
+
+/// What probes try to reach, and what a process outside the sandbox says of it.
+struct Outside {
+    process: Child,
+    output: BufReader<std::process::ChildStdout>,
+    variables: Vec<(String, String)>,
+}
+
+impl Outside {
+    fn new(python: &str) -> Self {
+        let mut process = Command::new(python)
+            .arg(probes().join("outside.py"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("start what is outside");
+        let mut output = BufReader::new(process.stdout.take().expect("it was asked for"));
+        let mut variables = Vec::new();
+        loop {
+            let mut line = String::new();
+            assert!(output.read_line(&mut line).expect("hear from it") > 0, "it ended: {variables:?}");
+            match line.trim_end().split_once('=') {
+                Some((name, value)) => variables.push((name.to_owned(), value.to_owned())),
+                None => break,
+            }
+        }
+        Self { process, output, variables }
+    }
+
+    /// What was reached.
+    fn end(mut self) -> String {
+        drop(self.process.stdin.take());
+        let mut text = String::new();
+        self.output.read_to_string(&mut text).expect("hear from it");
+        self.process.wait().expect("it ends");
+        text
+    }
+}
+
+/// A probe's lines that say anything but that it was refused, or that its own world works.
+fn faults(story: &Story) -> Vec<&str> {
+    let printed = story.printed().into_iter();
+    printed
+        .filter(|line| !["refused ", "works ", "skipped: "].iter().any(|word| line.starts_with(word)))
+        .collect()
+}
+
+fn probe(command: &[&str], outside: &Outside) -> Setup {
+    let mut setup = setup(command, 1);
+    let variables = outside.variables.iter().map(|(name, value)| (name.into(), value.into()));
+    setup.env.extend(variables);
+    setup.limits.output = 64 << 20;
+    setup
+}
+
+fn is_well(what: &str, story: &Story) {
+    assert!(!story.printed().is_empty(), "{what}: {story:#?}");
+    assert!(faults(story).is_empty(), "{what}: {:#?}", faults(story));
+    assert_eq!(story.status, Some(Status::Code(0)), "{what}: {story:#?}");
+}
+
+const SCRIPTS: [&str; 9] = [
+    "abstract_names.py",
+    "devices.py",
+    "locks.py",
+    "pipes.py",
+    "processes.py",
+    "settings.py",
+    "shared_memory.py",
+    "unix_datagrams.py",
+    "unix_streams.py",
+];
+
+#[test]
+fn what_is_outside_is_not_reached() {
+    let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
+    let outside = Outside::new(&python);
+    for script in SCRIPTS {
+        let script = probes().join(script);
+        let script = script.to_str().expect("a path of text");
+        let setup = probe(&[&python, "-S", script], &outside);
+        is_well(script, &run(&setup, &[]));
+        // A copy of one that has started up finds the same.
+        let pool = Pool::new();
+        let groups = [0, 1, 2].map(|_| pool.start(&setup).expect("start a probe"));
+        let [_, _, copy] = groups;
+        is_well(script, &finish(copy, &[]));
+    }
+    assert_eq!(outside.end(), "");
+}
+
+#[test]
+fn what_the_machine_counts_is_not_seen() {
+    let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
+    let script = probes().join("leaks.py");
+    let setup = setup(&[&python, "-S", script.to_str().expect("a path of text")], 1);
+    let first = run(&setup, &[]);
+    let printed = first.printed();
+    assert!(printed.last().is_some_and(|line| line.starts_with("cookies ")), "{first:#?}");
+    let leaks: Vec<_> = printed.iter().filter(|line| line.starts_with("ESCAPED ")).collect();
+    assert!(leaks.is_empty(), "{leaks:#?}");
+    let draws: Vec<_> = printed.iter().filter(|line| line.starts_with("draws ")).collect();
+    assert!(draws.len() == 4 && draws.iter().all(|line| !line.contains(" 0000000000000000")), "{draws:#?}");
+    let other = Command::new("true").status().expect("make the machine count");
+    assert!(other.success());
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let again = run(&setup, &[]);
+    let parts = first.steps.iter().zip(&again.steps).find(|(one, other)| one != other);
+    assert_eq!(parts, None);
+}
+
+#[test]
+fn instructions_that_show_the_machine_are_named_with_their_file() {
+    let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
+    let script = "import sys\nfor line in sys.stdin: pass";
+    let found = instructions::of(&setup(&[&python, "-S", "-c", script], 1));
+    let text = format!("{found:?}");
+    // glibc's linker measures itself.
+    let has_glibc = std::path::Path::new("/lib64/ld-linux-x86-64.so.2").exists();
+    assert!(!has_glibc || found.iter().any(|one| one.name == "rdtsc"), "{text}");
+    assert!(found.iter().all(|one| one.file.is_absolute()), "{text}");
+}
+
+#[test]
+fn an_address_cannot_be_changed_while_it_is_looked_at() {
+    let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("race-{}", std::process::id()));
+    let built = Command::new("cc").arg("-O1").arg("-o").arg(&program).arg(probes().join("race.c")).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: no C compiler");
+    }
+    let outside = Outside::new(&python);
+    let story = run(&probe(&[program.to_str().expect("a path of text")], &outside), &[]);
+    std::fs::remove_file(&program).expect("it was built");
+    is_well("race.c", &story);
+    assert_eq!(outside.end(), "");
+}
+
+/// Tried behind a command alone.
+#[test]
+#[ignore = "run by another test, where no namespace can be made"]
+fn nothing_is_started() {
+    let outcome = Group::start(&setup(&["true"], 1));
+    assert!(matches!(outcome, Err(StartError::Forbidden { .. })), "{outcome:?}");
+}
+
+/// Runs a test once more, behind a command.
+fn within(command: &[&str], test: &str) {
+    if std::env::var_os(WITHIN).is_some() || runtime(&["python3"]).is_none() {
+        return;
+    }
+    let program = std::env::current_exe().expect("the test knows itself");
+    let output = Command::new(command[0])
+        .args(&command[1..])
+        .arg(program)
+        .args(["--nocapture", "--include-ignored", "--exact"])
+        .arg(harness_name(module_path!(), test))
+        .env(WITHIN, "yes")
+        .current_dir("/")
+        .output();
+    let Ok(output) = output else { return eprintln!("skipped: no {}", command[0]) };
+    let told =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if told.contains("skipped: ") || told.contains("Permission denied") || told.contains("failed to execute")
+    {
+        return eprintln!("skipped: {command:?}: {told}");
+    }
+    assert!(output.status.success() && told.contains("1 passed"), "{command:?}: {told}");
+}
+
+#[test]
+fn an_ordinary_user_reaches_as_little() {
+    // SAFETY: asks for a number.
+    if unsafe { libc::geteuid() } == 0 {
+        let command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
+        within(&command, "what_is_outside_is_not_reached");
+        within(&command, "what_the_machine_counts_is_not_seen");
+    }
+}
+
+/// A shell in a user namespace, in which some kinds of namespaces cannot be made.
+fn without(namespaces: &[&str]) -> Vec<String> {
+    let zero = |name: &&str| format!("echo 0 > /proc/sys/user/max_{name}_namespaces && ");
+    let script = namespaces.iter().map(zero).collect::<String>() + "exec \"$@\"";
+    let command = ["unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-c", &script, "sh"];
+    command.map(str::to_owned).to_vec()
+}
+
+#[test]
+fn where_names_cannot_be_its_own_they_are_refused() {
+    let command = without(&["ipc", "net"]);
+    within(&command.iter().map(String::as_str).collect::<Vec<_>>(), "what_is_outside_is_not_reached");
+}
+
+#[test]
+fn where_no_namespace_can_be_made_nothing_is_started() {
+    let command = without(&["pid"]);
+    within(&command.iter().map(String::as_str).collect::<Vec<_>>(), "nothing_is_started");
+}

@@ -1,0 +1,53 @@
+//! `picklock doctor` and `picklock explore` on the command line: exit codes, and what wrong input is told.
+
+use crate::binary::{directory, run_in};
+
+fn run(args: &[&str]) -> (i32, String, String) {
+    let ended = run_in(directory().path(), args);
+    (ended.code.unwrap(), ended.stdout, ended.stderr)
+}
+
+#[test]
+fn built_in_designs_are_the_same_twice_and_in_another_process() {
+    let (code, out, _) = run(&["doctor", "--scenario", "calm,failover", "--seeds", "1"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.ends_with("another process: no difference\n"), "{out}");
+}
+
+#[test]
+fn exploring_says_how_much_was_tried_and_by_which_line_a_placement_is_told() {
+    let small = ["--set", "clients=2", "--set", "sections=1"];
+    let (code, out, _) = run(&[&["explore", "--design", "single", "--fault", "stall"][..], &small].concat());
+    assert_eq!(code, 1, "{out}");
+    let claim = out.lines().nth(2).unwrap();
+    assert!(claim.contains("single sites explored at 1 workload"), "{claim}");
+    let line = out.lines().find_map(|line| line.trim().strip_prefix("picklock ")).unwrap();
+    let words: Vec<&str> = line.split(' ').collect();
+    let (code, story, _) = run(&words);
+    assert_eq!(code, 1, "{story}");
+    assert!(story.contains(&format!("replay: picklock {line}")), "{story}");
+    assert_eq!(run(&words).1, story);
+}
+
+#[test]
+fn a_sound_lock_has_nothing_to_tell() {
+    let (code, out, _) = run(&["explore", "--design", "oracle", "--fault", "pause"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("none violates anything"), "{out}");
+}
+
+#[test]
+fn what_cannot_be_explored_is_told_with_what_can() {
+    for (args, told) in [
+        (&["explore", "--design", "single", "--fault", "paus"][..], "did you mean `pause`?"),
+        (&["explore", "--design", "single", "--place", "pause"], "write a fault and a number"),
+        (&["explore", "--design", "single", "--place", "pause:99999999"], "numbered from 0"),
+        (&["explore", "--design", "redlock", "--held", "6"], "has 5 stores"),
+        (&["explore", "--design", "single", "--scenario", "cal"], "did you mean `calm`?"),
+        (&["doctor", "--design", "singel"], "did you mean `single`?"),
+    ] {
+        let (code, _, complaint) = run(args);
+        assert_eq!(code, 2, "{args:?}: {complaint}");
+        assert!(complaint.contains(told), "{args:?}: {complaint}");
+    }
+}

@@ -1,0 +1,13 @@
+//! What the documentation says is so: commands of the guide, schemas, experiments, recorders of histories.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+#[path = "../support/binary.rs"]
+mod binary;
+mod experiments;
+mod guide;
+mod history_recorders;
+mod page;
+mod schema;
+mod schemas;
+mod translation;

@@ -1,0 +1,132 @@
+//! Workers that do everything by themselves: what they report is judged, is the same each time, and has to make sense.
+//!
+//! Skipped, with a message, where there is no Python or where the machine runs no programs in virtual time.
+
+use picklock::Program;
+
+use crate::binary::{Ended, directory, run_in};
+use crate::can_run::can_run;
+use crate::interpreter::{digest, python, python3};
+
+/// The worker of the fixtures, with one thing wrong or none.
+fn worker(wrong: &str) -> String {
+    let command =
+        format!("{} {}/tests/fixtures/twins/worker.py {wrong}", python3(), env!("CARGO_MANIFEST_DIR"));
+    command.trim().to_owned()
+}
+
+fn run(command: &str, more: &[&str]) -> Ended {
+    let args = ["run", "--worker", "--program", command, "--no-confirm"];
+    run_in(directory().path(), &[&args[..], more].concat())
+}
+
+/// The names of what a worker violates.
+fn violated(command: &str, scenario: &str, seeds: &str) -> Vec<String> {
+    let here = directory();
+    // What is allowed is not reduced, which would take many more runs.
+    let allowed = format!("[{scenario}]\nallow = [\"mutual-exclusion\", \"ownership\"]\n");
+    std::fs::write(here.path().join("allow.toml"), allowed).unwrap();
+    let mut args = vec!["run", "--worker", "--program", command, "--no-confirm", "--scenario", scenario];
+    args.extend(["--seeds", seeds, "--allow", "allow.toml", "--format", "json"]);
+    let ended = run_in(here.path(), &args);
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{command}: {error}: {}{}", ended.stdout, ended.stderr));
+    let cell = &report["cells"][0];
+    assert_ne!(cell["runs"], 0, "{command}: {cell}");
+    cell["violations"].as_object().unwrap().keys().cloned().collect()
+}
+
+#[test]
+fn a_worker_that_deletes_what_is_not_its_own_is_caught_and_one_that_looks_is_not() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    assert_eq!(violated(&worker("del"), "calm", "2"), ["mutual-exclusion", "ownership"]);
+    assert!(violated(&worker(""), "calm", "2").is_empty());
+    let spelling = Program::new(worker("del")).by_itself().to_string();
+    let told = run_in(directory().path(), &["replay", &spelling, "calm", "0", "--full"]);
+    for part in ["says `wants jobs:nightly`", "says `holds jobs:nightly`", "says `frees jobs:nightly`"] {
+        assert!(told.stdout.contains(part), "{part}: {}", told.stdout);
+    }
+}
+
+#[test]
+fn a_worker_runs_the_same_each_time() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    for scenario in ["calm", "pause", "client-crash"] {
+        let spelling = Program::new(worker("del")).by_itself().to_string();
+        let again: Vec<String> = (0..2)
+            .map(|_| digest(&run_in(directory().path(), &["replay", &spelling, scenario, "2"])))
+            .collect();
+        assert_eq!(again[0], again[1], "{scenario}");
+    }
+}
+
+#[test]
+fn a_pause_gives_a_worker_that_does_not_know_of_it_two_holders() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    assert_eq!(violated(&worker(""), "pause", "6"), ["mutual-exclusion"]);
+}
+
+#[test]
+fn it_need_not_say_when_it_wants_the_lock() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let script =
+        std::fs::read_to_string(format!("{}/tests/fixtures/twins/worker.py", env!("CARGO_MANIFEST_DIR")));
+    let here = directory();
+    let silent = script.unwrap().replace("    print(\"wants\", KEY, flush=True)\n", "");
+    std::fs::write(here.path().join("worker.py"), silent).unwrap();
+    let command = format!("{} {}/worker.py del", python3(), here.path().display());
+    assert_eq!(violated(&command, "calm", "4"), ["mutual-exclusion"]);
+}
+
+#[test]
+fn what_a_worker_cannot_mean_is_told_with_what_was_expected() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let say = |lines: &[&str]| {
+        let lines: Vec<String> = lines.iter().map(|line| format!("print(\"{line}\", flush=True)")).collect();
+        python(&lines.join("\n"))
+    };
+    let cases = [
+        (say(&["frees a"]), ["`frees a`", "holds nothing", "`holds a` comes first"]),
+        (say(&["holds a", "holds a"]), ["`holds a`", "holds it already", "`frees` comes first"]),
+        (say(&["holds a", "holds b"]), ["`holds b`", "while it held `a`", "one at a time"]),
+        (say(&["holds a", "frees b"]), ["`frees b`", "it holds `a`", ""]),
+        (say(&["wants a", "holds b"]), ["`holds b`", "while it wanted `a`", "`frees a`"]),
+        (say(&["granted"]), ["`granted`", "it must print `wants KEY`", "`frees KEY`"]),
+        (say(&["holds a token=x"]), ["`holds a token=x`", "[token=N]", ""]),
+        (say(&["holds a"]), ["ended while it held `a`", "`frees a`", ""]),
+        (python("raise ValueError(\"no luck\")"), ["exited with 1", "get over", "ValueError: no luck"]),
+        (
+            python("import threading\nthreading.Event().wait()"),
+            ["waits for nothing", "has not ended", "flush"],
+        ),
+    ];
+    for (command, parts) in cases {
+        let output = run(&command, &["--scenario", "calm", "--seeds", "1"]);
+        assert_eq!(output.code, Some(2), "{command}: {}{}", output.stdout, output.stderr);
+        for part in parts {
+            assert!(output.stderr.contains(part), "{command}: {}", output.stderr);
+        }
+    }
+}
+
+#[test]
+fn what_a_worker_decides_by_itself_is_not_set_from_outside() {
+    for setting in ["work=2s", "keys=3", "contend.tasks=2", "wait=1s"] {
+        let output = run("true", &["--scenario", "calm", "--seeds", "1", "--set", setting]);
+        assert_eq!(output.code, Some(2), "{setting}: {}", output.stdout);
+        assert!(output.stderr.contains(setting) && output.stderr.contains("by itself"), "{}", output.stderr);
+    }
+    let output = run("true", &["--scenario", "stall", "--seeds", "1", "--renew"]);
+    assert_eq!(output.code, Some(2));
+    assert!(output.stderr.contains("--renew"), "{}", output.stderr);
+}

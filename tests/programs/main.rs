@@ -1,0 +1,20 @@
+//! Unmodified programs as clients and servers of a run.
+//!
+//! A test is skipped, with a message, where a program that it needs is not installed, or where the machine runs no programs in virtual
+//! time.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+mod adapters;
+mod autonomous_clients;
+#[path = "../support/binary.rs"]
+mod binary;
+mod can_run;
+mod clients_and_servers;
+mod ensemble;
+mod etcd;
+mod interpreter;
+#[path = "../support/nightly.rs"]
+mod nightly;
+mod seeded_bugs;
+mod zookeeper;

@@ -1,0 +1,6 @@
+//! Simulated stores as their clients see them: beside a real server, and served to this machine.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+mod conformance;
+mod served;

@@ -1,0 +1,34 @@
+//! Fault actions on real designs, by the event engine, in runs that are written by hand; and that the faults of the suite make a
+//! difference.
+
+mod clocks;
+mod crashes;
+mod effect;
+mod halts;
+mod network;
+
+use picklock_campaign::check::Checked;
+use picklock_sim::engine::Engine;
+
+use crate::stage::*;
+
+/// Both clients had their turn and nothing was violated.
+fn assert_sound(run: &Checked) {
+    assert_eq!(run.violated(), [""; 0], "{:?}", run.violations().map(|(_, found)| found).collect::<Vec<_>>());
+    let writes = [written(run, "client-1"), written(run, "client-2")].concat();
+    assert_eq!(writes.len(), 2, "both clients write");
+}
+
+#[test]
+fn the_stage_alone_is_sound_for_every_design_but_the_one_without_a_lock() {
+    for family in picklock_impls::families() {
+        for engine in [Engine::Event, Engine::TURMOIL] {
+            let run = run_on(engine, family.name, stage([]));
+            if family.name == "no-lock" {
+                assert!(run.violates("mutual-exclusion"));
+            } else {
+                assert_sound(&run);
+            }
+        }
+    }
+}

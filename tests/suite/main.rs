@@ -1,0 +1,27 @@
+//! The suite in this process: built-in designs and bugs under built-in scenarios, and under plans that are written by hand.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+#[path = "../support/binary.rs"]
+mod binary;
+mod bugs;
+#[path = "../support/cells.rs"]
+mod cells;
+mod determinism;
+mod exploration;
+mod fault_actions;
+mod matrix;
+#[path = "../support/nightly.rs"]
+mod nightly;
+mod old_repro_files;
+mod permitted_violations;
+mod plan_features;
+mod published_claims;
+mod random_scenarios;
+mod release_channel;
+mod row_lock;
+mod split_brain;
+mod stage;
+mod store_queue;
+mod stories;
+mod story_page;

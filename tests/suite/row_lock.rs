@@ -1,0 +1,92 @@
+//! Data in the lock's own store: what a row lock guards is judged as what lies at the resource is.
+
+use std::path::Path;
+
+use picklock_model::trace::{Role, What};
+use picklock_scenarios::scenario::Scenario;
+use picklock_sim::engine::Engine;
+
+use crate::cells::{Cell, design};
+
+const BROKEN: &str = "row-lock{read=plain}";
+
+fn scenario(name: &str, settings: &[&str]) -> Scenario {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("scenarios/suite/{name}.toml"));
+    let mut scenario = Scenario::load(&file, &picklock_stores::params()).unwrap();
+    scenario.set_all(settings).unwrap();
+    scenario
+}
+
+fn cell(spelling: &str, name: &str) -> Cell {
+    Cell::of(&design(spelling), scenario(name, &[])).unwrap()
+}
+
+#[test]
+fn reading_without_for_update_loses_updates_where_nothing_goes_wrong() {
+    let cell = cell(BROKEN, "calm");
+    let lost = (0..20).filter(|seed| cell.run(Engine::Event, *seed).violates("no-lost-update")).count();
+    let stale = (0..20).filter(|seed| cell.run(Engine::Event, *seed).violates("effective-exclusion")).count();
+    assert!(lost >= 15 && stale >= 15, "lost under {lost} of 20 seeds, interleaved under {stale}");
+}
+
+#[test]
+fn the_sound_lock_is_silent_and_both_invariants_have_looked() {
+    for name in ["calm", "pause"] {
+        let cell = cell("row-lock", name);
+        let mut judged = 0;
+        for seed in 0..30 {
+            let run = cell.run(Engine::Event, seed);
+            assert_eq!(run.violated(), Vec::<String>::new(), "{name}, seed {seed}");
+            let holds = |name: &str| {
+                run.outcomes.iter().any(|(it, outcome)| {
+                    it.name == name && *outcome == picklock_judge::outcome::Outcome::Holds
+                })
+            };
+            judged += usize::from(holds("effective-exclusion") && holds("no-lost-update"));
+        }
+        assert!(judged >= 25, "{name}: {judged} of 30 runs say something of both");
+    }
+}
+
+#[test]
+fn every_fault_of_the_suite_leaves_the_sound_lock_its_updates() {
+    for name in
+        ["client-crash", "suspend", "stall", "lost-reply", "client-partition", "delay", "node-restart"]
+    {
+        let cell = cell("row-lock", name);
+        for seed in 0..15 {
+            let run = cell.run(Engine::Event, seed);
+            for invariant in ["effective-exclusion", "no-lost-update"] {
+                assert!(!run.violates(invariant), "{name}, seed {seed}: {invariant}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_asks_the_resource_for_what_lies_in_the_store() {
+    let run = cell("row-lock", "calm").run(Engine::Event, 1);
+    let host = |event: &picklock_model::trace::Event| run.trace.role(event.host);
+    let changes = |what: &What| matches!(what, What::ResourceRead { .. } | What::ResourceWritten { .. });
+    let mut operations = run.trace.events.iter().filter(|event| changes(&event.what)).peekable();
+    assert!(operations.peek().is_some());
+    assert!(operations.all(|event| host(event) == Some(Role::Leader)));
+    assert!(!run.trace.events.iter().any(|event| host(event) == Some(Role::Resource)));
+}
+
+#[test]
+fn a_fault_at_the_links_to_the_resource_says_nothing_of_it() {
+    for name in ["client-partition", "delay"] {
+        let scenario = scenario(name, &["links=resource"]);
+        let why = scenario.applies(&design("row-lock")).unwrap_err();
+        assert_eq!(why, "it hits the links to the resource, and the design's data lie in its own store");
+        assert!(scenario.applies(&design("row-lock{data=apart}")).is_ok());
+    }
+    assert!(scenario("seckill", &[]).applies(&design("row-lock")).is_err());
+}
+
+#[test]
+fn without_leases_a_block_is_a_deadlock_after_a_second() {
+    let run = cell("row-lock", "calm").run(Engine::Event, 1);
+    assert_eq!(run.trace.progress_bound.as_millis(), 1_000);
+}

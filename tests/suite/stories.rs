@@ -1,0 +1,186 @@
+//! What is told of a violating run is true of it: which grant was the earlier one, who is named, and how it is made again.
+//!
+//! The cells are those of the suite whose expectation allows a violation; each is told from the first of its seeds that
+//! shows one. Of some, and by night of all, the reduced runs are told too, one for each of the violations first seen under a
+//! seed.
+
+use std::collections::BTreeSet;
+
+use picklock_campaign::check::Checked;
+use picklock_campaign::expect::Expectations;
+use picklock_campaign::story::Story;
+use picklock_campaign::{ablation, check, shrink, tell as telling};
+use picklock_judge::history::History;
+use picklock_model::ids::{GrantId, HostId};
+use picklock_model::seed::Seed;
+use picklock_model::trace::{Role, Trace, What};
+use picklock_reports::Style;
+use picklock_reports::timeline::{Detail, explain, tell};
+use picklock_scenarios::suite;
+use picklock_sim::engine::Engine;
+
+use crate::cells::{Cell, design};
+use crate::nightly::by_day_or_night;
+use crate::story_page;
+
+/// Seeds in which a violation is looked for.
+const SEEDS: u64 = 60;
+
+/// The cells looked at.
+fn cells() -> Vec<Cell> {
+    let expectations = Expectations::builtin();
+    let allows = |cell: &Cell| {
+        let expected = expectations.cell(&cell.name, cell.scenario.name());
+        expected.is_some_and(|expected| !expected.violated.is_empty() || !expected.may.is_empty())
+    };
+    let stores = picklock_stores::params();
+    let scenarios = suite::builtin(&stores);
+    let of_design = |name: &str| {
+        let design = design(name);
+        let cells = scenarios.iter().filter_map(|scenario| Cell::of(&design, scenario.clone()));
+        cells.filter(allows).collect::<Vec<_>>()
+    };
+    picklock_impls::families().iter().flat_map(|family| of_design(family.name)).collect()
+}
+
+/// The first violating run of a cell, with its seed.
+fn violating(cell: &Cell) -> Option<(u64, Checked)> {
+    let runs = (0..SEEDS).map(|seed| (seed, cell.run(Engine::Event, seed)));
+    runs.into_iter().find(|(_, run)| run.violations().next().is_some())
+}
+
+/// The names of all hosts that a text names.
+fn named<'t>(trace: &'t Trace, text: &str) -> BTreeSet<&'t str> {
+    let words: BTreeSet<&str> = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).collect();
+    trace.hosts.iter().map(|host| host.name.as_str()).filter(|name| words.contains(name)).collect()
+}
+
+/// The grants that a finding names, in order of appearance.
+fn grants_in(trace: &Trace, text: &str) -> Vec<GrantId> {
+    let sections = text.match_indices(" (section ");
+    let grant = |(at, found): (usize, &str)| {
+        let client = text[..at].rsplit(|c: char| c.is_whitespace() || c == '(').next()?;
+        let number = text[at + found.len()..].split(')').next()?;
+        let host = trace.hosts.iter().position(|host| host.name == client && host.role == Role::Client)?;
+        Some(GrantId::new(HostId(host as u16), number.parse().ok()?))
+    };
+    sections.filter_map(grant).collect()
+}
+
+/// The grant of the event in which a marked line of the page says that it was seen, or that a store granted it.
+fn marked(story: &Story, page: &str, mark: &str) -> Option<GrantId> {
+    let line = page.lines().find(|line| line.ends_with(mark))?;
+    let at = line.split_whitespace().next()?;
+    let begins = story.trace.events.iter().find(|event| {
+        let begins = match event.what {
+            What::Acquired { .. } => line.contains(" holds "),
+            What::Created { .. } => line.contains(" creates "),
+            _ => false,
+        };
+        begins && event.at.to_string() == at && line.contains(story.trace.host_name(event.host))
+    });
+    begins?.grant
+}
+
+#[test]
+fn stories_name_the_earlier_grant_first_and_only_who_was_there() {
+    let (mut told, mut clashes) = (0, 0);
+    for cell in cells() {
+        let Some((seed, run)) = violating(&cell) else { continue };
+        let name = format!("{} under {}, seed {seed}", cell.name, cell.scenario.name());
+        let kept =
+            check::check(check::Options::from(Engine::Event).with_wire(), &cell.design, run.plan.clone())
+                .unwrap();
+        assert_eq!(kept.trace.digest, run.trace.digest, "{name}: what is kept of a run changes nothing");
+        let story = telling::story(&cell.design, cell.scenario.name(), &kept, String::new());
+        let page = tell(&story, &Style { colour: false, width: 200 }, Detail::Relevant);
+        let history = History::of(&story.trace);
+        told += 1;
+
+        for finding in story.breaches.iter().flat_map(|breach| &breach.findings) {
+            let orders: Vec<_> = finding.grants.iter().map(|grant| history.order_of(*grant)).collect();
+            assert!(orders.is_sorted(), "{name}: {finding:?}");
+            let clashing = grants_in(&story.trace, &finding.text);
+            let clashing: Vec<_> =
+                clashing.into_iter().filter(|grant| finding.grants.contains(grant)).collect();
+            let first = clashing.iter().min_by_key(|grant| history.order_of(**grant));
+            assert_eq!(clashing.first(), first, "{name}: {}", finding.text);
+        }
+
+        let text = explain(&story);
+        let idle = named(&story.trace, &format!("{text} {page}"))
+            .into_iter()
+            .filter(|name| story.trace.events.iter().all(|event| story.trace.host_name(event.host) != *name));
+        assert_eq!(idle.collect::<Vec<_>>(), Vec::<&str>::new(), "{name}: who did nothing is named:\n{text}");
+
+        let grants = &story.leading().unwrap().grants;
+        let marks = ["◀ first grant", "◀ second grant"].map(|mark| marked(&story, &page, mark));
+        if let [Some(first), Some(second)] = marks {
+            clashes += 1;
+            assert_eq!([first, second], grants[..2], "{name}:\n{page}");
+            assert!(history.order_of(first) < history.order_of(second), "{name}:\n{page}");
+            // Of the two, the paragraph names the first one first too.
+            let client = story.trace.host_name(first.client);
+            let names = [client.to_owned(), format!("{client} (section {})", first.section)];
+            let got = text.find(" got `").into_iter().chain(text.find(" was granted `")).min();
+            let got = got.unwrap_or_else(|| panic!("{name}: {text}"));
+            assert!(names.iter().any(|name| text[..got].ends_with(name)), "{name}: {text}");
+        }
+
+        let again = check::seed(Engine::Event, &cell.design, &cell.scenario, Seed(seed)).unwrap();
+        assert_eq!(
+            again.trace.digest, story.trace.digest,
+            "{name}: the line that replays it tells another run"
+        );
+    }
+    assert!(told >= 150 && clashes >= 120, "{told} stories, {clashes} of them of two holders");
+}
+
+/// A run of a cell reduced to one of its violations, as the page tells it, with what is wrong with that; nothing of a run that
+/// cannot be reduced any more.
+fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String, Vec<String>) {
+    let name = format!("{} under {}, seed {seed}, reduced to {invariant}", cell.name, cell.scenario.name());
+    let plan = shrink::shrink(Engine::Event, &cell.design, &whole.plan, invariant);
+    let run = check::check(check::Options::from(Engine::Event).with_wire(), &cell.design, plan).unwrap();
+    let others: Vec<_> = picklock_impls::families().iter().map(|family| family.design()).collect();
+    let mut story = telling::story(&cell.design, cell.scenario.name(), &run, String::new());
+    story.lead_with(telling::leading(whole, invariant));
+    story.ablation = Some(ablation::of(Engine::Event, &cell.design, &run, &others));
+    let page = tell(&story, &Style { colour: false, width: 240 }, Detail::Relevant);
+    let mut wrong = story_page::faults(&story, &cell.design, &page);
+    if !run.violates(invariant) {
+        wrong.push(format!("does not violate {invariant} any more"));
+    }
+    if let Some(dir) = std::env::var_os("PICKLOCK_STORIES") {
+        let file = name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+        std::fs::write(std::path::Path::new(&dir).join(file), &page).unwrap();
+    }
+    (name, wrong)
+}
+
+#[test]
+fn reduced_stories_say_nothing_that_another_run_or_their_own_trace_contradicts() {
+    let cells = cells();
+    let step = by_day_or_night(cells.len().div_ceil(8), 1);
+    let mut wrong = Vec::new();
+    let mut told = 0;
+    for cell in cells.iter().step_by(step) {
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        for seed in 0..SEEDS / 2 {
+            let run = cell.run(Engine::Event, seed);
+            let mut fresh = run.violated();
+            fresh.retain(|name| !seen.contains(name));
+            telling::most_serious_first(&mut fresh);
+            let Some(worst) = fresh.first() else { continue };
+            let (name, faults) = reduced(cell, seed, &run, worst);
+            told += 1;
+            wrong.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
+            seen.insert(worst.clone());
+            // One mishap mostly has several consequences, which one run shows.
+            seen.extend(by_day_or_night(run.violated(), Vec::new()));
+        }
+    }
+    eprintln!("{told} reduced stories");
+    assert!(told >= by_day_or_night(4, 150), "{told} stories");
+    assert!(wrong.is_empty(), "{} faults in {told} stories:\n{}", wrong.len(), wrong.join("\n"));
+}
