@@ -16,8 +16,9 @@ use std::path::Path;
 use crate::expect::Expectations;
 use crate::summary::{Cell, Expected};
 use picklock_judge::invariants;
-use picklock_scenarios::scenario::{Problem, ScenarioError, Spot, read_text};
+use picklock_scenarios::scenario::{Problem, Scenario, ScenarioError, Spot, read_text};
 use picklock_scenarios::toml_view::{entries, table};
+use picklock_sim::design::Design;
 
 /// What is violated in one run of ten is missed by so many less than once in 30,000 times: an allowance that they do not
 /// need is worth a word.
@@ -89,6 +90,17 @@ impl AllowedViolations {
         let known = self.no_worse_than.as_ref().and_then(|design| self.known.cell(design, scenario));
         may.extend(known.into_iter().flat_map(|known| known.violated.into_iter().chain(known.may)));
         Expected { violated: Vec::new(), may: may.into_iter().collect(), within: 0 }
+    }
+
+    /// What is allowed, as what is expected of each of these designs under each of these scenarios.
+    #[must_use]
+    pub fn expectations(&self, designs: &[Design], scenarios: &[Scenario]) -> Expectations {
+        let under = |scenario: &Scenario| (scenario.name().to_owned(), self.under(scenario.name()));
+        let each = |design: &Design| {
+            let name = design.name.to_string();
+            scenarios.iter().map(under).map(move |(scenario, may)| (name.clone(), scenario, may))
+        };
+        designs.iter().flat_map(each).collect()
     }
 
     /// Each allowance that so many runs of its scenario did not need, in words. Of what another design is known to violate

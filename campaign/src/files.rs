@@ -2,10 +2,18 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How the name of a file begins that is being written. One that was left behind by a process that was killed is of no use.
 pub const UNFINISHED: &str = ".picklock-";
+
+/// The file below `out` that a violation of a cell is saved in.
+#[must_use]
+pub fn repro(out: &Path, design: &str, scenario: &str, invariant: &str) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let design: String = design.chars().map(plain).collect();
+    out.join("repro").join(format!("{design}.{scenario}.{invariant}.json"))
+}
 
 /// Writes a file so that it is there whole or not at all; makes its directory if need be.
 ///

@@ -10,8 +10,9 @@ use crate::check::Checked;
 use picklock_judge::invariants;
 use picklock_judge::metrics::Metrics;
 use picklock_judge::outcome::Outcome;
+use picklock_sim::engine::Engine;
 
-use crate::summary::Expected;
+use crate::summary::{Cell, Expected, Violation};
 
 /// What a number of runs of one design under one scenario have shown.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -86,6 +87,35 @@ impl Tally {
         let entry = self.violations.entry(invariant).or_insert(Seen { runs: 0, first_seed: u64::MAX });
         entry.runs += seen.runs;
         entry.first_seed = entry.first_seed.min(seen.first_seed);
+    }
+
+    /// The results as a cell of a summary, held against what is expected. Its violations are counted: none of them is reduced, and
+    /// none says how it is replayed.
+    #[must_use]
+    pub fn cell(&self, design: &str, scenario: &str, engine: Engine, expected: Option<Expected>) -> Cell {
+        let met = expected.as_ref().and_then(|expected| self.met(expected));
+        let counted =
+            |seen: &Seen| Violation { runs: seen.runs, first_seed: seen.first_seed, ..Violation::default() };
+        Cell {
+            design: design.to_owned(),
+            scenario: scenario.to_owned(),
+            engine: engine.to_string(),
+            runs: self.runs,
+            unknown: self.unknown,
+            not_applicable: if self.runs == 0 { Vec::new() } else { self.not_applicable() },
+            violations: self
+                .violations
+                .iter()
+                .map(|(name, seen)| ((*name).to_owned(), counted(seen)))
+                .collect(),
+            hit_lock: self.hit_lock,
+            took_effect: self.took_effect.clone(),
+            met: met.as_ref().map(Result::is_ok),
+            unmet_because: met.and_then(Result::err),
+            expected,
+            metrics: self.metrics.clone(),
+            ..Cell::default()
+        }
     }
 
     /// The invariants that said nothing of any run.

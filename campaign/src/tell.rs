@@ -17,14 +17,13 @@ use picklock_sim::family;
 use crate::ablation;
 use crate::campaign::observer::{Observer, RanOut};
 use crate::campaign::parallel::in_parallel;
-use crate::campaign::request::{Campaign, Pairing};
+use crate::campaign::request::{Campaign, Pairing, Reported};
 use crate::check::{self, CheckError, Checked};
 use crate::files::{remedy, write_whole};
 use crate::patience::Patience;
 use crate::shrink::{self, Limit};
 use crate::story::{Breach, Story};
-use crate::summary::{Cell, Confirmed, SeenWith, Violation};
-use crate::tally::Seen;
+use crate::summary::{Cell, Confirmed, SeenWith};
 use picklock_judge::invariants::Invariant;
 use picklock_judge::outcome::Finding;
 
@@ -54,16 +53,6 @@ pub enum TellError {
     },
 }
 
-/// A violation with its replay line, not yet reduced.
-pub(crate) fn untold(campaign: &Campaign<'_>, pairing: &Pairing<'_>, seen: Seen) -> Violation {
-    Violation {
-        runs: seen.runs,
-        first_seed: seen.first_seed,
-        replay: campaign.replay_line(pairing, seen.first_seed),
-        ..Violation::default()
-    }
-}
-
 /// Tells violations, on as many threads as the campaign has. When `stop` becomes true or the time is over, the rest
 /// stays untold.
 pub(crate) fn all(
@@ -73,7 +62,7 @@ pub(crate) fn all(
     stop: &AtomicBool,
     observer: &dyn Observer,
 ) -> Result<(), TellError> {
-    let groups = groups(cells, Which::of(campaign));
+    let groups = groups(cells, campaign.reported);
     let all = groups.iter().map(Group::size).sum();
     observer.telling(all);
     let patience = Patience::of(campaign.shrink_budget);
@@ -130,27 +119,6 @@ impl Group {
     }
 }
 
-/// Which violations are told.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
-    /// Those that count, and what is told together with them.
-    Unexpected,
-    /// These, and of the others one for each family of designs and way of breaking: the same invariants under the same seed.
-    Representative,
-    /// All.
-    All,
-}
-
-impl Which {
-    fn of(campaign: &Campaign<'_>) -> Which {
-        match (campaign.thorough, campaign.out) {
-            (true, _) => Which::All,
-            (false, Some(_)) => Which::Representative,
-            (false, None) => Which::Unexpected,
-        }
-    }
-}
-
 /// The invariants from the most serious on: the data are harmed, nobody gets the lock any more, then from the last consequence
 /// to the first cause. What is not among them comes after.
 const SERIOUS: [&str; 11] = [
@@ -176,7 +144,7 @@ pub fn most_serious_first(invariants: &mut [String]) {
 
 /// The violations to tell, in the order in which they are: those that nobody expects first, and then the first way of breaking of
 /// each family, its second one, and so on, so that every family has its turn if time is short.
-fn groups(cells: &[Cell], which: Which) -> Vec<Group> {
+fn groups(cells: &[Cell], which: Reported) -> Vec<Group> {
     let mut groups: Vec<((bool, usize), Group)> = Vec::new();
     let mut ways: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
     for (cell, results) in cells.iter().enumerate() {
@@ -192,9 +160,10 @@ fn groups(cells: &[Cell], which: Which) -> Vec<Group> {
             let known = ways.entry(family).or_default();
             let is_new = !known.contains(&invariants);
             if match which {
-                Which::Unexpected => !expected,
-                Which::Representative => !expected || is_new,
-                Which::All => true,
+                Reported::Nothing => false,
+                Reported::Unexpected => !expected,
+                Reported::Representative => !expected || is_new,
+                Reported::All => true,
             } {
                 let nth = known.len();
                 known.push(invariants.clone());
@@ -431,7 +400,7 @@ mod tests {
     use picklock_model::ids::{GrantId, HostId};
 
     use super::*;
-    use crate::summary::Expected;
+    use crate::summary::{Expected, Violation};
 
     /// A cell that violates these, each first under this seed, all of it expected if said so.
     fn cell(design: &str, violated: &[(&str, u64)], expected: bool) -> Cell {
@@ -445,7 +414,7 @@ mod tests {
         }
     }
 
-    fn told(cells: &[Cell], which: Which) -> Vec<(usize, u64)> {
+    fn told(cells: &[Cell], which: Reported) -> Vec<(usize, u64)> {
         groups(cells, which).iter().map(|group| (group.cell, group.seed)).collect()
     }
 
@@ -480,11 +449,11 @@ mod tests {
             cell("redlock{nodes=7}", &[(two, 2)], true),
             cell("redlock{nodes=7}", &[(two, 2), ("ownership", 9)], false),
         ];
-        assert_eq!(told(&cells, Which::Unexpected), [(5, 2), (5, 9)]);
+        assert_eq!(told(&cells, Reported::Unexpected), [(5, 2), (5, 9)]);
         // The second cell of `single` breaks as its first one does, and so do both of `redlock`.
-        assert_eq!(told(&cells, Which::Representative), [(5, 2), (5, 9), (0, 3), (3, 1), (2, 7)]);
+        assert_eq!(told(&cells, Reported::Representative), [(5, 2), (5, 9), (0, 3), (3, 1), (2, 7)]);
         // Both seeds of the last cell are told, and each family has its turn.
-        let all = told(&cells, Which::All);
+        let all = told(&cells, Reported::All);
         assert_eq!(all.len(), 7);
         assert_eq!(&all[..4], [(5, 2), (5, 9), (0, 3), (3, 1)]);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use picklock_model::text::nearest;
 use picklock_programs::{Program, servers};
-use picklock_scenarios::scenario::{Scenario, decides_by_itself};
+use picklock_scenarios::scenario::{Scenario, decides_by_itself, set_each};
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::param::Value;
@@ -69,34 +69,46 @@ fn split(list: &str) -> Vec<&str> {
     .collect()
 }
 
-/// Scenarios by name, of a suite; the whole of it if none is named.
-pub(crate) fn chosen(
+/// What is chosen to be run.
+pub(crate) struct Chosen {
+    pub(crate) designs: Vec<Design>,
+    /// With what is set from outside.
+    pub(crate) scenarios: Vec<Scenario>,
+    /// The suite that they are chosen from, as it is.
+    pub(crate) suite: Vec<Scenario>,
+}
+
+/// Scenarios by name, of a directory or of the built-in suite, with what is set from outside; all of them if none is named.
+pub(crate) fn scenarios(
     names: &[String],
     directory: Option<&Path>,
     settings: &[String],
 ) -> Result<Vec<Scenario>, Failure> {
-    let suite = suite(directory)?;
-    let mut scenarios = if names.is_empty() {
-        suite
-    } else {
-        let mut chosen: Vec<(Scenario, &String)> = Vec::new();
-        for name in names {
-            let scenario = named(&suite, name)?;
-            match chosen.iter().find(|other| other.0.name() == scenario.name()) {
-                None => chosen.push((scenario, name)),
-                Some((_, other)) if *other == name => {}
-                Some((_, other)) => {
-                    let message = format!(
-                        "`{other}` and `{name}` have the same name, and a report could not tell them apart; rename one"
-                    );
-                    return Err(Failure::Input(message));
-                }
+    let mut scenarios = of_suite(&suite(directory)?, names)?;
+    set_each(&mut scenarios, settings).map_err(Failure::input)?;
+    Ok(scenarios)
+}
+
+/// Scenarios by name, of a suite; the whole of it if none is named.
+pub(crate) fn of_suite(suite: &[Scenario], names: &[String]) -> Result<Vec<Scenario>, Failure> {
+    if names.is_empty() {
+        return Ok(suite.to_vec());
+    }
+    let mut chosen: Vec<(Scenario, &String)> = Vec::new();
+    for name in names {
+        let scenario = named(suite, name)?;
+        match chosen.iter().find(|other| other.0.name() == scenario.name()) {
+            None => chosen.push((scenario, name)),
+            Some((_, other)) if *other == name => {}
+            Some((_, other)) => {
+                let message = format!(
+                    "`{other}` and `{name}` have the same name, and a report could not tell them apart; rename one"
+                );
+                return Err(Failure::Input(message));
             }
         }
-        chosen.into_iter().map(|(scenario, _)| scenario).collect()
-    };
-    set(&mut scenarios, settings)?;
-    Ok(scenarios)
+    }
+    Ok(chosen.into_iter().map(|(scenario, _)| scenario).collect())
 }
 
 /// The scenarios of a directory, or the built-in ones.
@@ -190,22 +202,6 @@ pub(crate) fn scaled(scenarios: &[Scenario], unset: &[Scenario], settings: &[Str
     ))
 }
 
-/// Sets parameters on all scenarios that have them. One that no scenario has is an error.
-pub(crate) fn set(scenarios: &mut [Scenario], settings: &[String]) -> Result<(), Failure> {
-    for setting in settings {
-        if !scenarios.iter().any(|scenario| knows(scenario, setting))
-            && let Some(first) = scenarios.first_mut()
-        {
-            return first.set(setting).map_err(Failure::input);
-        }
-    }
-    for scenario in scenarios {
-        let known: Vec<&String> = settings.iter().filter(|setting| knows(scenario, setting)).collect();
-        scenario.set_all(&known).map_err(Failure::input)?;
-    }
-    Ok(())
-}
-
 /// Refuses what is set of sections where a worker does everything by itself.
 pub(crate) fn fit_workers(designs: &[Design], settings: &[String]) -> Result<(), Failure> {
     let Some(worker) = designs.iter().find(|design| design.by_itself) else { return Ok(()) };
@@ -217,15 +213,6 @@ pub(crate) fn fit_workers(designs: &[Design], settings: &[String]) -> Result<(),
             worker.name
         ))),
     }
-}
-
-fn knows(scenario: &Scenario, setting: &str) -> bool {
-    let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
-    scenario.settable().iter().any(|settable| {
-        let own = settable.param.name;
-        name == own
-            || name.split_once('.').is_some_and(|(group, name)| group == settable.group && name == own)
-    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use picklock_campaign::campaign::Campaign;
+use picklock_campaign::campaign::{Campaign, Reported};
 use picklock_reports::Format;
 use picklock_reports::compare::{ALL, Baseline, Comparison, Since, screen};
 use picklock_reports::kept::Results;
@@ -42,7 +42,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let baseline = args.baseline.as_deref().map(read).transpose()?;
     // A page tells every way of breaking; what is printed otherwise, none.
     let tell = selection.out.is_some() || formats.iter().any(|format| format.name == "html");
-    let campaign = Campaign { tell, ..run::campaign(selection)? };
+    let reported = if tell { Reported::All } else { Reported::Nothing };
+    let campaign = Campaign { reported, ..run::campaign(selection, selection.chosen()?) };
     let Some(out) = selection.out.as_deref() else {
         return told(args, &campaign, &formats, baseline, None).map(|(exit, _)| exit);
     };

@@ -74,7 +74,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         return machine::examine();
     }
     let designs = args.programs.and(&args.design)?;
-    let scenarios = choose::chosen(&args.scenario, args.suite.as_deref(), &args.set)?;
+    let scenarios = choose::scenarios(&args.scenario, args.suite.as_deref(), &args.set)?;
     choose::fit_workers(&designs, &args.set)?;
     let cases = cases(&designs, &scenarios, &args.seeds);
     if args.digests {

@@ -10,7 +10,7 @@ use picklock_model::text::nearest;
 
 use super::args::Look;
 use super::exit::{Exit, Failure};
-use super::{progress, screen};
+use super::{format, progress, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -44,8 +44,7 @@ const FORMATS: [&str; 3] = ["text", "markdown", "json"];
 
 pub(crate) fn experiment(args: &ExperimentArgs) -> Result<Exit, Failure> {
     if !FORMATS.contains(&args.format.as_str()) {
-        let message = format!("there is no format `{}`; there are {}", args.format, FORMATS.join(", "));
-        return Err(Failure::Input(message));
+        return Err(format::unknown(&args.format, "", &FORMATS));
     }
     let chosen = chosen(args)?;
     if chosen.is_empty() {

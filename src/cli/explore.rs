@@ -13,7 +13,7 @@ use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
 use picklock_reports::{explored, timeline};
 use picklock_scenarios::faults::{self, AtSite};
-use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::scenario::{Scenario, set_each};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
@@ -21,7 +21,7 @@ use picklock_sim::span::Span;
 use super::args::{Look, seeds, time};
 use super::exit::{Exit, Failure};
 use super::programs::Programs;
-use super::{choose, progress, screen};
+use super::{choose, format, progress, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -92,11 +92,7 @@ const FORMATS: [&str; 4] = ["text", "markdown", "json", "figures"];
 
 pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     if !FORMATS.contains(&args.format.as_str()) {
-        return Err(Failure::Input(format!(
-            "there is no format `{}` for explorations; there are {}",
-            args.format,
-            FORMATS.join(", ")
-        )));
+        return Err(format::unknown(&args.format, " for explorations", &FORMATS));
     }
     let scenario = scenario(args)?;
     let designs = args.programs.explored_and(&args.design)?;
@@ -144,9 +140,9 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
 fn scenario(args: &ExploreArgs) -> Result<Scenario, Failure> {
     let mut scenarios = [choose::named(&choose::suite(args.suite.as_deref())?, &args.scenario)?];
     if args.held.is_some() {
-        choose::set(&mut scenarios, &HELD.map(str::to_owned))?;
+        set_each(&mut scenarios, &HELD.map(str::to_owned)).map_err(Failure::input)?;
     }
-    choose::set(&mut scenarios, &args.set)?;
+    set_each(&mut scenarios, &args.set).map_err(Failure::input)?;
     let [scenario] = scenarios;
     Ok(scenario)
 }

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use clap::Args;
 use picklock_judge::recorded;
-use picklock_model::text::nearest;
 use picklock_reports::judged;
 
 use super::args::{Look, time};
 use super::exit::{Exit, Failure};
-use super::screen;
+use super::{format, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -41,13 +40,7 @@ pub(crate) struct JudgeArgs {
 pub(crate) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
     let format = judged::ALL.iter().find(|format| format.name == args.format).ok_or_else(|| {
         let names: Vec<&str> = judged::ALL.iter().map(|format| format.name).collect();
-        let near = nearest(&args.format, names.iter().copied());
-        let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-        Failure::Input(format!(
-            "there is no format `{}` for a judgement{hint}; there are {}",
-            args.format,
-            names.join(", ")
-        ))
+        format::unknown(&args.format, " for a judgement", &names)
     })?;
     let name = args.file.display();
     let input = |error: &dyn std::fmt::Display| Failure::Input(format!("{name}: cannot be read: {error}"));

@@ -10,6 +10,7 @@ mod doctor;
 mod exit;
 mod experiment;
 mod explore;
+mod format;
 mod invocation;
 mod judge;
 mod list;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use picklock_campaign::campaign::{Campaign, Judged, Observer, RanOut};
+use picklock_campaign::campaign::{Campaign, Failed, Judged, Observer, RanOut};
 use picklock_reports::compare::{Made, Pairs};
 
 /// Passes everything on, and pairs what is judged.
@@ -57,6 +57,10 @@ impl Observer for Pairing<'_> {
         if Some(&others.len()) == self.designs.get(judged.scenario) {
             open.remove(&seed);
         }
+    }
+
+    fn failed(&self, failed: &Failed<'_>) {
+        self.next.failed(failed);
     }
 
     fn telling(&self, violations: u64) {

@@ -19,13 +19,13 @@ use picklock_model::text::nearest;
 use picklock_reports::json::{Run, run_json};
 use picklock_reports::timeline::{self, Detail};
 use picklock_reports::{Format, html, single};
-use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::scenario::{Scenario, set_each};
 use picklock_sim::design::{Design, Part};
 use picklock_sim::engine::Engine;
 
 use super::args::{Look, SHRINK_BUDGET, engine, time};
 use super::exit::{Exit, Failure};
-use super::{choose, run, screen};
+use super::{choose, format, run, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -95,13 +95,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
     if other.is_none() && !FORMATS.contains(&args.format.as_str()) {
         let known = FORMATS.into_iter().chain(single::ALL.iter().map(|format| format.name));
         let known: Vec<&str> = known.collect();
-        let near = nearest(&args.format, known.iter().copied());
-        let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-        return Err(Failure::Input(format!(
-            "there is no format `{}` for one run{hint}; there are {}",
-            args.format,
-            known.join(", ")
-        )));
+        return Err(format::unknown(&args.format, " for one run", &known));
     }
     if args.full && ["html", "svg"].contains(&args.format.as_str()) {
         let message = format!("{} shows what belongs to the story: --full goes with text", args.format);
@@ -133,7 +127,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     })?;
     let asked = quoted(scenario);
     let mut scenarios = [choose::named(&choose::suite(args.suite.as_deref())?, scenario)?];
-    choose::set(&mut scenarios, &args.set)?;
+    set_each(&mut scenarios, &args.set).map_err(Failure::input)?;
     let [scenario] = scenarios;
     let chosen = choose::design(design)?;
     choose::fit_workers(std::slice::from_ref(&chosen), &args.set)?;

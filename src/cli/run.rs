@@ -13,23 +13,22 @@ use clap::Args;
 use picklock_campaign::allow::AllowedViolations;
 use picklock_campaign::campaign::journal::{FILE, Journal, Part};
 use picklock_campaign::campaign::shard::Shard;
-use picklock_campaign::campaign::{Campaign, RealServers, quoted};
+use picklock_campaign::campaign::{Campaign, RealServers, Reported, quoted};
 use picklock_campaign::expect::Expectations;
 use picklock_campaign::explore::exhausted::Figures;
 use picklock_campaign::summary::{Cell, Summary};
-use picklock_model::text::nearest;
 use picklock_programs::servers;
 use picklock_reports::kept::Results;
 use picklock_reports::{Format, Style, brief, markdown};
 use picklock_scenarios::scenario::Scenario;
-use picklock_sim::design::Design;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::args::{CONFIRMING, EXPECTED, IN_PARTS, REPORT, SHRINK_BUDGET, time};
+use super::choose::Chosen;
 use super::exit::{Exit, Failure};
 use super::selection::Selection;
 use super::store::{Kind, Live, Run};
-use super::{choose, invocation, progress, screen, shards, store};
+use super::{choose, format, invocation, progress, screen, shards, store};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -101,14 +100,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 
 /// Makes the runs of a shard, for `picklock merge`.
 fn part(args: &RunArgs, shard: Shard, out: &Path, asked: Vec<String>) -> Result<Exit, Failure> {
-    let campaign = Campaign { shard: Some(shard), ..campaign(&args.selection)? };
+    let campaign = Campaign { shard: Some(shard), ..campaign(&args.selection, args.selection.chosen()?) };
     let command = invocation::command(&asked);
     let store = store::Asked { out, kind: Kind::Shard, command: &command, shard: Some(shard) };
     let (run, journal) = store::journalled(store, &campaign, asked, args.resume)?;
     run.keep(|run| {
         let mut interrupted = false;
         let (runs, violated) = make_with(&campaign, Some(run.live()), |stop, bar| {
-            let made = campaign.make(&journal, stop, bar);
+            let made = campaign.make_part(&journal, stop, bar);
             interrupted = stop.load(Ordering::Relaxed);
             Ok(made?)
         })?;
@@ -128,10 +127,13 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     let selection = &args.selection;
     let formats = formats(selection, picklock_reports::ALL)?;
     let expectations = expectations(args)?;
-    let mut campaign = Campaign { command: command.clone(), ..campaign(selection)? };
-    let allowed_violations = allowed_violations(args, &campaign.scenarios)?;
+    let chosen = selection.chosen()?;
+    let allowed_violations = allowed_violations(args, &chosen)?;
+    let mut campaign = Campaign { command: command.clone(), ..campaign(selection, chosen) };
     let expectations = match &allowed_violations {
-        Some(allowed_violations) => Some(allowed(allowed_violations, &campaign)),
+        Some(allowed_violations) => {
+            Some(allowed_violations.expectations(&campaign.designs, &campaign.scenarios))
+        }
         None => expectations,
     };
     campaign.fail_fast = args.fail_fast;
@@ -146,11 +148,16 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
         || selection.out.is_some()
         || formats.iter().any(|format| format.name != "text")
         || campaign.cells() <= brief::FEW;
-    campaign.thorough =
+    let thorough =
         args.confirm_all || (tells && !args.no_confirm && args.allow.is_none() && is_choice(selection));
+    campaign.reported = match selection.out {
+        _ if thorough => Reported::All,
+        Some(_) => Reported::Representative,
+        None => Reported::Unexpected,
+    };
     campaign.expectations = expectations.as_ref();
     let figures = args.explored.as_deref().map(Figures::load).transpose().map_err(Failure::input)?;
-    if selection.out.is_some() && !campaign.thorough {
+    if campaign.reported == Reported::Representative {
         // Who does not listen on standard error is not told.
         let _ = writeln!(
             io::stderr().lock(),
@@ -272,27 +279,18 @@ fn is_choice(selection: &Selection) -> bool {
 }
 
 /// The campaign that a selection asks for, without expectations.
-pub(crate) fn campaign(selection: &Selection) -> Result<Campaign<'_>, Failure> {
+pub(crate) fn campaign(selection: &Selection, chosen: Chosen) -> Campaign<'_> {
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let (designs, scenarios) = (selection.programs.and(&selection.design)?, selection.scenarios()?);
-    choose::fit_workers(&designs, &selection.set)?;
-    let unset = choose::chosen(&selection.scenario, selection.suite.as_deref(), &[])?;
-    let scaled = choose::scaled(&scenarios, &unset, &selection.set);
-    for note in choose::overruled(&designs, &selection.set).into_iter().chain(scaled) {
-        // Who does not listen on standard error is not told.
-        let _ = writeln!(io::stderr().lock(), "picklock: note: {note}");
-    }
-    Ok(Campaign {
+    Campaign {
         engine: selection.engine,
         jobs: selection.jobs.unwrap_or(cores),
         budget: selection.budget,
-        tell: true,
         others: choose::defaults(),
         files: files(selection),
         replay_args: replay_args(selection),
         command: invocation::command(&invocation::deciding()),
-        ..Campaign::new(designs, scenarios, seeds(selection))
-    })
+        ..Campaign::new(chosen.designs, chosen.scenarios, seeds(selection))
+    }
 }
 
 /// A budget alone means as many seeds as it has room for.
@@ -333,10 +331,8 @@ pub(crate) fn formats<Results>(
     let mut formats: Vec<&'static Format<Results>> = Vec::new();
     for name in &selection.format {
         let found = all.iter().find(|format| format.name == name).ok_or_else(|| {
-            let near = nearest(name, all.iter().map(|format| format.name));
-            let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
             let names: Vec<&str> = all.iter().map(|format| format.name).collect();
-            Failure::Input(format!("there is no format `{name}`{hint}; there are {}", names.join(", ")))
+            format::unknown(name, "", &names)
         })?;
         if formats.iter().all(|format| format.name != found.name) {
             formats.push(found);
@@ -406,23 +402,12 @@ fn expectations(args: &RunArgs) -> Result<Option<Expectations>, Failure> {
 }
 
 /// What may be violated under the scenarios that there are.
-fn allowed_violations(args: &RunArgs, scenarios: &[Scenario]) -> Result<Option<AllowedViolations>, Failure> {
+fn allowed_violations(args: &RunArgs, chosen: &Chosen) -> Result<Option<AllowedViolations>, Failure> {
     let Some(file) = &args.allow else { return Ok(None) };
-    let suite = choose::suite(args.selection.suite.as_deref())?;
-    let mut known: Vec<&str> = scenarios.iter().chain(&suite).map(Scenario::name).collect();
+    let mut known: Vec<&str> = chosen.scenarios.iter().chain(&chosen.suite).map(Scenario::name).collect();
     known.sort_unstable();
     known.dedup();
     AllowedViolations::load(file, &known).map(Some).map_err(Failure::input)
-}
-
-/// What is allowed, as what is expected of every design that is run.
-fn allowed(allowed_violations: &AllowedViolations, campaign: &Campaign<'_>) -> Expectations {
-    let under = |scenario: &Scenario| (scenario.name().to_owned(), allowed_violations.under(scenario.name()));
-    let each = |design: &Design| {
-        let name = design.name.to_string();
-        campaign.scenarios.iter().map(under).map(move |(scenario, may)| (name.clone(), scenario, may))
-    };
-    campaign.designs.iter().flat_map(each).collect()
 }
 
 /// What the results mean for whoever called.

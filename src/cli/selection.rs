@@ -1,16 +1,17 @@
 //! Which runs are made.
 
+use std::io::{self, Write as _};
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::scenario::set_each;
 use picklock_sim::engine::Engine;
 
 use super::args::{HOW_MANY, Look, REPORT, WHAT, engine, seeds, time};
-use super::choose;
+use super::choose::{self, Chosen};
 use super::exit::Failure;
 use super::programs::Programs;
 
@@ -57,8 +58,19 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// The scenarios asked for, with what is set from outside; the whole suite if none is named.
-    pub(crate) fn scenarios(&self) -> Result<Vec<Scenario>, Failure> {
-        choose::chosen(&self.scenario, self.suite.as_deref(), &self.set)
+    /// The designs and scenarios asked for, with what is set from outside; all designs, and the whole suite, if none is named.
+    pub(crate) fn chosen(&self) -> Result<Chosen, Failure> {
+        let designs = self.programs.and(&self.design)?;
+        let suite = choose::suite(self.suite.as_deref())?;
+        let unset = choose::of_suite(&suite, &self.scenario)?;
+        let mut scenarios = unset.clone();
+        set_each(&mut scenarios, &self.set).map_err(Failure::input)?;
+        choose::fit_workers(&designs, &self.set)?;
+        let scaled = choose::scaled(&scenarios, &unset, &self.set);
+        for note in choose::overruled(&designs, &self.set).into_iter().chain(scaled) {
+            // Who does not listen on standard error is not told.
+            let _ = writeln!(io::stderr().lock(), "picklock: note: {note}");
+        }
+        Ok(Chosen { designs, scenarios, suite })
     }
 }

@@ -3,7 +3,7 @@
 use picklock_campaign::allow::AllowedViolations;
 use picklock_model::text::nearest;
 use picklock_scenarios::faults::{self, AtSite};
-use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::scenario::{Scenario, set_each};
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::store::StoreParams;
@@ -22,7 +22,7 @@ pub(super) fn scenarios(
         [] => suite,
         asked => asked.iter().map(|asked| one(&suite, asked, &stores)).collect::<Result<_, _>>()?,
     };
-    set(&mut scenarios, settings)?;
+    set_each(&mut scenarios, settings)?;
     Ok(scenarios)
 }
 
@@ -30,7 +30,7 @@ pub(super) fn scenarios(
 pub(super) fn calm(gate: &Gate) -> Result<Scenario, GateError> {
     let mut scenario = one(&[], &Asked::Named("calm".to_owned()), &stores(&gate.design))?;
     // What it does not have was found at one of the others, or told as a mistake.
-    let known: Vec<&String> = gate.settings.iter().filter(|setting| knows(&scenario, setting)).collect();
+    let known: Vec<&String> = gate.settings.iter().filter(|setting| scenario.knows(setting)).collect();
     scenario.set_all(&known)?;
     Ok(scenario)
 }
@@ -96,29 +96,4 @@ fn one(suite: &[Scenario], asked: &Asked, stores: &[StoreParams]) -> Result<Scen
             known: suite.iter().map(|scenario| scenario.name().to_owned()).collect(),
         }),
     }
-}
-
-/// Sets parameters on all scenarios that have them. One that no scenario has is an error.
-fn set(scenarios: &mut [Scenario], settings: &[String]) -> Result<(), GateError> {
-    for setting in settings {
-        if !scenarios.iter().any(|scenario| knows(scenario, setting))
-            && let Some(first) = scenarios.first_mut()
-        {
-            return Ok(first.set(setting)?);
-        }
-    }
-    for scenario in scenarios {
-        let known: Vec<&String> = settings.iter().filter(|setting| knows(scenario, setting)).collect();
-        scenario.set_all(&known)?;
-    }
-    Ok(())
-}
-
-fn knows(scenario: &Scenario, setting: &str) -> bool {
-    let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
-    scenario.settable().iter().any(|settable| {
-        let own = settable.param.name;
-        name == own
-            || name.split_once('.').is_some_and(|(group, name)| group == settable.group && name == own)
-    })
 }

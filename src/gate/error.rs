@@ -161,11 +161,11 @@ const LOOK: &str =
     "What it said, and from where with RUST_BACKTRACE=1, stands in the output of the test, above this.";
 
 impl GateError {
-    /// An error of a run of `scenario`.
-    pub(super) fn of(error: CheckError, design: &str, scenario: &str) -> GateError {
+    /// An error of a run of `scenario`, with its panic as it was seen; if absent, this thread has made the run.
+    pub(super) fn of(error: CheckError, design: &str, scenario: &str, seen: Option<Seen>) -> GateError {
         match error {
             CheckError::Panicked(Panicked { seed, message, .. }) => {
-                let Seen { place, kind } = panics::last(&message);
+                let Seen { place, kind } = seen.unwrap_or_else(|| panics::last(&message));
                 let (place, remedy) =
                     (place.map(String::into_boxed_str), kind.map_or(LOOK, |kind| kind.remedy));
                 let (design, scenario) = (design.to_owned(), scenario.to_owned());

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use picklock_campaign::allow::AllowedViolations;
 use picklock_campaign::explore::{self, Explored, Kind, Request, Site};
+use picklock_campaign::patience::Patience;
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Expected, Violation};
 use picklock_campaign::{ablation, check, files, shrink, tell};
@@ -16,9 +17,8 @@ use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
-use super::budget::Share;
 use super::heart::Heart;
-use super::tell::{out, replay_line};
+use super::repro::{out, replay_line};
 use super::{Gate, GateError, Verdict, choose};
 
 /// What the cells are called: this, and the kind of fault.
@@ -78,7 +78,7 @@ pub(super) fn all(
     gate: &Gate,
     hits: &[&'static AtSite],
     heart: &Heart,
-    share: Share,
+    time: &Patience,
 ) -> Result<Exploration, GateError> {
     heart.at("single sites");
     let scenario = choose::calm(gate)?;
@@ -88,12 +88,12 @@ pub(super) fn all(
     let stop = AtomicBool::new(false);
     let progress = |_, violates| {
         heart.ran(violates);
-        if share.is_over() {
+        if time.is_over() {
             stop.store(true, Ordering::Relaxed);
         }
     };
     let found = explore::explore(&request(gate, &design, &scenario, hits), &stop, &progress)
-        .map_err(|error| GateError::of(error, &design.name, "calm, explored"))?;
+        .map_err(|error| GateError::of(error, &design.name, "calm, explored", None))?;
     Ok(Exploration { design, scenario, hits: hits.to_vec(), found })
 }
 
@@ -177,7 +177,7 @@ fn of_kind(
 /// The run of one site, reduced, confirmed and kept.
 fn told(gate: &Gate, placed: &Exploration, place: &Site, invariant: &str) -> Result<Violation, GateError> {
     let name = format!("{PREFIX}{}", place.fault);
-    let failed = |error| GateError::of(error, &gate.design.name, &name);
+    let failed = |error| GateError::of(error, &gate.design.name, &name, None);
     let hit = faults::at_site_named(place.fault).map(|hit| (hit, place.number));
     let places: Vec<(&'static AtSite, usize)> = hit.into_iter().collect();
     let Ok(whole) = explore::again(&placed.request(gate), place.seed, &places).map_err(failed)? else {
@@ -186,9 +186,7 @@ fn told(gate: &Gate, placed: &Exploration, place: &Site, invariant: &str) -> Res
     let design = &placed.design;
     let small = shrink::shrink(Engine::Event, design, &whole.plan, invariant);
     let run = check::check(check::Options::from(Engine::Event).with_wire(), design, small).map_err(failed)?;
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    let file: String = gate.design.name.chars().map(plain).collect();
-    let file = out(gate).join("repro").join(format!("{file}.{name}.{invariant}.json"));
+    let file = files::repro(&out(gate), &gate.design.name, &name, invariant);
     let kept: ReproFile = tell::repro(design, &name, Engine::Event, &run);
     files::write_whole(&file, &kept.to_text())
         .map_err(|source| GateError::Tell(tell::TellError::Write { path: file.clone(), source }))?;

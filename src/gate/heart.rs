@@ -2,22 +2,31 @@
 //!
 //! It goes past what captures the output of tests: a line that is shown when the test is over is of no use.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use picklock_campaign::campaign::{Failed, Judged, Observer};
+use picklock_campaign::check::CheckError;
+use picklock_sim::run::Panicked;
+
+use super::panics::{self, Seen};
+
 /// As often as `picklock run` prints one where there is no terminal.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// How far a gate is.
+/// How far a gate is, and the panics that were seen on its threads.
 #[derive(Default)]
 pub(super) struct Heart {
     design: String,
     at: Mutex<String>,
     runs: AtomicU64,
     violating: AtomicU64,
+    /// By scenario and seed.
+    panics: Mutex<BTreeMap<(String, u64), Seen>>,
 }
 
 impl Heart {
@@ -32,6 +41,12 @@ impl Heart {
         self.violating.fetch_add(u64::from(violates), Ordering::Relaxed);
     }
 
+    /// The panic that a run of a scenario ended in, as it was seen where it happened.
+    pub(super) fn panic(&self, scenario: &str, error: &CheckError) -> Option<Seen> {
+        let CheckError::Panicked(Panicked { seed, .. }) = error else { return None };
+        self.panics.lock().unwrap_or_else(PoisonError::into_inner).remove(&(scenario.to_owned(), *seed))
+    }
+
     fn line(&self, elapsed: Duration) -> String {
         let at = self.at.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (runs, violating) = (self.runs.load(Ordering::Relaxed), self.violating.load(Ordering::Relaxed));
@@ -41,6 +56,25 @@ impl Heart {
             elapsed.as_secs()
         )
     }
+}
+
+impl Observer for Heart {
+    /// Runs are counted as they are judged.
+    fn ran(&self, _: u64) {}
+
+    fn judged(&self, judged: &Judged<'_>) {
+        Heart::ran(self, judged.run.violations().next().is_some());
+    }
+
+    fn failed(&self, failed: &Failed<'_>) {
+        let CheckError::Panicked(Panicked { message, .. }) = failed.error else { return };
+        let run = (failed.scenario.to_owned(), failed.seed.0);
+        self.panics.lock().unwrap_or_else(PoisonError::into_inner).insert(run, panics::last(message));
+    }
+
+    fn telling(&self, _: u64) {}
+
+    fn told(&self) {}
 }
 
 /// Does some work on this design and says every ten seconds how far it is.

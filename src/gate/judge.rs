@@ -1,14 +1,12 @@
 //! The order in which a gate goes about it: what was kept, the scenarios, every single site; then what is told of it.
 
-use picklock_campaign::allow::AllowedViolations;
-use picklock_campaign::summary::Cell;
-use picklock_campaign::tally::Tally;
-use picklock_scenarios::scenario::Scenario;
+use std::sync::atomic::AtomicBool;
 
-use super::budget::Budget;
+use picklock_campaign::patience::Patience;
+
 use super::heart::beating;
 use super::unmade::Unmade;
-use super::{Gate, GateError, Verdict, choose, explore, kept, panics, runs, tell};
+use super::{Gate, GateError, Verdict, campaign, choose, explore, kept, panics, repro};
 
 /// How much is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,8 +29,14 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
     let allowed_violations = choose::allowed_violations(gate, &scenarios)?;
     let unmade = Unmade::default();
     let gate = &Gate { design: unmade.watching(&gate.design), ..gate.clone() };
+    let expected = allowed_violations.as_ref().map(|allowed_violations| {
+        allowed_violations.expectations(std::slice::from_ref(&gate.design), &scenarios)
+    });
+    let out = repro::out(gate);
+    let campaign = campaign::of(gate, scenarios, expected.as_ref(), &out);
     let mut verdict = Verdict::new(gate.said(), !gate.asked.is_empty());
     beating(&gate.design.name, |heart| {
+        let failed = |error| campaign::failed(&campaign, error, heart);
         heart.at("kept runs");
         verdict.keeping(kept::directory(gate));
         kept::all(gate, allowed_violations.as_ref(), &mut verdict)?;
@@ -40,27 +44,21 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
             verdict.note("No other run was made, as a kept one still violates something.".to_owned());
             return Ok(());
         }
-        let explored = usize::from(hits.is_some());
-        let mut budget = Budget::new(gate.budget, scenarios.len() + explored);
-        let mut tallies = Vec::new();
-        for scenario in &scenarios {
-            heart.at(format!("scenario `{}`", scenario.name()));
-            let made = scenario
-                .applies(&gate.design)
-                .map(|design| runs::all(gate, &design, scenario, heart, budget.share()));
-            tallies.push(made);
-        }
+        let (time, never) = (Patience::of(gate.budget), AtomicBool::new(false));
+        heart.at("scenarios");
+        let made = campaign.make(&never, heart).map_err(failed)?;
         let placed = match &hits {
-            Some(hits) => Some(explore::all(gate, hits, heart, budget.share())?),
+            Some(hits) => Some(explore::all(gate, hits, heart, &time)?),
             None => None,
         };
-        for (scenario, tally) in scenarios.iter().zip(tallies) {
-            heart.at(format!("telling what was found under `{}`", scenario.name()));
-            let tally = tally.map_or_else(|why| Ok(Err(why)), |made| made.map(Ok))?;
-            verdict.add(cell(gate, scenario, allowed_violations.as_ref(), tally)?);
+        heart.at("reducing what was found under the scenarios");
+        let summary = campaign.report(&made, &never, heart).map_err(failed)?;
+        for mut cell in summary.cells {
+            cell.violations.values_mut().for_each(repro::in_code);
+            verdict.add(cell);
         }
         if let Some(placed) = placed {
-            heart.at("telling what was found by exploring");
+            heart.at("reducing what was found by exploring");
             explore::tell(gate, &placed, allowed_violations.as_ref(), &mut verdict)?;
         }
         Ok::<(), GateError>(())
@@ -75,20 +73,4 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
         verdict.note(why);
     }
     Ok(verdict)
-}
-
-fn cell(
-    gate: &Gate,
-    scenario: &Scenario,
-    allowed_violations: Option<&AllowedViolations>,
-    tally: Result<Tally, String>,
-) -> Result<Cell, GateError> {
-    let expected = allowed_violations.map(|allowed_violations| allowed_violations.under(scenario.name()));
-    match tally {
-        Ok(tally) => tell::cell(gate, scenario, &tally, expected),
-        Err(why) => {
-            let nothing = tell::cell(gate, scenario, &Tally::default(), None)?;
-            Ok(Cell { skipped: Some(why), ..nothing })
-        }
-    }
 }

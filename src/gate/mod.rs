@@ -1,7 +1,7 @@
 //! The gate: a lock of one's own against scenarios, as a test that passes or fails.
 //!
-//! It makes the runs that `picklock run` makes and is stricter with the lock. A run that violates something is made
-//! twice, and so are the first runs of every scenario: a lock that reads time or takes randomness past its [`Host`] gives
+//! It is the campaign that `picklock run` makes and is stricter with the lock. A run that violates something is made
+//! twice, and so are the first runs of every scenario and a sample of the others: a lock that reads time or takes randomness past its [`Host`] gives
 //! itself away by the difference, and is told so instead of being judged. A scenario in which no run exercised
 //! anything fails, too.
 //!
@@ -22,7 +22,7 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
 
-mod budget;
+mod campaign;
 mod choose;
 mod error;
 mod explore;
@@ -31,8 +31,7 @@ mod judge;
 mod kept;
 mod panics;
 mod replay;
-mod runs;
-mod tell;
+mod repro;
 mod unmade;
 mod verdict;
 
@@ -247,8 +246,9 @@ impl Gate {
         self
     }
 
-    /// Begins no further runs after this long, shared among the scenarios. Without [`seeds`](Gate::seeds) it makes as many runs
-    /// as there is time for. What was violated is reduced and told after that.
+    /// Begins no further seeds after this long. All scenarios are run with the same seeds, one seed after the other, and an
+    /// exploration has the share of one scenario, and what these leave. Without [`seeds`](Gate::seeds) it makes as many runs as
+    /// there is time for. What was violated is reduced and told after that.
     pub fn budget(mut self, budget: Duration) -> Gate {
         self.budget = Some(budget);
         self

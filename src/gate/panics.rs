@@ -8,6 +8,8 @@ use std::panic::{self, PanicHookInfo};
 use std::path::Path;
 use std::sync::Once;
 
+use picklock_sim::run::is_under_way;
+
 /// A panic as it was seen where it happened.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
@@ -97,8 +99,6 @@ const IO: &str = "IO is disabled";
 const REACTOR: &str = "there is no reactor running";
 
 thread_local! {
-    /// Whether this thread runs code under test.
-    static WATCHED: Cell<bool> = const { Cell::new(false) };
     /// What panicked last.
     static LAST: RefCell<Option<Seen>> = const { RefCell::new(None) };
     /// Whether this thread is about to fail on purpose.
@@ -116,14 +116,6 @@ pub(super) fn install() {
             }
         }));
     });
-}
-
-/// Runs code under test; [`last`] then says what it panicked of.
-pub(super) fn watched<T>(run: impl FnOnce() -> T) -> T {
-    WATCHED.set(true);
-    let done = run();
-    WATCHED.set(false);
-    done
 }
 
 /// The last panic of this thread's code under test, with this message.
@@ -148,7 +140,7 @@ fn is_told(info: &PanicHookInfo<'_>) -> bool {
         eprintln!("\nthread '{name}' failed{place}:\n{}", info.payload_as_str().unwrap_or_default());
         return true;
     }
-    if !WATCHED.get() {
+    if !is_under_way() {
         return false;
     }
     let frames = std::cell::OnceCell::new();

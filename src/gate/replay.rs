@@ -4,18 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use picklock_campaign::allow::AllowedViolations;
-use picklock_campaign::check::{self, CheckError, Checked};
+use picklock_campaign::check::{CheckError, Checked};
 use picklock_campaign::story::Story;
-use picklock_campaign::summary::{Cell, Violation};
+use picklock_campaign::summary::Cell;
 use picklock_campaign::tally::Tally;
-use picklock_campaign::{ablation, tell};
+use picklock_campaign::{ablation, doctor, tell};
 use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
+use picklock_reports::{Style, examined};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
 use super::error::FileError;
-use super::tell::{counted, replay_line};
-use super::{GateError, Verdict, panics, runs};
+use super::repro::replay_line;
+use super::{GateError, Verdict, panics};
 
 /// Makes the run in a repro file again, the file that a [`Gate`](crate::Gate) wrote about a violation. Printed, the verdict
 /// tells the run; a lock that was mended since can be held to it with [`Verdict::assert_holds`], which fails as well
@@ -70,16 +71,17 @@ fn again(design: &Design, file: &Path) -> Result<Again, GateError> {
     let mut design = design.clone();
     design.topology.replicated |= repro.replicated;
     design.admits(&repro.plan).map_err(|error| bad(FileError::ReproFile(error.into())))?;
-    let run = || {
-        panics::watched(|| {
-            check::check(check::Options::from(engine).with_wire(), &design, repro.plan.clone())
-        })
-        .map_err(|error| match error {
-            CheckError::Workload(_) => bad(FileError::Unknown(error.to_string())),
-            error @ CheckError::Panicked(_) => GateError::of(error, &design.name, &repro.scenario),
-        })
-    };
-    let run = runs::same(engine, &design, &repro.scenario, [run()?, run()?])?;
+    let scenario = &repro.scenario;
+    let runs = doctor::twice(engine, &design, &repro.plan).map_err(|error| match error {
+        CheckError::Workload(_) => bad(FileError::Unknown(error.to_string())),
+        error @ CheckError::Panicked(_) => GateError::of(error, &design.name, scenario, None),
+    })?;
+    let run = doctor::the_same(&design, runs).map_err(|parts| GateError::Stray {
+        design: design.name.to_string(),
+        scenario: scenario.clone(),
+        seed: repro.plan.seed.0,
+        difference: examined::difference(&parts, &Style::default()),
+    })?;
     Ok(Again { repro, design, engine, run })
 }
 
@@ -119,12 +121,9 @@ impl Again {
         tally.add(run);
         let expected = allowed_violations
             .map(|allowed_violations| super::explore::allowed(allowed_violations, &self.repro.scenario));
-        let mut cell = counted(design, name, self.engine, &tally, expected);
-        for violated in run.violated() {
-            let replay = replay_line(file);
-            let violation =
-                Violation { runs: 1, first_seed: run.plan.seed.0, replay, ..Violation::default() };
-            cell.violations.insert(violated, violation);
+        let mut cell = tally.cell(&design.name, name, self.engine, expected);
+        for violation in cell.violations.values_mut() {
+            violation.replay = replay_line(file);
         }
         let first = run.violations().map(|(invariant, _)| invariant.name).find(|name| !cell.allows(name));
         if let Some(violation) = first.and_then(|first| cell.violations.get_mut(first)) {

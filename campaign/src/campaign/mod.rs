@@ -10,39 +10,44 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use picklock_model::seed::Seed;
-
-use self::blocks::{Block, Blocks};
+use self::blocks::Blocks;
+use self::failure::{Failure, Place};
 use self::journal::{Batch, Journal, Part};
 use self::keeps::{Keeps, Nowhere};
+use self::making::Making;
 use self::over::{Over, Pace};
 use self::parallel::in_parallel;
 use self::request::Pairing;
 use crate::about::About;
-use crate::check::ProbeRuns;
-use crate::doctor;
 use crate::summary::{Cell, SCHEMA, Summary};
 use crate::tally::Tally;
 use crate::tell;
 
 mod blocks;
 mod error;
+mod failure;
 pub mod journal;
 mod keeps;
+mod making;
 pub(crate) mod observer;
 pub(crate) mod over;
 pub(crate) mod parallel;
+mod repeated;
 pub(crate) mod request;
 pub mod shard;
 #[cfg(test)]
 mod tests;
 
 pub use self::error::{CampaignError, PartError};
-pub use self::observer::{Judged, Observer, RanOut, Silent};
-pub use self::request::{Campaign, RealServers, quoted};
+pub use self::observer::{Failed, Judged, Observer, RanOut, Silent};
+pub use self::repeated::Repeated;
+pub use self::request::{Campaign, RealServers, Reported, quoted};
 
-/// Of so many seeds the runs of one are made twice: what is not the same then cannot be replayed.
-const DOUBLED: u64 = 64;
+/// The runs of a campaign, added up cell by cell.
+pub struct Made {
+    tallies: Vec<Tally>,
+    partial: bool,
+}
 
 impl Campaign<'_> {
     /// Makes the runs and tells the violations. When `stop` becomes true, ends early with what there is.
@@ -50,8 +55,29 @@ impl Campaign<'_> {
     /// # Errors
     /// When code of a design panics, or a repro file cannot be written.
     pub fn run(&self, stop: &AtomicBool, observer: &dyn Observer) -> Result<Summary, CampaignError> {
+        self.report(&self.make(stop, observer)?, stop, observer)
+    }
+
+    /// Makes the runs alone, for whoever has more to do before [`Campaign::report`].
+    ///
+    /// # Errors
+    /// When code of a design panics.
+    pub fn make(&self, stop: &AtomicBool, observer: &dyn Observer) -> Result<Made, CampaignError> {
         let tallies = self.make_runs(&self.pairings(), &Nowhere, stop, observer)?;
-        self.told(&tallies, stop.load(Ordering::Relaxed), stop, observer)
+        Ok(Made { tallies, partial: stop.load(Ordering::Relaxed) })
+    }
+
+    /// Reduces, confirms and saves the violations of runs that were made.
+    ///
+    /// # Errors
+    /// When a run cannot be made again, or a repro file cannot be written.
+    pub fn report(
+        &self,
+        made: &Made,
+        stop: &AtomicBool,
+        observer: &dyn Observer,
+    ) -> Result<Summary, CampaignError> {
+        self.told(&made.tallies, made.partial, stop, observer)
     }
 
     /// The same with only those runs that the journal does not have; they are kept there.
@@ -73,7 +99,7 @@ impl Campaign<'_> {
     ///
     /// # Errors
     /// When code of a design panics, or the journal cannot be written.
-    pub fn make(
+    pub fn make_part(
         &self,
         journal: &Journal,
         stop: &AtomicBool,
@@ -109,7 +135,7 @@ impl Campaign<'_> {
         let pairings = self.pairings();
         let mut cells: Vec<Cell> =
             pairings.iter().zip(tallies).map(|(pairing, tally)| self.cell(pairing, tally)).collect();
-        if self.tell {
+        if self.reported != Reported::Nothing {
             tell::all(self, &pairings, &mut cells, stop, observer)?;
         }
         let about = About::of(&self.designs, &self.scenarios);
@@ -128,105 +154,43 @@ impl Campaign<'_> {
         let wanted = |block: u64, designs: u64| {
             self.shard.is_none_or(|shard| shard.has(block, designs)) && !kept.has(block)
         };
-        let over = Over::new(self.budget, stop);
+        let making = Making {
+            campaign: self,
+            pairings,
+            over: Over::new(self.budget, stop),
+            failure: Failure::none(),
+            observer,
+        };
         let mut all = vec![Tally::default(); pairings.len()];
         for (cell, tally) in kept.before() {
             all[*cell].merge(tally.clone());
         }
         observer.ran(all.iter().map(|tally| tally.runs).sum());
-        let results = Mutex::new((all, None));
+        let results = Mutex::new(all);
         let add = |cells: BTreeMap<usize, Tally>| {
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-            cells.into_iter().for_each(|(cell, tally)| results.0[cell].merge(tally));
+            cells.into_iter().for_each(|(cell, tally)| results[cell].merge(tally));
         };
-        let fail = |error| {
-            results.lock().unwrap_or_else(PoisonError::into_inner).1.get_or_insert(error);
-            over.set();
-        };
+        // What cannot be kept is worse than any run that fails.
+        let unkept = |error| making.failure.add(Place::default(), error);
         in_parallel(self.jobs, || {
             let (mut batch, mut pace) = (Batch::default(), Pace::default());
-            while !over.now()
+            while !making.is_over()
                 && let Some(block) = blocks.take(wanted)
             {
                 let mut cells = BTreeMap::new();
-                match self.make_block(pairings, &block, &mut cells, &over, observer) {
-                    Ok(true) => batch.add(block.number, cells),
-                    Ok(false) => add(cells),
-                    Err(error) => {
-                        add(cells);
-                        fail(error.into());
-                    }
+                match making.block(&block, &mut cells) {
+                    true => batch.add(block.number, cells),
+                    false => add(cells),
                 }
                 if pace.is_due() {
-                    keep(&mut batch, kept, add).unwrap_or_else(fail);
+                    keep(&mut batch, kept, add).unwrap_or_else(unkept);
                 }
             }
-            keep(&mut batch, kept, add).unwrap_or_else(fail);
+            keep(&mut batch, kept, add).unwrap_or_else(unkept);
         });
-        let (tallies, error) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        error.map_or(Ok(tallies), Err)
-    }
-
-    /// Makes the runs of a block. `false` if the campaign was over before its end.
-    fn make_block(
-        &self,
-        pairings: &[Pairing<'_>],
-        block: &Block<'_>,
-        tallies: &mut BTreeMap<usize, Tally>,
-        over: &Over<'_>,
-        observer: &dyn Observer,
-    ) -> Result<bool, CampaignError> {
-        for seed in block.seeds.clone() {
-            if !self.make_seed(pairings, block.cells, seed, tallies, over, observer)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Makes the runs of one seed, which share their probes. When the campaign is over, makes no more and returns `false`.
-    fn make_seed(
-        &self,
-        pairings: &[Pairing<'_>],
-        cells: &[usize],
-        seed: u64,
-        tallies: &mut BTreeMap<usize, Tally>,
-        over: &Over<'_>,
-        observer: &dyn Observer,
-    ) -> Result<bool, CampaignError> {
-        let mut probes = ProbeRuns::default();
-        for &cell in cells {
-            let pairing = &pairings[cell];
-            let Ok(design) = &pairing.design else { continue };
-            if over.interrupted() {
-                return Ok(false);
-            }
-            let failed = |source| CampaignError::Check {
-                design: pairing.name.clone(),
-                scenario: pairing.scenario.name().into(),
-                source,
-            };
-            let checked = probes.check(self.engine, design, pairing.scenario, Seed(seed)).map_err(failed)?;
-            if seed.is_multiple_of(DOUBLED)
-                && let Some(departure) = doctor::made_again(self.engine, design, &checked).map_err(failed)?
-            {
-                let (design, scenario) = (pairing.name.clone(), pairing.scenario.name().into());
-                return Err(CampaignError::NotTheSame { design, scenario, seed, departure });
-            }
-            let tally = tallies.entry(cell).or_default();
-            tally.add(&checked);
-            observer.judged(&Judged {
-                design: &pairing.name,
-                scenario: pairing.scenario.name(),
-                seed: Seed(seed),
-                run: &checked,
-            });
-            observer.ran(1);
-            if self.fail_fast && self.is_failure(pairing, tally) {
-                over.set();
-            }
-        }
-        Ok(true)
+        let Making { failure, .. } = making;
+        failure.into_result(results.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// True if the cell already shows a violation that is not expected.
@@ -245,26 +209,11 @@ impl Campaign<'_> {
         let scenario = pairing.scenario.name();
         let expected = self.expectations.and_then(|all| all.cell(&pairing.name, scenario));
         let expected = expected.filter(|_| pairing.design.is_ok());
-        let met = expected.as_ref().and_then(|expected| tally.met(expected));
-        Cell {
-            design: pairing.name.clone(),
-            scenario: scenario.to_owned(),
-            engine: self.engine.to_string(),
-            runs: tally.runs,
-            unknown: tally.unknown,
-            skipped: pairing.design.as_ref().err().cloned(),
-            not_applicable: if tally.runs == 0 { Vec::new() } else { tally.not_applicable() },
-            violations: (tally.violations.iter())
-                .map(|(invariant, seen)| ((*invariant).to_owned(), tell::untold(self, pairing, *seen)))
-                .collect(),
-            hit_lock: tally.hit_lock,
-            took_effect: tally.took_effect.clone(),
-            exhausted: Vec::new(),
-            expected,
-            met: met.as_ref().map(Result::is_ok),
-            unmet_because: met.and_then(Result::err),
-            metrics: tally.metrics.clone(),
+        let mut cell = tally.cell(&pairing.name, scenario, self.engine, expected);
+        for violation in cell.violations.values_mut() {
+            violation.replay = self.replay_line(pairing, violation.first_seed);
         }
+        Cell { skipped: pairing.design.as_ref().err().cloned(), ..cell }
     }
 }
 

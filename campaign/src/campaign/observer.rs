@@ -2,7 +2,7 @@
 
 use picklock_model::seed::Seed;
 
-use crate::check::Checked;
+use crate::check::{CheckError, Checked};
 
 /// One run of a campaign, as it was judged: what is needed to set it beside the run of another design with the same seed.
 pub struct Judged<'a> {
@@ -14,6 +14,16 @@ pub struct Judged<'a> {
     pub seed: Seed,
     /// The run.
     pub run: &'a Checked,
+}
+
+/// One run that could not be made.
+pub struct Failed<'a> {
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// The seed.
+    pub seed: Seed,
+    /// Why.
+    pub error: &'a CheckError,
 }
 
 /// What was left out when the time for reducing and confirming was over.
@@ -33,6 +43,8 @@ pub trait Observer: Sync {
     fn ran(&self, runs: u64);
     /// One of them was judged so. It is dropped afterwards.
     fn judged(&self, _: &Judged<'_>) {}
+    /// One of them failed, on the thread that calls this. The campaign ends with the earliest failure.
+    fn failed(&self, _: &Failed<'_>) {}
     /// The runs are over and so many violations are about to be reduced and confirmed.
     fn telling(&self, violations: u64);
     /// One of them is done.

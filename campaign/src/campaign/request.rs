@@ -10,8 +10,10 @@ use std::time::Duration;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
+use super::repeated::Repeated;
 use super::shard::Shard;
 use crate::expect::Expectations;
+use crate::files;
 use picklock_scenarios::scenario::Scenario;
 
 /// What is to be run.
@@ -32,9 +34,10 @@ pub struct Campaign<'a> {
     pub shard: Option<Shard>,
     /// Stop at the first violation that is not expected.
     pub fail_fast: bool,
-    /// Tell one run of each distinct violation, reduced if not said otherwise. What an expectation allows is told only if the
-    /// campaign is thorough; if it keeps repro files, one of each design and way of breaking.
-    pub tell: bool,
+    /// The violations of which one run each is told, reduced if not said otherwise.
+    pub reported: Reported,
+    /// The runs that are made twice.
+    pub repeated: Repeated,
     /// Reduce what is told; else it is told as it was found.
     pub shrink: bool,
     /// For how long is reduced and confirmed; without an end if absent.
@@ -43,8 +46,6 @@ pub struct Campaign<'a> {
     pub confirm: bool,
     /// Replay what is told on real servers, too.
     pub real: Option<RealServers>,
-    /// Tell what an expectation allows, too.
-    pub thorough: bool,
     /// Designs on which the plan of what is told is tried as well, where they stand on the same servers.
     pub others: Vec<Design>,
     /// What the cells should show.
@@ -57,6 +58,19 @@ pub struct Campaign<'a> {
     pub replay_args: String,
     /// The command line, for the report.
     pub command: String,
+}
+
+/// Which violations are reduced, confirmed and told; the others are only counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reported {
+    /// None.
+    Nothing,
+    /// Those that no expectation allows, and what is violated under the same seed.
+    Unexpected,
+    /// These, and of the others one for each family of designs and way of breaking: the same invariants under the same seed.
+    Representative,
+    /// All.
+    All,
 }
 
 /// Real servers on which violations are tried as well.
@@ -89,12 +103,12 @@ impl<'a> Campaign<'a> {
             budget: None,
             shard: None,
             fail_fast: false,
-            tell: false,
+            reported: Reported::Nothing,
+            repeated: Repeated::Sample,
             shrink: true,
             shrink_budget: None,
             confirm: false,
             real: None,
-            thorough: false,
             others: Vec::new(),
             expectations: None,
             out: None,
@@ -144,10 +158,7 @@ impl<'a> Campaign<'a> {
 
     /// Where the repro file of a violation is written, if anywhere.
     pub(crate) fn repro_path(&self, pairing: &Pairing<'_>, invariant: &str) -> Option<PathBuf> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        let design: String = pairing.name.chars().map(plain).collect();
-        let file = format!("{design}.{}.{invariant}.json", pairing.scenario.name());
-        self.out.map(|out| out.join("repro").join(file))
+        self.out.map(|out| files::repro(out, &pairing.name, pairing.scenario.name(), invariant))
     }
 }
 

@@ -1,6 +1,10 @@
 //! Campaigns against a lock that grants everything to everybody.
 
+use std::num::NonZero;
+use std::sync::atomic::AtomicU64;
+
 use picklock_model::ids::Key;
+use picklock_model::seed::Seed;
 use picklock_sim::design::{Design, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
@@ -101,6 +105,51 @@ fn a_campaign_without_designs_or_scenarios_or_seeds_has_no_blocks() {
     assert_eq!(run(Vec::new(), suite::builtin(picklock_scenarios::testing::STORES), 0..4), 0);
     assert_eq!(run(vec![generous()], Vec::new(), 0..4), 0);
     assert_eq!(run(vec![generous()], suite::builtin(picklock_scenarios::testing::STORES), 4..4), 0);
+}
+
+/// Grants everything under a name that is another one in each run.
+struct Counting;
+
+impl Lock for Counting {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Ok(Some(Grant::new(key, NEXT.fetch_add(1, Ordering::Relaxed).to_string())))
+    }
+
+    async fn release(&self, _: Grant) -> Result<(), LockError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_run_that_violates_something_is_made_twice_if_that_is_asked_for() {
+    let counting = Design::new("counting", |_| async { Ok(Client::lock(Counting)) });
+    let calm = suite::named("calm", picklock_scenarios::testing::STORES).unwrap();
+    let run = |repeated, seeds| {
+        let campaign = Campaign::new(vec![counting.clone()], vec![calm.clone()], seeds);
+        Campaign { repeated, ..campaign }.run(&AtomicBool::new(false), &Silent)
+    };
+    // Seed 70 is neither one of the first nor of the sample.
+    run(Repeated::Sample, 65..71).unwrap();
+    run(Repeated::Sample, 64..71).unwrap_err();
+    let error = run(Repeated::Violations, 65..71).unwrap_err();
+    assert!(matches!(error, CampaignError::NotTheSame { seed: 65, .. }), "{error}");
+}
+
+#[test]
+fn the_failure_of_a_campaign_is_that_of_its_earliest_run_whatever_the_number_of_threads() {
+    let brittle = Design::new("brittle", |_| async move { panic!("the lease table is full") });
+    let scenarios = suite::builtin(picklock_scenarios::testing::STORES);
+    for jobs in [1, 2, 5] {
+        let campaign = Campaign {
+            jobs: NonZero::new(jobs).unwrap(),
+            ..Campaign::new(vec![generous(), brittle.clone()], scenarios.clone(), 3..40)
+        };
+        let error = campaign.run(&AtomicBool::new(false), &Silent).unwrap_err();
+        let CampaignError::Check { design, scenario, source } = &error else { panic!("{error}") };
+        assert_eq!((design.as_str(), scenario.as_str()), ("brittle", scenarios[0].name()));
+        assert!(source.to_string().contains("under seed 3: the lease table is full"), "{source}");
+    }
 }
 
 /// The journal of a campaign of two designs, of several lines.

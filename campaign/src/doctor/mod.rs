@@ -50,14 +50,17 @@ pub struct Difference {
     pub code: Code,
 }
 
-impl Difference {
-    /// Where two runs of a design part and why, if they do.
-    #[must_use]
-    pub fn between(design: &Design, runs: [Checked; 2]) -> Option<Difference> {
-        let position = differ(runs.each_ref().map(|run| &run.trace))?;
-        let cause = cause::guess(runs.each_ref(), position);
-        Some(Difference { runs, position, cause, code: Code::of(design) })
-    }
+/// The first of two runs if they are the same.
+///
+/// # Errors
+/// When they are not.
+pub fn the_same(design: &Design, runs: [Checked; 2]) -> Result<Checked, Box<Difference>> {
+    let Some(position) = differ(runs.each_ref().map(|run| &run.trace)) else {
+        let [run, _] = runs;
+        return Ok(run);
+    };
+    let cause = cause::guess(runs.each_ref(), position);
+    Err(Box::new(Difference { runs, position, cause, code: Code::of(design) }))
 }
 
 /// Runs a plan twice and compares.
@@ -70,9 +73,9 @@ pub fn examine(engine: Engine, design: &Design, plan: &Plan) -> Result<Examined,
     let runs = twice(engine, design, plan)?;
     let noticed = watch.map(Watch::stop).unwrap_or_default();
     let digest = runs[0].trace.digest;
-    let difference = Difference::between(design, runs).map(|difference| {
+    let difference = the_same(design, runs).err().map(|difference| {
         let cause = noticed.first().copied().unwrap_or(difference.cause);
-        Difference { cause, ..difference }
+        Difference { cause, ..*difference }
     });
     Ok(Examined { digest, difference, noticed, code })
 }
@@ -97,6 +100,21 @@ pub struct Departure {
     pub events: [String; 2],
 }
 
+impl Departure {
+    /// Where two runs of one seed part, if they do: in what happened, or in the faults that were drawn for them.
+    #[must_use]
+    pub fn between(design: &Design, runs: [&Checked; 2]) -> Option<Departure> {
+        let code = Code::of(design);
+        if let Some(position) = differ(runs.map(|run| &run.trace)) {
+            let (cause, events) =
+                (cause::guess(runs, position), runs.map(|run| event_line(&run.trace, position)));
+            return Some(Departure { cause, code, events });
+        }
+        let drawn = runs.map(|run| shown(&format!("it drew {:?}", run.plan.injections)));
+        (runs[0].plan != runs[1].plan).then_some(Departure { cause: Cause::Unknown, code, events: drawn })
+    }
+}
+
 impl fmt::Display for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Departure { cause, code, events: [once, again] } = self;
@@ -105,27 +123,15 @@ impl fmt::Display for Departure {
     }
 }
 
-/// Makes a run again: where it differs and why, if it does.
-///
-/// # Errors
-/// When the design's code panics.
-pub fn made_again(engine: Engine, design: &Design, run: &Checked) -> Result<Option<Departure>, CheckError> {
-    let again = check::check(engine, design, run.plan.clone())?;
-    let runs = [run, &again];
-    let parts = differ(runs.map(|run| &run.trace));
-    Ok(parts.map(|position| Departure {
-        cause: cause::guess(runs, position),
-        code: Code::of(design),
-        events: runs.map(|run| event_line(&run.trace, position)),
-    }))
-}
-
 /// An event for a message: when, where and what.
 fn event_line(trace: &Trace, position: usize) -> String {
     let Some(event) = trace.events.get(position) else { return "the end of the run".to_owned() };
-    let what = format!("{:?}", event.what);
-    let shown = what.char_indices().nth(EVENT_CHARS).map_or(what.as_str(), |(end, _)| &what[..end]);
-    format!("{} {} {shown}", event.at, trace.hosts[usize::from(event.host.0)].name)
+    let what = shown(&format!("{:?}", event.what));
+    format!("{} {} {what}", event.at, trace.hosts[usize::from(event.host.0)].name)
+}
+
+fn shown(text: &str) -> String {
+    text.chars().take(EVENT_CHARS).collect()
 }
 
 /// Where two runs part. Equal digests are equal runs.

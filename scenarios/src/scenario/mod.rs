@@ -38,6 +38,7 @@ pub mod world;
 pub use by_itself::decides_by_itself;
 pub use parts::{Scenario, Settable};
 pub use read::text as read_text;
+pub use set::set_each;
 
 pub use crate::error::{Place, Problem, ScenarioError, Spot};
 pub use crate::faults::FaultEntry;

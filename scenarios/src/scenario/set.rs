@@ -20,6 +20,36 @@ impl Scenario {
     pub fn set_all<S: AsRef<str>>(&mut self, settings: &[S]) -> Result<(), ScenarioError> {
         all(self, settings)
     }
+
+    /// Whether it has the parameter that a setting names.
+    #[must_use]
+    pub fn knows(&self, setting: &str) -> bool {
+        let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
+        self.settable().iter().any(|settable| {
+            let own = settable.param.name;
+            name == own
+                || name.split_once('.').is_some_and(|(group, name)| group == settable.group && name == own)
+        })
+    }
+}
+
+/// Sets parameters on each scenario that has them.
+///
+/// # Errors
+/// As [`Scenario::set`], and when no scenario has one of them.
+pub fn set_each(scenarios: &mut [Scenario], settings: &[String]) -> Result<(), ScenarioError> {
+    for setting in settings {
+        if !scenarios.iter().any(|scenario| scenario.knows(setting))
+            && let Some(first) = scenarios.first_mut()
+        {
+            return first.set(setting);
+        }
+    }
+    for scenario in scenarios {
+        let known: Vec<&String> = settings.iter().filter(|setting| scenario.knows(setting)).collect();
+        scenario.set_all(&known)?;
+    }
+    Ok(())
 }
 
 fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), ScenarioError> {

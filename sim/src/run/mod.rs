@@ -8,9 +8,11 @@ mod one;
 mod options;
 #[cfg(test)]
 mod tests;
+mod under_way;
 
 pub use context::{ClientContext, Workload};
 pub use one::{Panicked, Run, run};
 pub use options::Options;
+pub use under_way::is_under_way;
 
 pub use crate::world::Wire;

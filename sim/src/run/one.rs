@@ -10,6 +10,7 @@ use picklock_model::trace::{Belief, FinalClient, Role, Trace};
 use super::context::Workload;
 use super::hosts::Hosts;
 use super::options::Options;
+use super::under_way::marked;
 use crate::contract::design::Design;
 use crate::contract::store::Store;
 use crate::engine::{self, Engine};
@@ -63,10 +64,11 @@ pub fn run(
         state.end_without_final_client(shortened.last_section);
         state.record_nothing();
     }
-    let finished = catch_unwind(AssertUnwindSafe(|| match options.engine {
+    let engine = || match options.engine {
         Engine::Event => engine::event::run(&world, &programs),
         Engine::Turmoil { idle_skip } => engine::turmoil::run(&world, &programs, idle_skip),
-    }));
+    };
+    let finished = marked(|| catch_unwind(AssertUnwindSafe(engine)));
     finished.map_err(|panic| Panicked {
         design: design.name.to_string(),
         seed: plan.seed.0,

@@ -55,7 +55,7 @@ pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
         return Err(Failure::Input(message.to_owned()));
     };
     if args.told {
-        let scenarios = choose::chosen(&args.scenario, None, &args.set)?;
+        let scenarios = choose::scenarios(&args.scenario, None, &args.set)?;
         let designs = choose::designs(&args.design)?;
         return told::try_all(&designs, &scenarios, &args.seeds, &server);
     }
@@ -63,7 +63,7 @@ pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
         [] => usual.map(str::to_owned).to_vec(),
         named => named.to_vec(),
     };
-    let scenarios = choose::chosen(&or(&args.scenario, ["calm", "pause"]), None, &args.set)?;
+    let scenarios = choose::scenarios(&or(&args.scenario, ["calm", "pause"]), None, &args.set)?;
     let style = screen::style(args.look);
     let (mut page, mut counts, mut apart) = (String::new(), [0_u64; 3], 0);
     for design in choose::designs(&or(&args.design, ["single", "redlock"]))? {

@@ -1,0 +1,61 @@
+//! A gate as a campaign: one that makes violating runs twice, reports what is not allowed, and ends in errors that name the remedy.
+
+use std::path::Path;
+
+use picklock_campaign::campaign::{Campaign, CampaignError, Repeated, Reported};
+use picklock_campaign::expect::Expectations;
+use picklock_campaign::{check, doctor};
+use picklock_model::seed::Seed;
+use picklock_reports::{Style, examined};
+use picklock_scenarios::scenario::Scenario;
+
+use super::heart::Heart;
+use super::{Gate, GateError};
+
+/// The campaign of the gate's scenarios. An exploration has the same share of the budget as each scenario.
+pub(super) fn of<'a>(
+    gate: &Gate,
+    scenarios: Vec<Scenario>,
+    expectations: Option<&'a Expectations>,
+    out: &'a Path,
+) -> Campaign<'a> {
+    let parts = u32::try_from(scenarios.len()).unwrap_or(u32::MAX).saturating_add(1);
+    let explores = gate.hits.is_some();
+    Campaign {
+        engine: gate.engine,
+        jobs: gate.jobs,
+        budget: gate.budget.map(|budget| if explores { budget - budget / parts } else { budget }),
+        reported: Reported::Unexpected,
+        repeated: Repeated::Violations,
+        confirm: gate.confirm,
+        expectations,
+        out: Some(out),
+        ..Campaign::new(vec![gate.design.clone()], scenarios, gate.range())
+    }
+}
+
+/// Why a campaign of a gate has no results.
+pub(super) fn failed(campaign: &Campaign<'_>, error: CampaignError, heart: &Heart) -> GateError {
+    match error {
+        CampaignError::Check { design, scenario, source } => {
+            let seen = heart.panic(&scenario, &source);
+            GateError::of(source, &design, &scenario, seen)
+        }
+        CampaignError::NotTheSame { design, scenario, seed, departure } => {
+            let difference =
+                difference(campaign, &scenario, seed).unwrap_or_else(|| format!("{departure}\n"));
+            GateError::Stray { design, scenario, seed, difference }
+        }
+        CampaignError::Tell(error) => GateError::Tell(error),
+    }
+}
+
+/// Where two more runs of a seed part, if these do as well: in these, what was sent is kept, which says more.
+fn difference(campaign: &Campaign<'_>, scenario: &str, seed: u64) -> Option<String> {
+    let scenario = campaign.scenarios.iter().find(|known| known.name() == scenario)?;
+    let design = scenario.applies(campaign.designs.first()?).ok()?;
+    let plan = check::draw(&design, scenario, Seed(seed)).ok()?;
+    let runs = doctor::twice(campaign.engine, &design, &plan).ok()?;
+    let difference = doctor::the_same(&design, runs).err()?;
+    Some(examined::difference(&difference, &Style::default()))
+}
