@@ -1,10 +1,10 @@
-//! picklock tries to break distributed locks: the real client code of a lock runs in a simulated world of clocks,
-//! processes and networks that fail, and what happened is judged in true time. A run is a pure function of the lock, the
-//! scenario and the seed.
+//! picklock tries to break distributed locks: the real client code of a lock runs in a simulated world of clocks, processes and networks
+//! that fail, and the run is judged in true time. A run is a pure function of the lock, the scenario and the seed.
 //!
-//! This crate is the way in for a lock of your own. Write it with the redis crate against a [`Host`], which is all
-//! that it may touch: clocks, timers, tasks, connections, random numbers. [`on_redis`] makes a [`Design`] of it, and
-//! [`gate()`] tests that in a `#[test]`:
+//! This crate is the facade for a lock of your own, and the place where all other crates meet.
+//!
+//! **Entry point:** [`gate()`] tests a lock in a `#[test]`. The lock is written with the redis crate against a [`Host`], which is all that it
+//! may touch: clocks, timers, tasks, connections, random numbers. [`on_redis`] makes a [`Design`] of it:
 //!
 //! ```
 //! use std::time::Duration;
@@ -50,19 +50,25 @@
 //! println!("{verdict}");
 //! ```
 //!
-//! The page that is printed tells, in the smallest run found, how two clients came to hold the lock at once. The same
-//! run is kept in a file, from which [`replay`] makes it again.
+//! The page that is printed shows, in the smallest run found, how two clients came to hold the lock at once. The same run is kept in a
+//! file, from which [`replay`] makes it again.
 //!
 //! # Where things are
 //!
-//! - [`sim`]: the world, and the contract of a design: [`Host`], [`Design`], [`Lock`], [`Grant`].
-//! - [`impls`]: the designs that come with picklock, the simulated Redis and the [`Connection`] to it.
-//! - [`scenarios`]: scenarios, faults, invariants, and the loops around a run: campaign, shrinking.
-//! - [`experiments`]: statements about locks, and what becomes of them when they are measured.
-//! - [`reports`]: text, JSON, JUnit and Markdown, and the timeline of one run.
+//! - `gate`: the test harness; `experiments`: a file for each claim about locks; `cli`: a file for each command.
+//! - [`model`]: plans and traces as data. [`sim`]: the world, and the contracts of a design and of a store kind.
+//! - [`stores`]: the store kinds. [`impls`]: the designs that come with picklock, and the [`Connection`] to a Redis.
+//! - [`scenarios`]: scenarios, faults, workloads. [`judge`]: invariants and measures. [`campaign`]: the loops around a run.
+//! - [`reports`]: text, JSON, JUnit, Markdown, HTML, and the timeline of one run.
+//! - [`Program`]: an unmodified program in any language as a design, by the crate `picklock_programs`.
 //!
-//! The command line (`picklock run`, `replay`, `compare`, `list`) is the feature `cli`, on by default; a crate that
-//! only tests its lock does without: `picklock = { version = "0.1", default-features = false }`.
+//! `docs/architecture.md` is the map of the code, `docs/glossary.md` has the terms.
+//!
+//! # What is not here
+//!
+//! No design, no fault, no invariant and no report: each is in the crate of its kind. The command line (`picklock run`, `replay`, `compare`,
+//! `list`) is the feature `cli`, on by default; a crate that only tests its lock does without:
+//! `picklock = { version = "0.1", default-features = false }`.
 
 pub mod experiments;
 mod gate;

@@ -1,9 +1,27 @@
-//! What is done to a lock, and what is said of it: scenarios, workloads, faults, and the loops that search.
+//! The loops of picklock: one run checked, many runs counted, a violation reduced and explained.
 //!
-//! The pipe is [`check`]: a [`Scenario`](picklock_scenarios::scenario::Scenario), a design and a seed are drawn into a plan, the plan is
-//! run, and the [invariants](picklock_judge::invariants) judge the trace. Nothing flows back: a fault never looks at a verdict, an invariant never
-//! touches the world. [`campaign`] makes many runs of many cells, [`shrink`] reduces the violating ones, [`tell`]
-//! confirms and keeps them; these are loops around the pipe.
+//! The pipe is [`check`]: a [`Scenario`](picklock_scenarios::scenario::Scenario), a design and a seed are drawn into a plan, the plan is run,
+//! and the [invariants](picklock_judge::invariants) judge the trace. Nothing flows back: a fault never sees a verdict, an invariant never
+//! touches the world. Everything else here is a loop around the pipe.
+//!
+//! **Entry point:** [`check::seed`] for one run, [`Campaign`](campaign::Campaign) for many.
+//!
+//! # Where things are
+//!
+//! - *One run*: [`check`] draws a plan, runs it and has it judged; it also makes the fault-free runs from which faults are drawn.
+//! - *Many runs*: [`campaign`] (many designs and scenarios on many threads, in shards, with a journal), [`explore`] (a fault at every injection site),
+//!   [`doctor`] (each plan run twice: are the runs equal?).
+//! - *A violation*: [`shrink`] reduces its plan, [`ablation`] finds out which parts it needs, [`tell`] confirms and keeps it as a [`story`].
+//! - *Reviewed data*: [`expect`] (the verdicts of the built-in designs), [`allow`] (what the author of a lock lets it violate), [`bugs`] (how the rebuilt
+//!   bugs are found).
+//! - *Results*: [`tally`] adds runs up, [`summary`] is what every report reads, [`about`] describes designs and scenarios.
+//! - *The machine*: [`files`] are written whole or not at all, [`patience`] limits the time for reducing.
+//!
+//! # What is not here
+//!
+//! No design (the root hands them in), no scenario file, no invariant, and no text for people: that is `picklock_reports`.
+//!
+//! # Example
 //!
 //! ```
 //! use picklock_campaign::check;
@@ -44,18 +62,6 @@
 //! assert_eq!(again.trace.digest, run.trace.digest);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! # Where things are
-//!
-//! - *One run*: [`check`] draws a plan, runs it and has it judged.
-//! - *Many runs*: [`campaign`] of many cells; [`explore`], which tries faults everywhere; [`doctor`], whether runs can be made
-//!   again.
-//! - *A violation*: [`shrink`] reduces its plan; [`ablation`] finds out what it depends on; [`tell`] confirms and keeps it as a
-//!   [`story`].
-//! - *What is known before*: [`expect`] (of the built-in designs), [`allow`] (what the author of a lock lets it violate),
-//!   [`bugs`] (how those of the collection are found).
-//! - *What comes out*: [`tally`] and [`summary`], which every report reads, with what [`about`] says of designs and scenarios.
-//! - *The machine*: [`files`] are written whole or not at all; [`patience`] is how long reducing may take.
 
 pub mod ablation;
 pub mod about;

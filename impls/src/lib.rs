@@ -1,7 +1,9 @@
 //! The lock designs that picklock tests, and the thin clients that they need.
 //!
-//! A design is a lock algorithm with its servers. [`families`] lists those that come with picklock, with their
-//! parameters open; [`design`] finds the one that a text names, with its parameters fixed:
+//! A design is a lock algorithm with its servers. Each is one file of [`locks`], written with the redis crate as its users would write it.
+//!
+//! **Entry point:** [`families`] lists the designs with their parameters open; [`design`] finds the one that a text names, with its
+//! parameters fixed:
 //!
 //! ```
 //! let design = picklock_impls::design("redlock{nodes=7,clock=wall}")?;
@@ -9,9 +11,23 @@
 //! # Ok::<(), picklock_sim::design::SpellingError>(())
 //! ```
 //!
-//! Each design is one file of [`locks`], written with the redis crate as its users would write it. What makes that
-//! possible is [`Connection`]: the redis crate's client over the streams of a simulated host. The stores are
-//! crates of their own ([`picklock_redis`]): they speak Redis's protocol and know nothing of locks.
+//! # Where things are
+//!
+//! - [`locks`]: a file for each design: controls (`no_lock`, `oracle`), one Redis (`single`, `watchdog`, `reentrant` ..), several (`redlock` ..),
+//!   replicas (`replicated` ..), PostgreSQL (`row_lock`), and designs without a lock (`optimistic`, `unique_index`).
+//! - What designs share, beside them: `common` (one store), `policy` (what a client relies on, how it retries), `renewal` (the background task),
+//!   `counted` (owners with a count), `raised` (tokens that are written back), `bulk` (many keys in one grant).
+//! - [`mod@bugs`]: a file for each bug of a real library, rebuilt, with its twin without the bug; [`libraries`]: which design a library implements.
+//! - [`connection`]: the redis crate's client over the streams of a host; [`postgres`]: tokio-postgres in the same way; `queue_server`: a queue with
+//!   its one consumer.
+//! - [`own`]: a lock from outside becomes a design.
+//!
+//! To add a design or a bug takes a file and a line in the list beside it.
+//!
+//! # What is not here
+//!
+//! No fault, no scenario, no verdict: a lock never sees how it is tested. The servers are crates of their own ([`picklock_redis`] and others);
+//! they speak a protocol and know nothing of locks.
 //!
 //! # A lock of your own
 //!

@@ -1,18 +1,26 @@
-//! The data of picklock: what goes into a run and what comes out of it. No crate of the house is below this one, and
-//! nothing here waits, draws from outside or talks to a network.
+//! The data of picklock: the input and the output of a run. No crate of the project is below this one.
 //!
-//! A run takes a [`Plan`](plan::Plan) and leaves a [`Trace`](trace::Trace). Both are values that can be printed,
-//! compared, saved in a [`ReproFile`](repro::ReproFile) and judged, without the world in which the run took place.
+//! A run takes a [`Plan`](plan::Plan) and leaves a [`Trace`](trace::Trace). Both are values that can be printed, compared, saved in a
+//! [`ReproFile`](repro::ReproFile) and judged, without the world in which the run took place.
+//!
+//! **Entry point:** [`plan::Plan`] is the input, [`trace::Trace`] the output.
 //!
 //! # Where things are
 //!
-//! - [`plan`]: everything that will be injected into a run, and all choices of its workload; [`seed`] for all
-//!   randomness that is left.
-//! - [`points`]: the protocol points that a run passed, at which a plan can hit.
-//! - [`trace`]: the events of a run in true time, each with its cause, the beliefs of clients, and a digest.
-//! - [`repro`]: a plan and the digest of its run as a file.
-//! - [`time`] and [`clock`]: true time, and what the clocks of a host make of it; [`ids`]: the names of things.
+//! - [`plan`]: everything that will be injected into a run, and all choices of its workload: `client` (sections), `action` (physical acts and
+//!   their targets), `point` (injection points), `world`, `settings` (parameters of stores), `bounds` (the checks of a plan that is read).
+//! - [`trace`]: everything that happened: `event`, `record` (hosts and the trace itself), `belief`, `outage` and `extent` (what is broken when),
+//!   `condition` (what a design claims to survive), `content` and `digest`.
+//! - [`points`]: the injection points that a run has reached, from which faults are drawn.
+//! - [`repro`]: a plan and the digest of its run as a file, with its form number and checksum.
+//! - [`seed`]: all randomness, as named streams and addressed draws.
+//! - [`time`], [`clock`]: true time, and the clocks of a host; [`ids`]: the names of hosts, keys, grants and events.
 //! - [`text`]: help for error messages.
+//!
+//! # What is not here
+//!
+//! Nothing here waits, draws from outside or talks to a network. How a plan is drawn is in `picklock_scenarios`, how it is run in
+//! `picklock_sim`, what is said of a trace in `picklock_judge`.
 
 pub mod clock;
 pub mod ids;

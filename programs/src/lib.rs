@@ -1,16 +1,27 @@
-//! Unmodified programs as processes of simulated hosts.
+//! Unmodified programs as the processes of simulated hosts: a lock in any language, or a real server.
 //!
-//! [`picklock_supervisor`] runs a program in virtual time and owns nothing of the world around it; here it becomes the process of a
-//! [`Host`](picklock_sim::host::Host): its connections are streams of the simulated network, its clocks those of the host, its
-//! system calls protocol points at which an action can hit. A pause does not let its threads go on, a crash kills it, a restart
-//! starts it anew.
+//! [`picklock_supervisor`] runs a program in virtual time and owns nothing of the world around it. Here it becomes the process of a
+//! [`Host`](picklock_sim::host::Host): its connections are streams of the simulated network, its clocks those of the host, its system calls
+//! injection points. A pause does not let its threads go on, a crash kills it, a restart starts it again.
 //!
-//! On top of that stands a lock in any language: [`Program`] names a command, and its design asks the command for a lock by
-//! lines on its standard input and reads its answers ([`answer`] says which). Or it is a worker that does everything by itself
-//! and says when it holds the lock.
+//! **Entry point:** [`Program`] names a command and is a design; [`servers`] serves a store by its real servers.
 //!
-//! Everything goes through the host, as for a lock in Rust, so that scenarios, shrinking, exploration and stories serve
-//! unchanged, and processes and clients in Rust can be mixed.
+//! # Where things are
+//!
+//! - *The design*: `program` (command, stores, options) and `spelling` (`program{stores=5}:python3 lock.py`).
+//! - *A program that is asked*: `lock` sends it requests, [`answer`] has the lines in both directions.
+//! - *An autonomous client*: `worker` runs it, `watch` follows the lines that it prints.
+//! - *Real servers*: [`servers`] decorates a store kind with real ones, `ensemble` has those that exist as real ones only.
+//! - *The loop*: `driver` steps a program and answers it; `connections` and `network` join its sockets to the host, `within` has its connections to itself;
+//!   `event` is what the world hands to it.
+//! - *Commands*: `wrapper` and `shim` recognise shell scripts and version managers that start the real program; `error`.
+//!
+//! Everything goes through the host, as for a lock in Rust, so scenarios, shrinking, exploration and reports need no change, and programs
+//! and clients in Rust can be mixed.
+//!
+//! # What is not here
+//!
+//! No unsafe code and no system call (`picklock_supervisor` has them), no knowledge of a product beyond its name (`picklock_stores` has it).
 
 pub mod answer;
 mod connections;

@@ -30,7 +30,7 @@ pub fn builtin(stores: &[StoreParams]) -> Vec<Scenario> {
     parsed(FILES, stores)
 }
 
-/// The scenarios that are not of the suite, because what they are for is one bug of the [collection](picklock_campaign::bugs) each.
+/// The scenarios that are not of the suite, because what they are for is one bug of the collection each.
 ///
 /// # Panics
 /// When a built-in file is not a scenario; the tests read them all.

@@ -1,9 +1,32 @@
-//! The simulated world of picklock, and the contract of a lock design.
+//! The simulated world of picklock, and the contracts of a lock design and of a store kind.
 //!
-//! Both sides of a test meet here: what is tested (a [`Design`](design::Design) whose clients are a
-//! [`Lock`](lock::Lock), written against a [`Host`](host::Host)) and what is done to it (a [`Plan`](picklock_model::plan::Plan)). A
-//! run takes a design and a plan and leaves a [`Trace`](picklock_model::trace::Trace); nothing else decides what happens, so the same
-//! two give the same trace, to the last event.
+//! Both sides of a test meet here: the tested side (a [`Design`](design::Design) whose clients are a [`Lock`](lock::Lock), written against a
+//! [`Host`](host::Host)) and the testing side (a [`Plan`](picklock_model::plan::Plan)). A run takes a design and a plan and leaves a
+//! [`Trace`](picklock_model::trace::Trace); nothing else decides what happens, so the same two give the same trace, to the last event.
+//!
+//! **Entry point:** [`run::run`].
+//!
+//! # Where things are
+//!
+//! Each room uses only those to its left: base <- world <- host <- contract <- controls <- run, and host <- engine <- run.
+//!
+//! - *contract*: [`lock`] (what a client of a design can do), [`worker`] (a client that does everything by itself), [`design`] and
+//!   [`family`] (name, parameters, spelling), [`data`] (what sections do to what is guarded), [`store`] (what a store kind brings) with
+//!   [`param`] and [`span`], [`recorder`] (what a workload reports of its sections).
+//! - *host*: [`host`] is everything that a process may touch, with [`stream`], [`sleep`], [`task`] and [`disk`]; [`driver`] drives a host for a
+//!   program that was not written against one.
+//! - *controls*: [`resource`] is what locks guard, [`oracle`] is a perfect lock.
+//! - *engine*: the two [`engine`]s poll tasks, move true time and carry bytes.
+//! - *world*: clocks, processes, network, timers and physical acts; private, and the same under both engines.
+//! - *run*: [`run`](mod@run) makes one run, [`live`] runs the servers of a world in real time for real clients.
+//! - *base*: [`own_thread`] and [`waiter`], small parts of everything above.
+//!
+//! # What is not here
+//!
+//! This crate names no store, draws no plan and judges no trace. The data of a run are in `picklock_model`, plans are drawn in
+//! `picklock_scenarios`, traces are judged in `picklock_judge`.
+//!
+//! # Example
 //!
 //! A lock that grants everything, one client that wants it, and a pause of a second right before it writes:
 //!
@@ -103,19 +126,6 @@
 //! assert!(again.events.iter().any(|event| written(&event.what) && event.at.as_millis() > 1_000));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! Plans are seldom written by hand: `picklock-scenarios` draws them from scenario files and seeds, and judges the
-//! traces.
-//!
-//! # Where things are
-//!
-//! - *The contract*: [`lock`] (what a client of a design can do), [`worker`] (one that does all by itself), [`design`] and [`family`] (name, parameters, spelling),
-//!   [`data`] (what sections do to what is guarded), [`store`] (what a kind of store brings) with [`param`] and [`span`], [`witness`] (what a workload reports of its sections),
-//!   [`host`] (what a process may touch) with [`stream`], [`sleep`], [`task`] and [`disk`].
-//! - *What goes in and comes out*, as data: the crate `picklock_model`.
-//! - *The controls*: [`resource`] is what locks guard, [`oracle`] is a perfect lock.
-//! - *A world to talk to*: [`live`] runs the servers of a world in real time and opens doors to them.
-//! - *The machine*: [`run`](mod@run) and the two [`engine`]s; the world itself is private.
 
 mod base;
 mod contract;

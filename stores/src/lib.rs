@@ -1,7 +1,25 @@
-//! The kinds of stores that come with picklock: the one place beside their own folders that names them.
+//! The list of the store kinds that come with picklock: the one place beside their own folders that names them all.
 //!
-//! A kind is a folder here with a crate of its own, and a line in [`KINDS`]. Scenarios may speak of each, programs may ask for
-//! each, and the environment check looks for the real server of each.
+//! A store kind is what picklock knows of one product. It is a folder here with a crate of its own, and a line in [`KINDS`]. Scenarios may
+//! set the parameters of each, programs may ask for each, and the environment check looks for the real server of each.
+//!
+//! **Entry point:** [`KINDS`].
+//!
+//! # Where things are
+//!
+//! | crate | product | who serves it |
+//! | --- | --- | --- |
+//! | `stores/redis` | Redis 7.0, with replicas and Sentinels | simulated servers, or a real redis-server in virtual time |
+//! | `stores/postgres` | PostgreSQL 15, as far as row locks go | simulated servers |
+//! | `stores/etcd` | etcd | real servers in virtual time |
+//! | `stores/zookeeper` | ZooKeeper | real servers in virtual time |
+//!
+//! What a store kind must declare is [`StoreSpec`](picklock_sim::store::StoreSpec); the smallest are those of etcd and ZooKeeper. A new kind
+//! also joins the workspace and the table of arrows in `tests/structure.rs`.
+//!
+//! # What is not here
+//!
+//! Clients of these stores are in `picklock_impls`, the start of real servers as processes of hosts is in `picklock_programs`.
 
 use picklock_sim::store::{StoreKind, StoreParams};
 

@@ -1,11 +1,10 @@
-//! Unmodified programs in virtual time.
+//! The supervisor: unmodified programs in virtual time.
 //!
-//! A [`Group`] is the program of one simulated host: a process, its threads, its children. It runs on the real machine,
-//! but owns neither time, nor a network, nor randomness: its calls are told to a supervisor (seccomp user notification),
-//! which answers them, lets the kernel do them, or makes them wait. The same [`Setup`] and the same answers give the same
-//! [`Step`]s, bit for bit.
+//! A [`Group`] is the program of one simulated host: a process, its threads, its children. It runs on the real machine, but owns neither
+//! time, nor a network, nor randomness: its calls are reported to a supervisor (seccomp user notification), which answers them, lets the
+//! kernel do them, or makes them wait. The same [`Setup`] and the same answers give the same [`Step`]s, bit for bit.
 //!
-//! The caller owns time, the network and the faults. Its loop looks like this:
+//! **Entry point:** [`Group::start`] and [`Group::step`]. The caller owns time, the network and the faults. Its loop looks like this:
 //!
 //! ```no_run
 //! use picklock_supervisor::{Clock, Group, Setup, Step};
@@ -31,14 +30,30 @@
 //! }
 //! ```
 //!
-//! Computation costs no virtual time. A program that only looks at the clock, or asks again and again whether something
-//! happened, is told to wait a little ([`Step::Waits`] with a time just ahead), so that time passes for it.
+//! Computation costs no virtual time. A program that only looks at the clock, or asks again and again whether something happened, is made
+//! to wait a little ([`Step::Waits`] with a time just ahead), so that time passes for it.
 //!
-//! Most of the time of a run goes into the start of its programs. A [`Pool`] lets each start up once, and copies it from
-//! then on, with the same steps.
+//! Most of the time of a run goes into the start of its programs. A [`Pool`] lets each start up once, and copies it from then on, with the
+//! same steps.
 //!
-//! Left out on purpose: IPv6 (refused, so that libraries carry on without), what datagrams carry, netlink but for interfaces, the times of files,
-//! timers by `timer_create`. Linux on x86-64 only; elsewhere [`Group::start`] refuses. [`ready`] says what a machine lacks.
+//! # Where things are
+//!
+//! - *The interface*: `setup` (what a program is started with), `step` (what is reported to the caller), `syncs` (files after a loss of power),
+//!   [`ready`] (what this machine offers), [`instructions`] (instructions that no filter sees); `elsewhere` refuses on other systems.
+//! - *The loop*: `linux/group` (which thread goes on, and what its call is answered), `turns`, `notifications`, `notify` (the kernel's side), `filter` (which
+//!   calls are reported).
+//! - *Processes*: `spawn`, `child`, `creation`, `deaths`, `signals`, `pool`, `template`, `namespace` (copies of a started
+//!   program), `tracing`.
+//! - *Time and chance*: `time`, `timers`, `clock_page` (reads without a call), `effort` (loops that wait for nothing), `randomness`.
+//! - *Network*: `sockets`, `connections`, `unix`, `datagrams`, `netlink`, `interfaces`.
+//! - *Files and waiting*: `files`, `paths`, `mounts`, `answers` (`/proc`, `/sys`), `stamps`, `pipes`, `fifos`, `locks`, `futex`, `waiting`, `polling`.
+//!
+//! # What is not here
+//!
+//! No simulated world: this crate depends on no other of the project, and `picklock_programs` makes a program the process of a host.
+//!
+//! Left out on purpose: IPv6 (refused, so that libraries carry on without), what datagrams carry, netlink but for interfaces, the times of
+//! files, timers by `timer_create`. Linux on x86-64 only; elsewhere [`Group::start`] refuses.
 
 mod finding;
 mod instruction;

@@ -1,15 +1,29 @@
-//! etcd for picklock: members that agree on one log (Raft), and hold leases.
+//! The store kind etcd: members that agree on one log (Raft), and hold leases.
 //!
-//! There is no simulated etcd. Its members run as real, unmodified processes in virtual time; this crate says how one is
-//! started, on which ports it is found, how long it takes to find a new leader, what its log says of that, and how the
-//! requests of its JSON gateway read in a story. Tried with 3.4.23.
+//! There is no simulated etcd. Its members run as real, unmodified processes in virtual time; this crate says what picklock must know of
+//! them. Tried with 3.4.23.
 //!
-//! What is known of the real one, and shows in runs: only the leader lets leases run out, by its own clock, and looks for
-//! them twice a second. A new leader gives every lease its full time again. A lease is no shorter than one and a half
-//! election timeouts, in whole seconds. A member answers what it is asked to change once a majority has it on disk.
+//! **Entry point:** [`KIND`], which [`Etcd`] describes.
 //!
-//! A restart finds the directory as the process left it, also after a loss of power: etcd syncs what it acknowledges, so
-//! that nothing is missing that would be missed.
+//! # Where things are
+//!
+//! - `spec`: the members and their roles, the parameters, the address for clients, the time that a new leader may take.
+//! - `real`: the command line and the ports of a member, and how the installed version is found.
+//! - `log`: the lines of a member's log that say who leads.
+//! - `gateway`: the requests of its JSON gateway, in the words of a story.
+//!
+//! # What is known of the real one, and shows in runs
+//!
+//! - Only the leader lets leases run out, by its own clock, and looks for them twice a second.
+//! - A new leader gives every lease its full time again.
+//! - A lease is no shorter than one and a half election timeouts, in whole seconds.
+//! - A member answers a change once a majority has it on disk.
+//! - A restart finds the directory as the process left it, also after a loss of power: etcd syncs what it acknowledges, so nothing is
+//!   missing that would be missed.
+//!
+//! # What is not here
+//!
+//! No client: adapters speak to a member through its gateway or its gRPC port. No start of processes: `picklock_programs` does it.
 
 mod gateway;
 mod log;

@@ -1,18 +1,27 @@
-//! A simulated PostgreSQL: one server, and of all that it can do what row locks need.
+//! A simulated PostgreSQL: one server, with the part of its behaviour that row locks need.
 //!
-//! What is modelled, after PostgreSQL 15: the protocol as clients speak it (simple and extended queries, transaction
-//! status, errors with their codes), transactions at READ COMMITTED, `SELECT ... FOR UPDATE` with its queue, its timeouts
-//! and its deadlocks, and a log that is synced at each commit. It is believed when the same statements give the same
-//! replies as the real one.
+//! Modelled after PostgreSQL 15: the protocol as clients speak it (simple and extended queries, transaction status, errors with their
+//! codes), transactions at READ COMMITTED, `SELECT ... FOR UPDATE` with its queue, its timeouts and its deadlocks, and a log that is synced at
+//! each commit. It is trusted because the same statements give the same replies as a real server.
 //!
-//! [`Machine`] has no socket and no clock, so it can be tested without a world; [`serve()`] puts it on a host.
+//! **Entry point:** [`Machine`] executes statements without a socket and a clock; [`serve()`] puts it on a host.
 //!
-//! The SQL is what locks need: BEGIN, COMMIT, ROLLBACK, SET and SHOW of timeouts, CREATE TABLE with a primary key of one
-//! column, and INSERT, SELECT, UPDATE and DELETE on one table. Everything else is refused, never guessed at.
+//! # Where things are
 //!
-//! Left out on purpose: authentication, databases and schemas, savepoints, other isolation levels, indexes besides the
-//! primary key, replication, recovery that takes time. Timeouts follow the monotonic clock. A scan gives rows in the order
-//! of their keys.
+//! - *The store kind*: `spec` (name, parameters, address), [`KIND`].
+//! - *A server on a host*: `serve` (sockets and sessions), `journal` (the log on disk), `guarded` (which rows are locks, and which are the resource).
+//! - *The machine*: `machine` (sessions, queues of waiters, deadlocks), `query` (the messages of a session), `plan` (what a
+//!   statement means), `execute` (as far as it comes without waiting), `session`, `settings`, `data` (tables, rows and their locks), `value`, `error`.
+//! - *The language*: `sql` (lexer, parser); `wire` (messages of both directions, and their words in a story).
+//! - *Tests*: `tests` plays scripts whose replies a real server has given, and feeds hostile bytes.
+//!
+//! # What is not here
+//!
+//! The SQL is what locks need: BEGIN, COMMIT, ROLLBACK, SET and SHOW of timeouts, CREATE TABLE with a primary key of one column, and INSERT,
+//! SELECT, UPDATE and DELETE on one table. Everything else is refused, never guessed at.
+//!
+//! Left out on purpose: authentication, databases and schemas, savepoints, other isolation levels, indexes besides the primary key,
+//! replication, recovery that takes time. Timeouts follow the monotonic clock. A scan gives rows in the order of their keys.
 
 mod data;
 mod error;

@@ -1,15 +1,28 @@
-//! ZooKeeper for picklock: members that agree on one log (Zab), and keep sessions.
+//! The store kind ZooKeeper: members that agree on one log (Zab), and keep sessions.
 //!
-//! There is no simulated ZooKeeper. Its members run as real, unmodified processes in virtual time; this crate says how one is
-//! started, on which ports it is found, how long it takes to find a new leader, what its log says of that, and how requests
-//! read in a story. Tried with 3.8.0 as Debian packages it, on Java 17.
+//! There is no simulated ZooKeeper. Its members run as real, unmodified processes in virtual time; this crate says what picklock must know
+//! of them. Tried with 3.8.0 as Debian packages it, on Java 17.
 //!
-//! What is known of the real one, and shows in runs: a lock is an ephemeral node, which lasts as long as the session of its
-//! client. A session is no shorter than two ticks. Only the leader ends sessions, at the next whole tick after they ran out, and
-//! a new leader gives each its full time again. A client that hears nothing learns that its session is over only when
-//! it reaches a member again.
+//! **Entry point:** [`KIND`], which [`ZooKeeper`] describes.
 //!
-//! A restart finds the directory as the process left it, also after a loss of power: ZooKeeper syncs what it acknowledges.
+//! # Where things are
+//!
+//! - `spec`: the members and their roles, the parameters, the address for clients, the time that a new leader may take.
+//! - `real`: the command line and the files of a member, and how the installed version is found.
+//! - `log`: the lines of a member's log that say who leads.
+//! - `wire`: its packets, in the words of a story.
+//!
+//! # What is known of the real one, and shows in runs
+//!
+//! - A lock is an ephemeral node, which lasts as long as the session of its client.
+//! - A session is no shorter than two ticks.
+//! - Only the leader ends sessions, at the next whole tick after they ran out, and a new leader gives each its full time again.
+//! - A client that hears nothing learns that its session is over only when it reaches a member again.
+//! - A restart finds the directory as the process left it, also after a loss of power: ZooKeeper syncs what it acknowledges.
+//!
+//! # What is not here
+//!
+//! No client: adapters speak to a member on its client port. No start of processes: `picklock_programs` does it.
 
 mod log;
 mod real;

@@ -86,7 +86,7 @@ pub struct ServerContext {
     /// The parameters of its kind; each has a value.
     pub settings: Settings,
     /// True in a run without faults that nobody looks at but for what clients pass through
-    /// ([`Design::lets_monitors_rest`](super::design::Design::lets_monitors_rest)): a watcher need not watch there, and only
+    /// ([`Design::lets_monitors_rest`](crate::design::Design::lets_monitors_rest)): a watcher need not watch there, and only
     /// has to answer.
     pub passive: bool,
 }
