@@ -9,8 +9,8 @@ use picklock_model::trace::{Event, What};
 
 use crate::cause;
 use crate::exchanges::{self, Outcome, is_number};
-use crate::layout::{left, printable, right, spaces, width, wrap};
-use crate::paint::{Ink, Style};
+use crate::page::layout::{left, printable, right, spaces, width, wrap};
+use crate::page::paint::{Ink, Style};
 use crate::tale::{differs, list};
 use crate::words::Names;
 use crate::writer::{Writer, struck, told_at};

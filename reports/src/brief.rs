@@ -12,10 +12,10 @@ use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Summary, Violation};
 use picklock_sim::family;
 
-use crate::layout::{distinct, printable, wrap};
 use crate::matrix::Matrix;
-use crate::numbers::plural;
-use crate::paint::{Ink, Style};
+use crate::page::layout::{distinct, printable, wrap};
+use crate::page::numbers::plural;
+use crate::page::paint::{Ink, Style};
 use crate::text::{self, inked};
 use crate::timeline::Detail;
 use crate::verdict::{self, Mark, Standing, Totals};

@@ -10,8 +10,8 @@ use picklock_judge::invariants;
 use picklock_model::time::nanos;
 
 use crate::format::{Format, ReportError};
-use crate::layout::printable;
-use crate::paint::Style;
+use crate::page::layout::printable;
+use crate::page::paint::Style;
 
 /// Results as a table.
 pub const FORMAT: Format = Format {

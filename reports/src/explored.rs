@@ -8,9 +8,9 @@ use picklock_model::plan::{Access, Edge, Phase};
 use picklock_model::trace::Role;
 use serde_json::{Value, json};
 
-use crate::layout::{left, paragraph, right};
-use crate::numbers::{plural, span};
-use crate::paint::{Ink, Style};
+use crate::page::layout::{left, paragraph, right};
+use crate::page::numbers::{plural, span};
+use crate::page::paint::{Ink, Style};
 
 /// So many placements of a way are named, unless all are asked for.
 const NAMED: usize = 2;

@@ -5,10 +5,10 @@
 
 use picklock_campaign::summary::Summary;
 
-use crate::layout::printable;
 use crate::mark::{Mark, worst};
 use crate::matrix::{Matrix, Row, Square};
-use crate::numbers::plural;
+use crate::page::layout::printable;
+use crate::page::numbers::plural;
 use crate::verdict;
 
 /// At most so many names stand in the sentence.

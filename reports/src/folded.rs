@@ -4,10 +4,10 @@
 
 use std::borrow::Cow;
 
-use crate::layout::{enumerated, left, printable, spaces, tent, width, wrap};
 use crate::mark::{self, Mark};
 use crate::matrix::{Matrix, Square};
-use crate::paint::{Ink, Style};
+use crate::page::layout::{enumerated, left, printable, spaces, tent, width, wrap};
+use crate::page::paint::{Ink, Style};
 use crate::verdict::{self, Standing};
 
 /// Columns of a cell: a symbol, a `!` or not, and a gap where there is room for one.

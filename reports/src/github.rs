@@ -6,8 +6,8 @@
 use picklock_campaign::summary::{Cell, Summary};
 
 use crate::format::{Format, ReportError};
-use crate::layout::printable;
-use crate::paint::Style;
+use crate::page::layout::printable;
+use crate::page::paint::Style;
 use crate::text;
 use crate::verdict::{self, Mark, Standing};
 

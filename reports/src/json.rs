@@ -19,7 +19,7 @@ use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::Value;
 
 use crate::format::{Format, ReportError};
-use crate::paint::Style;
+use crate::page::paint::Style;
 
 /// Results as data.
 pub const FORMAT: Format =

@@ -11,9 +11,9 @@ use picklock_campaign::summary::{Cell, Expected, Summary};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::format::{Format, ReportError};
-use crate::layout::{distinct, printable};
-use crate::numbers::plural;
-use crate::paint::Style;
+use crate::page::layout::{distinct, printable};
+use crate::page::numbers::plural;
+use crate::page::paint::Style;
 use crate::text;
 use crate::timeline::{self, Detail};
 use crate::verdict::{self, Mark, Standing};

@@ -11,7 +11,7 @@ use crate::brief;
 use crate::compare::Comparison;
 use crate::compare::ranking::{Protects, ranking};
 use crate::html;
-use crate::numbers::plural;
+use crate::page::numbers::plural;
 
 /// The version of the file's form.
 pub const FORM: u32 = 1;

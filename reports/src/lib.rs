@@ -42,20 +42,17 @@ pub mod json;
 pub mod judged;
 pub mod junit;
 pub mod kept;
-pub mod layout;
 mod lines;
 mod mark;
 pub mod markdown;
 mod matrix;
-mod numbers;
-mod paint;
+pub mod page;
 pub mod picture;
 mod reentries;
 mod relevance;
 mod rows;
 pub mod single;
 mod spans;
-pub mod svg;
 mod tale;
 pub mod text;
 pub mod timeline;
@@ -64,7 +61,7 @@ mod words;
 mod writer;
 
 pub use format::{Format, ReportError};
-pub use paint::Style;
+pub use page::paint::Style;
 
 /// All formats of a campaign, the one for people first.
 pub const ALL: &[Format] = &[

@@ -11,7 +11,7 @@ use picklock_model::time::TrueTime;
 use picklock_model::trace::{Disconnect, Event, What};
 
 use crate::exchanges::{Exchange, Outcome};
-use crate::numbers::span;
+use crate::page::numbers::span;
 use crate::relevance::is_mishap;
 
 use crate::tale::list;

@@ -5,11 +5,11 @@ use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants;
 
 use crate::format::{Format, ReportError};
-use crate::layout::printable;
 use crate::mark::Mark;
 use crate::matrix::{Matrix, Square};
-use crate::numbers::plural;
-use crate::paint::Style;
+use crate::page::layout::printable;
+use crate::page::numbers::plural;
+use crate::page::paint::Style;
 use crate::verdict::{self, Standing, Totals};
 
 /// Results for a page.

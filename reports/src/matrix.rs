@@ -2,8 +2,8 @@
 
 use picklock_campaign::summary::{Cell, Summary};
 
-use crate::layout::distinct;
 use crate::mark::Mark;
+use crate::page::layout::distinct;
 use crate::verdict::Standing;
 
 /// Designs down, scenarios across, in the order of the results.

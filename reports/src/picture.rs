@@ -5,12 +5,12 @@ use maud::{Markup, html};
 use picklock_campaign::summary::Summary;
 
 use crate::format::{Format, ReportError};
-use crate::layout::printable;
 use crate::mark::{Mark, worst};
 use crate::matrix::{Matrix, Square};
-use crate::numbers::percent;
-use crate::paint::Style;
-use crate::svg::{with_attributes, with_fallbacks};
+use crate::page::layout::printable;
+use crate::page::numbers::percent;
+use crate::page::paint::Style;
+use crate::page::svg::{with_attributes, with_fallbacks};
 use crate::verdict::exercised;
 
 /// The matrix as a drawing.
@@ -21,7 +21,7 @@ pub const FORMAT: Format = Format {
     render,
 };
 
-const STYLE: &str = concat!(include_str!("html/colours.css"), include_str!("picture.css"));
+const STYLE: &str = concat!(include_str!("page/colours.css"), include_str!("picture.css"));
 
 /// A square and the space after it.
 const STEP: i32 = 26;

@@ -13,11 +13,11 @@ use picklock_campaign::summary::{Cell, Summary, Violation};
 
 use crate::finding;
 use crate::format::{Format, ReportError};
-use crate::layout::{distinct, left, paragraph, printable, right, spaces, staircase, width, wrap};
 use crate::mark::{self, Mark};
 use crate::matrix::{Matrix, symbols};
-use crate::numbers::plural;
-use crate::paint::{Ink, Style};
+use crate::page::layout::{distinct, left, paragraph, printable, right, spaces, staircase, width, wrap};
+use crate::page::numbers::plural;
+use crate::page::paint::{Ink, Style};
 use crate::timeline;
 use crate::verdict::{self, Standing, Totals};
 

@@ -15,9 +15,9 @@ use picklock_judge::invariants::progress;
 use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::trace::{Event, Role, Trace, What};
 
-use crate::layout::{cut, left, paragraph, printable, right, staircase, width, wrap};
-use crate::numbers::plural;
-use crate::paint::{Ink, Style};
+use crate::page::layout::{cut, left, paragraph, printable, right, staircase, width, wrap};
+use crate::page::numbers::plural;
+use crate::page::paint::{Ink, Style};
 use crate::relevance::is_mishap;
 use crate::rows;
 use crate::spans::{self, Span, State};

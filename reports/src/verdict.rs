@@ -5,8 +5,8 @@ use std::time::Duration;
 use picklock_campaign::summary::{Cell, SeenWith, Summary, Violation};
 use picklock_judge::metrics::Metrics;
 
-use crate::numbers;
-use crate::paint::Ink;
+use crate::page::numbers;
+use crate::page::paint::Ink;
 
 pub(crate) use crate::mark::{Mark, OF_DATA, exercised, harms_data, is_of_data, was_found};
 

@@ -221,7 +221,7 @@ impl<'a> Names<'a> {
             What::Reentered { key, depth } => format!("holds `{key}` once more, now {depth} times"),
             What::NotReentered { key, why } => format!("does not get `{key}` once more: {why}"),
             What::Left { key, depth, error: None } => {
-                let times = crate::numbers::plural(u64::from(*depth), "time");
+                let times = crate::page::numbers::plural(u64::from(*depth), "time");
                 format!("has released `{key}` once, and still holds it {depth} {times}")
             }
             What::Left { key, error: Some(error), .. } => format!("one release of `{key}` failed: {error}"),
@@ -333,7 +333,7 @@ fn with(token: Option<Token>) -> String {
 
 fn signed(ns: i64) -> String {
     let sign = if ns < 0 { '-' } else { '+' };
-    format!("{sign}{}", crate::numbers::span(std::time::Duration::from_nanos(ns.unsigned_abs())))
+    format!("{sign}{}", crate::page::numbers::span(std::time::Duration::from_nanos(ns.unsigned_abs())))
 }
 
 /// Whether a line is the report of a worker that nobody asks.

@@ -8,7 +8,7 @@ use picklock_model::ids::{EventId, HostId};
 use picklock_model::trace::{Event, What};
 
 use crate::exchanges::{Exchange, is_late, shortened};
-use crate::layout::cut;
+use crate::page::layout::cut;
 use crate::reentries::{self, Count};
 use crate::words::Names;
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use picklock_reports::svg::with_attributes;
+use picklock_reports::page::svg::with_attributes;
 
 /// Lines over a scale.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,8 +10,8 @@ use super::ranking::{Protects, Ranked, ranking};
 use super::since::Since;
 use crate::format::ReportError;
 use crate::json::MetricsJson;
-use crate::numbers::{self, Difference};
-use crate::paint::Style;
+use crate::page::numbers::{self, Difference};
+use crate::page::paint::Style;
 use crate::verdict::{self, Mark};
 
 /// The comparison as one JSON object.

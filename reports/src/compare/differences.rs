@@ -6,7 +6,7 @@ use picklock_judge::invariants::Invariant;
 use super::comparison::Comparison;
 use super::ranking::{Ranked, applies, ranking};
 use super::rates;
-use crate::numbers::{Difference, TwoByTwo, paired_difference, plural};
+use crate::page::numbers::{Difference, TwoByTwo, paired_difference, plural};
 
 /// One design beside another under one scenario.
 pub(crate) struct Against<'a> {

@@ -13,9 +13,9 @@ use self::ranking::ranking;
 use crate::brief::LINES;
 use crate::format::{Format, ReportError};
 use crate::html;
-use crate::layout::{enumerated, paragraph};
 use crate::markdown::{Table, block, code, escape};
-use crate::paint::Style;
+use crate::page::layout::{enumerated, paragraph};
+use crate::page::paint::Style;
 use crate::verdict;
 
 pub(crate) mod comparison;

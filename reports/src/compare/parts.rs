@@ -6,8 +6,8 @@ use super::comparison::Comparison;
 use super::differences::Against;
 use super::ranking::Ranked;
 use super::shared::Shared;
-use crate::layout::{enumerated, paragraph, printable, wrap};
-use crate::paint::{Ink, Style};
+use crate::page::layout::{enumerated, paragraph, printable, wrap};
+use crate::page::paint::{Ink, Style};
 
 /// By what the ranking is ordered.
 pub(super) fn ranked_by(summary: &Summary) -> String {

@@ -6,9 +6,9 @@ use picklock_judge::invariants::{self, Invariant};
 
 use super::measures;
 use super::ranking::applies;
-use crate::layout::{left, paragraph, printable, width};
-use crate::numbers::{self, percent, percent_up};
-use crate::paint::{Ink, Style};
+use crate::page::layout::{left, paragraph, printable, width};
+use crate::page::numbers::{self, percent, percent_up};
+use crate::page::paint::{Ink, Style};
 use crate::verdict::{self, Mark};
 
 /// Columns of one invariant, with the gap before it.

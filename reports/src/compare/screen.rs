@@ -15,9 +15,9 @@ use super::ranking::{Ranked, applies, ranking};
 use super::shared::Shared;
 use super::{differences, measures, parts, rates};
 use crate::brief::{self, LINES};
-use crate::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
-use crate::numbers::clean_bound;
-use crate::paint::{Ink, Style};
+use crate::page::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
+use crate::page::numbers::clean_bound;
+use crate::page::paint::{Ink, Style};
 use crate::text::inked;
 use crate::verdict::{self, Mark};
 

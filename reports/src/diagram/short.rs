@@ -2,8 +2,8 @@
 
 use picklock_model::trace::{Disconnect, Event, Halt, What};
 
-use crate::layout::{cut, printable, width};
-use crate::numbers::span;
+use crate::page::layout::{cut, printable, width};
+use crate::page::numbers::span;
 use crate::tale::differs;
 use crate::words::Names;
 

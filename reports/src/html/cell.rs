@@ -16,8 +16,8 @@ use crate::compare::differences::Against;
 use crate::compare::measures::{MEASURES, further, measures};
 use crate::compare::rates;
 use crate::html::frame::{command, wide};
-use crate::layout::printable;
 use crate::mark::Mark;
+use crate::page::layout::printable;
 use crate::verdict;
 
 /// A design: why it stands where it stands, and what was found under each scenario.

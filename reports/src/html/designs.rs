@@ -9,8 +9,8 @@ use crate::compare::measures::{availability, messages_per_acquire};
 use crate::compare::ranking::{Protects, Ranked, ranking};
 use crate::compare::shared::Shared;
 use crate::html::frame::wide;
-use crate::layout::printable;
-use crate::numbers::{self, clean_bound, percent, percent_up};
+use crate::page::layout::printable;
+use crate::page::numbers::{self, clean_bound, percent, percent_up};
 
 /// The width of the drawing of a rate.
 const WIDTH: f64 = 96.0;

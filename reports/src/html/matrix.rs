@@ -8,10 +8,10 @@ use picklock_campaign::summary::{Cell, Summary};
 
 use super::designs::Standing;
 use crate::html::frame::wide;
-use crate::layout::printable;
 use crate::mark::{Mark, worst};
 use crate::matrix::{Matrix, Square};
-use crate::numbers::{clean_bound, wilson};
+use crate::page::layout::printable;
+use crate::page::numbers::{clean_bound, wilson};
 use crate::verdict;
 
 pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {

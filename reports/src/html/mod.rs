@@ -24,7 +24,7 @@ use picklock_campaign::summary::Summary;
 use crate::compare::comparison::Comparison;
 use crate::compare::differences;
 use crate::format::{Format, ReportError};
-use crate::paint::Style;
+use crate::page::paint::Style;
 
 pub use self::store::{Going, Row, STORE, ended, index, under_way};
 

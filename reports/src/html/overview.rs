@@ -8,8 +8,8 @@ use super::{about, cell, frame, matrix, parts, plot};
 use crate::compare::differences::Against;
 use crate::compare::ranking::Protects;
 use crate::compare::shared::Shared;
-use crate::layout::{distinct, printable};
-use crate::numbers::plural;
+use crate::page::layout::{distinct, printable};
+use crate::page::numbers::plural;
 
 pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) -> String {
     let standings = standings(summary);

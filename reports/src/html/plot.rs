@@ -9,8 +9,8 @@ use maud::{Markup, html};
 use super::designs::Standing;
 use crate::compare::ranking::Protects;
 use crate::html::frame::wide;
-use crate::layout::printable;
-use crate::numbers::percent;
+use crate::page::layout::printable;
+use crate::page::numbers::percent;
 
 const WIDTH: f64 = 540.0;
 const LEFT: f64 = 62.0;

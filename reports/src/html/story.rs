@@ -8,7 +8,7 @@ use picklock_sim::span::Span;
 use crate::diagram::{Course, Step, draw};
 use crate::html::about;
 use crate::html::frame::{command, prose};
-use crate::layout::printable;
+use crate::page::layout::printable;
 use crate::{aftermath, tale};
 
 /// The signs of a diagram, for who sees one for the first time.

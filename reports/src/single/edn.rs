@@ -6,7 +6,7 @@ use picklock_campaign::story::Story;
 use picklock_judge::recorded::{Operation, of_run, to_edn};
 
 use crate::format::{Format, ReportError};
-use crate::paint::Style;
+use crate::page::paint::Style;
 
 pub(super) const FORMAT: Format<Story> = Format {
     name: "edn",

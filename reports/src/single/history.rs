@@ -4,7 +4,7 @@ use picklock_campaign::story::Story;
 use picklock_judge::recorded::{of_run, to_json};
 
 use crate::format::{Format, ReportError};
-use crate::paint::Style;
+use crate::page::paint::Style;
 
 pub(super) const FORMAT: Format<Story> = Format {
     name: "history",

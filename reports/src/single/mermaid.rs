@@ -11,8 +11,8 @@ use picklock_model::ids::HostId;
 
 use crate::exchanges::{self, Exchange, Outcome};
 use crate::format::{Format, ReportError};
-use crate::layout::{cut, printable};
-use crate::paint::Style;
+use crate::page::layout::{cut, printable};
+use crate::page::paint::Style;
 use crate::rows;
 use crate::writer::Row;
 use crate::{relevance, spans, tale};

@@ -12,7 +12,7 @@ use picklock_model::trace::{Event, What};
 use serde_json::{Value, json};
 
 use crate::format::{Format, ReportError};
-use crate::paint::Style;
+use crate::page::paint::Style;
 use crate::spans::{self, State};
 use crate::words::Names;
 

@@ -11,8 +11,8 @@ use picklock_model::ids::{EventId, HostId};
 use picklock_model::trace::{Event, What};
 
 use crate::format::{Format, ReportError};
-use crate::layout::printable;
-use crate::paint::Style;
+use crate::page::layout::printable;
+use crate::page::paint::Style;
 use crate::words::Names;
 
 pub(super) const FORMAT: Format<Story> = Format {
