@@ -5,7 +5,7 @@ use picklock_model::trace::{Event, Role, What};
 
 use crate::page::layout::paragraph;
 use crate::page::paint::{Ink, Style};
-use crate::words::Names;
+use crate::story::words::Names;
 
 /// What clients saw, and when.
 struct Seen {

@@ -12,14 +12,16 @@ use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Summary, Violation};
 use picklock_sim::family;
 
+use crate::finding;
+use crate::folded;
 use crate::matrix::Matrix;
 use crate::page::layout::{distinct, printable, wrap};
 use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style};
+use crate::story::tale;
+use crate::story::timeline::Detail;
 use crate::text::{self, inked};
-use crate::timeline::Detail;
 use crate::verdict::{self, Mark, Standing, Totals};
-use crate::{finding, folded, tale};
 
 /// At most so many lines, and one screen, when everything is as expected.
 pub const LINES: usize = 50;

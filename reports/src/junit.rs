@@ -14,8 +14,8 @@ use crate::format::{Format, ReportError};
 use crate::page::layout::{distinct, printable};
 use crate::page::numbers::plural;
 use crate::page::paint::Style;
+use crate::story::timeline::{self, Detail};
 use crate::text;
-use crate::timeline::{self, Detail};
 use crate::verdict::{self, Mark, Standing};
 
 /// Results for continuous integration.

@@ -7,7 +7,7 @@
 //! - [`brief::page`] shows them on one screen.
 //! - [`kept::Kept`] is the little that is to be known of a run in a store, [`html::index`] the page over all of them.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
-//! - [`single::ALL`] write one run down for other programs; [`timeline::tell`] tells one run as a story, [`html::run`] as a page,
+//! - [`single::ALL`] write one run down for other programs; [`story::timeline::tell`] tells one run as a story, [`html::run`] as a page,
 //!   [`diagram::file`] as a drawing, [`json::run_json`] gives it as data.
 //!
 //! ```
@@ -23,15 +23,12 @@
 //! # Ok::<(), picklock_reports::ReportError>(())
 //! ```
 
-mod aftermath;
 pub mod alike;
 pub mod brief;
-mod cause;
 pub mod compare;
 pub mod csv;
 pub mod diagram;
 pub mod examined;
-mod exchanges;
 pub mod explored;
 mod finding;
 mod folded;
@@ -42,23 +39,15 @@ pub mod json;
 pub mod judged;
 pub mod junit;
 pub mod kept;
-mod lines;
 mod mark;
 pub mod markdown;
 mod matrix;
 pub mod page;
 pub mod picture;
-mod reentries;
-mod relevance;
-mod rows;
 pub mod single;
-mod spans;
-mod tale;
+pub mod story;
 pub mod text;
-pub mod timeline;
 mod verdict;
-mod words;
-mod writer;
 
 pub use format::{Format, ReportError};
 pub use page::paint::Style;

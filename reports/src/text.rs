@@ -18,7 +18,7 @@ use crate::matrix::{Matrix, symbols};
 use crate::page::layout::{distinct, left, paragraph, printable, right, spaces, staircase, width, wrap};
 use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style};
-use crate::timeline;
+use crate::story::timeline;
 use crate::verdict::{self, Standing, Totals};
 
 /// Results for a terminal.

@@ -17,7 +17,7 @@ use picklock_model::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
 use picklock_reports::json::{Run, run_json};
-use picklock_reports::timeline::{self, Detail};
+use picklock_reports::story::timeline::{self, Detail};
 use picklock_reports::{Format, html, single};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::{Design, Part};

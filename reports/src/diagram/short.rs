@@ -4,8 +4,8 @@ use picklock_model::trace::{Disconnect, Event, Halt, What};
 
 use crate::page::layout::{cut, printable, width};
 use crate::page::numbers::span;
-use crate::tale::differs;
-use crate::words::Names;
+use crate::story::tale::differs;
+use crate::story::words::Names;
 
 /// A label takes so many columns at most.
 const COLUMNS: usize = 25;

@@ -9,7 +9,7 @@ use crate::diagram::{Course, Step, draw};
 use crate::html::about;
 use crate::html::frame::{command, prose};
 use crate::page::layout::printable;
-use crate::{aftermath, tale};
+use crate::story::{aftermath, tale};
 
 /// The signs of a diagram, for who sees one for the first time.
 const SIGNS: &str = "◆ holds  ◇ lets go  ✕ runs out or is lost  ▲ fault  ■ changes the data; a ring proves the finding. Bars: \

@@ -9,13 +9,13 @@ use std::fmt::Write as _;
 use picklock_campaign::story::Story;
 use picklock_model::ids::HostId;
 
-use crate::exchanges::{self, Exchange, Outcome};
 use crate::format::{Format, ReportError};
 use crate::page::layout::{cut, printable};
 use crate::page::paint::Style;
-use crate::rows;
-use crate::writer::Row;
-use crate::{relevance, spans, tale};
+use crate::story::exchanges::{self, Exchange, Outcome};
+use crate::story::rows;
+use crate::story::writer::Row;
+use crate::story::{relevance, spans, tale};
 
 pub(super) const FORMAT: Format<Story> = Format {
     name: "mermaid",

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::format::{Format, ReportError};
 use crate::page::paint::Style;
-use crate::spans::{self, State};
-use crate::words::Names;
+use crate::story::spans::{self, State};
+use crate::story::words::Names;
 
 pub(super) const FORMAT: Format<Story> = Format {
     name: "perfetto",

@@ -13,7 +13,7 @@ use picklock_model::trace::{Event, What};
 use crate::format::{Format, ReportError};
 use crate::page::layout::printable;
 use crate::page::paint::Style;
-use crate::words::Names;
+use crate::story::words::Names;
 
 pub(super) const FORMAT: Format<Story> = Format {
     name: "shiviz",

@@ -15,14 +15,13 @@ use picklock_judge::invariants::progress;
 use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::trace::{Event, Role, Trace, What};
 
+use super::relevance::is_mishap;
+use super::spans::{self, Span, State};
+use super::writer::Row;
+use super::{aftermath, exchanges, relevance, rows, tale};
 use crate::page::layout::{cut, left, paragraph, printable, right, staircase, width, wrap};
 use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style};
-use crate::relevance::is_mishap;
-use crate::rows;
-use crate::spans::{self, Span, State};
-use crate::writer::Row;
-use crate::{aftermath, exchanges, relevance, tale};
 
 /// At most so many lines of the timeline of a short story.
 const SHORT: usize = 24;

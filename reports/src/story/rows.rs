@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use picklock_campaign::story::Story;
 use picklock_model::ids::EventId;
 
-use crate::exchanges::Exchange;
-use crate::lines::{Fold, interrupts};
-use crate::spans;
-use crate::writer::{Row, Writer};
+use super::exchanges::Exchange;
+use super::lines::{Fold, interrupts};
+use super::spans;
+use super::writer::{Row, Writer};
 
 /// The lines for the events shown and the exchanges told, folded, and how many events they stand for.
 pub(crate) fn relevant(

@@ -7,10 +7,10 @@ use picklock_campaign::story::Story;
 use picklock_model::ids::{EventId, HostId};
 use picklock_model::trace::{Event, What};
 
-use crate::exchanges::{Exchange, is_late, shortened};
+use super::exchanges::{Exchange, is_late, shortened};
+use super::reentries::{self, Count};
+use super::words::Names;
 use crate::page::layout::cut;
-use crate::reentries::{self, Count};
-use crate::words::Names;
 
 /// A request or an answer is told in so many columns at most; a script in full helps nobody.
 const SAID: usize = 72;

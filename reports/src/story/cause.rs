@@ -14,10 +14,10 @@ use picklock_judge::outcome::Finding;
 use picklock_model::ids::{EventId, GrantId};
 use picklock_model::trace::{Event, Role, What};
 
-use crate::exchanges::is_late;
-use crate::reentries::{self, Count};
-use crate::relevance::{futile, key};
-use crate::tale::deciding_stores;
+use super::exchanges::is_late;
+use super::reentries::{self, Count};
+use super::relevance::{futile, key};
+use super::tale::deciding_stores;
 
 /// The positions of the chain's links, in order; empty without a finding.
 pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {

@@ -14,8 +14,8 @@ use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Trace, What};
 
+use super::words::Names;
 use crate::page::numbers::plural;
-use crate::words::Names;
 
 /// At most so many faults are told one by one.
 const FAULTS: usize = 4;

@@ -10,12 +10,12 @@ use picklock_model::ids::HostId;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Disconnect, Event, What};
 
-use crate::exchanges::{Exchange, Outcome};
+use super::exchanges::{Exchange, Outcome};
+use super::relevance::is_mishap;
 use crate::page::numbers::span;
-use crate::relevance::is_mishap;
 
-use crate::tale::list;
-use crate::writer::{Row, Writer, brief};
+use super::tale::list;
+use super::writer::{Row, Writer, brief};
 
 /// A line under way, which more of the same may join.
 pub(crate) struct Line<'a> {

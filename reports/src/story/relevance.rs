@@ -18,9 +18,9 @@ use picklock_model::ids::{EventId, GrantId, HostId, Key};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Disconnect, Event, What};
 
-use crate::exchanges::{Exchange, Outcome, is_late};
-use crate::reentries;
-use crate::spans::{self, Span, State};
+use super::exchanges::{Exchange, Outcome, is_late};
+use super::reentries;
+use super::spans::{self, Span, State};
 
 /// The positions of the events that belong to the story, in order, and what of the messages does.
 pub(crate) fn positions(story: &Story, spans: &[Span]) -> (Vec<usize>, Window) {

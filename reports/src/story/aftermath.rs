@@ -7,13 +7,13 @@ use picklock_judge::invariants::token_order;
 use picklock_model::ids::EventId;
 use picklock_model::trace::{Event, What};
 
-use crate::cause;
-use crate::exchanges::{self, Outcome, is_number};
+use super::cause;
+use super::exchanges::{self, Outcome, is_number};
+use super::tale::{differs, list};
+use super::words::Names;
+use super::writer::{Writer, struck, told_at};
 use crate::page::layout::{left, printable, right, spaces, width, wrap};
 use crate::page::paint::{Ink, Style};
-use crate::tale::{differs, list};
-use crate::words::Names;
-use crate::writer::{Writer, struck, told_at};
 
 /// Of a longer chain, so many links at its beginning and at its end are told.
 const LINKS: usize = 10;
