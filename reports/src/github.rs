@@ -6,10 +6,10 @@
 use picklock_campaign::summary::{Cell, Summary};
 
 use crate::format::{Format, ReportError};
+use crate::matrix::verdict::{self, Mark, Standing};
 use crate::page::layout::printable;
 use crate::page::paint::Style;
 use crate::text;
-use crate::verdict::{self, Mark, Standing};
 
 /// Results as annotations.
 pub const FORMAT: Format = Format {

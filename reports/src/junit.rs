@@ -11,12 +11,12 @@ use picklock_campaign::summary::{Cell, Expected, Summary};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::format::{Format, ReportError};
+use crate::matrix::verdict::{self, Mark, Standing};
 use crate::page::layout::{distinct, printable};
 use crate::page::numbers::plural;
 use crate::page::paint::Style;
 use crate::story::timeline::{self, Detail};
 use crate::text;
-use crate::verdict::{self, Mark, Standing};
 
 /// Results for continuous integration.
 pub const FORMAT: Format = Format {

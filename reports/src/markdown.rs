@@ -5,12 +5,12 @@ use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants;
 
 use crate::format::{Format, ReportError};
-use crate::mark::Mark;
+use crate::matrix::mark::Mark;
+use crate::matrix::verdict::{self, Standing, Totals};
 use crate::matrix::{Matrix, Square};
 use crate::page::layout::printable;
 use crate::page::numbers::plural;
 use crate::page::paint::Style;
-use crate::verdict::{self, Standing, Totals};
 
 /// Results for a page.
 pub const FORMAT: Format = Format {

@@ -5,13 +5,13 @@ use maud::{Markup, html};
 use picklock_campaign::summary::Summary;
 
 use crate::format::{Format, ReportError};
-use crate::mark::{Mark, worst};
+use crate::matrix::mark::{Mark, worst};
+use crate::matrix::verdict::exercised;
 use crate::matrix::{Matrix, Square};
 use crate::page::layout::printable;
 use crate::page::numbers::percent;
 use crate::page::paint::Style;
 use crate::page::svg::{with_attributes, with_fallbacks};
-use crate::verdict::exercised;
 
 /// The matrix as a drawing.
 pub const FORMAT: Format = Format {

@@ -11,15 +11,15 @@ use std::sync::Arc;
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Summary, Violation};
 
-use crate::finding;
 use crate::format::{Format, ReportError};
-use crate::mark::{self, Mark};
+use crate::matrix::finding;
+use crate::matrix::mark::{self, Mark};
+use crate::matrix::verdict::{self, Standing, Totals};
 use crate::matrix::{Matrix, symbols};
 use crate::page::layout::{distinct, left, paragraph, printable, right, spaces, staircase, width, wrap};
 use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style};
 use crate::story::timeline;
-use crate::verdict::{self, Standing, Totals};
 
 /// Results for a terminal.
 pub const FORMAT: Format = Format {

@@ -10,9 +10,9 @@ use super::ranking::{Protects, Ranked, ranking};
 use super::since::Since;
 use crate::format::ReportError;
 use crate::json::MetricsJson;
+use crate::matrix::verdict::{self, Mark};
 use crate::page::numbers::{self, Difference};
 use crate::page::paint::Style;
-use crate::verdict::{self, Mark};
 
 /// The comparison as one JSON object.
 pub(super) fn render(comparison: &Comparison, _style: &Style) -> Result<String, ReportError> {

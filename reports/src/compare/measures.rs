@@ -5,10 +5,10 @@ use std::time::Duration;
 use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::metrics::Metrics;
 
+use crate::matrix::verdict;
 use crate::page::layout::{left, paragraph, printable, right, spaces, width, wrap};
 use crate::page::numbers;
 use crate::page::paint::{Ink, Style};
-use crate::verdict;
 
 /// The measures in columns of their own.
 pub(crate) const MEASURES: [&str; 4] = ["available", "p50", "p99", "messages"];

@@ -14,9 +14,9 @@ use crate::brief::LINES;
 use crate::format::{Format, ReportError};
 use crate::html;
 use crate::markdown::{Table, block, code, escape};
+use crate::matrix::verdict;
 use crate::page::layout::{enumerated, paragraph};
 use crate::page::paint::Style;
-use crate::verdict;
 
 pub(crate) mod comparison;
 mod data;

@@ -6,10 +6,10 @@ use picklock_judge::invariants::{self, Invariant};
 
 use super::measures;
 use super::ranking::applies;
+use crate::matrix::verdict::{self, Mark};
 use crate::page::layout::{left, paragraph, printable, width};
 use crate::page::numbers::{self, percent, percent_up};
 use crate::page::paint::{Ink, Style};
-use crate::verdict::{self, Mark};
 
 /// Columns of one invariant, with the gap before it.
 const COLUMN: usize = 13;

@@ -15,11 +15,11 @@ use super::ranking::{Ranked, applies, ranking};
 use super::shared::Shared;
 use super::{differences, measures, parts, rates};
 use crate::brief::{self, LINES};
+use crate::matrix::verdict::{self, Mark};
 use crate::page::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
 use crate::page::numbers::clean_bound;
 use crate::page::paint::{Ink, Style};
 use crate::text::inked;
-use crate::verdict::{self, Mark};
 
 /// Columns of one invariant where runs are added up, with the gap before it.
 const COLUMN: usize = 5;

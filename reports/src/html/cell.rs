@@ -16,9 +16,9 @@ use crate::compare::differences::Against;
 use crate::compare::measures::{MEASURES, further, measures};
 use crate::compare::rates;
 use crate::html::frame::{command, wide};
-use crate::mark::Mark;
+use crate::matrix::mark::Mark;
+use crate::matrix::verdict;
 use crate::page::layout::printable;
-use crate::verdict;
 
 /// A design: why it stands where it stands, and what was found under each scenario.
 pub(super) fn design(one: &Standing<'_>, about: &About, of: usize, against: &[Against<'_>]) -> Part {

@@ -2,9 +2,14 @@
 
 use picklock_campaign::summary::{Cell, Summary};
 
-use crate::mark::Mark;
+use self::mark::Mark;
+use self::verdict::Standing;
 use crate::page::layout::distinct;
-use crate::verdict::Standing;
+
+pub(crate) mod finding;
+pub(crate) mod folded;
+pub(crate) mod mark;
+pub(crate) mod verdict;
 
 /// Designs down, scenarios across, in the order of the results.
 pub(crate) struct Matrix<'a> {

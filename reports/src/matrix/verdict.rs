@@ -8,7 +8,7 @@ use picklock_judge::metrics::Metrics;
 use crate::page::numbers;
 use crate::page::paint::Ink;
 
-pub(crate) use crate::mark::{Mark, OF_DATA, exercised, harms_data, is_of_data, was_found};
+pub(crate) use super::mark::{Mark, OF_DATA, exercised, harms_data, is_of_data, was_found};
 
 /// How a cell stands to the expectation file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

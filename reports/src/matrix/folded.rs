@@ -4,11 +4,11 @@
 
 use std::borrow::Cow;
 
-use crate::mark::{self, Mark};
-use crate::matrix::{Matrix, Square};
+use super::mark::{self, Mark};
+use super::verdict::{self, Standing};
+use super::{Matrix, Square};
 use crate::page::layout::{enumerated, left, printable, spaces, tent, width, wrap};
 use crate::page::paint::{Ink, Style};
-use crate::verdict::{self, Standing};
 
 /// Columns of a cell: a symbol, a `!` or not, and a gap where there is room for one.
 const STEPS: [usize; 2] = [3, 2];

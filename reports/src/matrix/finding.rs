@@ -5,11 +5,11 @@
 
 use picklock_campaign::summary::Summary;
 
-use crate::mark::{Mark, worst};
-use crate::matrix::{Matrix, Row, Square};
+use super::mark::{Mark, worst};
+use super::verdict;
+use super::{Matrix, Row, Square};
 use crate::page::layout::printable;
 use crate::page::numbers::plural;
-use crate::verdict;
 
 /// At most so many names stand in the sentence.
 const NAMED: usize = 3;
