@@ -97,7 +97,7 @@ const LISTS: [(&str, &str); 6] = [
     ("judge/src/invariants", "Invariant"),
     ("scenarios/src/faults", "Fault"),
     ("scenarios/src/workloads", "Workload"),
-    ("reports/src/single", "Format"),
+    ("reports/src/run", "Format"),
 ];
 
 #[test]

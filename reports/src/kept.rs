@@ -7,9 +7,9 @@
 use picklock_campaign::summary::Summary;
 use serde::{Deserialize, Serialize};
 
-use crate::brief;
 use crate::compare::Comparison;
 use crate::compare::ranking::{Protects, ranking};
+use crate::formats::brief;
 use crate::html;
 use crate::page::numbers::plural;
 

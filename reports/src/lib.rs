@@ -4,11 +4,11 @@
 //! and the same [`Style`] give the same bytes. Whoever prints decides whether there is colour and how wide it is.
 //!
 //! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_campaign::summary::Summary); [`compare::ALL`] lay the same results out as a comparison.
-//! - [`brief::page`] shows them on one screen.
+//! - [`formats::brief::page`] shows them on one screen.
 //! - [`kept::Kept`] is the little that is to be known of a run in a store, [`html::index`] the page over all of them.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
-//! - [`single::ALL`] write one run down for other programs; [`story::timeline::tell`] tells one run as a story, [`html::run`] as a page,
-//!   [`diagram::file`] as a drawing, [`json::run_json`] gives it as data.
+//! - [`run::ALL`] write one run down for other programs; [`story::timeline::tell`] tells one run as a story, [`html::run`] as a page,
+//!   [`diagram::file`] as a drawing, [`formats::json::run_json`] gives it as data.
 //!
 //! ```
 //! use picklock_reports::{Style, find};
@@ -24,40 +24,33 @@
 //! ```
 
 pub mod alike;
-pub mod brief;
 pub mod compare;
-pub mod csv;
 pub mod diagram;
 pub mod examined;
 pub mod explored;
 mod format;
-pub mod github;
+pub mod formats;
 pub mod html;
-pub mod json;
 pub mod judged;
-pub mod junit;
 pub mod kept;
-pub mod markdown;
 mod matrix;
 pub mod page;
-pub mod picture;
-pub mod single;
+pub mod run;
 pub mod story;
-pub mod text;
 
 pub use format::{Format, ReportError};
 pub use page::paint::Style;
 
 /// All formats of a campaign, the one for people first.
 pub const ALL: &[Format] = &[
-    text::FORMAT,
-    json::FORMAT,
-    junit::FORMAT,
-    markdown::FORMAT,
+    formats::text::FORMAT,
+    formats::json::FORMAT,
+    formats::junit::FORMAT,
+    formats::markdown::FORMAT,
     html::FORMAT,
-    picture::FORMAT,
-    csv::FORMAT,
-    github::FORMAT,
+    formats::picture::FORMAT,
+    formats::csv::FORMAT,
+    formats::github::FORMAT,
 ];
 
 /// The format of a campaign with this name.

@@ -10,9 +10,10 @@ use picklock_campaign::summary::{Expected, Summary};
 use picklock_model::ids::{EventId, HostId, Key};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Halt, What};
-use picklock_reports::json::{Run, run_json};
+use picklock_reports::formats::brief;
+use picklock_reports::formats::json::{Run, run_json};
 use picklock_reports::story::timeline::{Detail, explain, tell};
-use picklock_reports::{ALL, Style, brief, compare, find};
+use picklock_reports::{ALL, Style, compare, find};
 use picklock_sim::lock::Exclusion;
 use serde_json::Value;
 

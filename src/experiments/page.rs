@@ -1,6 +1,6 @@
 //! Experiments written down: for a terminal, as a page of Markdown, as JSON.
 
-use picklock_reports::markdown::{Table, block, code, escape};
+use picklock_reports::formats::markdown::{Table, block, code, escape};
 use picklock_reports::page::layout::{left, wrap};
 use serde_json::{Value, json};
 

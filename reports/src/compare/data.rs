@@ -9,7 +9,7 @@ use super::measures::{availability, messages_per_acquire};
 use super::ranking::{Protects, Ranked, ranking};
 use super::since::Since;
 use crate::format::ReportError;
-use crate::json::MetricsJson;
+use crate::formats::json::MetricsJson;
 use crate::matrix::verdict::{self, Mark};
 use crate::page::numbers::{self, Difference};
 use crate::page::paint::Style;

@@ -14,12 +14,12 @@ use super::parts::{head, places, scenario_head};
 use super::ranking::{Ranked, applies, ranking};
 use super::shared::Shared;
 use super::{differences, measures, parts, rates};
-use crate::brief::{self, LINES};
+use crate::formats::brief::{self, LINES};
+use crate::formats::text::inked;
 use crate::matrix::verdict::{self, Mark};
 use crate::page::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
 use crate::page::numbers::clean_bound;
 use crate::page::paint::{Ink, Style};
-use crate::text::inked;
 
 /// Columns of one invariant where runs are added up, with the gap before it.
 const COLUMN: usize = 5;

@@ -5,11 +5,11 @@
 
 use picklock_campaign::summary::{Cell, Summary};
 
+use super::text;
 use crate::format::{Format, ReportError};
 use crate::matrix::verdict::{self, Mark, Standing};
 use crate::page::layout::printable;
 use crate::page::paint::Style;
-use crate::text;
 
 /// Results as annotations.
 pub const FORMAT: Format = Format {

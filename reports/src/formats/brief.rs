@@ -12,6 +12,7 @@ use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Summary, Violation};
 use picklock_sim::family;
 
+use super::text::{self, inked};
 use crate::matrix::verdict::{self, Mark, Standing, Totals};
 use crate::matrix::{Matrix, finding, folded};
 use crate::page::layout::{distinct, printable, wrap};
@@ -19,7 +20,6 @@ use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style};
 use crate::story::tale;
 use crate::story::timeline::Detail;
-use crate::text::{self, inked};
 
 /// At most so many lines, and one screen, when everything is as expected.
 pub const LINES: usize = 50;

@@ -10,13 +10,13 @@ use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Expected, Summary};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
+use super::text;
 use crate::format::{Format, ReportError};
 use crate::matrix::verdict::{self, Mark, Standing};
 use crate::page::layout::{distinct, printable};
 use crate::page::numbers::plural;
 use crate::page::paint::Style;
 use crate::story::timeline::{self, Detail};
-use crate::text;
 
 /// Results for continuous integration.
 pub const FORMAT: Format = Format {

@@ -21,7 +21,7 @@ pub const FORMAT: Format = Format {
     render,
 };
 
-const STYLE: &str = concat!(include_str!("page/colours.css"), include_str!("picture.css"));
+const STYLE: &str = concat!(include_str!("../page/colours.css"), include_str!("picture.css"));
 
 /// A square and the space after it.
 const STEP: i32 = 26;
