@@ -8,7 +8,7 @@
 //! - [`kept::Kept`] is the little that is to be known of a run in a store, [`html::index`] the page over all of them.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
 //! - [`run::ALL`] write one run down for other programs; [`story::timeline::tell`] tells one run as a story, [`html::run`] as a page,
-//!   [`diagram::file`] as a drawing, [`formats::json::run_json`] gives it as data.
+//!   [`diagram::file`] as a drawing, [`run::json::run_json`] gives it as data.
 //!
 //! ```
 //! use picklock_reports::{Style, find};

@@ -11,7 +11,7 @@ use picklock_model::ids::{EventId, HostId, Key};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Halt, What};
 use picklock_reports::formats::brief;
-use picklock_reports::formats::json::{Run, run_json};
+use picklock_reports::run::json::{Run, run_json};
 use picklock_reports::story::timeline::{Detail, explain, tell};
 use picklock_reports::{ALL, Style, compare, find};
 use picklock_sim::lock::Exclusion;

@@ -16,7 +16,7 @@ use picklock_judge::invariants;
 use picklock_model::capsule::{Capsule, CapsuleError, SIZE_MAX};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
-use picklock_reports::formats::json::{Run, run_json};
+use picklock_reports::run::json::{Run, run_json};
 use picklock_reports::story::timeline::{self, Detail};
 use picklock_reports::{Format, html};
 use picklock_scenarios::scenario::Scenario;

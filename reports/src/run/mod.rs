@@ -1,10 +1,11 @@
 //! The formats of a single run that other programs read, one file a format, and its drawing.
 //!
 //! What people read of a run is [`timeline::tell`](crate::story::timeline::tell), and all of it as data
-//! [`json::run_json`](crate::formats::json::run_json).
+//! [`json::run_json`].
 
 mod edn;
 mod history;
+pub mod json;
 mod mermaid;
 mod perfetto;
 mod shiviz;
