@@ -12,10 +12,10 @@ use self::parts::{head, places, ranked_by, scenario_head};
 use self::ranking::ranking;
 use crate::format::{Format, ReportError};
 use crate::formats::brief::LINES;
-use crate::formats::markdown::{Table, block, code, escape};
 use crate::html;
 use crate::matrix::verdict;
 use crate::page::layout::{enumerated, paragraph};
+use crate::page::markdown::{Table, block, code, escape};
 use crate::page::paint::Style;
 
 pub(crate) mod comparison;

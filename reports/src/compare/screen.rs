@@ -15,11 +15,10 @@ use super::ranking::{Ranked, applies, ranking};
 use super::shared::Shared;
 use super::{differences, measures, parts, rates};
 use crate::formats::brief::{self, LINES};
-use crate::formats::text::inked;
 use crate::matrix::verdict::{self, Mark};
 use crate::page::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
 use crate::page::numbers::clean_bound;
-use crate::page::paint::{Ink, Style};
+use crate::page::paint::{Ink, Style, inked};
 
 /// Columns of one invariant where runs are added up, with the gap before it.
 const COLUMN: usize = 5;

@@ -12,12 +12,12 @@ use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Summary, Violation};
 use picklock_sim::family;
 
-use super::text::{self, inked};
+use super::text;
 use crate::matrix::verdict::{self, Mark, Standing, Totals};
 use crate::matrix::{Matrix, finding, folded};
 use crate::page::layout::{distinct, printable, wrap};
 use crate::page::numbers::plural;
-use crate::page::paint::{Ink, Style};
+use crate::page::paint::{Ink, Style, inked};
 use crate::story::tale;
 use crate::story::timeline::Detail;
 

@@ -16,9 +16,9 @@ use crate::matrix::finding;
 use crate::matrix::mark::{self, Mark};
 use crate::matrix::verdict::{self, Standing, Totals};
 use crate::matrix::{Matrix, symbols};
-use crate::page::layout::{distinct, left, paragraph, printable, right, spaces, staircase, width, wrap};
+use crate::page::layout::{distinct, left, printable, right, spaces, staircase, width, wrap};
 use crate::page::numbers::plural;
-use crate::page::paint::{Ink, Style};
+use crate::page::paint::{Ink, Style, inked};
 use crate::story::timeline;
 
 /// Results for a terminal.
@@ -355,11 +355,4 @@ fn totals(page: &mut String, summary: &Summary, style: &Style) {
 fn section(page: &mut String, title: &str, style: &Style) {
     page.push('\n');
     inked(page, Ink::Head, title, 0, style);
-}
-
-pub(crate) fn inked(page: &mut String, ink: Ink, text: &str, indent: usize, style: &Style) {
-    for line in paragraph(&printable(text), indent, style.columns()).lines() {
-        page.push_str(&style.paint(ink, line));
-        page.push('\n');
-    }
 }

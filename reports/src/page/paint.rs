@@ -5,6 +5,8 @@
 
 use anstyle::{AnsiColor, Style as Ansi};
 
+use super::layout::{paragraph, printable};
+
 /// How wide a page is and whether it is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
@@ -78,5 +80,13 @@ impl Ink {
             Ink::Second => colour(AnsiColor::Magenta),
             Ink::Loss => colour(AnsiColor::Red),
         }
+    }
+}
+
+/// Adds a paragraph in an ink, however it is broken into lines.
+pub(crate) fn inked(page: &mut String, ink: Ink, text: &str, indent: usize, style: &Style) {
+    for line in paragraph(&printable(text), indent, style.columns()).lines() {
+        page.push_str(&style.paint(ink, line));
+        page.push('\n');
     }
 }
