@@ -3,7 +3,7 @@
 //! A report never runs anything and never reads a clock, a terminal or an environment variable: the same results
 //! and the same [`Style`] give the same bytes. Whoever prints decides whether there is colour and how wide it is.
 //!
-//! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_campaign::summary::Summary); [`compare::ALL`] lay the same results out as a comparison.
+//! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_campaign::summary::Summary); [`COMPARISONS`] lay the same results out as a comparison.
 //! - [`formats::brief::page`] shows them on one screen.
 //! - [`kept::Kept`] is the little that is to be known of a run in a store, [`html::index`] the page over all of them.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
@@ -52,6 +52,10 @@ pub const ALL: &[Format] = &[
     formats::csv::FORMAT,
     formats::github::FORMAT,
 ];
+
+/// All formats of a comparison, the one for people first.
+pub const COMPARISONS: &[Format<compare::Comparison>] =
+    &[compare::TEXT, compare::JSON, compare::MARKDOWN, html::COMPARISON];
 
 /// The format of a campaign with this name.
 #[must_use]

@@ -8,14 +8,17 @@ use super::differences::{self, Against};
 use super::measures::{availability, messages_per_acquire};
 use super::ranking::{Protects, Ranked, ranking};
 use super::since::Since;
-use crate::format::ReportError;
+use crate::format::{Format, ReportError};
 use crate::formats::json::MetricsJson;
 use crate::matrix::verdict::{self, Mark};
 use crate::page::numbers::{self, Difference};
 use crate::page::paint::Style;
 
-/// The comparison as one JSON object.
-pub(super) fn render(comparison: &Comparison, _style: &Style) -> Result<String, ReportError> {
+/// A comparison as data.
+pub(crate) const FORMAT: Format<Comparison> =
+    Format { name: "json", file: "comparison.json", doc: "the same as one JSON object", render };
+
+fn render(comparison: &Comparison, _style: &Style) -> Result<String, ReportError> {
     let summary = &comparison.summary;
     let cells = summary.cells.iter().map(CellJson::of).collect();
     let ranking = ranking(summary);

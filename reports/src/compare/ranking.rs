@@ -62,6 +62,21 @@ pub(crate) fn ranking(summary: &Summary) -> Vec<Ranked<'_>> {
     scored.into_iter().map(|(_, ranked)| ranked).collect()
 }
 
+/// Which of the designs keep the data whole, in a sentence.
+pub(crate) fn title<'a>(ranking: impl Iterator<Item = &'a Ranked<'a>>) -> String {
+    let ranking: Vec<&Ranked<'_>> = ranking.collect();
+    let whole = ranking.iter().filter(|one| one.protects == Protects::InTheseRuns).count();
+    match ranking.as_slice() {
+        [] => "Nothing was run".to_owned(),
+        [one] => match one.protects {
+            Protects::InTheseRuns => format!("{} kept the data whole in these runs", one.design),
+            Protects::No => format!("{} harms the data", one.design),
+            Protects::Untested => format!("{} was not put to the test", one.design),
+        },
+        all => format!("{whole} of {} designs kept the data whole in these runs", all.len()),
+    }
+}
+
 struct Score {
     protects: Protects,
     /// How often the data was harmed, two held, and anything else was violated: of each the most frequent invariant.

@@ -47,11 +47,6 @@ fn comparison(comparison: &Comparison, _style: &Style) -> Result<String, ReportE
     Ok(overview::page(&comparison.summary, &comparison.pairing(), &differences::all(comparison)))
 }
 
-/// Which of the designs keep the data whole, in a sentence.
-pub(crate) fn title(summary: &Summary) -> String {
-    overview::title(summary)
-}
-
 /// One run as a page: what it violates, and how that came about. What its design and scenario are is said as far as it is known.
 #[must_use]
 pub fn run(story: &Story, about: &About) -> String {
