@@ -9,9 +9,10 @@ use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants::{mutual_exclusion, token_order};
 
 use super::shared::{Shared, was_run};
+use crate::matrix::statistics::clean_bound;
 use crate::matrix::verdict::{self, Mark, OF_DATA};
 use crate::page::layout::distinct;
-use crate::page::numbers::{clean_bound, percent, percent_up, plural};
+use crate::page::numbers::{percent, percent_up, plural};
 
 /// A design and what these runs say of the data that it guards.
 pub(crate) struct Ranked<'a> {

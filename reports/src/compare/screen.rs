@@ -15,9 +15,9 @@ use super::ranking::{Ranked, applies, ranking};
 use super::shared::Shared;
 use super::{differences, measures, parts, rates};
 use crate::formats::brief::{self, LINES};
+use crate::matrix::statistics::clean_bound;
 use crate::matrix::verdict::{self, Mark};
 use crate::page::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
-use crate::page::numbers::clean_bound;
 use crate::page::paint::{Ink, Style, inked};
 
 /// Columns of one invariant where runs are added up, with the gap before it.

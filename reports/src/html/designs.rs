@@ -9,8 +9,9 @@ use crate::compare::measures::{availability, messages_per_acquire};
 use crate::compare::ranking::{Protects, Ranked, ranking};
 use crate::compare::shared::Shared;
 use crate::html::frame::wide;
+use crate::matrix::statistics::{self, clean_bound};
 use crate::page::layout::printable;
-use crate::page::numbers::{self, clean_bound, percent, percent_up};
+use crate::page::numbers::{self, percent, percent_up};
 
 /// The width of the drawing of a rate.
 const WIDTH: f64 = 96.0;
@@ -34,7 +35,7 @@ impl Standing<'_> {
         let rate = harmed as f64 / exercised.max(1) as f64;
         let (low, high) = match harmed {
             0 => (0.0, clean_bound(exercised)?),
-            some => numbers::wilson(some, exercised)?,
+            some => statistics::wilson(some, exercised)?,
         };
         Some((rate, low, high))
     }

@@ -9,10 +9,10 @@ use picklock_campaign::summary::{Cell, Summary};
 use super::designs::Standing;
 use crate::html::frame::wide;
 use crate::matrix::mark::{Mark, worst};
+use crate::matrix::statistics::{clean_bound, wilson};
 use crate::matrix::verdict;
 use crate::matrix::{Matrix, Square};
 use crate::page::layout::printable;
-use crate::page::numbers::{clean_bound, wilson};
 
 pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
     let matrix = Matrix::of(summary);

@@ -9,6 +9,7 @@ use crate::page::layout::distinct;
 pub(crate) mod finding;
 pub(crate) mod folded;
 pub(crate) mod mark;
+pub(crate) mod statistics;
 pub(crate) mod verdict;
 
 /// Designs down, scenarios across, in the order of the results.

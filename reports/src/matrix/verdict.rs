@@ -5,6 +5,7 @@ use std::time::Duration;
 use picklock_campaign::summary::{Cell, SeenWith, Summary, Violation};
 use picklock_judge::metrics::Metrics;
 
+use super::statistics;
 use crate::page::numbers;
 use crate::page::paint::Ink;
 
@@ -77,7 +78,7 @@ pub(crate) fn found(cell: &Cell) -> String {
             cell.runs,
             numbers::plural(cell.runs, "run"),
         ),
-        Mark::Holds => numbers::clean(exercised(cell)),
+        Mark::Holds => statistics::clean(exercised(cell)),
         Mark::Harmed | Mark::Blocked | Mark::Violated => {
             let each: Vec<String> = cell
                 .violations
