@@ -35,7 +35,8 @@ pub fn page(summary: &Summary, style: &Style, out: Option<&Path>) -> String {
         return text::page(summary, style, Detail::Short);
     }
     let mut page = String::new();
-    inked(&mut page, Ink::Head, &finding::line(summary), 0, style);
+    let matrix = Matrix::of(summary);
+    inked(&mut page, Ink::Head, &finding::line(&matrix), 0, style);
     page.push_str(&format!("{}\n", style.paint(Ink::Dim, &printable(&summary.command))));
     let (ink, words) = verdict(summary);
     let mut end = String::from("\n");
@@ -48,7 +49,6 @@ pub fn page(summary: &Summary, style: &Style, out: Option<&Path>) -> String {
     page.push('\n');
     details(&mut end, out, style);
     next(&mut end, summary, style);
-    let matrix = Matrix::of(summary);
     let libraries = libraries(summary, &matrix, style);
     let used = page.lines().count() + end.lines().count() + libraries.len();
     for line in folded::matrix(&matrix, style, LINES.saturating_sub(used)).iter().chain(&libraries) {

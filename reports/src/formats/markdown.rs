@@ -2,12 +2,12 @@
 //! violations with the commands that replay them, and the command that makes every number again.
 
 use picklock_campaign::summary::{Cell, Summary};
-use picklock_judge::invariants;
+use picklock_judge::invariants::{self, Invariant};
 
 use crate::format::{Format, ReportError};
 use crate::matrix::mark::Mark;
 use crate::matrix::verdict::{self, Standing, Totals};
-use crate::matrix::{Matrix, Square};
+use crate::matrix::{Matrix, Square, legend};
 use crate::page::markdown::{Table, block, code, escape};
 use crate::page::numbers::plural;
 use crate::page::paint::Style;
@@ -40,42 +40,27 @@ fn matrix(summary: &Summary) -> String {
         let marks = row.squares.iter().map(|square| square.as_ref().map(mark).unwrap_or_default());
         table.row(std::iter::once(code(row.design)).chain(marks));
     }
-    let signs = Mark::ALL.into_iter().filter(|mark| matrix.has(*mark));
-    let mut legend: Vec<String> = signs.map(|mark| format!("`{}` {}", mark.sign(), mark.words())).collect();
-    legend.push("`!` not as expected".to_owned());
+    let signs = legend::items(&legend::keys(&matrix), code).join(", ");
+    let numbered = |invariant: &&Invariant| format!("; {} {}", invariant.number, invariant.name);
+    let names: String = matrix.invariants().iter().map(numbered).collect();
     let known = "in parentheses what more runs are known to show";
-    format!("## Matrix\n\n{}\n{}; {known}{}\n\n", table.text, legend.join(", "), names(summary))
+    format!("## Matrix\n\n{}\n{signs}; {known}{names}\n\n", table.text)
 }
 
 /// A cell of the matrix: its symbol, the numbers of the invariants that were violated, and of those that were not and
 /// might have been. A cell that holds in these runs is not one that is known to hold.
 fn mark(square: &Square<'_>) -> String {
-    let cell = square.cell;
+    let numbers = |accept: &dyn Fn(&Invariant) -> bool| -> Vec<&str> {
+        let accepted = invariants::ALL.iter().filter(|invariant| accept(invariant));
+        accepted.map(|invariant| invariant.number).collect()
+    };
     let mut words = vec![square.symbols()];
-    words.extend(numbers(|invariant| verdict::was_found(cell, invariant)));
-    let known = numbers(|invariant| verdict::may_yet_be_found(cell, invariant));
+    words.extend(numbers(&|invariant| square.was_found(invariant)).into_iter().map(str::to_owned));
+    let known = numbers(&|invariant| square.may_yet_be_found(invariant));
     if !known.is_empty() {
         words.push(format!("({})", known.join(" ")));
     }
     words.join(" ")
-}
-
-/// The numbers of the invariants whose names are accepted.
-fn numbers(accept: impl Fn(&str) -> bool) -> Vec<String> {
-    let accepted = invariants::ALL.iter().filter(|invariant| accept(invariant.name));
-    accepted.map(|invariant| invariant.number.to_owned()).collect()
-}
-
-/// The names of the invariants whose numbers stand in the matrix.
-fn names(summary: &Summary) -> String {
-    let stands = |cell: &Cell, invariant: &str| {
-        verdict::was_found(cell, invariant) || verdict::may_yet_be_found(cell, invariant)
-    };
-    let named = invariants::ALL
-        .iter()
-        .filter(|invariant| summary.cells.iter().any(|cell| stands(cell, invariant.name)))
-        .map(|invariant| format!("; {} {}", invariant.number, invariant.name));
-    named.collect()
 }
 
 fn cells(summary: &Summary) -> String {
@@ -110,7 +95,7 @@ fn as_expected(cell: &Cell) -> String {
         Standing::Met => "yes",
         Standing::NotMet => "**no**",
         Standing::TooFew => "too few runs to tell",
-        Standing::Free => "-",
+        Standing::Free => Mark::NotApplicable.sign(),
     };
     match &cell.unmet_because {
         Some(why) => format!("{word}: {}", escape(why)),

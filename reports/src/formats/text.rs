@@ -12,10 +12,9 @@ use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Summary, Violation};
 
 use crate::format::{Format, ReportError};
-use crate::matrix::finding;
-use crate::matrix::mark::{self, Mark};
+use crate::matrix::mark::Mark;
 use crate::matrix::verdict::{self, Standing, Totals};
-use crate::matrix::{Matrix, symbols};
+use crate::matrix::{Matrix, Square, finding, legend};
 use crate::page::layout::{distinct, left, printable, right, spaces, staircase, width, wrap};
 use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style, inked};
@@ -45,8 +44,8 @@ fn render(summary: &Summary, style: &Style) -> Result<String, ReportError> {
 /// The whole page, its stories told in this detail.
 pub(crate) fn page(summary: &Summary, style: &Style, detail: timeline::Detail) -> String {
     let mut page = String::new();
-    title(&mut page, summary, style);
     let all = Matrix::of(summary);
+    title(&mut page, &all, style);
     matrix(&mut page, &all, style);
     legend(&mut page, &all, style);
     cells(&mut page, summary, style);
@@ -57,8 +56,9 @@ pub(crate) fn page(summary: &Summary, style: &Style, detail: timeline::Detail) -
     page
 }
 
-fn title(page: &mut String, summary: &Summary, style: &Style) {
-    inked(page, Ink::Head, &finding::line(summary), 0, style);
+fn title(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
+    let summary = matrix.summary;
+    inked(page, Ink::Head, &finding::line(matrix), 0, style);
     page.push_str(&style.paint(Ink::Dim, &printable(&summary.command)));
     page.push('\n');
     if summary.partial {
@@ -107,13 +107,11 @@ fn matrix(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
 }
 
 fn legend(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
-    let mut words = mark::legend(|mark| matrix.has(mark));
-    if matrix.has_unmet() {
-        words.push("! not as expected".to_owned());
-    }
-    inked(page, Ink::Dim, &words.join(", "), 0, style);
-    let met = "met: as expected; few: too few runs to tell; -: nothing is expected";
-    inked(page, Ink::Dim, met, 0, style);
+    let signs = legend::items(&legend::keys(matrix), str::to_owned);
+    inked(page, Ink::Dim, &signs.join(", "), 0, style);
+    let none = Mark::NotApplicable.sign();
+    let met = format!("met: as expected; few: too few runs to tell; {none}: no expectation applies");
+    inked(page, Ink::Dim, &met, 0, style);
 }
 
 fn cells(page: &mut String, summary: &Summary, style: &Style) {
@@ -124,8 +122,8 @@ fn cells(page: &mut String, summary: &Summary, style: &Style) {
     }
     for design in distinct(summary.cells.iter().map(|cell| cell.design.as_str())) {
         inked(page, Ink::Head, design, 0, style);
-        for cell in summary.cells.iter().filter(|cell| cell.design == design) {
-            columns.cell(page, cell, style);
+        for (nth, cell) in summary.cells.iter().enumerate().filter(|(_, cell)| cell.design == design) {
+            columns.cell(page, nth, cell, style);
         }
     }
 }
@@ -175,14 +173,13 @@ impl Columns {
         )
     }
 
-    fn cell(&self, page: &mut String, cell: &Cell, style: &Style) {
+    fn cell(&self, page: &mut String, nth: usize, cell: &Cell, style: &Style) {
         let (runs, unknown) = (cell.runs.to_string(), cell.unknown.to_string());
         let line = self.line(&printable(&cell.scenario), &runs, &unknown, Standing::of(cell).word());
         let indent = self.found.unwrap_or(Columns::BELOW);
         let mut notes = painted(&notes(cell), self.page - indent, style);
         // Only the mark and the notes are coloured: the eye finds them, and the numbers stay easy to read.
-        let symbols = symbols(Mark::of(cell), Standing::of(cell) == Standing::NotMet);
-        let mark = style.paint(verdict::ink(cell), &left(&symbols, 2));
+        let mark = style.paint(verdict::ink(cell), &left(&Square::of(nth, cell).symbols(), 2));
         let mut line = fit(&line, self.page - Columns::MARK).join(&format!("\n{}", spaces(Columns::MARK)));
         if self.found.is_some() && !notes.is_empty() {
             line = format!("{line}  {}", notes.remove(0));

@@ -3,9 +3,7 @@
 //! Designs are counted by the worst that was found of each under any of the scenarios; of a single design the scenarios are
 //! named. Whether all that was expected is another question, and stands elsewhere.
 
-use picklock_campaign::summary::Summary;
-
-use super::mark::{Mark, worst};
+use super::mark::Mark;
 use super::verdict;
 use super::{Matrix, Row, Square};
 use crate::page::layout::printable;
@@ -15,8 +13,8 @@ use crate::page::numbers::plural;
 const NAMED: usize = 3;
 
 /// The sentence, without colour and line ends.
-pub(crate) fn line(summary: &Summary) -> String {
-    let matrix = Matrix::of(summary);
+pub(crate) fn line(matrix: &Matrix<'_>) -> String {
+    let summary = matrix.summary;
     let partial = if summary.partial { "(partial: interrupted) " } else { "" };
     let sentence = match matrix.rows.as_slice() {
         [] => "nothing was run".to_owned(),
@@ -75,7 +73,7 @@ fn one(row: &Row<'_>) -> String {
 fn alone(design: &str, square: &Square<'_>) -> String {
     let cell = square.cell;
     let scenario = &cell.scenario;
-    let often = format!("in {} of {} {}", worst(cell).unwrap_or(0), cell.runs, plural(cell.runs, "run"));
+    let often = format!("in {} of {} {}", square.worst.unwrap_or(0), cell.runs, plural(cell.runs, "run"));
     match square.mark {
         Mark::Harmed => format!("{design} harmed the data under {scenario} {often}"),
         Mark::Blocked => {
@@ -113,7 +111,7 @@ fn named(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use picklock_campaign::summary::{Cell, Violation};
+    use picklock_campaign::summary::{Cell, Summary, Violation};
 
     use super::*;
 
@@ -130,7 +128,7 @@ mod tests {
     }
 
     fn said(cells: Vec<Cell>) -> String {
-        line(&Summary { cells, ..Summary::default() })
+        line(&Matrix::of(&Summary { cells, ..Summary::default() }))
     }
 
     #[test]

@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use super::mark::{self, Mark};
+use super::legend;
+use super::mark::{Mark, UNMET};
 use super::verdict::{self, Standing};
 use super::{Matrix, Square};
 use crate::page::layout::{enumerated, left, printable, spaces, tent, width, wrap};
@@ -32,10 +33,7 @@ pub(crate) fn matrix(matrix: &Matrix<'_>, style: &Style, most: usize) -> Vec<Str
         return dim(wrap(&words, style.columns()), style);
     };
     let names = (room(step) - 1).min(MOST_NAMES);
-    let mut legend = mark::legend(|mark| matrix.has(mark));
-    if matrix.has_unmet() {
-        legend.push("! not as expected".to_owned());
-    }
+    let legend = legend::items(&legend::keys(matrix), str::to_owned);
     let legend = dim(enumerated(&legend, style.columns()), style);
     // Names to the right of the columns may need some of the room of the labels.
     let narrow =
@@ -68,7 +66,7 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn is_unexpected(&self) -> bool {
-        self.symbols.iter().any(|(_, symbols)| symbols.ends_with('!'))
+        self.symbols.iter().any(|(_, symbols)| symbols.ends_with(UNMET))
     }
 
     fn names(&self) -> String {

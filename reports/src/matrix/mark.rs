@@ -23,6 +23,9 @@ pub(crate) enum Mark {
     NotApplicable,
 }
 
+/// What stands beside the sign of a cell that is not as expected.
+pub(crate) const UNMET: &str = "!";
+
 impl Mark {
     /// All of them, in their order.
     pub(crate) const ALL: [Mark; 6] =
@@ -86,28 +89,9 @@ impl Mark {
     }
 }
 
-/// The signs that stand somewhere, each with what it means, and which of them are without harm.
-pub(crate) fn legend(stands: impl Fn(Mark) -> bool) -> Vec<String> {
-    let item = |mark: Mark| format!("{} {}", mark.sign(), mark.words());
-    let mut items: Vec<String> = Vec::new();
-    let mut harmless: Vec<&str> = Vec::new();
-    for mark in Mark::ALL.into_iter().filter(|mark| stands(*mark)) {
-        let is_harmless = matches!(mark, Mark::Blocked | Mark::Violated);
-        if !is_harmless && !harmless.is_empty() {
-            items.push(format!("{}: data unharmed", std::mem::take(&mut harmless).join(" and ")));
-        }
-        items.push(item(mark));
-        harmless.extend(is_harmless.then(|| mark.sign()));
-    }
-    if !harmless.is_empty() {
-        items.push(format!("{}: data unharmed", harmless.join(" and ")));
-    }
-    items
-}
-
 /// In how many runs the worst was found: the more frequent way in which the data was harmed, or else the block, or else the most
 /// frequent violation. `None` where nothing was found.
-pub(crate) fn worst(cell: &Cell) -> Option<u64> {
+pub(super) fn worst(cell: &Cell) -> Option<u64> {
     let mark = Mark::of(cell);
     let is_meant = |name: &str| match mark {
         Mark::Harmed => is_of_data(name),
@@ -175,14 +159,6 @@ mod tests {
             assert_eq!((Mark::of(&cell), worst(&cell)), (mark, Some(runs)), "{names:?}");
         }
         assert_eq!(worst(&violating(&[])), None);
-    }
-
-    #[test]
-    fn a_legend_says_which_signs_are_without_harm() {
-        let all = legend(|_| true).join(", ");
-        assert!(all.contains("~ another invariant violated, ⊘ and ~: data unharmed, · none found"), "{all}");
-        assert_eq!(legend(|mark| mark == Mark::Blocked)[1], "⊘: data unharmed");
-        assert_eq!(legend(|mark| mark == Mark::Harmed), ["✗ data harmed"]);
     }
 
     #[test]

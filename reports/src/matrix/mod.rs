@@ -1,6 +1,10 @@
-//! The matrix of designs and scenarios: what the screen, the files, the page and the picture show, each in its way.
+//! The matrix of designs and scenarios: one model of it, which the screen, the files, the page and the picture each draw in their way.
+//!
+//! A cell has its sign ([`Mark`]) and what stands behind it: the invariants that were violated, those that more runs are known to
+//! violate, and how often the worst was found. The legend names the signs that stand in it.
 
 use picklock_campaign::summary::{Cell, Summary};
+use picklock_judge::invariants::{self, Invariant};
 
 use self::mark::Mark;
 use self::verdict::Standing;
@@ -8,12 +12,14 @@ use crate::page::layout::distinct;
 
 pub(crate) mod finding;
 pub(crate) mod folded;
+pub(crate) mod legend;
 pub(crate) mod mark;
 pub(crate) mod statistics;
 pub(crate) mod verdict;
 
 /// Designs down, scenarios across, in the order of the results.
 pub(crate) struct Matrix<'a> {
+    pub(crate) summary: &'a Summary,
     pub(crate) scenarios: Vec<&'a str>,
     pub(crate) rows: Vec<Row<'a>>,
 }
@@ -33,6 +39,8 @@ pub(crate) struct Square<'a> {
     pub(crate) mark: Mark,
     /// True if it is not as expected.
     pub(crate) unmet: bool,
+    /// In how many runs the worst was found; `None` where nothing was.
+    pub(crate) worst: Option<u64>,
 }
 
 impl<'a> Matrix<'a> {
@@ -50,7 +58,7 @@ impl<'a> Matrix<'a> {
             });
             rows[at].squares[column] = Some(Square::of(nth, cell));
         }
-        Matrix { scenarios, rows }
+        Matrix { summary, scenarios, rows }
     }
 
     /// The row of a design.
@@ -58,13 +66,23 @@ impl<'a> Matrix<'a> {
         self.rows.iter().find(|row| row.design == design)
     }
 
+    /// The invariants that stand behind some cell.
+    pub(crate) fn invariants(&self) -> Vec<&'static Invariant> {
+        let stands = |invariant: &&Invariant| {
+            let behind =
+                |square: &Square<'_>| square.was_found(invariant) || square.may_yet_be_found(invariant);
+            self.squares().any(behind)
+        };
+        invariants::ALL.iter().filter(stands).collect()
+    }
+
     /// Whether a sign stands in it.
-    pub(crate) fn has(&self, mark: Mark) -> bool {
+    fn has(&self, mark: Mark) -> bool {
         self.squares().any(|square| square.mark == mark)
     }
 
     /// Whether any of it is not as expected.
-    pub(crate) fn has_unmet(&self) -> bool {
+    fn has_unmet(&self) -> bool {
         self.squares().any(|square| square.unmet)
     }
 
@@ -74,19 +92,30 @@ impl<'a> Matrix<'a> {
 }
 
 impl<'a> Square<'a> {
-    fn of(nth: usize, cell: &'a Cell) -> Square<'a> {
-        Square { nth, cell, mark: Mark::of(cell), unmet: Standing::of(cell) == Standing::NotMet }
+    pub(crate) fn of(nth: usize, cell: &'a Cell) -> Square<'a> {
+        let unmet = Standing::of(cell) == Standing::NotMet;
+        Square { nth, cell, mark: Mark::of(cell), unmet, worst: mark::worst(cell) }
     }
 
     /// Its sign, with `!` if it is not as expected.
     pub(crate) fn symbols(&self) -> String {
-        symbols(self.mark, self.unmet)
+        format!("{}{}", self.mark.sign(), if self.unmet { mark::UNMET } else { "" })
     }
-}
 
-/// A sign, with `!` if it is not as expected.
-pub(crate) fn symbols(mark: Mark, unmet: bool) -> String {
-    format!("{}{}", mark.sign(), if unmet { "!" } else { "" })
+    /// The share of the runs that exercised it in which the worst was found.
+    pub(crate) fn share(&self) -> Option<f64> {
+        self.worst.map(|runs| runs as f64 / mark::exercised(self.cell).max(1) as f64)
+    }
+
+    /// Whether a run violated this invariant.
+    pub(crate) fn was_found(&self, invariant: &Invariant) -> bool {
+        mark::was_found(self.cell, invariant.name)
+    }
+
+    /// Whether none did, and yet it is known from more runs that one can.
+    pub(crate) fn may_yet_be_found(&self, invariant: &Invariant) -> bool {
+        !self.was_found(invariant) && self.cell.allows(invariant.name)
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::statistics;
 use crate::page::numbers;
 use crate::page::paint::Ink;
 
-pub(crate) use super::mark::{Mark, OF_DATA, exercised, harms_data, is_of_data, was_found};
+pub(crate) use super::mark::{Mark, OF_DATA, exercised, harms_data, is_of_data};
 
 /// How a cell stands to the expectation file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +34,13 @@ impl Standing {
         }
     }
 
-    /// The word for a narrow column.
+    /// The word for a narrow column; where nothing is expected no expectation applies.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Standing::Met => "yes",
             Standing::NotMet => "NO",
             Standing::TooFew => "few",
-            Standing::Free => "-",
+            Standing::Free => Mark::NotApplicable.sign(),
         }
     }
 }
@@ -59,11 +59,6 @@ pub(crate) fn ink(cell: &Cell) -> Ink {
 /// Whether a violation of this invariant counts against the cell: nothing allows it.
 pub(crate) fn counts(cell: &Cell, invariant: &str) -> bool {
     !cell.allows(invariant)
-}
-
-/// Whether none did, and yet it is known from more runs that one can.
-pub(crate) fn may_yet_be_found(cell: &Cell, invariant: &str) -> bool {
-    !was_found(cell, invariant) && cell.allows(invariant)
 }
 
 /// What was found, in words: violations with their counts, or what their absence amounts to.
