@@ -8,6 +8,7 @@ use picklock_model::plan::{Access, Edge, Phase};
 use picklock_model::trace::Role;
 use serde_json::{Value, json};
 
+use crate::matrix::mark::Mark;
 use crate::page::layout::{left, paragraph, right};
 use crate::page::numbers::{plural, span};
 use crate::page::paint::{Ink, Style};
@@ -261,7 +262,7 @@ pub fn markdown(pages: &[Explored], args: &str) -> String {
             .kinds
             .iter()
             .map(|kind| match kind.placements {
-                0 => "-".to_owned(),
+                0 => Mark::NotApplicable.sign().to_owned(),
                 _ => format!("{}/{}", kind.violating, kind.explored),
             })
             .collect();

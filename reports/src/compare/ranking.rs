@@ -39,6 +39,15 @@ pub(crate) enum Protects {
 }
 
 impl Protects {
+    /// The sign of a cell of which the runs say the same of the data.
+    pub(crate) fn mark(self) -> Mark {
+        match self {
+            Protects::InTheseRuns => Mark::Holds,
+            Protects::No => Mark::Harmed,
+            Protects::Untested => Mark::Unknown,
+        }
+    }
+
     pub(crate) fn words(self) -> &'static str {
         match self {
             Protects::InTheseRuns => "yes, in these runs",

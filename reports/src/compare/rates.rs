@@ -25,7 +25,7 @@ pub(crate) fn columns(summary: &Summary) -> Vec<&'static Invariant> {
 pub(crate) fn rate(cell: &Cell, invariant: &Invariant) -> (String, Option<String>) {
     let exercised = verdict::exercised(cell);
     if !applies(cell, invariant.name) {
-        return ("-".to_owned(), None);
+        return (Mark::NotApplicable.sign().to_owned(), None);
     }
     match cell.violations.get(invariant.name) {
         Some(violation) => {
@@ -33,10 +33,10 @@ pub(crate) fn rate(cell: &Cell, invariant: &Invariant) -> (String, Option<String
                 .map(|(low, high)| format!("{}-{}", percent(low).trim_end_matches('%'), percent(high)));
             (percent(violation.runs as f64 / exercised.max(1) as f64), interval)
         }
-        None if Mark::of(cell) == Mark::Unknown => ("?".to_owned(), None),
+        None if Mark::of(cell) == Mark::Unknown => (Mark::Unknown.sign().to_owned(), None),
         None => match statistics::clean_bound(exercised) {
             Some(bound) => (format!("0 (<{})", percent_up(bound)), None),
-            None => ("?".to_owned(), None),
+            None => (Mark::Unknown.sign().to_owned(), None),
         },
     }
 }

@@ -93,7 +93,7 @@ fn shape(mark: &Mark<'_>) -> Markup {
     );
     let (x, y, r) = (mark.x, mark.y, mark.radius);
     html! {
-        a href={ "#d" (of.place) } class=(of.sign().1) {
+        a href={ "#d" (of.place) } class=(of.class()) {
             title { (facts) }
             @if of.ranked.protects == Protects::No {
                 @let r = r * 1.2;
