@@ -1,7 +1,7 @@
 //! Results as a table of comma-separated values: a line for each cell, for spreadsheets and notebooks.
 //!
 //! The columns are always the same, so that tables of different runs can be put below each other: an invariant that was not violated
-//! has 0 runs, one that says nothing of the design none. Source: RFC 4180.
+//! has 0 runs, one that does not apply to the design none. The sign is that of every other page. Source: RFC 4180.
 
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use picklock_judge::invariants;
 use picklock_model::time::nanos;
 
 use crate::format::{Format, ReportError};
+use crate::matrix::mark::Mark;
 use crate::page::layout::printable;
 use crate::page::paint::Style;
 
@@ -40,6 +41,7 @@ fn columns() -> Vec<String> {
         "blocked_ns",
         "wanted_ns",
         "overlap_widest_ns",
+        "sign",
     ];
     let of_invariants = invariants::ALL.iter().map(|invariant| invariant.name.replace('-', "_"));
     let mut columns: Vec<String> = before.map(str::to_owned).to_vec();
@@ -74,11 +76,12 @@ fn values(cell: &Cell) -> Vec<String> {
         metrics.blocked_ns.to_string(),
         metrics.wanted_ns.to_string(),
         metrics.overlap_widest_ns.to_string(),
+        Mark::of(cell).sign().to_owned(),
     ]);
     values
 }
 
-/// In how many runs it was violated; nothing if it says nothing of the design.
+/// In how many runs it was violated; nothing if it does not apply to the design.
 fn violating(cell: &Cell, invariant: &str) -> String {
     match cell.violations.get(invariant) {
         Some(violation) => violation.runs.to_string(),
