@@ -1,5 +1,6 @@
-//! What every page is made of: columns of text, colours, written numbers, and the colours of drawings.
+//! What every page is made of: columns of text, colours, written numbers, and axes and colours of drawings.
 
+pub mod axis;
 pub mod layout;
 pub mod markdown;
 pub(crate) mod numbers;
