@@ -3,9 +3,9 @@
 use picklock_campaign::check::Checked;
 use picklock_model::trace::{Event, Role, What};
 
-use crate::layout::paragraph;
-use crate::paint::{Ink, Style};
-use crate::words::Names;
+use crate::page::layout::paragraph;
+use crate::page::paint::{Ink, Style};
+use crate::story::words::Names;
 
 /// What clients saw, and when.
 struct Seen {

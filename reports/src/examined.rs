@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use picklock_campaign::check::Checked;
 use picklock_campaign::doctor::{Cause, Code, Difference, Examined};
 
-use crate::layout::paragraph;
-use crate::paint::{Ink, Style};
-use crate::words::Names;
+use crate::page::layout::paragraph;
+use crate::page::paint::{Ink, Style};
+use crate::story::words::Names;
 
 /// For people: where two runs part, what each of them has there, and the likely cause. `elsewhere` is what another process has.
 #[must_use]

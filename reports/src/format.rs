@@ -2,7 +2,7 @@
 
 use picklock_campaign::summary::Summary;
 
-use crate::paint::Style;
+use crate::page::paint::Style;
 
 /// One way to write down results: those of a campaign, if nothing else is said.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@ use picklock_model::time::nanos;
 use serde::Serialize;
 
 use crate::format::{Format, ReportError};
-use crate::layout::paragraph;
-use crate::numbers::plural;
-use crate::paint::{Ink, Style};
+use crate::page::layout::paragraph;
+use crate::page::numbers::plural;
+use crate::page::paint::{Ink, Style};
 
 /// The formats of a judgement, the one for people first.
 pub const ALL: &[Format<Judgement>] = &[
@@ -49,7 +49,7 @@ fn text(judgement: &Judgement, style: &Style) -> Result<String, ReportError> {
         };
         page.push('\n');
         for (at, line) in
-            crate::layout::wrap(&format!("{number} {name}: {said}"), style.columns()).iter().enumerate()
+            crate::page::layout::wrap(&format!("{number} {name}: {said}"), style.columns()).iter().enumerate()
         {
             page.push_str(if at == 0 { "" } else { "  " });
             page.push_str(&style.paint(ink, line));
@@ -67,7 +67,7 @@ fn text(judgement: &Judgement, style: &Style) -> Result<String, ReportError> {
 
 fn told(breach: &Breach) -> String {
     let lines: Vec<String> = breach.lines.iter().map(u64::to_string).collect();
-    let text = crate::layout::printable(&breach.text).into_owned();
+    let text = crate::page::layout::printable(&breach.text).into_owned();
     match lines.as_slice() {
         [] => text,
         [line] => format!("{text} (line {line})"),

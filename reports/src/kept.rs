@@ -7,11 +7,10 @@
 use picklock_campaign::summary::Summary;
 use serde::{Deserialize, Serialize};
 
-use crate::brief;
 use crate::compare::Comparison;
-use crate::compare::ranking::{Protects, ranking};
-use crate::html;
-use crate::numbers::plural;
+use crate::compare::ranking::{Protects, ranking, title};
+use crate::formats::brief;
+use crate::page::numbers::plural;
 
 /// The version of the file's form.
 pub const FORM: u32 = 1;
@@ -106,7 +105,7 @@ impl Results {
     pub fn of_comparison(comparison: &Comparison) -> Results {
         let summary = &comparison.summary;
         let partial = if summary.partial { "(partial: interrupted) " } else { "" };
-        let verdict = format!("{partial}{}", html::title(summary));
+        let verdict = format!("{partial}{}", title(ranking(summary).iter()));
         Results { verdict, failing: harmed(summary), ..Results::default() }
     }
 

@@ -3,12 +3,12 @@
 //! A report never runs anything and never reads a clock, a terminal or an environment variable: the same results
 //! and the same [`Style`] give the same bytes. Whoever prints decides whether there is colour and how wide it is.
 //!
-//! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_campaign::summary::Summary); [`compare::ALL`] lay the same results out as a comparison.
-//! - [`brief::page`] shows them on one screen.
+//! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_campaign::summary::Summary); [`COMPARISONS`] lay the same results out as a comparison.
+//! - [`formats::brief::page`] shows them on one screen.
 //! - [`kept::Kept`] is the little that is to be known of a run in a store, [`html::index`] the page over all of them.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
-//! - [`single::ALL`] write one run down for other programs; [`timeline::tell`] tells one run as a story, [`html::run`] as a page,
-//!   [`diagram::file`] as a drawing, [`json::run_json`] gives it as data.
+//! - [`run::ALL`] write one run down for other programs; [`story::timeline::tell`] tells one run as a story, [`html::run`] as a page,
+//!   [`diagram::file`] as a drawing, [`run::json::run_json`] gives it as data.
 //!
 //! ```
 //! use picklock_reports::{Style, find};
@@ -23,60 +23,39 @@
 //! # Ok::<(), picklock_reports::ReportError>(())
 //! ```
 
-mod aftermath;
 pub mod alike;
-pub mod brief;
-mod cause;
 pub mod compare;
-pub mod csv;
 pub mod diagram;
 pub mod examined;
-mod exchanges;
 pub mod explored;
-mod finding;
-mod folded;
 mod format;
-pub mod github;
+pub mod formats;
 pub mod html;
-pub mod json;
 pub mod judged;
-pub mod junit;
 pub mod kept;
-pub mod layout;
-mod lines;
-mod mark;
-pub mod markdown;
 mod matrix;
-mod numbers;
-mod paint;
-pub mod picture;
-mod reentries;
-mod relevance;
-mod rows;
-pub mod single;
-mod spans;
-pub mod svg;
-mod tale;
-pub mod text;
-pub mod timeline;
-mod verdict;
-mod words;
-mod writer;
+pub mod page;
+pub mod run;
+pub mod story;
 
 pub use format::{Format, ReportError};
-pub use paint::Style;
+pub use page::paint::Style;
 
 /// All formats of a campaign, the one for people first.
 pub const ALL: &[Format] = &[
-    text::FORMAT,
-    json::FORMAT,
-    junit::FORMAT,
-    markdown::FORMAT,
+    formats::text::FORMAT,
+    formats::json::FORMAT,
+    formats::junit::FORMAT,
+    formats::markdown::FORMAT,
     html::FORMAT,
-    picture::FORMAT,
-    csv::FORMAT,
-    github::FORMAT,
+    formats::picture::FORMAT,
+    formats::csv::FORMAT,
+    formats::github::FORMAT,
 ];
+
+/// All formats of a comparison, the one for people first.
+pub const COMPARISONS: &[Format<compare::Comparison>] =
+    &[compare::TEXT, compare::JSON, compare::MARKDOWN, html::COMPARISON];
 
 /// The format of a campaign with this name.
 #[must_use]

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use picklock_campaign::campaign::{Campaign, Reported};
-use picklock_reports::Format;
-use picklock_reports::compare::{ALL, Baseline, Comparison, Since, screen};
+use picklock_reports::compare::{Baseline, Comparison, Since, screen};
 use picklock_reports::kept::Results;
+use picklock_reports::{COMPARISONS, Format};
 
 use super::args::REPORT;
 use super::exit::{Exit, Failure};
@@ -38,7 +38,7 @@ pub(crate) struct CompareArgs {
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let selection = &args.selection;
-    let formats = run::formats(selection, ALL)?;
+    let formats = run::formats(selection, COMPARISONS)?;
     let baseline = args.baseline.as_deref().map(read).transpose()?;
     // A page tells every way of breaking; what is printed otherwise, none.
     let tell = selection.out.is_some() || formats.iter().any(|format| format.name == "html");
@@ -73,7 +73,7 @@ fn told(
     summary.about.libraries = run::libraries();
     let since = baseline.map(|baseline| Since::of(&baseline, &summary));
     let comparison = Comparison { summary, pairs, since };
-    let always = run::named(ALL, &["json", "html"]);
+    let always = run::named(COMPARISONS, &["json", "html"]);
     run::report(&comparison, selection, kept, formats, &always, |format, comparison, style| {
         if format.name == "text" && !args.verbose {
             Ok(screen(comparison, style, selection.out.as_deref()))

@@ -11,7 +11,8 @@ use picklock_campaign::explore::{self, Explored, Request};
 use picklock_campaign::{ablation, tell};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
-use picklock_reports::{explored, timeline};
+use picklock_reports::explored::{self, Explorations};
+use picklock_reports::story::timeline;
 use picklock_scenarios::faults::{self, AtSite};
 use picklock_scenarios::scenario::{Scenario, set_each};
 use picklock_sim::design::Design;
@@ -88,12 +89,11 @@ pub(crate) struct ExploreArgs {
 /// What lets client-1 hold while the others ask, unless it is set otherwise: alone at first, and for most of its lease.
 const HELD: [&str; 2] = ["head_start=0.55 x ttl", "first_work=0.85 x ttl"];
 
-const FORMATS: [&str; 4] = ["text", "markdown", "json", "figures"];
-
 pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
-    if !FORMATS.contains(&args.format.as_str()) {
-        return Err(format::unknown(&args.format, " for explorations", &FORMATS));
-    }
+    let format = explored::find(&args.format).ok_or_else(|| {
+        let names: Vec<&str> = explored::ALL.iter().map(|format| format.name).collect();
+        format::unknown(&args.format, " for explorations", &names)
+    })?;
     let scenario = scenario(args)?;
     let designs = args.programs.explored_and(&args.design)?;
     choose::fit_workers(&designs, &args.set)?;
@@ -118,19 +118,14 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
         bar.clear();
         pages.push(explored?);
     }
-    let page = match args.format.as_str() {
-        "figures" => explored::figures(&pages).map_err(Failure::internal)?,
-        "json" => explored::json(&pages).map_err(Failure::internal)?,
-        "markdown" => explored::markdown(&pages, &replay_args(args)),
-        _ => explored::text(&pages, &screen::style(args.look), args.verbose, &replay_args(args)),
-    };
-    screen::print(&page)?;
+    let explorations = Explorations { pages, args: replay_args(args), verbose: args.verbose };
+    screen::print(&(format.render)(&explorations, &screen::style(args.look)).map_err(Failure::internal)?)?;
     let breaks = |page: &Explored| {
         page.violating() > 0 || page.pairs.as_ref().is_some_and(|pairs| pairs.violating > 0)
     };
-    Ok(if pages.iter().any(|page| page.partial) {
+    Ok(if explorations.pages.iter().any(|page| page.partial) {
         Exit::Interrupted
-    } else if pages.iter().any(breaks) {
+    } else if explorations.pages.iter().any(breaks) {
         Exit::Violation
     } else {
         Exit::Expected

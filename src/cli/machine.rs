@@ -2,7 +2,7 @@
 
 use picklock_programs::ready::{self, Finding};
 use picklock_programs::servers;
-use picklock_reports::layout::{left, paragraph};
+use picklock_reports::page::layout::{left, paragraph};
 use picklock_sim::store::{Installed, StoreKind};
 use picklock_stores::KINDS;
 

@@ -16,9 +16,9 @@ use picklock_judge::invariants;
 use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
-use picklock_reports::json::{Run, run_json};
-use picklock_reports::timeline::{self, Detail};
-use picklock_reports::{Format, html, single};
+use picklock_reports::run::json::{Run, run_json};
+use picklock_reports::story::timeline::{self, Detail};
+use picklock_reports::{Format, html};
 use picklock_scenarios::scenario::{Scenario, set_each};
 use picklock_sim::design::{Design, Part};
 use picklock_sim::engine::Engine;
@@ -72,7 +72,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) look: Look,
 }
 
-/// The formats of one run for people, and as data; the others are those of `single`.
+/// The formats of one run for people, and as data; the others are those of `picklock_reports::run`.
 const FORMATS: [&str; 3] = ["text", "json", "html"];
 
 /// What is replayed, and how it is asked for again.
@@ -91,9 +91,9 @@ struct Replayed {
 }
 
 pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
-    let other = single::find(&args.format);
+    let other = picklock_reports::run::find(&args.format);
     if other.is_none() && !FORMATS.contains(&args.format.as_str()) {
-        let known = FORMATS.into_iter().chain(single::ALL.iter().map(|format| format.name));
+        let known = FORMATS.into_iter().chain(picklock_reports::run::ALL.iter().map(|format| format.name));
         let known: Vec<&str> = known.collect();
         return Err(format::unknown(&args.format, " for one run", &known));
     }

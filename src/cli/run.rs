@@ -18,8 +18,9 @@ use picklock_campaign::expect::Expectations;
 use picklock_campaign::explore::exhausted::Figures;
 use picklock_campaign::summary::{Cell, Summary};
 use picklock_programs::servers;
+use picklock_reports::formats::{brief, markdown};
 use picklock_reports::kept::Results;
-use picklock_reports::{Format, Style, brief, markdown};
+use picklock_reports::{Format, Style};
 use picklock_scenarios::scenario::Scenario;
 use xxhash_rust::xxh3::xxh3_64;
 

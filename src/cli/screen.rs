@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use picklock_reports::Style;
-use picklock_reports::layout::printable;
+use picklock_reports::page::layout::printable;
 
 use super::args::{Colour, Look};
 use super::exit::Failure;

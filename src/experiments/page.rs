@@ -1,7 +1,7 @@
 //! Experiments written down: for a terminal, as a page of Markdown, as JSON.
 
-use picklock_reports::layout::{left, wrap};
-use picklock_reports::markdown::{Table, block, code, escape};
+use picklock_reports::page::layout::{left, wrap};
+use picklock_reports::page::markdown::{Table, block, code, escape};
 use serde_json::{Value, json};
 
 use super::{Experiment, Figures, Outcome};

@@ -5,7 +5,8 @@
 
 use std::fmt::Write as _;
 
-use picklock_reports::svg::with_attributes;
+use picklock_reports::page::axis::{Axis, Tick, ticks};
+use picklock_reports::page::svg::with_attributes;
 
 /// Lines over a scale.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,9 +50,8 @@ impl Plot {
         let most = |of: fn(&(f64, f64)) -> f64| {
             self.lines.iter().flat_map(|line| &line.points).map(of).fold(0.0, f64::max)
         };
-        let (right, top) = (Scale::up_to(most(|point| point.0)), Scale::up_to(most(|point| point.1)));
-        let x = |value: f64| ACROSS.0 + (ACROSS.1 - ACROSS.0) * value / right.end;
-        let y = |value: f64| UP.0 + (UP.1 - UP.0) * value / top.end;
+        let (right, top) = (ticks(most(|point| point.0)), ticks(most(|point| point.1)));
+        let (x, y) = (Axis::under(&right, ACROSS), Axis::under(&top, UP));
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
              role=\"img\">\n<title>{title}</title>\n<style>{STYLE}</style>\n<rect class=\"p\" width=\"100%\" height=\"100%\"/>\n\
@@ -62,8 +62,8 @@ impl Plot {
             up = escaped(self.up),
             across = escaped(self.across),
         );
-        for (value, name) in top.ticks() {
-            let y = y(value);
+        for Tick { value, name } in &top {
+            let y = y.at(*value);
             let _ = writeln!(
                 svg,
                 "<path class=\"g\" d=\"M{:.1} {y:.1}H{:.1}\"/><text class=\"e\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
@@ -73,21 +73,21 @@ impl Plot {
                 y + 4.0
             );
         }
-        for (value, name) in right.ticks() {
-            let x = x(value);
+        for Tick { value, name } in &right {
+            let x = x.at(*value);
             let _ = writeln!(svg, "<text class=\"m\" x=\"{x:.1}\" y=\"{:.1}\">{name}</text>", UP.0 + 20.0);
         }
         let mut at = 16.0;
         for (line, class) in self.lines.iter().zip(["a", "b", "c", "d"]) {
-            let place = |(across, up): &(f64, f64)| format!("{:.1},{:.1}", x(*across), y(*up));
-            let points: Vec<String> = line.points.iter().map(place).collect();
+            let point = |(across, up): &(f64, f64)| format!("{:.1},{:.1}", x.at(*across), y.at(*up));
+            let points: Vec<String> = line.points.iter().map(point).collect();
             let _ = writeln!(svg, "<polyline class=\"{class}\" points=\"{}\"/>", points.join(" "));
             for (across, up) in &line.points {
                 let _ = write!(
                     svg,
                     "<circle class=\"{class}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\"/>",
-                    x(*across),
-                    y(*up)
+                    x.at(*across),
+                    y.at(*up)
                 );
             }
             let _ = writeln!(
@@ -107,36 +107,6 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// A scale from zero to a round number.
-struct Scale {
-    end: f64,
-    step: f64,
-}
-
-impl Scale {
-    fn up_to(most: f64) -> Scale {
-        let mut magnitude = 1.0;
-        while magnitude * 10.0 <= most {
-            magnitude *= 10.0;
-        }
-        while magnitude > most && most > 0.0 {
-            magnitude /= 10.0;
-        }
-        // Four to eight steps.
-        let steps = [0.2, 0.25, 0.5, 1.0, 2.0].map(|step| step * magnitude);
-        let step = steps.into_iter().find(|step| most / step <= 7.0).unwrap_or(magnitude);
-        Scale { end: ((most / step - 1e-9).ceil().max(1.0)) * step, step }
-    }
-
-    fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
-        let count = (self.end / self.step).round() as usize;
-        (0..=count).map(|nth| {
-            let value = nth as f64 * self.step;
-            (value, format!("{}", (value * 100.0).round() / 100.0))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,14 +124,5 @@ mod tests {
         // Its colours are its elements' own, for programs that drop style sheets.
         let line = svg.lines().find(|line| line.starts_with("<polyline")).expect("there is one");
         assert!(line.contains("fill=\"none\"") && line.contains("stroke=\"#0b62b5\""), "{line}");
-    }
-
-    #[test]
-    fn scales_end_at_round_numbers_that_reach_the_highest_point() {
-        for (most, end) in
-            [(640.0, 700.0), (1.2, 1.2), (100.0, 100.0), (5.0, 5.0), (988.0, 1000.0), (0.0, 0.2)]
-        {
-            assert!((Scale::up_to(most).end - end).abs() < 1e-9, "{most}: {}", Scale::up_to(most).end);
-        }
     }
 }

@@ -8,8 +8,9 @@ use picklock_campaign::campaign::quoted;
 use picklock_campaign::summary::{Cell, SCHEMA, Summary, Violation};
 use picklock_judge::invariants;
 use picklock_model::text::nearest;
-use picklock_reports::timeline::{self, Detail};
-use picklock_reports::{Style, text};
+use picklock_reports::Style;
+use picklock_reports::formats::text;
+use picklock_reports::story::timeline::{self, Detail};
 
 use super::panics;
 

@@ -6,7 +6,7 @@ use picklock_campaign::check;
 use picklock_campaign::story::Story;
 use picklock_campaign::tell;
 use picklock_model::seed::Seed;
-use picklock_reports::{Style, single};
+use picklock_reports::{Style, run};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 use serde_json::Value;
@@ -33,7 +33,7 @@ fn stories() -> Vec<Story> {
 }
 
 fn rendered(story: &Story, format: &str) -> String {
-    (single::find(format).unwrap().render)(story, &Style::default()).unwrap()
+    (run::find(format).unwrap().render)(story, &Style::default()).unwrap()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use picklock_campaign::check::Checked;
 use picklock_campaign::tell;
 use picklock_judge::invariants;
 use picklock_judge::recorded::{Judgement, Verdict, judge, read};
-use picklock_reports::{Style, single};
+use picklock_reports::{Style, run};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ const JUDGED: [&str; 4] = ["mutual-exclusion", "token-order", "ownership", "no-l
 
 fn exported(cell: &Cell, run: &Checked, format: &str) -> String {
     let story = tell::story(&cell.design, cell.scenario.name(), run, String::new());
-    (single::find(format).unwrap().render)(&story, &Style::default()).unwrap()
+    (run::find(format).unwrap().render)(&story, &Style::default()).unwrap()
 }
 
 fn judged(history: &str) -> Judgement {
@@ -87,7 +87,7 @@ fn a_run_exports_the_same_bytes_twice() {
     let scenario =
         suite::builtin(&picklock_stores::params()).into_iter().find(|it| it.name() == "pause").unwrap();
     let cell = Cell::of(&design("single-fenced"), scenario).unwrap();
-    for format in single::ALL {
+    for format in run::ALL {
         let [one, other] = [0, 1].map(|_| exported(&cell, &cell.run(Engine::Event, 4), format.name));
         assert_eq!(one, other, "{}", format.name);
         assert!(!one.is_empty());

@@ -8,7 +8,7 @@ use picklock_campaign::tell;
 use picklock_model::plan::{Access, Action, Edge, Injection, Latency, Phase, Plan, Point, Target, When};
 use picklock_model::trace::{Event, What};
 use picklock_reports::Style;
-use picklock_reports::timeline::{self, Detail};
+use picklock_reports::story::timeline::{self, Detail};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 

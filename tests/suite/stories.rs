@@ -15,7 +15,7 @@ use picklock_model::ids::{GrantId, HostId};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Role, Trace, What};
 use picklock_reports::Style;
-use picklock_reports::timeline::{Detail, explain, tell};
+use picklock_reports::story::timeline::{Detail, explain, tell};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 

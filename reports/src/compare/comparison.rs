@@ -4,7 +4,7 @@ use picklock_campaign::summary::{Cell, Summary};
 
 use super::pairs::Pairs;
 use super::since::Since;
-use crate::layout::distinct;
+use crate::page::layout::distinct;
 
 /// The results of several designs, and what they did under the same seeds.
 #[derive(Clone, Debug)]

@@ -8,14 +8,17 @@ use super::differences::{self, Against};
 use super::measures::{availability, messages_per_acquire};
 use super::ranking::{Protects, Ranked, ranking};
 use super::since::Since;
-use crate::format::ReportError;
-use crate::json::MetricsJson;
-use crate::numbers::{self, Difference};
-use crate::paint::Style;
-use crate::verdict::{self, Mark};
+use crate::format::{Format, ReportError};
+use crate::formats::json::MetricsJson;
+use crate::matrix::statistics::{self, Difference};
+use crate::matrix::verdict::{self, Mark};
+use crate::page::paint::Style;
 
-/// The comparison as one JSON object.
-pub(super) fn render(comparison: &Comparison, _style: &Style) -> Result<String, ReportError> {
+/// A comparison as data.
+pub(crate) const FORMAT: Format<Comparison> =
+    Format { name: "json", file: "comparison.json", doc: "the same as one JSON object", render };
+
+fn render(comparison: &Comparison, _style: &Style) -> Result<String, ReportError> {
     let summary = &comparison.summary;
     let cells = summary.cells.iter().map(CellJson::of).collect();
     let ranking = ranking(summary);
@@ -121,7 +124,7 @@ impl<'a> CellJson<'a> {
     fn of(cell: &'a Cell) -> CellJson<'a> {
         let exercised = verdict::exercised(cell);
         let rates = cell.violations.iter().filter_map(|(invariant, violation)| {
-            let (low, high) = numbers::wilson(violation.runs, exercised)?;
+            let (low, high) = statistics::wilson(violation.runs, exercised)?;
             let rate = violation.runs as f64 / exercised as f64;
             Some(RateJson { invariant, runs: violation.runs, rate, low, high })
         });
@@ -135,7 +138,7 @@ impl<'a> CellJson<'a> {
             skipped: cell.skipped.as_deref(),
             not_applicable: &cell.not_applicable,
             rates: rates.collect(),
-            clean_below: numbers::clean_bound(exercised).filter(|_| Mark::of(cell) == Mark::Holds),
+            clean_below: statistics::clean_bound(exercised).filter(|_| Mark::of(cell) == Mark::Holds),
             availability: availability(&cell.metrics),
             messages_per_acquire: messages_per_acquire(&cell.metrics),
             metrics: MetricsJson::of(&cell.metrics),

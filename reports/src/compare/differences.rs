@@ -6,7 +6,8 @@ use picklock_judge::invariants::Invariant;
 use super::comparison::Comparison;
 use super::ranking::{Ranked, applies, ranking};
 use super::rates;
-use crate::numbers::{Difference, TwoByTwo, paired_difference, plural};
+use crate::matrix::statistics::{Difference, TwoByTwo, paired_difference};
+use crate::page::numbers::plural;
 
 /// One design beside another under one scenario.
 pub(crate) struct Against<'a> {

@@ -5,9 +5,10 @@ use std::time::Duration;
 use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::metrics::Metrics;
 
-use crate::layout::{left, paragraph, printable, right, spaces, width, wrap};
-use crate::paint::{Ink, Style};
-use crate::{numbers, verdict};
+use crate::matrix::verdict::{self, Mark};
+use crate::page::layout::{left, paragraph, printable, right, spaces, width, wrap};
+use crate::page::numbers;
+use crate::page::paint::{Ink, Style};
 
 /// The measures in columns of their own.
 pub(crate) const MEASURES: [&str; 4] = ["available", "p50", "p99", "messages"];
@@ -68,7 +69,7 @@ fn row(page: &mut String, cell: &Cell, name: usize, style: &Style) {
     }
 }
 
-/// The measures of a cell, in the order of [`MEASURES`]; `-` for what was not measured.
+/// The measures of a cell, in the order of [`MEASURES`]; the sign for what does not apply where nothing was measured.
 pub(crate) fn measures(metrics: &Metrics) -> [String; 4] {
     let latency = |percent| metrics.latency.percentile(percent).map(numbers::span);
     let measures = [
@@ -77,7 +78,7 @@ pub(crate) fn measures(metrics: &Metrics) -> [String; 4] {
         latency(99),
         messages_per_acquire(metrics).map(|messages| format!("{messages:.1}")),
     ];
-    measures.map(|measure| measure.unwrap_or_else(|| "-".to_owned()))
+    measures.map(|measure| measure.unwrap_or_else(|| Mark::NotApplicable.sign().to_owned()))
 }
 
 /// What else was measured, as far as it happened.

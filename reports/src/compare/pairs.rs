@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::numbers::TwoByTwo;
+use crate::matrix::statistics::TwoByTwo;
 
 /// What one design did under one seed of a scenario.
 #[derive(Clone, Debug)]

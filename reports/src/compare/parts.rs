@@ -1,4 +1,4 @@
-//! What both pages of a comparison for people have in common, the whole one and that of one screen.
+//! What the pages of a comparison for people have in common: the whole one, that of one screen, and the Markdown.
 
 use picklock_campaign::summary::Summary;
 
@@ -6,8 +6,21 @@ use super::comparison::Comparison;
 use super::differences::Against;
 use super::ranking::Ranked;
 use super::shared::Shared;
-use crate::layout::{enumerated, paragraph, printable, wrap};
-use crate::paint::{Ink, Style};
+use crate::page::layout::{enumerated, paragraph, printable, wrap};
+use crate::page::paint::{Ink, Style};
+
+/// What the figures mean, at the end of the page.
+pub(super) const NOTES: [&str; 4] = [
+    "rates are per run that exercised the scenario, with Wilson's interval at 95%; 0 (<p): none, and so the rate is \
+     below p at 95%, no more than that; ?: inconclusive; -: does not apply",
+    "differences are in percentage points, over the seeds that both designs exercised, with Newcombe's paired interval at \
+     95% (1998, method 10); one that leaves out 0 is hardly chance",
+    "available: share of the time in which the lock was wanted and somebody held it; \
+     p50, p99: latency of successful acquires; messages: client to store, per successful acquire",
+    "renewals a second of simulated time, and the most within 10 ms of one run; too many holders: of the time in which the lock \
+     was wanted or held, each pair counted; passed by: the most that one waiter saw somebody served who had asked later; \
+     a dead holder: how long the others waited for its lease",
+];
 
 /// By what the ranking is ordered.
 pub(super) fn ranked_by(summary: &Summary) -> String {

@@ -9,9 +9,10 @@ use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants::{mutual_exclusion, token_order};
 
 use super::shared::{Shared, was_run};
-use crate::layout::distinct;
-use crate::numbers::{clean_bound, percent, percent_up, plural};
-use crate::verdict::{self, Mark, OF_DATA};
+use crate::matrix::statistics::clean_bound;
+use crate::matrix::verdict::{self, Mark, OF_DATA};
+use crate::page::layout::distinct;
+use crate::page::numbers::{percent, percent_up, plural};
 
 /// A design and what these runs say of the data that it guards.
 pub(crate) struct Ranked<'a> {
@@ -38,6 +39,15 @@ pub(crate) enum Protects {
 }
 
 impl Protects {
+    /// The sign of a cell of which the runs say the same of the data.
+    pub(crate) fn mark(self) -> Mark {
+        match self {
+            Protects::InTheseRuns => Mark::Holds,
+            Protects::No => Mark::Harmed,
+            Protects::Untested => Mark::Unknown,
+        }
+    }
+
     pub(crate) fn words(self) -> &'static str {
         match self {
             Protects::InTheseRuns => "yes, in these runs",
@@ -60,6 +70,21 @@ pub(crate) fn ranking(summary: &Summary) -> Vec<Ranked<'_>> {
             .then(by_rates.fold(std::cmp::Ordering::Equal, |all, it| all.then(it)))
     });
     scored.into_iter().map(|(_, ranked)| ranked).collect()
+}
+
+/// Which of the designs keep the data whole, in a sentence.
+pub(crate) fn title<'a>(ranking: impl Iterator<Item = &'a Ranked<'a>>) -> String {
+    let ranking: Vec<&Ranked<'_>> = ranking.collect();
+    let whole = ranking.iter().filter(|one| one.protects == Protects::InTheseRuns).count();
+    match ranking.as_slice() {
+        [] => "Nothing was run".to_owned(),
+        [one] => match one.protects {
+            Protects::InTheseRuns => format!("{} kept the data whole in these runs", one.design),
+            Protects::No => format!("{} harms the data", one.design),
+            Protects::Untested => format!("{} was not put to the test", one.design),
+        },
+        all => format!("{whole} of {} designs kept the data whole in these runs", all.len()),
+    }
 }
 
 struct Score {

@@ -6,10 +6,11 @@ use picklock_judge::invariants::{self, Invariant};
 
 use super::measures;
 use super::ranking::applies;
-use crate::layout::{left, paragraph, printable, width};
-use crate::numbers::{self, percent, percent_up};
-use crate::paint::{Ink, Style};
-use crate::verdict::{self, Mark};
+use crate::matrix::statistics;
+use crate::matrix::verdict::{self, Mark};
+use crate::page::layout::{left, paragraph, printable, width};
+use crate::page::numbers::{percent, percent_up};
+use crate::page::paint::{Ink, Style};
 
 /// Columns of one invariant, with the gap before it.
 const COLUMN: usize = 13;
@@ -24,18 +25,18 @@ pub(crate) fn columns(summary: &Summary) -> Vec<&'static Invariant> {
 pub(crate) fn rate(cell: &Cell, invariant: &Invariant) -> (String, Option<String>) {
     let exercised = verdict::exercised(cell);
     if !applies(cell, invariant.name) {
-        return ("-".to_owned(), None);
+        return (Mark::NotApplicable.sign().to_owned(), None);
     }
     match cell.violations.get(invariant.name) {
         Some(violation) => {
-            let interval = numbers::wilson(violation.runs, exercised)
+            let interval = statistics::wilson(violation.runs, exercised)
                 .map(|(low, high)| format!("{}-{}", percent(low).trim_end_matches('%'), percent(high)));
             (percent(violation.runs as f64 / exercised.max(1) as f64), interval)
         }
-        None if Mark::of(cell) == Mark::Unknown => ("?".to_owned(), None),
-        None => match numbers::clean_bound(exercised) {
+        None if Mark::of(cell) == Mark::Unknown => (Mark::Unknown.sign().to_owned(), None),
+        None => match statistics::clean_bound(exercised) {
             Some(bound) => (format!("0 (<{})", percent_up(bound)), None),
-            None => ("?".to_owned(), None),
+            None => (Mark::Unknown.sign().to_owned(), None),
         },
     }
 }

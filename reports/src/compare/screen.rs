@@ -14,12 +14,11 @@ use super::parts::{head, places, scenario_head};
 use super::ranking::{Ranked, applies, ranking};
 use super::shared::Shared;
 use super::{differences, measures, parts, rates};
-use crate::brief::{self, LINES};
-use crate::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
-use crate::numbers::clean_bound;
-use crate::paint::{Ink, Style};
-use crate::text::inked;
-use crate::verdict::{self, Mark};
+use crate::formats::brief::{self, LINES};
+use crate::matrix::statistics::clean_bound;
+use crate::matrix::verdict::{self, Mark};
+use crate::page::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
+use crate::page::paint::{Ink, Style, inked};
 
 /// Columns of one invariant where runs are added up, with the gap before it.
 const COLUMN: usize = 5;
@@ -28,10 +27,10 @@ const NAME: usize = 24;
 /// The reasons of so many places are told, however many designs there are.
 const TOLD: usize = 3;
 
-const ALONE: &str = "0 (<p): none, so below p at 95%; ?: not exercised; -: says nothing of it";
+const ALONE: &str = "0 (<p): none, so below p at 95%; ?: inconclusive; -: does not apply";
 const DIFFERENCES: &str = "differences: percentage points, same seeds; hardly chance if 0 lies outside";
 const SUMMED: &str = "of the runs that exercised something, under the scenarios of the ranking and in its order; <p: none, and so below \
-                      p at 95%; ?: not exercised; -: says nothing of the design";
+                      p at 95%; ?: inconclusive; -: does not apply";
 
 /// The page. `out` is the directory that everything was written to, if any.
 pub(super) fn page(comparison: &Comparison, style: &Style, out: Option<&Path>) -> String {
@@ -155,14 +154,14 @@ fn rows(
 fn rate(cells: &[&Cell], invariant: &Invariant) -> (Ink, String) {
     let of: Vec<&&Cell> = cells.iter().filter(|cell| applies(cell, invariant.name)).collect();
     if of.is_empty() {
-        return (Ink::Plain, "-".to_owned());
+        return (Ink::Plain, Mark::NotApplicable.sign().to_owned());
     }
     let runs = |cell: &Cell| cell.violations.get(invariant.name).map_or(0, |violation| violation.runs);
     let known = of.iter().filter(|cell| runs(cell) > 0 || Mark::of(cell) != Mark::Unknown);
     let (violated, exercised) =
         known.fold((0, 0), |(all, of), cell| (all + runs(cell), of + verdict::exercised(cell)));
     match clean_bound(exercised) {
-        None => (Ink::Plain, "?".to_owned()),
+        None => (Ink::Plain, Mark::Unknown.sign().to_owned()),
         Some(bound) if violated == 0 => (Ink::Plain, format!("<{:.0}%", (bound * 100.0).ceil())),
         Some(_) => {
             let ink = if verdict::is_of_data(invariant.name) { Ink::Bad } else { Ink::Warn };

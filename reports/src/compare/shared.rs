@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use picklock_campaign::summary::{Cell, Summary};
 
-use crate::layout::distinct;
-use crate::numbers::plural;
+use crate::page::layout::distinct;
+use crate::page::numbers::plural;
 
 /// The scenarios that all designs ran.
 pub(crate) struct Shared<'a> {

@@ -7,10 +7,10 @@ use picklock_judge::invariants;
 use serde::{Deserialize, Serialize};
 
 use super::exact::{Count, fisher, holm};
-use crate::layout::{paragraph, printable};
-use crate::numbers::{percent, plural};
-use crate::paint::{Ink, Style};
-use crate::verdict;
+use crate::matrix::verdict;
+use crate::page::layout::{paragraph, printable};
+use crate::page::numbers::{percent, plural};
+use crate::page::paint::{Ink, Style};
 
 /// The chance that anything at all is called better or worse and is not.
 const LEVEL: f64 = 0.05;

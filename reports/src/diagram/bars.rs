@@ -7,7 +7,7 @@ use picklock_model::trace::What;
 
 use super::course::Course;
 use super::short::offset;
-use crate::spans::State;
+use crate::story::spans::State;
 
 /// Something that lasts.
 pub(crate) struct Bar {

@@ -8,10 +8,10 @@ use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::trace::{Event, Role, What};
 
 use super::short::{self, Kind};
-use crate::exchanges::{self, Exchange};
-use crate::spans::{self, Span};
-use crate::words::Names;
-use crate::{cause, relevance, rows};
+use crate::story::exchanges::{self, Exchange};
+use crate::story::spans::{self, Span};
+use crate::story::words::Names;
+use crate::story::{cause, relevance, rows};
 
 /// A run, made ready to be drawn.
 pub(crate) struct Course<'a> {

@@ -16,14 +16,14 @@ mod svg;
 use picklock_campaign::story::Story;
 
 use crate::format::{Format, ReportError};
-use crate::paint::Style;
-use crate::svg::{with_attributes, with_fallbacks};
+use crate::page::paint::Style;
+use crate::page::svg::{with_attributes, with_fallbacks};
 
 pub(crate) use self::course::{Course, Step};
 pub(crate) use self::svg::{draw, hatches};
 
 /// What the classes of a drawing look like; the page has it too.
-pub(crate) const STYLE: &str = concat!(include_str!("../html/colours.css"), include_str!("diagram.css"));
+pub(crate) const STYLE: &str = concat!(include_str!("../page/colours.css"), include_str!("diagram.css"));
 
 /// A run as a drawing.
 pub const FORMAT: Format<Story> =

@@ -2,10 +2,10 @@
 
 use picklock_model::trace::{Disconnect, Event, Halt, What};
 
-use crate::layout::{cut, printable, width};
-use crate::numbers::span;
-use crate::tale::differs;
-use crate::words::Names;
+use crate::page::layout::{cut, printable, width};
+use crate::page::numbers::span;
+use crate::story::tale::differs;
+use crate::story::words::Names;
 
 /// A label takes so many columns at most.
 const COLUMNS: usize = 25;

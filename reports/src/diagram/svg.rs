@@ -7,8 +7,8 @@ use super::bars::{self, Bar, Lasting};
 use super::course::{Arrow, Course, Overlap, Step};
 use super::scale::Scale;
 use super::short::Kind;
-use crate::layout::printable;
-use crate::numbers::span;
+use crate::page::layout::printable;
+use crate::page::numbers::span;
 
 /// The height of the names above the lines of the hosts.
 const HEAD: i32 = 30;

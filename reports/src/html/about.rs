@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use picklock_campaign::about::{About, AboutFault, AboutScenario};
 use picklock_sim::span::Span;
 
-use crate::layout::{distinct, printable};
+use crate::page::layout::{distinct, printable};
 
 /// All designs and scenarios of a page.
 pub(super) fn all<'a>(about: &About, designs: impl Iterator<Item = &'a str>) -> Markup {

@@ -16,9 +16,8 @@ use crate::compare::differences::Against;
 use crate::compare::measures::{MEASURES, further, measures};
 use crate::compare::rates;
 use crate::html::frame::{command, wide};
-use crate::layout::printable;
-use crate::mark::Mark;
-use crate::verdict;
+use crate::matrix::{Square, verdict};
+use crate::page::layout::printable;
 
 /// A design: why it stands where it stands, and what was found under each scenario.
 pub(super) fn design(one: &Standing<'_>, about: &About, of: usize, against: &[Against<'_>]) -> Part {
@@ -45,10 +44,11 @@ pub(super) fn design(one: &Standing<'_>, about: &About, of: usize, against: &[Ag
                     } }
                     tbody {
                         @for (nth, cell) in &one.cells {
-                            @let mark = Mark::of(cell);
+                            @let square = Square::of(*nth, cell);
+                            @let mark = square.mark;
                             tr {
                                 th scope="row" {
-                                    span class={ "key " (mark.class()) } title=(mark.words()) { (mark.sign()) } " "
+                                    span class={ "key " (mark.class()) } title=(mark.words()) { (square.symbols()) } " "
                                     @if cell.skipped.is_some() { (printable(&cell.scenario)) }
                                     @else { a href={ "#c" (nth) } { (printable(&cell.scenario)) } }
                                 }

@@ -9,8 +9,10 @@ use crate::compare::measures::{availability, messages_per_acquire};
 use crate::compare::ranking::{Protects, Ranked, ranking};
 use crate::compare::shared::Shared;
 use crate::html::frame::wide;
-use crate::layout::printable;
-use crate::numbers::{self, clean_bound, percent, percent_up};
+use crate::matrix::mark::Mark;
+use crate::matrix::statistics::{self, clean_bound};
+use crate::page::layout::printable;
+use crate::page::numbers::{self, percent, percent_up};
 
 /// The width of the drawing of a rate.
 const WIDTH: f64 = 96.0;
@@ -34,17 +36,17 @@ impl Standing<'_> {
         let rate = harmed as f64 / exercised.max(1) as f64;
         let (low, high) = match harmed {
             0 => (0.0, clean_bound(exercised)?),
-            some => numbers::wilson(some, exercised)?,
+            some => statistics::wilson(some, exercised)?,
         };
         Some((rate, low, high))
     }
 
-    /// The sign and the class of whether it protects the data.
-    pub(super) fn sign(&self) -> (&'static str, &'static str) {
+    /// The class of whether it protects the data.
+    pub(super) fn class(&self) -> &'static str {
         match self.ranked.protects {
-            Protects::InTheseRuns => ("✓", "yes"),
-            Protects::No => ("✗", "no"),
-            Protects::Untested => ("?", "open"),
+            Protects::InTheseRuns => "yes",
+            Protects::No => "no",
+            Protects::Untested => "open",
         }
     }
 }
@@ -74,7 +76,7 @@ fn standing<'a>(summary: &'a Summary, shared: &Shared<'_>, ranked: Ranked<'a>, p
 
 /// The ranking as a table.
 pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
-    let or_none = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
+    let or_none = |value: Option<String>| value.unwrap_or_else(|| Mark::NotApplicable.sign().to_owned());
     let inner = html! {
         table.rank.stack {
             caption.v { "Designs, the one that protects the data best first" }
@@ -89,11 +91,10 @@ pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
             } }
             tbody {
                 @for one in standings {
-                    @let (sign, class) = one.sign();
-                    tr class=(class) {
+                    tr class=(one.class()) {
                         td.num { (one.place) }
                         th scope="row" {
-                            span.sign title=(one.ranked.protects.words()) { (sign) }
+                            span.sign title=(one.ranked.protects.words()) { (one.ranked.protects.mark().sign()) }
                             a href={ "#d" (one.place) } { (printable(one.ranked.design)) }
                         }
                         td.rate data-l="data harmed" { div { (whisker(one)) span { (rate(one)) } } }

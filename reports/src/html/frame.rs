@@ -3,10 +3,10 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::diagram;
-use crate::layout::printable;
-use crate::svg::with_fallbacks;
+use crate::page::layout::printable;
+use crate::page::svg::with_fallbacks;
 
-const COLOURS: &str = include_str!("colours.css");
+const COLOURS: &str = include_str!("../page/colours.css");
 const PAGE: &str = include_str!("page.css");
 const MATRIX: &str = include_str!("matrix.css");
 const STORY: &str = include_str!("story.css");

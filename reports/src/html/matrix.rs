@@ -4,15 +4,15 @@
 //! violation where it was not.
 
 use maud::{Markup, html};
-use picklock_campaign::summary::{Cell, Summary};
+use picklock_campaign::summary::Summary;
 
 use super::designs::Standing;
 use crate::html::frame::wide;
-use crate::layout::printable;
-use crate::mark::{Mark, worst};
-use crate::matrix::{Matrix, Square};
-use crate::numbers::{clean_bound, wilson};
-use crate::verdict;
+use crate::matrix::mark::Mark;
+use crate::matrix::statistics::{clean_bound, wilson};
+use crate::matrix::verdict;
+use crate::matrix::{Matrix, Square, legend};
+use crate::page::layout::printable;
 
 pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
     let matrix = Matrix::of(summary);
@@ -42,39 +42,43 @@ pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
     };
     html! {
         (wide("Matrix of designs and scenarios", &table))
-        (legend(&matrix))
+        (key(&matrix))
     }
 }
 
 /// What the signs mean.
-fn legend(matrix: &Matrix<'_>) -> Markup {
+fn key(matrix: &Matrix<'_>) -> Markup {
     let more = |mark: Mark| match mark {
         Mark::Harmed => ": a stale change was applied, or one was lost",
         Mark::Blocked | Mark::Violated => ", and no data harmed",
         Mark::Holds => "; the rate is below what stands there, at 95%",
         Mark::Unknown => ": not put to the test",
-        Mark::NotApplicable => ": the scenario says nothing of the design",
+        Mark::NotApplicable => "",
     };
     html! {
         ul.legend {
-            @for mark in Mark::ALL.into_iter().filter(|mark| matrix.has(*mark)) {
-                li { span class={ "key " (mark.class()) } { (mark.sign()) } " " (mark.words()) (more(mark)) }
+            @for key in legend::keys(matrix) {
+                li {
+                    @match key.mark {
+                        Some(mark) => { span class={ "key " (mark.class()) } { (key.sign) } " " (key.words) (more(mark)) },
+                        None => { span.key { (key.sign) } " " (key.words) },
+                    }
+                }
             }
-            @if matrix.has_unmet() { li { span.key { "!" } " not as expected" } }
         }
     }
 }
 
 fn cell(square: &Square<'_>) -> Markup {
-    let Square { nth, cell, mark, unmet } = *square;
-    let (rate, interval) = figures(cell);
+    let Square { nth, cell, mark, .. } = *square;
+    let (rate, interval) = figures(square);
     html! {
         td class=(mark.class()) {
             @if cell.skipped.is_some() {
-                span title=(printable(&verdict::found(cell))) { (mark.sign()) span.v { (mark.words()) } }
+                span title=(printable(&verdict::found(cell))) { (square.symbols()) span.v { (mark.words()) } }
             } @else {
                 a href={ "#c" (nth) } {
-                    b { (mark.sign()) @if unmet { "!" } }
+                    b { (square.symbols()) }
                     span.v { (mark.words()) } " " (rate)
                     @if let Some(interval) = interval { small { (interval) } }
                 }
@@ -83,16 +87,16 @@ fn cell(square: &Square<'_>) -> Markup {
     }
 }
 
-fn figures(cell: &Cell) -> (String, Option<String>) {
-    let exercised = verdict::exercised(cell);
-    match worst(cell) {
-        Some(runs) => {
+fn figures(square: &Square<'_>) -> (String, Option<String>) {
+    let exercised = verdict::exercised(square.cell);
+    match (square.worst, square.share()) {
+        (Some(runs), Some(share)) => {
             let interval =
                 wilson(runs, exercised).map(|(low, high)| format!("{}–{}", short(low), short(high)));
-            (format!("{}%", short(runs as f64 / exercised.max(1) as f64)), interval)
+            (format!("{}%", short(share)), interval)
         }
-        None if Mark::of(cell) == Mark::Unknown => (String::new(), None),
-        None => {
+        _ if square.mark == Mark::Unknown => (String::new(), None),
+        _ => {
             let bound =
                 clean_bound(exercised).map(|bound| format!("<{}%", short((bound * 1000.0).ceil() / 1000.0)));
             (String::new(), bound)

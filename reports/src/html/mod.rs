@@ -24,7 +24,7 @@ use picklock_campaign::summary::Summary;
 use crate::compare::comparison::Comparison;
 use crate::compare::differences;
 use crate::format::{Format, ReportError};
-use crate::paint::Style;
+use crate::page::paint::Style;
 
 pub use self::store::{Going, Row, STORE, ended, index, under_way};
 
@@ -45,11 +45,6 @@ fn campaign(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
 
 fn comparison(comparison: &Comparison, _style: &Style) -> Result<String, ReportError> {
     Ok(overview::page(&comparison.summary, &comparison.pairing(), &differences::all(comparison)))
-}
-
-/// Which of the designs keep the data whole, in a sentence.
-pub(crate) fn title(summary: &Summary) -> String {
-    overview::title(summary)
 }
 
 /// One run as a page: what it violates, and how that came about. What its design and scenario are is said as far as it is known.

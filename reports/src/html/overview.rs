@@ -6,14 +6,14 @@ use picklock_campaign::summary::{Cell, Summary};
 use super::designs::{self, Standing, standings};
 use super::{about, cell, frame, matrix, parts, plot};
 use crate::compare::differences::Against;
-use crate::compare::ranking::Protects;
+use crate::compare::ranking::title;
 use crate::compare::shared::Shared;
-use crate::layout::{distinct, printable};
-use crate::numbers::plural;
+use crate::page::layout::{distinct, printable};
+use crate::page::numbers::plural;
 
 pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) -> String {
     let standings = standings(summary);
-    let title = of_standings(&standings);
+    let title = title(standings.iter().map(|one| &one.ranked));
     let body = html! {
         header.top id="top" {
             p.kicker { "picklock" @if summary.partial { " · partial: interrupted" } }
@@ -48,24 +48,6 @@ pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) ->
         footer { (notes(summary)) }
     };
     frame::page(&format!("picklock: {title}"), &body)
-}
-
-/// What the page says, in a sentence.
-pub(super) fn title(summary: &Summary) -> String {
-    of_standings(&standings(summary))
-}
-
-fn of_standings(standings: &[Standing<'_>]) -> String {
-    let whole = standings.iter().filter(|one| one.ranked.protects == Protects::InTheseRuns).count();
-    match standings {
-        [] => "Nothing was run".to_owned(),
-        [one] => match one.ranked.protects {
-            Protects::InTheseRuns => format!("{} kept the data whole in these runs", one.ranked.design),
-            Protects::No => format!("{} harms the data", one.ranked.design),
-            Protects::Untested => format!("{} was not put to the test", one.ranked.design),
-        },
-        all => format!("{whole} of {} designs kept the data whole in these runs", all.len()),
-    }
 }
 
 fn extent(summary: &Summary) -> String {

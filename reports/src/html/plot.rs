@@ -9,8 +9,9 @@ use maud::{Markup, html};
 use super::designs::Standing;
 use crate::compare::ranking::Protects;
 use crate::html::frame::wide;
-use crate::layout::printable;
-use crate::numbers::percent;
+use crate::page::axis::{Axis, place};
+use crate::page::layout::printable;
+use crate::page::numbers::percent;
 
 const WIDTH: f64 = 540.0;
 const LEFT: f64 = 62.0;
@@ -39,7 +40,9 @@ pub(super) fn plot(standings: &[Standing<'_>]) -> Markup {
     let measured = || standings.iter().filter_map(|one| one.availability);
     let Some(least) = measured().min_by(f64::total_cmp) else { return html! {} };
     let from = ((least * 20.0).floor() / 20.0 - 0.05).clamp(0.0, 0.9);
-    let marks = marks(standings, from);
+    let across = Axis::linear((from, 1.0), (LEFT + 18.0, RIGHT - 22.0));
+    let up = Axis::logarithmic((LEAST, 1.0), SCALE);
+    let marks = marks(standings, &across, &up);
     let step = if 1.0 - from > 0.5 { 0.2 } else { 0.1 };
     let ticks = (0..=20).map(|nth| 1.0 - f64::from(nth) * step).filter(|share| *share >= from - 1e-9);
     let rates = [0.01, 0.03, 0.1, 0.3, 1.0];
@@ -49,24 +52,24 @@ pub(super) fn plot(standings: &[Standing<'_>]) -> Markup {
             text.end x=(LEFT - 8.0) y="60" { "none" }
             text.end x=(LEFT - 8.0) y="75" { "seen" }
             @for rate in rates {
-                @let y = place(rate);
-                path.grid d={ "M" (LEFT) " " (number(y)) "H" (RIGHT) } {}
-                text.end x=(LEFT - 8.0) y=(number(y + 4.0)) { (percent(rate).replace(".0%", "%")) }
+                @let y = up.at(rate);
+                path.grid d={ "M" (LEFT) " " (place(y)) "H" (RIGHT) } {}
+                text.end x=(LEFT - 8.0) y=(place(y + 4.0)) { (percent(rate).replace(".0%", "%")) }
             }
             @for share in ticks {
-                @let x = across(share, from);
-                path.grid d={ "M" (number(x)) " " (BAND.0) "V" (SCALE.1) } {}
-                text.mid x=(number(x)) y=(SCALE.1 + 18.0) { (format!("{:.0}%", share * 100.0)) }
+                @let x = across.at(share);
+                path.grid d={ "M" (place(x)) " " (BAND.0) "V" (SCALE.1) } {}
+                text.mid x=(place(x)) y=(SCALE.1 + 18.0) { (format!("{:.0}%", share * 100.0)) }
             }
             text.axis.end x=(RIGHT) y=(HEIGHT - 8.0) { "available, share of the time it was wanted →" }
             text.axis x="6" y="10" { "↑ less harm" }
             @for mark in &marks {
                 @let (x, y) = mark.at;
                 @if let Some((high, low)) = mark.reach {
-                    path.reach d={ "M" (number(x)) " " (number(high)) "V" (number(low)) } {}
+                    path.reach d={ "M" (place(x)) " " (place(high)) "V" (place(low)) } {}
                 }
-                path.lead d={ "M" (number(x)) " " (number(y)) "L" (number(mark.x)) " " (number(mark.y)) } {}
-                circle.true cx=(number(x)) cy=(number(y)) r="2.5" {}
+                path.lead d={ "M" (place(x)) " " (place(y)) "L" (place(mark.x)) " " (place(mark.y)) } {}
+                circle.true cx=(place(x)) cy=(place(y)) r="2.5" {}
             }
             @for mark in &marks { (shape(mark)) }
         }
@@ -93,28 +96,28 @@ fn shape(mark: &Mark<'_>) -> Markup {
     );
     let (x, y, r) = (mark.x, mark.y, mark.radius);
     html! {
-        a href={ "#d" (of.place) } class=(of.sign().1) {
+        a href={ "#d" (of.place) } class=(of.class()) {
             title { (facts) }
             @if of.ranked.protects == Protects::No {
                 @let r = r * 1.2;
-                path d={ "M" (number(x)) " " (number(y - r)) "L" (number(x + r)) " " (number(y)) "L" (number(x)) " " (number(y + r)) "L" (number(x - r)) " " (number(y)) "z" } {}
+                path d={ "M" (place(x)) " " (place(y - r)) "L" (place(x + r)) " " (place(y)) "L" (place(x)) " " (place(y + r)) "L" (place(x - r)) " " (place(y)) "z" } {}
             } @else {
-                circle cx=(number(x)) cy=(number(y)) r=(number(r)) {}
+                circle cx=(place(x)) cy=(place(y)) r=(place(r)) {}
             }
-            text.mid x=(number(x)) y=(number(y + 4.0)) { (of.place) }
+            text.mid x=(place(x)) y=(place(y + 4.0)) { (of.place) }
         }
     }
 }
 
 /// The marks, each moved until it covers none before it.
-fn marks<'a>(standings: &'a [Standing<'a>], from: f64) -> Vec<Mark<'a>> {
+fn marks<'a>(standings: &'a [Standing<'a>], across: &Axis, up: &Axis) -> Vec<Mark<'a>> {
     let mut marks: Vec<Mark<'a>> = Vec::new();
     for of in standings {
         let Some(share) = of.availability else { continue };
-        let x = across(share, from);
+        let x = across.at(share);
         let radius = (8.0 + of.messages.unwrap_or(0.0).sqrt() * 1.2).min(18.0);
         let harmed = of.harmed().filter(|(rate, ..)| *rate > 0.0);
-        let at = (x, harmed.map_or(BAND.0 + radius + 6.0, |(rate, ..)| place(rate)));
+        let at = (x, harmed.map_or(BAND.0 + radius + 6.0, |(rate, ..)| up.at(rate)));
         let covers = |(x, y): (f64, f64)| {
             marks.iter().any(|other| {
                 let apart = other.radius + radius;
@@ -122,7 +125,7 @@ fn marks<'a>(standings: &'a [Standing<'a>], from: f64) -> Vec<Mark<'a>> {
             })
         };
         let (x, y) = around(at).find(|place| !covers(*place)).unwrap_or(at);
-        let reach = harmed.map(|(_, low, high)| (place(low), place(high)));
+        let reach = harmed.map(|(_, low, high)| (up.at(low), up.at(high)));
         marks.push(Mark { of, at, x, y, radius, reach });
     }
     marks
@@ -145,19 +148,4 @@ fn around((x, y): (f64, f64)) -> impl Iterator<Item = (f64, f64)> {
     let inside =
         |(x, y): &(f64, f64)| (LEFT..=WIDTH - 12.0).contains(x) && (BAND.0..=SCALE.1 + 8.0).contains(y);
     std::iter::once((x, y)).chain(places.filter(inside))
-}
-
-/// The height of a rate.
-fn place(rate: f64) -> f64 {
-    let share = (rate.clamp(LEAST, 1.0) / LEAST).ln() / (1.0 / LEAST).ln();
-    SCALE.0 + (SCALE.1 - SCALE.0) * share
-}
-
-fn across(share: f64, from: f64) -> f64 {
-    LEFT + 18.0 + (RIGHT - LEFT - 40.0) * (share - from) / (1.0 - from)
-}
-
-/// A place with one decimal: the last bits of a logarithm are not the same everywhere.
-fn number(value: f64) -> String {
-    format!("{value:.1}")
 }

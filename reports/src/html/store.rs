@@ -8,8 +8,8 @@ use maud::{Markup, PreEscaped, html};
 
 use super::frame;
 use crate::kept::{Kept, Results, State};
-use crate::layout::printable;
-use crate::numbers::{percent, plural};
+use crate::page::layout::printable;
+use crate::page::numbers::{percent, plural};
 
 const STYLE: &str = include_str!("store.css");
 const SCRIPT: &str = include_str!("store.js");

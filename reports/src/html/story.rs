@@ -8,8 +8,8 @@ use picklock_sim::span::Span;
 use crate::diagram::{Course, Step, draw};
 use crate::html::about;
 use crate::html::frame::{command, prose};
-use crate::layout::printable;
-use crate::{aftermath, tale};
+use crate::page::layout::printable;
+use crate::story::{aftermath, tale};
 
 /// The signs of a diagram, for who sees one for the first time.
 const SIGNS: &str = "◆ holds  ◇ lets go  ✕ runs out or is lost  ▲ fault  ■ changes the data; a ring proves the finding. Bars: \

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use picklock_reports::html::{Going, Row};
 use picklock_reports::kept::{Kept, Results, State};
-use picklock_reports::{Style, compare, html};
+use picklock_reports::{COMPARISONS, Style, html};
 use serde_json::{Value, json};
 
 use crate::chromium::Browser;
@@ -35,7 +35,7 @@ fn with_pages(look: impl Fn(&mut Browser, &Pages)) {
         eprintln!("skipped: there is no `chromium` to open the page with");
         return;
     };
-    let format = compare::find("html").unwrap();
+    let format = COMPARISONS.iter().find(|format| format.name == "html").unwrap();
     let page = (format.render)(&comparison(campaign()), &Style::default()).unwrap();
     let (index, under_way) = store();
     let file = |name: &str, text: &str| {

@@ -8,9 +8,10 @@ use picklock_campaign::summary::{Expected, Summary};
 use picklock_model::ids::{EventId, HostId, Key};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Halt, What};
-use picklock_reports::json::{Run, run_json};
-use picklock_reports::timeline::{Detail, explain, tell};
-use picklock_reports::{ALL, Style, brief, compare, find};
+use picklock_reports::formats::brief;
+use picklock_reports::run::json::{Run, run_json};
+use picklock_reports::story::timeline::{Detail, explain, tell};
+use picklock_reports::{ALL, COMPARISONS, Style, compare, find};
 use picklock_sim::lock::Exclusion;
 use serde_json::Value;
 
@@ -25,13 +26,17 @@ fn render(name: &str, summary: &Summary, style: &Style) -> String {
 }
 
 fn compared(name: &str, summary: &Summary, style: &Style) -> String {
-    (compare::find(name).unwrap().render)(&comparison(summary.clone()), style).unwrap()
+    (COMPARISONS.iter().find(|format| format.name == name).unwrap().render)(
+        &comparison(summary.clone()),
+        style,
+    )
+    .unwrap()
 }
 
 /// A page of every format, with the name of its file.
 fn every_page(summary: &Summary, style: &Style) -> Vec<(&'static str, String)> {
     let campaigns = ALL.iter().map(|format| (format.file, render(format.name, summary, style)));
-    let compared = compare::ALL.iter().map(|format| (format.file, compared(format.name, summary, style)));
+    let compared = COMPARISONS.iter().map(|format| (format.file, compared(format.name, summary, style)));
     campaigns.chain(compared).chain([("brief", brief::page(summary, style, None))]).collect()
 }
 

@@ -6,12 +6,16 @@ use picklock_campaign::about::{About, AboutFault, AboutScenario};
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Summary, Violation};
 use picklock_model::trace::What;
-use picklock_reports::{Style, compare, diagram, find, html};
+use picklock_reports::{COMPARISONS, Style, diagram, find, html};
 
 use crate::fixtures::{campaign, comparison, paused_holder, suite};
 
 fn page(summary: Summary) -> String {
-    (compare::find("html").unwrap().render)(&comparison(summary), &Style::default()).unwrap()
+    (COMPARISONS.iter().find(|format| format.name == "html").unwrap().render)(
+        &comparison(summary),
+        &Style::default(),
+    )
+    .unwrap()
 }
 
 /// What lies between two words, without them.

@@ -3,7 +3,7 @@
 use picklock_campaign::bugs::Bug;
 use picklock_impls::{bugs, families, libraries, outside};
 use picklock_judge::invariants;
-use picklock_reports::single;
+use picklock_reports::run;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::{faults, suite};
 use picklock_sim::design::Family;
@@ -80,7 +80,7 @@ pub(super) fn formats() -> Vec<Known> {
         .iter()
         .map(|it| known(it.name, it.file, it.doc, format!("{} under --out of `picklock run`", it.file)));
     let mut all: Vec<Known> = of_results.collect();
-    for it in single::ALL {
+    for it in run::ALL {
         let place = "of one run, by `picklock replay`".to_owned();
         match all.iter_mut().find(|known| known.name == it.name) {
             None => all.push(known(it.name, it.file, it.doc, place)),

@@ -6,7 +6,7 @@ mod listing;
 
 use clap::Args;
 use picklock_model::text::nearest;
-use picklock_reports::layout::{enumerated, left, wrap};
+use picklock_reports::page::layout::{enumerated, left, wrap};
 use picklock_sim::family;
 use serde_json::{Map, Value};
 

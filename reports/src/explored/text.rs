@@ -1,0 +1,185 @@
+//! Explorations for a terminal.
+
+use std::fmt::Write as _;
+
+use picklock_campaign::campaign::quoted;
+use picklock_campaign::explore::{Explored, Failures, PairFailures, Pairs, Site};
+
+use super::explorations::Explorations;
+use super::words::{step, whom};
+use crate::format::{Format, ReportError};
+use crate::page::layout::{left, paragraph, right};
+use crate::page::numbers::{plural, span};
+use crate::page::paint::{Ink, Style};
+
+/// Explorations for people.
+pub(super) const FORMAT: Format<Explorations> = Format {
+    name: "text",
+    file: "explored.txt",
+    doc: "what was tried, and each way in which something breaks with the line that tells it",
+    render,
+};
+
+/// So many sites of a way are named, unless all are asked for.
+const NAMED: usize = 2;
+
+fn render(explorations: &Explorations, style: &Style) -> Result<String, ReportError> {
+    let Explorations { pages, args, verbose } = explorations;
+    Ok(pages.iter().map(|page| one(page, style, *verbose, args)).collect::<Vec<_>>().join("\n"))
+}
+
+fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
+    let columns = style.columns();
+    let mut out = String::new();
+    let title = format!("{} under {}, hits of {}", page.design, page.scenario, span(page.lasts));
+    let _ = writeln!(out, "{}\n", style.paint(Ink::Head, &title));
+    out.push_str(&paragraph(&format!("{}.", claim(page)), 0, columns));
+    if !page.calm.is_empty() {
+        let already =
+            format!("Without a hit it violates {} already; that is left out.", page.calm.join(", "));
+        out.push_str(&paragraph(&already, 0, columns));
+    }
+    if !page.holds.is_empty() {
+        let never = format!("Violated at no site: {}.", page.holds.join(", "));
+        out.push_str(&paragraph(&never, 0, columns));
+    }
+    let _ = writeln!(
+        out,
+        "\n{}{}{}{}",
+        left("fault", 14),
+        right("sites", 10),
+        right("took_effect", 8),
+        right("violate", 9)
+    );
+    for kind in &page.kinds {
+        let explored = if kind.explored == kind.sites {
+            kind.sites.to_string()
+        } else {
+            format!("{}/{}", kind.explored, kind.sites)
+        };
+        let violating = right(&kind.violating.to_string(), 9);
+        let ink = if kind.violating > 0 { Ink::First } else { Ink::Plain };
+        let figures = format!("{}{}", right(&explored, 10), right(&kind.took_effect.to_string(), 8));
+        let _ = writeln!(out, "{}{figures}{}", left(kind.fault, 14), style.paint(ink, &violating));
+    }
+    if !page.failures.is_empty() {
+        let _ = writeln!(out, "\n{}", style.paint(Ink::Head, "what breaks"));
+        let mut groups: Vec<Vec<Failures>> = Vec::new();
+        for way in &page.failures {
+            match groups.iter_mut().find(|group| alike(&group[0], way)) {
+                Some(group) => group.push(way.clone()),
+                None => groups.push(vec![way.clone()]),
+            }
+        }
+        groups.iter().for_each(|group| out.push_str(&tell(group, page, style, verbose, args)));
+    }
+    if let Some(pairs) = &page.pairs {
+        out.push_str(&tell_pairs(pairs, page, style, args));
+    }
+    out
+}
+
+/// What was tried, in one sentence.
+fn claim(page: &Explored) -> String {
+    let (workloads, failures) = (page.seeds.len() as u64, page.failures.len() as u64);
+    let violating = match page.violating() as u64 {
+        0 => "none violates anything".to_owned(),
+        1 => "1 violates something".to_owned(),
+        many => format!("{many} violate, in {failures} distinct {}", plural(failures, "way")),
+    };
+    format!(
+        "{} of {} single sites explored at {workloads} {}, {violating}",
+        page.explored(),
+        page.sites(),
+        plural(workloads, "workload")
+    )
+}
+
+/// Ways that differ in the step alone stand together: one line for each step, under what hits whom.
+fn tell(failures: &[Failures], page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
+    let columns = style.columns();
+    let Some(first) = failures.first() else { return String::new() };
+    let mut out =
+        paragraph(&format!("{}: {}", whom(&first.signature), first.violated.join(", ")), 2, columns);
+    for way in failures {
+        let count = if verbose { way.places.len() } else { NAMED };
+        let named: Vec<String> = way.places.iter().take(count).map(|place| name(place, page)).collect();
+        let more = match way.places.len().saturating_sub(count) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        out.push_str(&paragraph(
+            &format!("{}: {}{more}", step(&way.signature), named.join(", ")),
+            4,
+            columns,
+        ));
+    }
+    if let Some(place) = first.places.first() {
+        let _ =
+            writeln!(out, "    {}", style.paint(Ink::First, &line(page, std::slice::from_ref(place), args)));
+    }
+    out
+}
+
+fn alike(one: &Failures, other: &Failures) -> bool {
+    whom(&one.signature) == whom(&other.signature) && one.violated == other.violated
+}
+
+fn tell_pairs(pairs: &Pairs, page: &Explored, style: &Style, args: &str) -> String {
+    let columns = style.columns();
+    let mut out = format!("\n{}\n", style.paint(Ink::Head, "pairs"));
+    let left_out = match pairs.pairs - pairs.explored {
+        0 => "none is left out".to_owned(),
+        rest if pairs.out_of_time => format!("{rest} are left out, because the time was up"),
+        rest => format!("{rest} are left out"),
+    };
+    let sum = format!(
+        "{} of {} pairs of sites that are harmless alone explored, {} {}; {left_out}.",
+        pairs.explored,
+        pairs.pairs,
+        pairs.violating,
+        if pairs.violating == 1 { "violates" } else { "violate" },
+    );
+    out.push_str(&paragraph(&sum, 0, columns));
+    for way in &pairs.failures {
+        out.push_str(&paragraph(&pair_words(way), 2, columns));
+        let _ = writeln!(out, "    {}", style.paint(Ink::First, &line(page, &way.first, args)));
+    }
+    out
+}
+
+fn pair_words(way: &PairFailures) -> String {
+    let [(one, here), (other, there)] = &way.both;
+    format!(
+        "{one} of {here} and {other} of {there}: {} of {} pairs violate {}",
+        way.violating,
+        way.explored,
+        way.violated.join(", ")
+    )
+}
+
+/// A site by its number, its host and its section.
+fn name(place: &Site, page: &Explored) -> String {
+    let seed = if page.seeds.len() > 1 { format!(", seed {}", place.seed.0) } else { String::new() };
+    let section = match place.point.section {
+        0 => String::new(),
+        section => format!(" section {section}"),
+    };
+    format!("{}:{} ({}{section}{seed})", place.fault, place.number, place.point.host)
+}
+
+/// The line that tells the run with these hits.
+fn line(page: &Explored, places: &[Site], args: &str) -> String {
+    let mut line = format!(
+        "picklock explore --design {} --scenario {}{args}",
+        quoted(&page.design),
+        quoted(&page.scenario)
+    );
+    if let Some(seed) = places.first().map(|place| place.seed.0).filter(|seed| *seed > 0) {
+        let _ = write!(line, " --seeds {seed}..{}", seed + 1);
+    }
+    for place in places {
+        let _ = write!(line, " --place {}:{}", place.fault, place.number);
+    }
+    line
+}

@@ -1,0 +1,181 @@
+//! Results as Markdown, for a pull request or a page of documentation: the matrix, a table of the cells, the
+//! violations with the commands that replay them, and the command that makes every number again.
+
+use picklock_campaign::summary::{Cell, Summary};
+use picklock_judge::invariants::{self, Invariant};
+
+use crate::format::{Format, ReportError};
+use crate::matrix::mark::Mark;
+use crate::matrix::verdict::{self, Standing, Totals};
+use crate::matrix::{Matrix, Square, legend};
+use crate::page::markdown::{Table, block, code, escape};
+use crate::page::numbers::plural;
+use crate::page::paint::Style;
+
+/// Results for a page.
+pub const FORMAT: Format = Format {
+    name: "markdown",
+    file: "results.md",
+    doc: "tables in Markdown, with the commands that make each number again; for a page",
+    render,
+};
+
+fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
+    let mut page = "# Results\n\n".to_owned();
+    if summary.partial {
+        page.push_str("**(partial: interrupted)** The numbers are those of the runs made until then.\n\n");
+    }
+    page.push_str(&format!("All numbers are made again by\n\n{}\n", block(&summary.command)));
+    page.push_str(&matrix(summary));
+    page.push_str(&cells(summary));
+    page.push_str(&violations(summary));
+    page.push_str(&totals(summary));
+    Ok(page)
+}
+
+fn matrix(summary: &Summary) -> String {
+    let matrix = Matrix::of(summary);
+    let mut table = Table::new(std::iter::once("design").chain(matrix.scenarios.iter().copied()));
+    for row in &matrix.rows {
+        let marks = row.squares.iter().map(|square| square.as_ref().map(mark).unwrap_or_default());
+        table.row(std::iter::once(code(row.design)).chain(marks));
+    }
+    let signs = legend::items(&legend::keys(&matrix), code).join(", ");
+    let numbered = |invariant: &&Invariant| format!("; {} {}", invariant.number, invariant.name);
+    let names: String = matrix.invariants().iter().map(numbered).collect();
+    let known = "in parentheses what more runs are known to show";
+    format!("## Matrix\n\n{}\n{signs}; {known}{names}\n\n", table.text)
+}
+
+/// A cell of the matrix: its symbol, the numbers of the invariants that were violated, and of those that were not and
+/// might have been. A cell that holds in these runs is not one that is known to hold.
+fn mark(square: &Square<'_>) -> String {
+    let numbers = |accept: &dyn Fn(&Invariant) -> bool| -> Vec<&str> {
+        let accepted = invariants::ALL.iter().filter(|invariant| accept(invariant));
+        accepted.map(|invariant| invariant.number).collect()
+    };
+    let mut words = vec![square.symbols()];
+    words.extend(numbers(&|invariant| square.was_found(invariant)).into_iter().map(str::to_owned));
+    let known = numbers(&|invariant| square.may_yet_be_found(invariant));
+    if !known.is_empty() {
+        words.push(format!("({})", known.join(" ")));
+    }
+    words.join(" ")
+}
+
+fn cells(summary: &Summary) -> String {
+    let head =
+        ["design", "scenario", "runs", "unknown", "as expected", "found", "too many holders", "faults"];
+    let mut table = Table::new(head);
+    for cell in &summary.cells {
+        let (runs, unknown) = (cell.runs.to_string(), cell.unknown.to_string());
+        let cells = [
+            code(&cell.design),
+            escape(&cell.scenario),
+            runs,
+            unknown,
+            as_expected(cell),
+            escape(&found(cell)),
+            escape(verdict::overlap(cell).trim_start_matches("too many holders ")),
+            escape(&verdict::effects(cell)),
+        ];
+        table.row(cells);
+    }
+    format!("## Cells\n\n{}\n", table.text)
+}
+
+fn found(cell: &Cell) -> String {
+    let mut words = vec![verdict::found(cell), verdict::exhausted(cell), verdict::retries(&cell.metrics)];
+    words.retain(|words| !words.is_empty());
+    words.join("; ")
+}
+
+fn as_expected(cell: &Cell) -> String {
+    let word = match Standing::of(cell) {
+        Standing::Met => "yes",
+        Standing::NotMet => "**no**",
+        Standing::TooFew => "too few runs to tell",
+        Standing::Free => Mark::NotApplicable.sign(),
+    };
+    match &cell.unmet_because {
+        Some(why) => format!("{word}: {}", escape(why)),
+        None => word.to_owned(),
+    }
+}
+
+fn violations(summary: &Summary) -> String {
+    let mut table = Table::new(["design", "scenario", "invariant", "runs", "on turmoil", "replay"]);
+    let mut any = false;
+    for cell in &summary.cells {
+        for (invariant, violation) in &cell.violations {
+            any = true;
+            table.row([
+                code(&cell.design),
+                escape(&cell.scenario),
+                escape(invariant),
+                format!("{} of {}", violation.runs, cell.runs),
+                violation
+                    .confirmed
+                    .map(|it| format!("{} of {}", it.seen, it.of))
+                    .unwrap_or("not tried".to_owned()),
+                code(&violation.replay),
+            ]);
+        }
+    }
+    if any { format!("## Violations\n\n{}\n", table.text) } else { String::new() }
+}
+
+fn totals(summary: &Summary) -> String {
+    let totals = Totals::of(summary);
+    let partial = if summary.partial { " (partial: interrupted)" } else { "" };
+    let mut lines = vec![format!(
+        "- {} {} in {} {}: {} clean, {} violated, {} unknown; {} distinct {}{partial}",
+        totals.runs,
+        plural(totals.runs, "run"),
+        totals.cells,
+        plural(totals.cells, "cell"),
+        totals.clean,
+        totals.violated,
+        totals.unknown,
+        totals.distinct,
+        plural(totals.distinct, "violation"),
+    )];
+    if totals.met + totals.not_met + totals.too_few > 0 {
+        lines.push(format!(
+            "- as expected: {} yes, {} no, {} with too few runs to tell",
+            totals.met, totals.not_met, totals.too_few
+        ));
+    }
+    lines.extend(totals.confirmed_share().map(|share| format!("- {share}")));
+    lines.push("- clean means that none was found in so many runs; the bound stands in the cell".to_owned());
+    format!("## Summary\n\n{}\n", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_campaign::summary::{Expected, Violation};
+
+    use super::*;
+
+    #[test]
+    fn what_was_not_found_and_is_known_from_more_runs_stands_in_parentheses() {
+        let expected = Expected {
+            violated: vec!["mutual-exclusion".into(), "ownership".into()],
+            may: vec!["no-lost-update".into()],
+            within: 2_000,
+        };
+        let mut cell = Cell { runs: 100, hit_lock: 100, expected: Some(expected), ..Cell::default() };
+        let mark = |cell: &Cell| {
+            let summary = Summary { cells: vec![cell.clone()], ..Summary::default() };
+            mark(Matrix::of(&summary).rows[0].squares[0].as_ref().expect("it is the only one"))
+        };
+        assert_eq!(mark(&cell), "· (I1 I4 I7)");
+        cell.violations.insert("mutual-exclusion".into(), Violation::default());
+        assert_eq!(mark(&cell), "~ I1 (I4 I7)");
+        cell.violations.insert("ownership".into(), Violation::default());
+        cell.violations.insert("no-lost-update".into(), Violation::default());
+        assert_eq!(mark(&cell), "✗ I1 I4 I7");
+        cell.expected = None;
+        assert_eq!(mark(&cell), "✗ I1 I4 I7");
+    }
+}

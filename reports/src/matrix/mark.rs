@@ -1,0 +1,180 @@
+//! The mark of a cell: what its runs amount to, as a sign, a class of style sheets and words.
+//!
+//! One sign has one meaning, on the screen, in files, on pages and in pictures. What harmed the data stands before all else; then a
+//! lock that nobody could acquire in time, which is an outage; then any other violation.
+
+use picklock_campaign::summary::Cell;
+use picklock_judge::invariants::{effective_exclusion, no_lost_update, progress};
+
+/// What a cell amounts to, what tells the most first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mark {
+    /// A stale change was applied, or one was lost.
+    Harmed,
+    /// Nobody could acquire the lock in time, and the data were not harmed.
+    Blocked,
+    /// Another invariant was violated, and the data were not harmed.
+    Violated,
+    /// Some runs exercised it and none was violated.
+    Holds,
+    /// No run exercised it, too few put anything at stake, or none was made.
+    Unknown,
+    /// The scenario does not apply to the design.
+    NotApplicable,
+}
+
+/// What stands beside the sign of a cell that is not as expected.
+pub(crate) const UNMET: &str = "!";
+
+impl Mark {
+    /// All of them, in their order.
+    pub(crate) const ALL: [Mark; 6] =
+        [Mark::Harmed, Mark::Blocked, Mark::Violated, Mark::Holds, Mark::Unknown, Mark::NotApplicable];
+
+    pub(crate) fn of(cell: &Cell) -> Mark {
+        if cell.skipped.is_some() {
+            Mark::NotApplicable
+        } else if harms_data(cell) {
+            Mark::Harmed
+        } else if was_found(cell, progress::INVARIANT.name) {
+            Mark::Blocked
+        } else if !cell.violations.is_empty() {
+            Mark::Violated
+        } else if exercised(cell) == 0 || is_undecided(cell) {
+            Mark::Unknown
+        } else {
+            Mark::Holds
+        }
+    }
+
+    /// Whether an invariant was violated.
+    pub(crate) fn is_violation(self) -> bool {
+        matches!(self, Mark::Harmed | Mark::Blocked | Mark::Violated)
+    }
+
+    /// The sign that tells it apart without colour.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Mark::Harmed => "✗",
+            Mark::Blocked => "⊘",
+            Mark::Violated => "~",
+            Mark::Holds => "·",
+            Mark::Unknown => "?",
+            Mark::NotApplicable => "-",
+        }
+    }
+
+    /// What the sign means.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Mark::Harmed => "data harmed",
+            Mark::Blocked => "nobody could acquire in time",
+            Mark::Violated => "another invariant violated",
+            Mark::Holds => "none found",
+            Mark::Unknown => "inconclusive",
+            Mark::NotApplicable => "does not apply",
+        }
+    }
+
+    /// Its class in style sheets.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Mark::Harmed => "h",
+            Mark::Blocked => "b",
+            Mark::Violated => "x",
+            Mark::Holds => "ok",
+            Mark::Unknown => "u",
+            Mark::NotApplicable => "na",
+        }
+    }
+}
+
+/// In how many runs the worst was found: the more frequent way in which the data was harmed, or else the block, or else the most
+/// frequent violation. `None` where nothing was found.
+pub(super) fn worst(cell: &Cell) -> Option<u64> {
+    let mark = Mark::of(cell);
+    let is_meant = |name: &str| match mark {
+        Mark::Harmed => is_of_data(name),
+        Mark::Blocked => name == progress::INVARIANT.name,
+        _ => true,
+    };
+    let of = cell.violations.iter().filter(|(name, _)| is_meant(name));
+    of.map(|(_, violation)| violation.runs).max()
+}
+
+/// Runs that exercised what the scenario is for.
+pub(crate) fn exercised(cell: &Cell) -> u64 {
+    cell.runs.saturating_sub(cell.unknown)
+}
+
+/// A cell without a violation holds only if so many in a hundred of its runs put something at stake.
+const DECIDED_PERCENT: u64 = 5;
+
+/// True if too few runs put anything at stake to say that the cell holds.
+fn is_undecided(cell: &Cell) -> bool {
+    cell.hit_lock * 100 < cell.runs * DECIDED_PERCENT
+}
+
+/// The invariants that judge what became of the data: that no stale change was applied, and that none was lost. The others judge
+/// how the lock behaved, which harms nobody as long as the resource refuses what comes late.
+pub(crate) const OF_DATA: [&str; 2] = [effective_exclusion::INVARIANT.name, no_lost_update::INVARIANT.name];
+
+/// Whether an invariant judges the data.
+pub(crate) fn is_of_data(invariant: &str) -> bool {
+    OF_DATA.contains(&invariant)
+}
+
+/// Whether some run of the cell harmed the data.
+pub(crate) fn harms_data(cell: &Cell) -> bool {
+    cell.violations.keys().any(|invariant| is_of_data(invariant))
+}
+
+/// Whether a run of the cell violated this invariant.
+pub(crate) fn was_found(cell: &Cell, invariant: &str) -> bool {
+    cell.violations.contains_key(invariant)
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_campaign::summary::Violation;
+
+    use super::*;
+
+    fn violating(names: &[&str]) -> Cell {
+        let violation = |(nth, name): (usize, &&str)| {
+            ((*name).to_owned(), Violation { runs: 1 + nth as u64, ..Violation::default() })
+        };
+        let violations = names.iter().enumerate().map(violation).collect();
+        Cell { runs: 10, hit_lock: 10, violations, ..Cell::default() }
+    }
+
+    #[test]
+    fn a_lock_that_nobody_can_acquire_any_more_has_a_sign_of_its_own() {
+        for (names, mark, runs) in [
+            (&["no-lost-update", "progress", "mutual-exclusion"][..], Mark::Harmed, 1),
+            (&["mutual-exclusion", "progress", "ownership"], Mark::Blocked, 2),
+            (&["mutual-exclusion", "ownership"], Mark::Violated, 2),
+        ] {
+            let cell = violating(names);
+            assert_eq!((Mark::of(&cell), worst(&cell)), (mark, Some(runs)), "{names:?}");
+        }
+        assert_eq!(worst(&violating(&[])), None);
+    }
+
+    #[test]
+    fn each_sign_class_and_meaning_is_there_once() {
+        for of in [Mark::sign, Mark::class, Mark::words] {
+            let mut all = Mark::ALL.map(of).to_vec();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), Mark::ALL.len(), "{all:?}");
+        }
+    }
+
+    #[test]
+    fn a_cell_in_which_nothing_was_exercised_is_unknown_and_not_clean() {
+        assert_eq!(Mark::of(&Cell { runs: 10, unknown: 10, ..Cell::default() }), Mark::Unknown);
+        assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 4, ..Cell::default() }), Mark::Unknown);
+        assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 5, ..Cell::default() }), Mark::Holds);
+    }
+}

@@ -1,0 +1,312 @@
+//! What the numbers of a cell amount to: the reading that the text, Markdown and JUnit formats share.
+
+use std::time::Duration;
+
+use picklock_campaign::summary::{Cell, SeenWith, Summary, Violation};
+use picklock_judge::metrics::Metrics;
+
+use super::statistics;
+use crate::page::numbers;
+use crate::page::paint::Ink;
+
+pub(crate) use super::mark::{Mark, OF_DATA, exercised, harms_data, is_of_data};
+
+/// How a cell stands to the expectation file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// As expected.
+    Met,
+    /// Not as expected.
+    NotMet,
+    /// There is an expectation, but too few runs to judge it.
+    TooFew,
+    /// Nothing is expected: every violation counts.
+    Free,
+}
+
+impl Standing {
+    pub(crate) fn of(cell: &Cell) -> Standing {
+        match (cell.met, &cell.expected) {
+            (Some(true), _) => Standing::Met,
+            (Some(false), _) => Standing::NotMet,
+            (None, Some(_)) => Standing::TooFew,
+            (None, None) => Standing::Free,
+        }
+    }
+
+    /// The word for a narrow column; where nothing is expected no expectation applies.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Standing::Met => "yes",
+            Standing::NotMet => "NO",
+            Standing::TooFew => "few",
+            Standing::Free => Mark::NotApplicable.sign(),
+        }
+    }
+}
+
+/// How serious a cell is.
+pub(crate) fn ink(cell: &Cell) -> Ink {
+    match (Standing::of(cell), Mark::of(cell)) {
+        (Standing::NotMet, _) => Ink::Bad,
+        (Standing::Free, mark) if mark.is_violation() => Ink::Bad,
+        (_, Mark::Harmed | Mark::Blocked | Mark::Violated | Mark::Unknown) => Ink::Warn,
+        (_, Mark::Holds) => Ink::Good,
+        (_, Mark::NotApplicable) => Ink::Dim,
+    }
+}
+
+/// Whether a violation of this invariant counts against the cell: nothing allows it.
+pub(crate) fn counts(cell: &Cell, invariant: &str) -> bool {
+    !cell.allows(invariant)
+}
+
+/// What was found, in words: violations with their counts, or what their absence amounts to.
+pub(crate) fn found(cell: &Cell) -> String {
+    match Mark::of(cell) {
+        Mark::NotApplicable => cell.skipped.clone().unwrap_or_default(),
+        Mark::Unknown if cell.runs == 0 => "not run".to_owned(),
+        Mark::Unknown if exercised(cell) == 0 => "nothing was exercised".to_owned(),
+        Mark::Unknown => format!(
+            "clean, but a fault hit what was granted or held in only {} of {} {}, too few to say that it holds",
+            cell.hit_lock,
+            cell.runs,
+            numbers::plural(cell.runs, "run"),
+        ),
+        Mark::Holds => statistics::clean(exercised(cell)),
+        Mark::Harmed | Mark::Blocked | Mark::Violated => {
+            let each: Vec<String> = cell
+                .violations
+                .iter()
+                .map(|(name, violation)| format!("{name} {}", violation.runs))
+                .collect();
+            each.join(", ")
+        }
+    }
+}
+
+/// For each fault, in how many runs it made a difference; empty without faults.
+pub(crate) fn effects(cell: &Cell) -> String {
+    let mut each: Vec<String> = cell
+        .took_effect
+        .iter()
+        .map(|(fault, runs)| format!("{fault} took effect in {runs} of {} runs", cell.runs))
+        .collect();
+    if !each.is_empty() {
+        each.push(format!("hit a live acquire or grant in {}", cell.hit_lock));
+    }
+    each.join(", ")
+}
+
+/// For a cell that holds, what was exhausted besides: each place at which its faults can hit.
+pub(crate) fn exhausted(cell: &Cell) -> String {
+    let holds = Mark::of(cell) == Mark::Holds;
+    let tried = cell.exhausted.iter().filter(|_| holds).map(|tried| {
+        let of = if tried.explored == tried.sites {
+            format!("each of {} single sites", tried.sites)
+        } else {
+            format!("{} of {} single sites", tried.explored, tried.sites)
+        };
+        let violate = match tried.violating {
+            0 => "none violates anything".to_owned(),
+            1 => "1 violates something".to_owned(),
+            many => format!("{many} violate something"),
+        };
+        format!("{of} of {} tried, at whichever step: {violate}", tried.fault)
+    });
+    tried.collect::<Vec<_>>().join("; ")
+}
+
+/// How long there were two holders, beside the fault that let them be; empty if there never were.
+pub(crate) fn overlap(cell: &Cell) -> String {
+    let metrics = &cell.metrics;
+    if metrics.overlap_widest_ns == 0 {
+        return String::new();
+    }
+    let span = |ns| numbers::span(Duration::from_nanos(ns));
+    let mut words = format!("too many holders for up to {}", span(metrics.overlap_widest_ns));
+    if metrics.overlap_window_ns > metrics.overlap_widest_ns {
+        words.push_str(&format!(", on and off for {}", span(metrics.overlap_window_ns)));
+    }
+    if metrics.overlap_fault_ns > 0 {
+        words.push_str(&format!(", the fault lasting {}", span(metrics.overlap_fault_ns)));
+    }
+    words
+}
+
+/// How much work was done again because somebody else was faster; empty if none was.
+pub(crate) fn retries(metrics: &Metrics) -> String {
+    match metrics.retries {
+        0 => String::new(),
+        again => format!("{again} {} tried again", numbers::plural(again, "change")),
+    }
+}
+
+/// How often a violation was seen on the second engine, in words; `None` if that was not tried.
+pub(crate) fn seen(violation: &Violation) -> Option<String> {
+    let confirmed = violation.confirmed?;
+    let mut words = format!("seen {} of {} on turmoil", confirmed.seen, confirmed.of);
+    if let Some(SeenWith { servers, counts }) = &violation.real {
+        words.push_str(&format!(", {} of {} with {servers}", counts.seen, counts.of));
+    }
+    Some(words)
+}
+
+/// The totals of a campaign.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Runs made.
+    pub(crate) runs: u64,
+    /// Cells that say something.
+    pub(crate) cells: u64,
+    /// Cells by mark.
+    pub(crate) clean: u64,
+    pub(crate) violated: u64,
+    pub(crate) unknown: u64,
+    /// Cells by standing.
+    pub(crate) met: u64,
+    pub(crate) not_met: u64,
+    pub(crate) too_few: u64,
+    /// Distinct violations: by design, scenario and invariant.
+    pub(crate) distinct: u64,
+    /// Of these, tried on the second engine.
+    pub(crate) tried: u64,
+    /// Of these, seen there under at least half of the network seeds.
+    pub(crate) confirmed: u64,
+    /// Of the distinct violations, those tried with real servers, and seen there under at least half of the network seeds.
+    pub(crate) tried_real: u64,
+    pub(crate) real: u64,
+    /// The network seeds of one trial; `None` if the ablation differ or there was none.
+    pub(crate) networks: Option<u32>,
+}
+
+impl Totals {
+    pub(crate) fn of(summary: &Summary) -> Totals {
+        let mut totals = Totals::default();
+        for cell in &summary.cells {
+            totals.runs += cell.runs;
+            totals.cells += u64::from(cell.skipped.is_none());
+            match Mark::of(cell) {
+                Mark::Holds => totals.clean += 1,
+                Mark::Harmed | Mark::Blocked | Mark::Violated => totals.violated += 1,
+                Mark::Unknown => totals.unknown += 1,
+                Mark::NotApplicable => {}
+            }
+            match Standing::of(cell) {
+                Standing::Met => totals.met += 1,
+                Standing::NotMet => totals.not_met += 1,
+                Standing::TooFew => totals.too_few += 1,
+                Standing::Free => {}
+            }
+        }
+        let violations = || summary.cells.iter().flat_map(|cell| cell.violations.values());
+        let ablation = || violations().filter_map(|violation| violation.confirmed);
+        totals.distinct = violations().count() as u64;
+        totals.tried = ablation().count() as u64;
+        totals.confirmed =
+            ablation().filter(|trial| trial.seen > 0 && trial.seen * 2 >= trial.of).count() as u64;
+        let real = || violations().filter_map(|violation| violation.real.as_ref()).map(|seen| seen.counts);
+        totals.tried_real = real().count() as u64;
+        totals.real = real().filter(|trial| trial.seen > 0 && trial.seen * 2 >= trial.of).count() as u64;
+        let first = ablation().next().map(|trial| trial.of);
+        totals.networks = first.filter(|of| ablation().all(|trial| trial.of == *of));
+        totals
+    }
+
+    /// "3 of 4 distinct violations were seen on turmoil in at least half of 16 network seeds"; `None` without a trial.
+    pub(crate) fn confirmed_share(&self) -> Option<String> {
+        if self.tried == 0 {
+            return None;
+        }
+        let networks = self.networks.map_or("their".to_owned(), |of| of.to_string());
+        let untried = match self.distinct - self.tried {
+            0 => String::new(),
+            untried => {
+                format!(" ({untried} more {} not tried there)", if untried == 1 { "was" } else { "were" })
+            }
+        };
+        let real = match self.tried_real {
+            0 => String::new(),
+            tried => format!(", and {} of {tried} with real servers", self.real),
+        };
+        Some(format!(
+            "{} of {} distinct violations were seen on turmoil in at least half of {networks} network seeds{untried}{real}",
+            self.confirmed, self.tried
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use picklock_campaign::summary::{Confirmed, Exhausted, Expected};
+
+    use super::*;
+
+    fn violated(expected: Option<Expected>, met: Option<bool>) -> Cell {
+        let violation =
+            Violation { runs: 3, confirmed: Some(Confirmed { seen: 8, of: 16 }), ..Violation::default() };
+        Cell {
+            runs: 10,
+            violations: [("mutual-exclusion".to_owned(), violation)].into(),
+            expected,
+            met,
+            ..Cell::default()
+        }
+    }
+
+    #[test]
+    fn a_cell_in_which_nothing_was_exercised_is_unknown_and_not_clean() {
+        let cell = Cell { runs: 10, unknown: 10, ..Cell::default() };
+        assert_eq!(Mark::of(&cell), Mark::Unknown);
+        assert_eq!(found(&cell), "nothing was exercised");
+        let some = Cell { runs: 10, unknown: 9, hit_lock: 1, ..Cell::default() };
+        assert_eq!(found(&some), "0 in 1 run, below 95% at 95%");
+        let beside = Cell { runs: 100, hit_lock: 4, ..Cell::default() };
+        assert_eq!(Mark::of(&beside), Mark::Unknown);
+        assert!(found(&beside).contains("in only 4 of 100 runs"), "{}", found(&beside));
+    }
+
+    #[test]
+    fn a_cell_that_holds_says_what_was_exhausted() {
+        let tried = |explored, violating| Exhausted { fault: "pause".into(), sites: 9, explored, violating };
+        let mut cell = Cell { runs: 100, hit_lock: 100, exhausted: vec![tried(9, 0)], ..Cell::default() };
+        assert_eq!(
+            exhausted(&cell),
+            "each of 9 single sites of pause tried, at whichever step: none violates anything"
+        );
+        cell.exhausted = vec![tried(8, 1)];
+        assert_eq!(
+            exhausted(&cell),
+            "8 of 9 single sites of pause tried, at whichever step: 1 violates something"
+        );
+        cell.violations.insert("mutual-exclusion".into(), Violation::default());
+        assert_eq!(exhausted(&cell), "");
+    }
+
+    #[test]
+    fn an_unmet_expectation_stands_out_whatever_was_found() {
+        let missing = Cell { runs: 10, hit_lock: 10, met: Some(false), ..Cell::default() };
+        for cell in [missing, violated(Some(Expected::default()), Some(false))] {
+            assert_eq!(ink(&cell), Ink::Bad);
+        }
+    }
+
+    #[test]
+    fn a_violation_counts_unless_the_expectation_names_or_allows_it() {
+        let may = Expected { may: vec!["mutual-exclusion".into()], ..Expected::default() };
+        assert!(!counts(&violated(Some(may), None), "mutual-exclusion"));
+        assert!(counts(&violated(Some(Expected::default()), None), "mutual-exclusion"));
+        assert!(counts(&violated(None, None), "mutual-exclusion"));
+    }
+
+    #[test]
+    fn half_of_the_network_seeds_is_enough_to_confirm() {
+        let cells = vec![violated(None, None)];
+        let summary = Summary { schema: 1, cells, ..Summary::default() };
+        let share = Totals::of(&summary).confirmed_share().unwrap();
+        assert_eq!(
+            share,
+            "1 of 1 distinct violations were seen on turmoil in at least half of 16 network seeds"
+        );
+    }
+}
