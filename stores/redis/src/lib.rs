@@ -34,8 +34,8 @@
 //! | replication | WAIT, ROLE, PSYNC, REPLCONF, REPLICAOF, FAILOVER | design `replicated-wait` (WAIT); the clients of replicated designs (ROLE, SENTINEL); replicas; Sentinels (INFO, PING, PUBLISH, REPLICAOF, CONFIG, CLIENT KILL) |
 //! | time | TIME | bugs `redis-semaphore-10`, `redis-semaphore-23`; nodes of 7.2 have a time that stands still in scripts |
 //! | persistence | SAVE, BGSAVE, BGREWRITEAOF, LASTSAVE, SHUTDOWN | no lock: what a restart finds is a parameter of the store (`persistence`), and these are compared by whole runs with restarts |
-//! | the rest of the data types | bits, ranges, counters, SORT, SCAN, unions and intersections, DUMP and RESTORE, moves between keys | no lock here: `tests/conformance` (random commands and golden scripts), Redis's tests of strings, hashes, expiry, counters (`tests/external/redis-suite`), locks from outside |
-//! | the rest of blocking and Pub/Sub | BLMOVE, BZPOPMIN, PSUBSCRIBE, SSUBSCRIBE .. | no lock here: `tests/conformance`, Redis's tests of Pub/Sub |
+//! | the rest of the data types | bits, ranges, counters, SORT, SCAN, unions and intersections, DUMP and RESTORE, moves between keys | no lock here: `tests/stores/conformance` (random commands and golden scripts), Redis's tests of strings, hashes, expiry, counters (`tests/external/redis-suite`), locks from outside |
+//! | the rest of blocking and Pub/Sub | BLMOVE, BZPOPMIN, PSUBSCRIBE, SSUBSCRIBE .. | no lock here: `tests/stores/conformance`, Redis's tests of Pub/Sub |
 //! | the server | ACL, COMMAND, CONFIG, DEBUG, LATENCY, MEMORY, MONITOR, OBJECT, SLOWLOG | Redis's own tests set the server up with CONFIG and DEBUG; redis-cli and client libraries ask COMMAND; `picklock serve` for people who look |
 //! | libraries of Lua | bit, cjson, cmsgpack, struct | scripts of locks from outside; Redis's tests of scripts |
 //!
