@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn what_no_exploration_writes_is_refused_with_its_place() {
-        let broken = TEXT.replace("142, \"hit\"", "-1, \"hit\"");
+        let broken = TEXT.replace("142, \"took_effect\"", "-1, \"took_effect\"");
         let error = Figures::parse("made-up.json", &broken).unwrap_err().to_string();
         assert!(error.contains("made-up.json:2:") && error.contains("--format figures"), "{error}");
         let cut = Figures::parse("made-up.json", &TEXT[..40]).unwrap_err().to_string();
