@@ -54,7 +54,7 @@ impl Until {
     pub(crate) fn on(self, host: &Host) -> Deadline {
         match self {
             Until::In(span) => {
-                Deadline::Monotonic(HostDriver::of(&host).clocks().0 + Duration::from_millis(span))
+                Deadline::Monotonic(HostDriver::of(host).clocks().0 + Duration::from_millis(span))
             }
             Until::At(at) => Deadline::Wall(WallTime(at.saturating_mul(1_000_000))),
         }

@@ -56,7 +56,7 @@ impl Connections {
     pub(crate) fn new(host: &Host, events: UnboundedSender<HostEvent>) -> Connections {
         Connections {
             host: host.clone(),
-            names: HostDriver::of(&host).host_names(),
+            names: HostDriver::of(host).host_names(),
             sockets: BTreeMap::new(),
             doors: BTreeMap::new(),
             within: Within::default(),

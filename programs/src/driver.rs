@@ -124,7 +124,7 @@ impl Driver {
         // Programs that were started before are copied: the steps are the same, and a start takes a tenth.
         let group = match STARTED.with(|pool| pool.start(setup)) {
             Ok(group) => group,
-            Err(error) => HostDriver::of(&host).abort_run(format!("failed to {error}")),
+            Err(error) => HostDriver::of(host).abort_run(format!("failed to {error}")),
         };
         let (more, events) = mpsc::unbounded_channel();
         let driver = Driver {

@@ -115,9 +115,9 @@ impl Lock for ProgramLock {
     }
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        let give_up = HostDriver::of(&host).clocks().0 + wait;
+        let give_up = HostDriver::of(host).clocks().0 + wait;
         loop {
-            let left = give_up.since(HostDriver::of(&host).clocks().0);
+            let left = give_up.since(HostDriver::of(host).clocks().0);
             host.begin_attempt();
             let outcome =
                 match self.ask(Question::Acquire, format!("acquire {key} {}", left.as_millis())).await {
@@ -127,7 +127,7 @@ impl Lock for ProgramLock {
                 };
             let Retry { min, max } = self.retry();
             let pause = host.rng().span(min, max);
-            if HostDriver::of(&host).clocks().0 + pause >= give_up {
+            if HostDriver::of(host).clocks().0 + pause >= give_up {
                 return outcome;
             }
             host.sleep(pause).await;

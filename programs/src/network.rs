@@ -27,7 +27,7 @@ pub(crate) fn place(address: Ipv4Addr) -> Option<usize> {
 
 /// A program of this host, among the others of its world.
 pub(crate) fn setup(words: &[String], host: &Host) -> Setup {
-    let (name, names) = (host.name(), HostDriver::of(&host).host_names());
+    let (name, names) = (host.name(), HostDriver::of(host).host_names());
     let here = names.iter().position(|other| *other == name).unwrap_or_default();
     let mut setup = Setup::new(words, name, address(here), host.rng().below(u64::MAX));
     setup.clock = START_UP;

@@ -114,7 +114,7 @@ fn kept(host: &Host) -> Files {
     let builder = builder.prefix("picklock-");
     let directory = match builder.tempdir_in(Path::new(MEMORY)).or_else(|_| builder.tempdir()) {
         Ok(directory) => directory,
-        Err(error) => HostDriver::of(&host)
+        Err(error) => HostDriver::of(host)
             .abort_run(format!("failed to make a directory for the server of {name}: {error}")),
     };
     let kept = Kept { directory, syncs: Syncs::default() };
