@@ -271,15 +271,14 @@ impl Driver {
             let details = self.exit_report().details();
             let must = match self.consumer {
                 Consumer::Watch(_) => {
-                    "has not ended: a worker that nobody asks goes on until it ends by itself or is stopped (flush what it prints)"
+                    "has not exited. It must print its reports and flush them, or exit."
                 }
                 _ => {
-                    "has not answered what it was told: it must read lines from its standard input and print one for each, at once \
-                     (flush it)"
+                    "has not answered the last request. It must print one line per line read from standard input, and flush it."
                 }
             };
             HostDriver::of(&self.host).abort_run(format!(
-                "the program waits for nothing and has no connection, and {must}{details}"
+                "the program is idle with no open connection and {must}{details}"
             ));
         }
         let host = self.host.clone();

@@ -32,7 +32,7 @@ impl Worker for WorkerProgram {
             match words.status {
                 None | Some(Status::Code(0)) => {}
                 Some(status) => HostDriver::of(&self.host).abort_run(format!(
-                    "the worker {status}: it must get over what its library tells it, and end with 0 or not at all{}",
+                    "the program {status}. It must handle the errors of its library and exit with 0, or not exit.{}",
                     words.details()
                 )),
             }

@@ -64,10 +64,10 @@ pub(crate) struct ExploreArgs {
     /// On how many stores client-1 may hold; it asks first then, and is cut off from the others
     #[arg(long, value_name = "K")]
     held: Option<u32>,
-    /// Go on with pairs of hits that are harmless alone
+    /// Then try pairs of faults that are harmless alone
     #[arg(long)]
     pairs: bool,
-    /// How long to go on with pairs
+    /// How long to try pairs
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time, requires = "pairs")]
     budget: Duration,
     /// Tell the run with this hit, as in pause:137; twice for a pair
@@ -143,7 +143,7 @@ fn scenario(args: &ExploreArgs) -> Result<Scenario, Failure> {
 }
 
 fn says_nothing(scenario: &Scenario, design: &Design, why: &str) -> Failure {
-    Failure::Input(format!("scenario `{}` says nothing of design `{}`: {why}", scenario.name(), design.name))
+    Failure::Input(format!("scenario `{}` does not apply to design `{}`: {why}", scenario.name(), design.name))
 }
 
 fn request<'a>(

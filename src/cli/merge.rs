@@ -35,7 +35,7 @@ pub(crate) struct MergeArgs {
     /// Keep the reports, and a repro file for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
     #[arg(long, value_name = "DIR", help_heading = REPORT)]
     pub(crate) out: Option<PathBuf>,
-    /// Print every cell, every violation with the line that replays it, and whole stories; else what fits on a screen
+    /// Print all cells and all violations with their replay commands (default: a one-screen summary)
     #[arg(long, help_heading = REPORT)]
     pub(crate) verbose: bool,
     #[command(flatten)]

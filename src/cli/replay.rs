@@ -133,7 +133,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     choose::fit_workers(std::slice::from_ref(&chosen), &args.set)?;
     let name = quoted(&chosen.name);
     let design = scenario.applies(&chosen).map_err(|why| {
-        Failure::Input(format!("scenario `{}` says nothing of design `{design}`: {why}", scenario.name()))
+        Failure::Input(format!("scenario `{}` does not apply to design `{design}`: {why}", scenario.name()))
     })?;
     let engine = args.engine.unwrap_or_default();
     let plan = check::draw(&design, &scenario, Seed(seed)).map_err(Failure::from)?;

@@ -45,7 +45,7 @@ Example: picklock run --design single,redlock --scenario pause --seeds 2000 --ou
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// Print every cell, every violation with the line that replays it, and whole stories; else what fits on a screen
+    /// Print all cells and all violations with their replay commands (default: a one-screen summary)
     #[arg(long, help_heading = REPORT)]
     pub(crate) verbose: bool,
     /// Stop at the first violation that is not expected
@@ -75,7 +75,7 @@ pub(crate) struct RunArgs {
     /// Make only these of the runs, as in 2/8, or `auto`: as the environment of a parallel job says (see the guide)
     #[arg(long, value_name = "I/N|auto", value_parser = shards::parse, requires = "out", conflicts_with = "fail_fast", help_heading = IN_PARTS)]
     pub(crate) shard: Option<Shard>,
-    /// Go on with the newest campaign of this command in the directory of --out that did not come to its end
+    /// Resume the newest unfinished campaign of this command in --out
     #[arg(long, requires = "out", help_heading = IN_PARTS)]
     pub(crate) resume: bool,
 }

@@ -35,7 +35,7 @@ pub(crate) struct Selection {
     /// How many seeds from 0 on, or a half-open range A..B
     #[arg(long, value_name = "N|A..B", value_parser = seeds, help_heading = HOW_MANY)]
     pub(crate) seeds: Option<Range<u64>>,
-    /// Seeds begin at a place that this text decides, such as a commit's hash or a date: fresh ones for each
+    /// Derive the first seed from TEXT, for example a commit hash or a date
     #[arg(long, value_name = "TEXT", help_heading = HOW_MANY)]
     pub(crate) seeds_from: Option<String>,
     /// Begin no further runs after this long, as in 60s

@@ -35,7 +35,7 @@ pub enum LabError {
     #[error(transparent)]
     Setting(#[from] ScenarioError),
     /// The scenario says nothing of the design.
-    #[error("{scenario} says nothing of {design}: {why}")]
+    #[error("{scenario} does not apply to {design}: {why}")]
     Skipped {
         /// The design's spelling.
         design: String,

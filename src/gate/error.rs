@@ -50,7 +50,7 @@ pub enum GateError {
         problem: Box<Problem>,
     },
     /// Exploring hits a calm run, and the design has none.
-    #[error("`{design}` cannot be explored: scenario `calm` says nothing of it: {why}")]
+    #[error("`{design}` cannot be explored: scenario `calm` does not apply to it: {why}")]
     Unexplored {
         /// The design's name.
         design: String,

@@ -125,7 +125,7 @@ impl Verdict {
     fn failure(&self, cell: &Cell) -> Option<String> {
         let Cell { design, scenario, runs, unknown, violations, .. } = cell;
         if let Some(why) = &cell.skipped {
-            return self.asked.then(|| format!("scenario `{scenario}` says nothing of `{design}`: {why}"));
+            return self.asked.then(|| format!("scenario `{scenario}` does not apply to `{design}`: {why}"));
         }
         let names: Vec<&str> =
             violations.keys().map(String::as_str).filter(|name| !cell.allows(name)).collect();

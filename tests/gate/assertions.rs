@@ -220,7 +220,7 @@ fn a_scenario_that_says_nothing_of_the_lock_fails_if_it_was_asked_for() {
     });
     let text = message(|| gate(many.clone()).scenarios(["calm", "failover"]).seeds(3).assert_holds());
     assert!(
-        text.contains("scenario `failover` says nothing of `many`: it replicates a single store"),
+        text.contains("scenario `failover` does not apply to `many`: it replicates a single store"),
         "{text}"
     );
     let whole = gate(many).seeds(1).confirm(false).out(tempfile::tempdir().unwrap().path()).run();

@@ -83,7 +83,7 @@ pub(crate) struct ServeArgs {
     /// Keep the data over a restart
     #[arg(long)]
     pub(crate) persistent: bool,
-    /// Do not tell of faults and changes of role on standard error
+    /// Do not log faults and role changes to standard error
     #[arg(long)]
     pub(crate) quiet: bool,
 }

@@ -24,7 +24,7 @@ pub(crate) enum StoreError {
     #[error("{} is {what}, not a link of picklock's: move it away, or name another directory for --out", path.display())]
     Foreign { path: PathBuf, what: String },
     /// There is nothing to go on with.
-    #[error("there is no campaign in {} to go on with: leave --resume out to begin", store.display())]
+    #[error("no unfinished campaign in {}; start one without --resume", store.display())]
     Nothing { store: PathBuf },
 }
 

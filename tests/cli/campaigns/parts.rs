@@ -141,14 +141,14 @@ fn what_does_not_belong_together_is_told_apart() {
         (&["merge", "a", "b", "b", "c"], "-shard/journal.jsonl hold the same runs: is a shard given twice?"),
         (
             &["merge", "a", "b", "other"],
-            "-shard/journal.jsonl is of another campaign: its range of seeds is 0..100",
+            "-shard/journal.jsonl belongs to another campaign (its range of seeds is 0..100",
         ),
         (&["merge", "a", "nothing"], "failed to read nothing"),
         (&["merge"], "required"),
         (&["run", "--shard", "4/3", "--out", "d"], "there is no shard 4 of 3"),
         (&["run", "--shard", "1/3"], "--out"),
         (&["run", "--resume", "--out", "nothing"], "leave --resume out to begin"),
-        (&["run", "--resume", "--out", "a"], "-shard/journal.jsonl is of another campaign"),
+        (&["run", "--resume", "--out", "a"], "-shard/journal.jsonl belongs to another campaign"),
     ] {
         let ended = run_in(here.path(), args);
         assert_eq!(ended.code, Some(2), "{args:?}");

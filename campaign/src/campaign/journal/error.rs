@@ -39,7 +39,7 @@ pub enum JournalError {
         form: u32,
     },
     /// It is of another campaign.
-    #[error("{} is of another campaign: {departs}\nit was begun by: {command}", path.display())]
+    #[error("{} belongs to another campaign ({departs}); it was started by: {command}", path.display())]
     Other {
         /// The file.
         path: PathBuf,
