@@ -107,7 +107,7 @@ fn what_a_worker_cannot_mean_is_told_with_what_was_expected() {
         (python("raise ValueError(\"no luck\")"), ["exited with 1", "get over", "ValueError: no luck"]),
         (
             python("import threading\nthreading.Event().wait()"),
-            ["waits for nothing", "has not ended", "flush"],
+            ["is idle with no open connection", "has not exited", "flush"],
         ),
     ];
     for (command, parts) in cases {

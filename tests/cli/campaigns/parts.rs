@@ -147,7 +147,7 @@ fn what_does_not_belong_together_is_told_apart() {
         (&["merge"], "required"),
         (&["run", "--shard", "4/3", "--out", "d"], "there is no shard 4 of 3"),
         (&["run", "--shard", "1/3"], "--out"),
-        (&["run", "--resume", "--out", "nothing"], "leave --resume out to begin"),
+        (&["run", "--resume", "--out", "nothing"], "start one without --resume"),
         (&["run", "--resume", "--out", "a"], "-shard/journal.jsonl belongs to another campaign"),
     ] {
         let ended = run_in(here.path(), args);
