@@ -106,7 +106,7 @@ pub(super) fn tell(
 ) -> Result<(), GateError> {
     let found = &placed.found;
     verdict.note(format!(
-        "Explored {} of {} single sites on a calm run of seed {}, hits of {} ms; {} violate something.",
+        "Explored {} of {} sites on a fault-free run of seed {}, faults of {} ms; {} violate something.",
         found.explored(),
         found.sites(),
         gate.range().start,

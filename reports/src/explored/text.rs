@@ -31,12 +31,12 @@ fn render(explorations: &Explorations, style: &Style) -> Result<String, ReportEr
 fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     let columns = style.columns();
     let mut out = String::new();
-    let title = format!("{} under {}, hits of {}", page.design, page.scenario, span(page.lasts));
+    let title = format!("{} under {}, faults of {}", page.design, page.scenario, span(page.lasts));
     let _ = writeln!(out, "{}\n", style.paint(Ink::Head, &title));
     out.push_str(&paragraph(&format!("{}.", claim(page)), 0, columns));
     if !page.calm.is_empty() {
         let already =
-            format!("Without a hit it violates {} already; that is left out.", page.calm.join(", "));
+            format!("Without a fault it violates {} already; that is left out.", page.calm.join(", "));
         out.push_str(&paragraph(&already, 0, columns));
     }
     if !page.holds.is_empty() {
@@ -48,7 +48,7 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
         "\n{}{}{}{}",
         left("fault", 14),
         right("sites", 10),
-        right("took_effect", 8),
+        right("took effect", 13),
         right("violate", 9)
     );
     for kind in &page.kinds {
@@ -59,7 +59,7 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
         };
         let violating = right(&kind.violating.to_string(), 9);
         let ink = if kind.violating > 0 { Ink::First } else { Ink::Plain };
-        let figures = format!("{}{}", right(&explored, 10), right(&kind.took_effect.to_string(), 8));
+        let figures = format!("{}{}", right(&explored, 10), right(&kind.took_effect.to_string(), 13));
         let _ = writeln!(out, "{}{figures}{}", left(kind.fault, 14), style.paint(ink, &violating));
     }
     if !page.failures.is_empty() {
