@@ -56,6 +56,7 @@ pub struct Results {
     /// The designs with something that makes it fail; of a comparison, those that harmed the data.
     pub failing: Vec<String>,
     /// How many repro files it keeps.
+    #[serde(alias = "capsules")]
     pub repros: u64,
     /// The bytes of its files, the journal apart.
     pub bytes: u64,

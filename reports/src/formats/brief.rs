@@ -181,7 +181,7 @@ fn headline(story: &Story) -> Option<String> {
 fn details(page: &mut String, out: Option<&Path>, style: &Style) {
     let words = match out {
         None => "all cells, violations and replay lines: add --verbose, or --out DIR for files".to_owned(),
-        Some(out) => format!("all cells, violations, replay lines and repros: in {}", out.display()),
+        Some(out) => format!("all cells, violations, replay lines and repro files: in {}", out.display()),
     };
     inked(page, Ink::Plain, &words, 0, style);
 }

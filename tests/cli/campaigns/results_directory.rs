@@ -130,7 +130,7 @@ fn what_others_put_there_is_neither_replaced_nor_removed() {
     for _ in 0..2 {
         let ended = small(here.path(), &["--out", "out", "--format", "text,junit", "--expect", "none"]);
         assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-        for name in ["results.json is", "repros is", "junit.xml is", "index.html: it is"] {
+        for name in ["results.json is", "repro is", "junit.xml is", "index.html: it is"] {
             let says = format!("out/{name} not picklock's, and stays as it is");
             assert_eq!(ended.stderr.matches(&says).count(), 1, "{says}: {}", ended.stderr);
         }
