@@ -62,7 +62,7 @@ fn page_json(page: &Explored) -> Value {
             "explored": pairs.explored,
             "violating": pairs.violating,
             "out_of_time": pairs.out_of_time,
-            "ways": pairs.failures.iter().map(|way| json!({
+            "failures": pairs.failures.iter().map(|way| json!({
                 "both": way.both.iter().map(|(fault, host)| json!({ "fault": fault, "host": host })).collect::<Vec<_>>(),
                 "violated": way.violated,
                 "violating": way.violating,
@@ -83,7 +83,7 @@ fn page_json(page: &Explored) -> Value {
         "explored": page.explored(),
         "violating": page.violating(),
         "faults": kinds_json(page),
-        "ways": failures.collect::<Vec<_>>(),
+        "failures": failures.collect::<Vec<_>>(),
         "pairs": pairs,
     })
 }
