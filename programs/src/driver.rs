@@ -270,16 +270,13 @@ impl Driver {
         if until_ns.is_none() && self.asked && self.connections.is_empty() && self.events.is_empty() {
             let details = self.exit_report().details();
             let must = match self.consumer {
-                Consumer::Watch(_) => {
-                    "has not exited. It must print its reports and flush them, or exit."
-                }
+                Consumer::Watch(_) => "has not exited. It must print its reports and flush them, or exit.",
                 _ => {
                     "has not answered the last request. It must print one line per line read from standard input, and flush it."
                 }
             };
-            HostDriver::of(&self.host).abort_run(format!(
-                "the program is idle with no open connection and {must}{details}"
-            ));
+            HostDriver::of(&self.host)
+                .abort_run(format!("the program is idle with no open connection and {must}{details}"));
         }
         let host = self.host.clone();
         let time = async {

@@ -143,7 +143,11 @@ fn scenario(args: &ExploreArgs) -> Result<Scenario, Failure> {
 }
 
 fn says_nothing(scenario: &Scenario, design: &Design, why: &str) -> Failure {
-    Failure::Input(format!("scenario `{}` does not apply to design `{}`: {why}", scenario.name(), design.name))
+    Failure::Input(format!(
+        "scenario `{}` does not apply to design `{}`: {why}",
+        scenario.name(),
+        design.name
+    ))
 }
 
 fn request<'a>(

@@ -127,7 +127,10 @@ fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
             "import sys\nsys.stdin.readline(); raise ValueError(\"no luck\")",
             ["exited with 1", "ValueError: no luck", ""],
         ),
-        ("import sys\nfor line in sys.stdin: pass", ["is idle with no open connection", "print one", "flush"]),
+        (
+            "import sys\nfor line in sys.stdin: pass",
+            ["is idle with no open connection", "print one", "flush"],
+        ),
         (
             "import sys\nout = open(1, \"w\")\nfor line in sys.stdin: out.write(\"granted\\n\")",
             ["is idle with no open connection", "print one", "flush"],

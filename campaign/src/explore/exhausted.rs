@@ -26,7 +26,7 @@ struct Page {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 struct Fault {
     fault: String,
-    #[serde(alias = "sites")]
+    #[serde(alias = "placements")]
     sites: u64,
     explored: u64,
     violating: u64,

@@ -27,12 +27,12 @@ pub(super) const FIGURES: Format<Explorations> = Format {
 fn figures(explorations: &Explorations, _style: &Style) -> Result<String, ReportError> {
     let page = |page: &Explored| json!({ "design": page.design, "faults": kinds_json(page) });
     let pages: Vec<Value> = explorations.pages.iter().map(page).collect();
-    Ok(serde_json::to_string_pretty(&json!({ "schema": 1, "explored": pages }))? + "\n")
+    Ok(serde_json::to_string_pretty(&json!({ "schema": 2, "explored": pages }))? + "\n")
 }
 
 fn render(explorations: &Explorations, _style: &Style) -> Result<String, ReportError> {
     let pages: Vec<Value> = explorations.pages.iter().map(page_json).collect();
-    Ok(serde_json::to_string_pretty(&json!({ "schema": 1, "explored": pages }))? + "\n")
+    Ok(serde_json::to_string_pretty(&json!({ "schema": 2, "explored": pages }))? + "\n")
 }
 
 fn kinds_json(page: &Explored) -> Vec<Value> {
