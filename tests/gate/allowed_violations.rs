@@ -113,7 +113,7 @@ fn a_lease_passes_the_whole_suite_with_what_no_lease_can_keep_allowed() {
     assert_eq!(verdict.timeline("mutual-exclusion"), None, "and not told");
     let page = verdict.to_string();
     assert!(page.contains("as expected: ") && page.contains(" 0 no, "), "{page}");
-    assert!(page.contains("Explored 810 of 810 single sites"), "{page}");
+    assert!(page.contains("Explored 810 of 810 sites"), "{page}");
 }
 
 #[test]
