@@ -23,7 +23,7 @@ pub const SIZE_MAX: u64 = 16 << 20;
 #[serde(deny_unknown_fields)]
 pub struct ReproFile {
     /// [`FORMAT`].
-    #[serde(alias = "repro")]
+    #[serde(alias = "capsule")]
     pub repro: u32,
     /// The version of picklock that made it.
     pub picklock: String,
@@ -142,7 +142,7 @@ impl ReproFile {
 /// What is looked at first.
 #[derive(Deserialize)]
 struct Form {
-    #[serde(alias = "repro")]
+    #[serde(alias = "capsule")]
     repro: u32,
 }
 

@@ -64,6 +64,6 @@ pub struct Injection {
     /// Which hosts it works on.
     pub target: Target,
     /// What it does.
-    #[serde(alias = "action")]
+    #[serde(alias = "lever")]
     pub action: Action,
 }
