@@ -7,3 +7,4 @@ mod chromium;
 mod fixtures;
 mod golden;
 mod page;
+mod signs;

@@ -1,7 +1,5 @@
 //! The sign of a cell is the same wherever it is shown, and so is what it means.
 
-#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
-
 use picklock_campaign::summary::{Cell, Expected, SCHEMA, Summary, Violation};
 use picklock_reports::formats::brief;
 use picklock_reports::{Style, find};
@@ -12,7 +10,7 @@ const KINDS: [(&str, &[&str], &str); 7] = [
     ("blocked", &["mutual-exclusion", "progress"], "⊘"),
     ("violated", &["mutual-exclusion"], "~"),
     ("clean", &[], "·"),
-    ("idle", &[], "?"),
+    ("vacuous", &[], "?"),
     ("too-few", &[], "?"),
     ("skipped", &[], "-"),
 ];
@@ -44,7 +42,7 @@ fn cell(design: &str, met: bool, (scenario, violated, _): (&str, &[&str], &str))
         ..Cell::default()
     };
     match scenario {
-        "idle" => (cell.unknown, cell.hit_lock) = (100, 0),
+        "vacuous" => (cell.unknown, cell.hit_lock) = (100, 0),
         "too-few" => cell.hit_lock = 1,
         "skipped" => {
             let skipped = Some("it does not apply".to_owned());
