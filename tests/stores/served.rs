@@ -17,8 +17,13 @@ struct Served {
 }
 
 impl Served {
+    /// A free port may be taken by another test before the server binds it, or the next one already is: then a server on
+    /// other ports is started.
     fn start(more: &[&str]) -> Served {
-        let port = free_port();
+        (0..10).find_map(|_| Served::start_on(free_port(), more)).expect("a server that is ready")
+    }
+
+    fn start_on(port: u16, more: &[&str]) -> Option<Served> {
         let mut child = Command::new(env!("CARGO_BIN_EXE_picklock"))
             .args(["serve", "--quiet", "--port", &port.to_string()])
             .args(more)
@@ -27,9 +32,10 @@ impl Served {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.any(|line| line.unwrap().starts_with("ready")));
         let input = child.stdin.take().unwrap();
-        Served { child, input, port }
+        let is_ready = lines.any(|line| line.unwrap().starts_with("ready"));
+        let served = Served { child, input, port };
+        is_ready.then_some(served)
     }
 
     fn client(&self) -> Client {
