@@ -7,7 +7,7 @@ use picklock_sim::design::Design;
 use picklock_sim::param::Value;
 use picklock_sim::span::Span;
 
-use picklock_scenarios::faults::FaultEntry;
+use picklock_scenarios::faults::{FaultEntry, TIMES};
 use picklock_scenarios::scenario::Scenario;
 
 /// What the names in a campaign's results mean.
@@ -76,11 +76,11 @@ impl AboutScenario {
 impl AboutFault {
     fn of(entry: &FaultEntry, lease: Duration) -> AboutFault {
         let extent = entry.args.iter().filter_map(|(param, value)| match value {
-            Value::Counts(1, 1) if param.name == "times" => None,
-            Value::Counts(from, to) if param.name == "times" && from < to => {
+            Value::Counts(1, 1) if param.name == TIMES.name => None,
+            Value::Counts(from, to) if param.name == TIMES.name && from < to => {
                 Some(format!("{from} to {to} times"))
             }
-            Value::Counts(times, _) if param.name == "times" => Some(format!("{times} times")),
+            Value::Counts(times, _) if param.name == TIMES.name => Some(format!("{times} times")),
             Value::Spans(from, to) => Some(format!("{} {}", param.name, length(from, to, lease))),
             _ => None,
         });

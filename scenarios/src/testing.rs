@@ -5,28 +5,27 @@ use std::time::Duration;
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::param::{Domain, HOUR, Param};
+use picklock_sim::param::{Count, HOUR, OneSpan, Param, Word};
+use picklock_sim::params;
 use picklock_sim::store::{
     Member, OwnAction, ServerContext, SimulatedStore, StoreParams, StoreSpec, Topology,
 };
 
 pub struct MadeUp;
 
-const PARAMS: &[Param] = &[
-    Param { name: "replicas", domain: Domain::Count(1, 8), default: "1", doc: "replicas" },
-    Param {
-        name: "persistence",
-        domain: Domain::Word(&["none", "always"]),
-        default: "none",
-        doc: "what is kept",
-    },
-    Param {
-        name: "down_after",
-        domain: Domain::Span { min: Duration::from_millis(1), max: HOUR },
-        default: "0.2 x ttl",
-        doc: "how long it may be silent",
-    },
-];
+const REPLICAS: Param<Count> = Param { name: "replicas", domain: Count(1, 8), default: "1", doc: "replicas" };
+
+const PERSISTENCE: Param<Word> =
+    Param { name: "persistence", domain: Word(&["none", "always"]), default: "none", doc: "what is kept" };
+
+const DOWN_AFTER: Param<OneSpan> = Param {
+    name: "down_after",
+    domain: OneSpan { min: Duration::from_millis(1), max: HOUR },
+    default: "0.2 x ttl",
+    doc: "how long it may be silent",
+};
+
+const PARAMS: &[Param] = params![REPLICAS, PERSISTENCE, DOWN_AFTER];
 
 /// The kinds of stores that the built-in scenarios speak of.
 pub const STORES: &[StoreParams] = &[StoreParams { kind: "made-up", params: PARAMS }];
@@ -45,7 +44,7 @@ impl StoreSpec for MadeUp {
     }
 
     fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
-        let copies = if topology.replicated { settings.count("replicas") } else { 0 };
+        let copies = if topology.replicated { settings.get(REPLICAS) } else { 0 };
         let watchers = if topology.replicated { 3 } else { 0 };
         let stores = || 1..=topology.stores;
         let first = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Leader));

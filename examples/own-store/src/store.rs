@@ -13,7 +13,8 @@ use std::time::Duration;
 use picklock::sim::host::{Host, Origin};
 use picklock::model::ids::Key;
 use picklock::sim::lock::BoxFuture;
-use picklock::sim::param::{Domain, HOUR, Param};
+use picklock::sim::param::{HOUR, OneSpan, Param};
+use picklock::sim::params;
 use picklock::model::plan::Settings;
 use picklock::sim::store::{Member, ServerContext, SimulatedStore, StoreSpec, Topology};
 use picklock::sim::stream::Stream;
@@ -27,12 +28,14 @@ pub const PORT: u16 = 4000;
 /// The lease server as a kind of store.
 pub struct LeaseServer;
 
-const PARAMS: &[Param] = &[Param {
+const GRACE: Param<OneSpan> = Param {
     name: "grace",
-    domain: Domain::Span { min: Duration::ZERO, max: HOUR },
+    domain: OneSpan { min: Duration::ZERO, max: HOUR },
     default: "1.2 x ttl",
     doc: "how long a server that was started anew grants nothing",
-}];
+};
+
+const PARAMS: &[Param] = params![GRACE];
 
 impl StoreSpec for LeaseServer {
     fn name(&self) -> &'static str {
@@ -52,7 +55,7 @@ impl StoreSpec for LeaseServer {
     }
 
     fn recovery_time(&self, _: Topology, settings: &Settings, _: bool) -> Duration {
-        settings.span("grace")
+        settings.get(GRACE)
     }
 
     fn smallest_lease(&self) -> Duration {
@@ -114,7 +117,7 @@ async fn grant(context: ServerContext) {
     let leases = Leases::default();
     let granted = String::from_utf8(host.disk().read(GRANTED)).unwrap_or_default();
     if !granted.is_empty() {
-        host.sleep(context.settings.span("grace")).await;
+        host.sleep(context.settings.get(GRACE)).await;
     }
     // Only now others may have what was granted before.
     for key in granted.lines() {

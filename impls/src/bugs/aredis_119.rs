@@ -13,10 +13,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, compare_and_delete, on_stores, set_if_absent, store_of};
 use crate::locks::policy::{BELIEF_HONEST, STORE};
 
@@ -26,12 +28,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "aredis's Lock: SET NX PX, compare-and-delete by the token of the lock object",
     weakness: "the token is the thread's, and a late task releases the lock of another task",
     source: "aredis before 1.1.6, https://github.com/NoneGG/aredis/issues/119",
-    params: &[FIXED, BELIEF_HONEST, STORE],
+    params: params![FIXED, BELIEF_HONEST, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(Shared { store: OneStore::connect(&context, policy).await?, token: Mutex::default(), fixed })
     })

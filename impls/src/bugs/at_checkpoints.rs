@@ -4,8 +4,10 @@ use std::future::Future;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Context, Design, Param};
+use picklock_sim::design::{Context, Design};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::{Args, Param};
+use picklock_sim::params;
 use redis::RedisResult;
 
 use super::version::FIXED;
@@ -15,7 +17,7 @@ use crate::locks::policy::{NODE_TIMEOUT, Policy};
 use crate::locks::redlock::{NODES, Redlock, Rules, Tokens, nodes};
 
 /// What their users may set.
-pub(super) const PARAMS: &[Param] = &[FIXED, Param { default: "3", ..NODES }, NODE_TIMEOUT];
+pub(super) const PARAMS: &[Param] = params![FIXED, Param { default: "3", ..NODES }, NODE_TIMEOUT];
 
 /// How a worker extends its lock.
 pub(super) trait Extension: Send + Sync + 'static {

@@ -10,11 +10,13 @@
 //! <https://github.com/laravel/framework/pull/36412>
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use redis::cmd;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, compare_and_delete, on_stores, store_of};
 use crate::locks::policy::STORE;
 
@@ -24,12 +26,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "Laravel's Cache::lock on phpredis with a serializer, without a number of seconds",
     weakness: "the release compares the plain owner with the serialized one, and deletes nothing",
     source: "Laravel before 8.32, https://github.com/laravel/framework/issues/36337",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(CacheLock { store: OneStore::connect(&context, policy).await?, fixed })
     })

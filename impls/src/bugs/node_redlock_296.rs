@@ -16,12 +16,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Context, Design, Family, Param};
+use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError, Retry};
+use picklock_sim::param::{Args, Param};
+use picklock_sim::params;
 use picklock_sim::task::Task;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::on_stores_waiting;
 use crate::locks::policy::{CLOCK, NODE_TIMEOUT, Policy, Reading};
 use crate::locks::redlock::{NODES, Redlock, Rules, Tokens, nodes};
@@ -32,7 +34,7 @@ pub(super) static FAMILY: Family = Family {
     claim: "node-redlock's using: Redlock, extended half a lease before its expiration",
     weakness: "the expiration is counted from before the wait, and what has expired is not extended",
     source: "node-redlock 5.0.0-beta.2, https://github.com/mike-marcacci/node-redlock/issues/296",
-    params: &[FIXED, Param { default: "3", ..NODES }, CLOCK, NODE_TIMEOUT],
+    params: params![FIXED, Param { default: "3", ..NODES }, CLOCK, NODE_TIMEOUT],
     build,
 };
 
@@ -40,7 +42,7 @@ pub(super) static FAMILY: Family = Family {
 const RETRY: Retry = Retry { min: Duration::ZERO, max: Duration::from_millis(400) };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores_waiting(args, nodes(args), move |context, policy| async move {
         Ok(Using::connect(context, policy, fixed).await)
     })

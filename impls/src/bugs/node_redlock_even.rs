@@ -16,11 +16,13 @@ use std::task::Poll;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Context, Design, Family, Param};
+use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::{Args, Param};
+use picklock_sim::params;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::connection::Connection;
 use crate::locks::common::{compare_and_delete, connect_if_possible, on_stores, set_if_absent};
 use crate::locks::policy::{NODE_TIMEOUT, Policy};
@@ -32,12 +34,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "node-redlock's Redlock, which asks its stores at once, on an even number of them",
     weakness: "an attempt that half of the stores refuse is decided for nobody, and never ends",
     source: "node-redlock 5.0.0-beta.2, https://github.com/mike-marcacci/node-redlock/blob/main/src/index.ts",
-    params: &[FIXED, Param { default: "4", ..NODES }, NODE_TIMEOUT],
+    params: params![FIXED, Param { default: "4", ..NODES }, NODE_TIMEOUT],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, nodes(args), move |context, policy| async move {
         Ok(Votes::connect(context, policy, fixed).await)
     })

@@ -8,11 +8,13 @@
 //! *Source:* <https://github.com/redis/redis-py/pull/1031>
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use redis::{cmd, pipe};
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::connection::Connection;
 use crate::locks::common::{delete, on_stores, store_of};
 use crate::locks::policy::STORE;
@@ -24,12 +26,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "redis-py's Lock, released by WATCH, GET, compare, DEL",
     weakness: "the DEL is not part of a transaction, so that the WATCH has no effect",
     source: "redis-py before 3.0, https://github.com/redis/redis-py/pull/1031",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(PyLock { single: Single::connect(&context, policy).await?, fixed })
     })

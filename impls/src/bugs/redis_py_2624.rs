@@ -17,14 +17,16 @@ use std::io;
 
 use picklock_model::ids::Key;
 use picklock_redis::PORT;
-use picklock_sim::design::{Args, Context, Design, Family, StoreAddress, Topology};
+use picklock_sim::design::{Context, Design, Family, StoreAddress, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use picklock_sim::stream::Stream;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::sync::Mutex;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{millis, on_stores};
 
 /// The lock that is granted by an old answer.
@@ -33,12 +35,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "redis-py's asyncio Lock on the one connection of its client",
     weakness: "after a caller was cancelled, each command reads the answer of the one before it",
     source: "redis-py up to 4.5.3, https://github.com/redis/redis-py/issues/2624",
-    params: &[FIXED],
+    params: params![FIXED],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, Topology::independent(1), move |context, _| async move {
         Ok(AsyncLock {
             client: Client::new(&context, fixed)?,

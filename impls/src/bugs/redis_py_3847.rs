@@ -12,11 +12,13 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use redis::cmd;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, compare_and_delete, on_stores, store_of};
 use crate::locks::policy::STORE;
 
@@ -26,12 +28,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "redis-py's asyncio Lock without a timeout: SET NX, compare-and-delete by the token of the lock object",
     weakness: "the token is gone before the release is carried out: one that is cancelled leaves the lock for good",
     source: "redis-py before 7.2, https://github.com/redis/redis-py/issues/3847",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(AsyncLock { store: OneStore::connect(&context, policy).await?, token: Mutex::default(), fixed })
     })

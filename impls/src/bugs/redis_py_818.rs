@@ -10,12 +10,14 @@
 //! The release of that version had a bug of its own, [`redis_py_1031`](super::redis_py_1031).
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use redis::cmd;
 
 use super::redis_py_1031::release_watched;
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, extend, on_stores, set_if_absent, store_of};
 use crate::locks::policy::STORE;
 
@@ -25,12 +27,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "redis-py's Lock, taken by SETNX and then PEXPIRE",
     weakness: "a crash between the two commands blocks everybody for good",
     source: "redis-py 2.10, https://github.com/redis/redis-py/issues/818",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(PyLock { store: OneStore::connect(&context, policy).await?, fixed })
     })

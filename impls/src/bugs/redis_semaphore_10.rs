@@ -15,11 +15,13 @@
 use std::sync::LazyLock;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Domain, Family, Param};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
+use picklock_sim::param::{Args, Count, Param};
+use picklock_sim::params;
 use redis::{RedisResult, Script};
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, millis, on_stores, store_of};
 use crate::locks::policy::{BELIEF_HONEST, STORE};
 
@@ -29,19 +31,15 @@ pub(super) static FAMILY: Family = Family {
     claim: "redis-semaphore: a list of free permits, a hash of those taken, and a timeout for stale holders",
     weakness: "a stale holder gives its permit back once more, and there is one too many for good",
     source: "redis-semaphore 0.3.1, https://github.com/dv/redis-semaphore/issues/10",
-    params: &[FIXED, PERMITS, BELIEF_HONEST, STORE],
+    params: params![FIXED, PERMITS, BELIEF_HONEST, STORE],
     build,
 };
 
-const PERMITS: Param = Param {
-    name: "permits",
-    domain: Domain::Int(1, 100),
-    default: "2",
-    doc: "how many may hold at the same time",
-};
+const PERMITS: Param<Count> =
+    Param { name: "permits", domain: Count(1, 100), default: "2", doc: "how many may hold at the same time" };
 
 fn build(args: &Args) -> Design {
-    let (fixed, permits) = (fixed(args), args.int(PERMITS.name) as u32);
+    let (fixed, permits) = (args.get(FIXED), args.get(PERMITS) as u32);
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(Semaphore { store: OneStore::connect(&context, policy).await?, permits, fixed })
     })

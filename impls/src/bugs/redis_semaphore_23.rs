@@ -14,11 +14,13 @@
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use redis::{RedisResult, cmd};
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, delete, extend, on_stores, store_of};
 use crate::locks::policy::STORE;
 
@@ -28,12 +30,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "redis-semaphore's mutex: GETSET, and EXPIRE by who found nothing there",
     weakness: "GETSET clears the timeout: after one who asked in vain a dead holder blocks everybody for good",
     source: "redis-semaphore before 0.3.1, https://github.com/dv/redis-semaphore/issues/23",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(Mutex { store: OneStore::connect(&context, policy).await?, fixed })
     })

@@ -8,10 +8,12 @@
 //! *Source:* <https://github.com/redisson/redisson/issues/1602>
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use super::watching::Watchdog;
 use crate::locks::common::{OneStore, on_stores, store_of};
 use crate::locks::counted::{enter, leave, owner};
@@ -23,12 +25,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "Redisson's RLock, renewed by its watchdog until it is released",
     weakness: "a release that fails does not stop the renewal: the lock is kept for as long as the process runs",
     source: "Redisson before 3.8.1, https://github.com/redisson/redisson/issues/1602",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         let store = OneStore::connect(&context, policy).await?;
         Ok(Rlock { owner: owner(&context), watchdog: Watchdog::new(store.clone()), store, fixed })

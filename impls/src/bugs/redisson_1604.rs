@@ -11,12 +11,14 @@ use std::future::Future;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 
 use super::reading::{enter_to_read, enter_to_write, leave_reading, leave_writing, renew};
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, on_stores_waiting, store_of};
 use crate::locks::policy::{RENEWAL_ON, STORE};
 use crate::locks::renewal::{Renew, Renewed};
@@ -27,12 +29,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "Redisson's RReadWriteLock, renewed by its watchdog until it is released",
     weakness: "read locks are not renewed: the first of several readers to leave after a lease lets a writer in",
     source: "Redisson before 3.8.1, https://github.com/redisson/redisson/issues/1604",
-    params: &[FIXED, RENEWAL_ON, STORE],
+    params: params![FIXED, RENEWAL_ON, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores_waiting(args, store_of(args), move |context, policy| async move {
         let lock = |mode| {
             let context = context.clone();

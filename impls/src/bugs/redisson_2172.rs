@@ -11,10 +11,12 @@
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Context, Design, Family};
+use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::connection::Connection;
 use crate::locks::common::{connect_if_possible, millis, on_stores};
 use crate::locks::counted::{enter_for, expire, leave, owner};
@@ -27,7 +29,7 @@ pub(super) static FAMILY: Family = Family {
     claim: "Redisson's RedLock, asked with a lease and without a time to wait",
     weakness: "the stores are asked with a negative lease, which deletes what they granted",
     source: "Redisson before 3.11.1, https://github.com/redisson/redisson/issues/2172",
-    params: &[FIXED, NODES],
+    params: params![FIXED, NODES],
     build,
 };
 
@@ -35,7 +37,7 @@ pub(super) static FAMILY: Family = Family {
 const NO_WAIT: i64 = -1_000;
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, nodes(args), move |context, policy| async move {
         Ok(RedLock::connect(context, policy, fixed).await)
     })

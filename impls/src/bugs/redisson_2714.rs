@@ -11,12 +11,14 @@
 //! Each call comes from a thread of its own, as those of a pool do, and threads that were interrupted do not come back.
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use redis::RedisResult;
 use tokio::sync::oneshot;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use super::watching::Watchdog;
 use crate::locks::common::{OneStore, on_stores, store_of};
 use crate::locks::counted::{enter, leave};
@@ -28,12 +30,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "Redisson's RLock, renewed by its watchdog from the store's answer on",
     weakness: "the watchdog starts for a caller that was interrupted too, and nobody will stop it",
     source: "Redisson before 3.16.3, https://github.com/redisson/redisson/issues/2714",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         let store = OneStore::connect(&context, policy).await?;
         Ok(Rlock { watchdog: Watchdog::new(store.clone()), store, fixed })

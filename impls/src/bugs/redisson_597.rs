@@ -9,6 +9,7 @@
 use picklock_model::ids::Key;
 use picklock_sim::design::Family;
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::params;
 
 use crate::locks::common::{OneStore, extend, on_stores_renewed, store_of};
 use crate::locks::counted::{enter, leave, owner};
@@ -21,7 +22,7 @@ pub(super) static FAMILY: Family = Family {
     claim: "Redisson's RLock, whose renewal is a PEXPIRE without a look at the owner",
     weakness: "a late renewal extends the lock of the next holder",
     source: "Redisson up to 2.3, https://github.com/redisson/redisson/issues/597",
-    params: &[RENEWAL_ON, STORE],
+    params: params![RENEWAL_ON, STORE],
     build: |args| {
         on_stores_renewed(args, store_of(args), |context, policy| async move {
             Ok(Rlock { owner: owner(&context), store: OneStore::connect(&context, policy).await? })

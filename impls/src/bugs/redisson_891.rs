@@ -11,11 +11,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 
 use super::reading::{enter_to_read, enter_to_write, leave_reading, leave_writing};
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, on_stores, store_of};
 use crate::locks::counted::owner;
 use crate::locks::policy::STORE;
@@ -26,12 +28,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "Redisson's RReadWriteLock: who writes may read as well",
     weakness: "the release of the inner read lock deletes the write lock around it",
     source: "Redisson before 3.4.3, https://github.com/redisson/redisson/issues/891",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         let store = OneStore::connect(&context, policy).await?;
         Ok(ReadWrite { store, owner: owner(&context), writes: AtomicBool::new(false), fixed })

@@ -9,8 +9,10 @@
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Family, Param};
+use picklock_sim::design::Family;
 use picklock_sim::lock::{Belief, Deadline, Grant, Lock, LockError};
+use picklock_sim::param::Param;
+use picklock_sim::params;
 
 use crate::locks::common::on_stores;
 use crate::locks::policy::{CLOCK, NODE_TIMEOUT};
@@ -22,7 +24,7 @@ pub(super) static FAMILY: Family = Family {
     claim: "redlock-py's Redlock, whose validity is ttl - (elapsed - drift)",
     weakness: "the drift is added: the holder relies on the lock for longer than it has it",
     source: "redlock-py before March 2015, https://github.com/SPSCommerce/redlock-py/pull/3",
-    params: &[NODES, Param { default: "wall", ..CLOCK }, NODE_TIMEOUT],
+    params: params![NODES, Param { default: "wall", ..CLOCK }, NODE_TIMEOUT],
     build: |args| {
         let design = on_stores(args, nodes(args), |context, policy| async move {
             let drift = policy.drift(context.ttl);

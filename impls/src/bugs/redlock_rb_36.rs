@@ -18,7 +18,7 @@ use picklock_sim::lock::Grant;
 use redis::{RedisResult, Script};
 
 use super::at_checkpoints::{Extension, PARAMS, design};
-use super::version::fixed;
+use super::version::FIXED;
 use crate::connection::Connection;
 use crate::locks::common::{extend_if_owner, millis};
 
@@ -30,7 +30,7 @@ pub(super) static FAMILY: Family = Family {
     source: "redlock-rb before May 2016, https://github.com/leandromoreira/redlock-rb/issues/36",
     params: PARAMS,
     build: |args| {
-        let fixed = fixed(args);
+        let fixed = args.get(FIXED);
         design(args, move |_, _| LockAgain { fixed })
     },
 };

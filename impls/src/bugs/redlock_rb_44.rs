@@ -16,7 +16,7 @@ use picklock_sim::lock::Grant;
 use redis::{RedisResult, Script};
 
 use super::at_checkpoints::{Extension, PARAMS, design};
-use super::version::fixed;
+use super::version::FIXED;
 use crate::connection::Connection;
 use crate::locks::common::{extend_if_owner, millis};
 
@@ -28,7 +28,7 @@ pub(super) static FAMILY: Family = Family {
     source: "redlock-rb 0.1.8, https://github.com/leandromoreira/redlock-rb/issues/44",
     params: PARAMS,
     build: |args| {
-        let fixed = fixed(args);
+        let fixed = args.get(FIXED);
         design(args, move |_, _| Expire { fixed })
     },
 };

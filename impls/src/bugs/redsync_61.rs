@@ -17,7 +17,7 @@ use picklock_sim::lock::Grant;
 use redis::RedisResult;
 
 use super::at_checkpoints::{Extension, PARAMS, design};
-use super::version::fixed;
+use super::version::FIXED;
 use crate::connection::Connection;
 use crate::locks::common::extend_if_owner;
 
@@ -29,7 +29,7 @@ pub(super) static FAMILY: Family = Family {
     source: "redsync before 4.0.4, https://github.com/go-redsync/redsync/pull/61",
     params: PARAMS,
     build: |args| {
-        let fixed = fixed(args);
+        let fixed = args.get(FIXED);
         design(args, move |_, _| Touch { fixed })
     },
 };

@@ -12,12 +12,13 @@
 
 use std::time::Duration;
 
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Grant, LockError};
+use picklock_sim::param::Args;
 
 use super::at_checkpoints::{Extension, PARAMS, design};
-use super::version::fixed;
+use super::version::FIXED;
 use crate::locks::policy::Policy;
 use crate::locks::redlock::Redlock;
 
@@ -32,7 +33,7 @@ pub(super) static FAMILY: Family = Family {
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     let design = design(args, move |context, policy| Extend { host: context.host.clone(), policy, fixed });
     design.believing(Belief::Honest)
 }

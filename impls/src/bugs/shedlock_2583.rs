@@ -8,10 +8,12 @@
 //! <https://github.com/lukas-krecan/ShedLock/pull/2584>
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, delete, on_stores, set_if_absent, store_of};
 use crate::locks::policy::STORE;
 
@@ -21,12 +23,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "ShedLock's Redis lock: SET NX PX, plain DEL",
     weakness: "a task that outlasts lockAtMostFor deletes the lock of the next one",
     source: "ShedLock up to 6.5, https://github.com/lukas-krecan/ShedLock/issues/2583",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(ShedLock { store: OneStore::connect(&context, policy).await?, fixed })
     })

@@ -12,11 +12,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use redis::cmd;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, delete, on_stores, set_if_absent, store_of};
 use crate::locks::policy::STORE;
 
@@ -26,12 +28,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "Spring's RedisLockRegistry: a local lock for the threads of a process, then one in the store",
     weakness: "who unlocks what ran out in the store leaves the local lock locked",
     source: "Spring Integration before 4.3.2, https://github.com/spring-projects/spring-integration/issues/1888",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         let store = OneStore::connect(&context, policy).await?;
         Ok(Registry { store, locked: AtomicBool::new(false), fixed })

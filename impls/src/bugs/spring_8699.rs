@@ -11,11 +11,13 @@
 use std::sync::LazyLock;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use redis::{RedisResult, Script, cmd};
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, millis, on_stores, store_of};
 use crate::locks::policy::STORE;
 
@@ -25,12 +27,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "Spring's RedisLockRegistry, released by GET, compare, UNLINK",
     weakness: "a lease that ends between the GET and the UNLINK makes it remove another's lock",
     source: "Spring Integration before 6.2, https://github.com/spring-projects/spring-integration/issues/8699",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         let registry = context.host.rng().owner_id();
         Ok(Registry { store: OneStore::connect(&context, policy).await?, registry, fixed })

@@ -12,11 +12,13 @@
 
 use picklock_model::ids::Key;
 use picklock_model::time::nanos;
-use picklock_sim::design::{Args, Design, Family};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use redis::cmd;
 
-use super::version::{FIXED, fixed};
+use super::version::FIXED;
 use crate::locks::common::{OneStore, delete, on_stores, store_of};
 use crate::locks::policy::STORE;
 
@@ -26,12 +28,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "YiiRedis's mutex: SETNX of the time until when it is held; a time that is over may be taken over",
     weakness: "everybody who sees that the time is over has the lock",
     source: "YiiRedis before December 2013, https://github.com/phpnode/YiiRedis/pull/18",
-    params: &[FIXED, STORE],
+    params: params![FIXED, STORE],
     build,
 };
 
 fn build(args: &Args) -> Design {
-    let fixed = fixed(args);
+    let fixed = args.get(FIXED);
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(Mutex { store: OneStore::connect(&context, policy).await?, fixed })
     })

@@ -8,8 +8,9 @@
 use std::sync::LazyLock;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Context, Domain, Param};
+use picklock_sim::design::Context;
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::{Count, Param};
 use redis::{RedisResult, Script};
 
 use super::common::{OneStore, millis};
@@ -17,9 +18,9 @@ use super::policy::Policy;
 use super::renewal::Renew;
 
 /// How many locks a grant stands for.
-pub(super) const LOCKS: Param = Param {
+pub(super) const LOCKS: Param<Count> = Param {
     name: "locks",
-    domain: Domain::Int(1, 1_000),
+    domain: Count(1, 1_000),
     default: "1",
     doc: "how many locks a grant stands for: taken, renewed and released together, with one script each",
 };

@@ -9,12 +9,13 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_model::ids::{Key, Token};
-use picklock_sim::design::{Args, Condition, Conditions, Context, Design, Topology};
+use picklock_sim::design::{Condition, Conditions, Context, Design, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError, Retry};
+use picklock_sim::param::Args;
 use redis::{Cmd, RedisError, RedisResult, Script, cmd};
 
-use super::policy::{Failure, Policy, Reading};
+use super::policy::{Failure, Policy, Reading, STORE};
 use super::renewal::{Renew, Renewed};
 use crate::connection::Connection;
 use picklock_redis::Redis;
@@ -94,7 +95,7 @@ impl OneStore {
 
 /// The topology that the parameter `store` gives.
 pub(crate) fn store_of(args: &Args) -> Topology {
-    Topology { stores: 1, replicated: args.word("store") == "replicated" }
+    Topology { stores: 1, replicated: args.get(STORE) == "replicated" }
 }
 
 /// A design on Redis stores whose clients are made by `connect` with the policy of the arguments, and wait by polling.

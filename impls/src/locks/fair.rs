@@ -16,9 +16,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Context, Design, Domain, Family, Param};
+use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::{Args, Count, Param};
+use picklock_sim::params;
 use redis::{RedisResult, Script};
 
 use super::common::{OneStore, millis, on_stores_waiting, store_of};
@@ -32,19 +34,19 @@ pub(super) static FAMILY: Family = Family {
     claim: "reentrant, with a queue in the store: those who wait are served in turn",
     weakness: "a waiter that dies keeps its place for a while; wall clocks decide for how long",
     source: "Redisson, RedissonFairLock",
-    params: &[PATIENCE, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
+    params: params![PATIENCE, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
     build,
 };
 
-const PATIENCE: Param = Param {
+const PATIENCE: Param<Count> = Param {
     name: "patience",
-    domain: Domain::Int(1, 10_000),
+    domain: Count(1, 10_000),
     default: "100",
     doc: "how long a waiter keeps its place once it could be its turn, in hundredths of the lease",
 };
 
 fn build(args: &Args) -> Design {
-    let patience = u32::try_from(args.int(PATIENCE.name)).expect("the domain ends at 10000");
+    let patience = u32::try_from(args.get(PATIENCE)).expect("the domain ends at 10000");
     let design = on_stores_waiting(args, store_of(args), move |context, policy| async move {
         let (host, ttl) = (context.host.clone(), context.ttl);
         Ok(Renewed::new(Fair::connect(&context, policy, patience).await?, host, ttl, policy.renewal))

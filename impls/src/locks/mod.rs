@@ -71,8 +71,9 @@ pub static ALL: &[&Family] = &[
 
 #[cfg(test)]
 mod tests {
-    use picklock_sim::design::{Domain, SpellingError, Topology, spell};
+    use picklock_sim::design::{SpellingError, Topology, spell};
     use picklock_sim::lock::Belief;
+    use picklock_sim::param::Domain;
 
     use super::*;
 
@@ -83,8 +84,9 @@ mod tests {
             spellings.push((family.name.to_owned(), family.name));
             for param in family.params {
                 let values: Vec<String> = match param.domain {
-                    Domain::Int(min, max) => vec![min.to_string(), max.to_string()],
+                    Domain::Count(min, max) => vec![min.to_string(), max.to_string()],
                     Domain::Word(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+                    other => panic!("no design has a parameter that takes {other}"),
                 };
                 for value in values {
                     spellings.push((format!("{}{{{}={value}}}", family.name, param.name), family.name));

@@ -12,8 +12,10 @@
 use std::sync::LazyLock;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Context, Design, Domain, Family, Param};
+use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
+use picklock_sim::param::{Args, Count, Param};
+use picklock_sim::params;
 use redis::{RedisResult, Script, cmd};
 
 use super::common::{OneStore, millis, on_stores, store_of};
@@ -25,27 +27,23 @@ pub(super) static FAMILY: Family = Family {
     claim: "a counting semaphore with leases: never more holders than permits",
     weakness: "a lease that ends while its holder works lets one more in, and clients' wall clocks decide when it ends",
     source: "Redisson, RPermitExpirableSemaphore",
-    params: &[PERMITS, EXTRA, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, STORE],
+    params: params![PERMITS, EXTRA, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, STORE],
     build,
 };
 
-const PERMITS: Param = Param {
-    name: "permits",
-    domain: Domain::Int(1, 100),
-    default: "2",
-    doc: "how many may hold at the same time",
-};
+const PERMITS: Param<Count> =
+    Param { name: "permits", domain: Count(1, 100), default: "2", doc: "how many may hold at the same time" };
 
 /// What a semaphore that counts wrongly does: the invariant must see it.
-const EXTRA: Param = Param {
+const EXTRA: Param<Count> = Param {
     name: "extra",
-    domain: Domain::Int(0, 10),
+    domain: Count(0, 10),
     default: "0",
     doc: "how many more than that the store grants: a bug, for testing what looks for it",
 };
 
 fn build(args: &Args) -> Design {
-    let (permits, extra) = (args.int(PERMITS.name) as u32, args.int(EXTRA.name) as u32);
+    let (permits, extra) = (args.get(PERMITS) as u32, args.get(EXTRA) as u32);
     let limit = permits + extra;
     on_stores(args, store_of(args), move |context, policy| async move {
         Permits::connect(&context, policy, limit).await

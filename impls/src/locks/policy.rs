@@ -7,110 +7,111 @@
 use std::time::Duration;
 
 use picklock_model::time::{Monotonic, WallTime};
-use picklock_sim::design::{Args, Domain, Param};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Deadline, Retry};
+use picklock_sim::param::{Args, Count, Param, Word};
+use picklock_sim::params;
 
 /// How the holder comes to believe that it holds; naive unless given.
-pub(crate) const BELIEF: Param = Param {
+pub(crate) const BELIEF: Param<Word> = Param {
     name: "belief",
-    domain: Domain::Word(&["naive", "trusting", "honest"]),
+    domain: Word(&["naive", "trusting", "honest"]),
     default: "naive",
     doc: "what the holder relies on: nothing but the grant, the deadline counted from the last reply, or that \
           counted from before the first request less the clock drift",
 };
 
 /// As [`BELIEF`], honest unless given.
-pub(crate) const BELIEF_HONEST: Param = Param { default: "honest", ..BELIEF };
+pub(crate) const BELIEF_HONEST: Param<Word> = Param { default: "honest", ..BELIEF };
 
 /// The clock that deadlines are kept on.
-pub(crate) const CLOCK: Param = Param {
+pub(crate) const CLOCK: Param<Word> = Param {
     name: "clock",
-    domain: Domain::Word(&["monotonic", "wall"]),
+    domain: Word(&["monotonic", "wall"]),
     default: "monotonic",
     doc: "the client's clock that deadlines are kept on",
 };
 
 /// What an honest client subtracts from a lease for clocks that run at different rates.
-pub(crate) const DRIFT: Param = Param {
+pub(crate) const DRIFT: Param<Count> = Param {
     name: "drift",
-    domain: Domain::Int(0, 500),
+    domain: Count(0, 500),
     default: "10",
     doc: "what an honest holder subtracts from the lease for clock drift, in thousandths of it; 2 ms are added",
 };
 
 /// How a refused client waits.
-pub(crate) const RETRY: Param = Param {
+pub(crate) const RETRY: Param<Word> = Param {
     name: "retry",
-    domain: Domain::Word(&["random", "fixed", "none"]),
+    domain: Word(&["random", "fixed", "none"]),
     default: "random",
     doc: "how long a refused client waits before it asks again: 20 to 60 ms, 40 ms, or it does not ask again",
 };
 
 /// What a client does about an acquire that failed half-way; undone unless given.
-pub(crate) const FAILURE: Param = Param {
+pub(crate) const FAILURE: Param<Word> = Param {
     name: "failure",
-    domain: Domain::Word(&["release", "leave"]),
+    domain: Word(&["release", "leave"]),
     default: "release",
     doc: "what becomes of an acquire that failed or whose outcome is not known: it is released, or left to its lease",
 };
 
 /// As [`FAILURE`], left alone unless given.
-pub(crate) const FAILURE_LEAVE: Param = Param { default: "leave", ..FAILURE };
+pub(crate) const FAILURE_LEAVE: Param<Word> = Param { default: "leave", ..FAILURE };
 
 /// How long a request to one store may take; half of the lease unless given.
-pub(crate) const TIMEOUT: Param = Param {
+pub(crate) const TIMEOUT: Param<Count> = Param {
     name: "timeout",
-    domain: Domain::Int(1, 1_000),
+    domain: Count(1, 1_000),
     default: "50",
     doc: "how long one store may take to answer, in hundredths of the lease",
 };
 
 /// As [`TIMEOUT`], a twentieth of the lease unless given.
-pub(crate) const NODE_TIMEOUT: Param = Param { default: "5", ..TIMEOUT };
+pub(crate) const NODE_TIMEOUT: Param<Count> = Param { default: "5", ..TIMEOUT };
 
 /// Whether and how grants are renewed in the background; not unless given.
-pub(crate) const RENEWAL: Param = Param {
+pub(crate) const RENEWAL: Param<Word> = Param {
     name: "renewal",
-    domain: Domain::Word(&["off", "on", "jittered", "shared", "stopping"]),
+    domain: Word(&["off", "on", "jittered", "shared", "stopping"]),
     default: "off",
     doc: "renewal in the background: none, every third of the lease, after a sixth to a third of it drawn at random, \
           by one timer for all grants of a client, or every third until the first error, which stops the timer",
 };
 
 /// As [`RENEWAL`], on unless given.
-pub(crate) const RENEWAL_ON: Param = Param { default: "on", ..RENEWAL };
+pub(crate) const RENEWAL_ON: Param<Word> = Param { default: "on", ..RENEWAL };
 
 /// When a fencing token is taken.
-pub(crate) const TOKEN: Param = Param {
+pub(crate) const TOKEN: Param<Word> = Param {
     name: "token",
-    domain: Domain::Word(&["grant", "after"]),
+    domain: Word(&["grant", "after"]),
     default: "grant",
     doc: "where the fencing token comes from: the script that takes the lock, or a second command after it",
 };
 
 /// Which operations carry the fencing token.
-pub(crate) const FENCE: Param = Param {
+pub(crate) const FENCE: Param<Word> = Param {
     name: "fence",
-    domain: Domain::Word(&["all", "writes"]),
+    domain: Word(&["all", "writes"]),
     default: "all",
     doc: "which operations on the resource carry the token: all, or writes alone; a write that is late then lands between \
           the next holder's read and its write",
 };
 
 /// The kind of store that a design on one store stands on.
-pub(crate) const STORE: Param = Param {
+pub(crate) const STORE: Param<Word> = Param {
     name: "store",
-    domain: Domain::Word(&["single", "replicated"]),
+    domain: Word(&["single", "replicated"]),
     default: "single",
     doc: "one store alone, or a primary with replicas, and Sentinels that promote one of them",
 };
 
 /// The parameters of a lock with a lease and a value of its own on one store.
-pub(crate) const OWNED: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, STORE];
+pub(crate) const OWNED: &[Param] = params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, STORE];
 
 /// As [`OWNED`], with renewal that is off unless given.
-pub(crate) const RENEWABLE: &[Param] = &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, STORE];
+pub(crate) const RENEWABLE: &[Param] = params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, STORE];
 
 /// The policy of a client, as its parameters give it.
 #[derive(Clone, Copy, Debug)]
@@ -169,22 +170,25 @@ pub(crate) enum TokenTaken {
 impl Policy {
     /// The policy that the parameters give; one that a design does not have is at its default.
     pub(crate) fn of(args: &Args) -> Policy {
-        let word = |param: Param| args.get(param.name).unwrap_or(param.default).to_owned();
-        let number = |param: Param| word(param).parse().expect("the value was checked against its domain");
+        let word = |param: Param<Word>| args.find(param).unwrap_or(param.default);
+        let number = |param: Param<Count>| {
+            let default = || param.default.parse().expect("a default lies in its domain");
+            args.find(param).unwrap_or_else(default) as u32
+        };
         Policy {
-            belief: match word(BELIEF).as_str() {
+            belief: match word(BELIEF) {
                 "honest" => Belief::Honest,
                 "trusting" => Belief::Trusting,
                 _ => Belief::Naive,
             },
             clock: if word(CLOCK) == "wall" { Clock::Wall } else { Clock::Monotonic },
-            retry: match word(RETRY).as_str() {
+            retry: match word(RETRY) {
                 "fixed" => Retry::every(Duration::from_millis(40)),
                 "none" => Retry::NEVER,
                 _ => Retry::default(),
             },
             failure: if word(FAILURE) == "leave" { Failure::Leave } else { Failure::Release },
-            renewal: match word(RENEWAL).as_str() {
+            renewal: match word(RENEWAL) {
                 "on" => Renewal::On,
                 "jittered" => Renewal::Jittered,
                 "shared" => Renewal::Shared,

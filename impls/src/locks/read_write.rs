@@ -13,9 +13,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Context, Design, Family};
+use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
+use picklock_sim::param::Args;
+use picklock_sim::params;
 use redis::{RedisResult, Script};
 
 use super::common::{OneStore, millis, on_stores_waiting, store_of};
@@ -27,7 +29,7 @@ pub(super) static FAMILY: Family = Family {
     claim: "a read-write lock: readers hold together, a writer alone",
     weakness: "a lease that ends while its holder works lets others in, whatever the mode",
     source: "Redisson, RReadWriteLock",
-    params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, STORE],
+    params: params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, STORE],
     build,
 };
 

@@ -19,9 +19,11 @@
 use std::time::Duration;
 
 use picklock_model::ids::{Key, Token};
-use picklock_sim::design::{Args, Context, Design, Domain, Family, Param, Topology};
+use picklock_sim::design::{Context, Design, Family, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
+use picklock_sim::param::{Args, Count, Param};
+use picklock_sim::params;
 
 use super::common::{
     compare_and_delete, connect_if_possible, extend_if_owner, on_stores_renewed, set_and_count,
@@ -41,7 +43,7 @@ pub(super) static FAMILY: Family = Family {
     claim: "a lock on a majority of independent stores, with honest holders: survives the loss of a minority",
     weakness: "a pause between the check and the write; stores that forget, or whose clocks jump",
     source: SOURCE,
-    params: &[NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL],
+    params: params![NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL],
     build: |args| build(args, Rules::published(Tokens::None)),
 };
 
@@ -50,15 +52,11 @@ pub(super) const SOURCE: &str = "Sanfilippo, Distributed Locks with Redis (redis
 
 /// The parameters of Redlock's fenced kin.
 pub(crate) const FENCED: &[Param] =
-    &[NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL, TOKEN];
+    params![NODES, BELIEF_HONEST, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL, TOKEN];
 
 /// How many stores there are.
-pub(crate) const NODES: Param = Param {
-    name: "nodes",
-    domain: Domain::Int(1, 15),
-    default: "5",
-    doc: "the number of independent stores",
-};
+pub(crate) const NODES: Param<Count> =
+    Param { name: "nodes", domain: Count(1, 15), default: "5", doc: "the number of independent stores" };
 
 /// Where the fencing tokens come from, if there are any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +102,7 @@ pub(crate) fn build(args: &Args, rules: Rules) -> Design {
 
 /// As many independent stores as the arguments say.
 pub(crate) fn nodes(args: &Args) -> Topology {
-    Topology::independent(u32::try_from(args.int("nodes")).expect("the domain ends at 15"))
+    Topology::independent(u32::try_from(args.get(NODES)).expect("the domain ends at 15"))
 }
 
 /// A client.

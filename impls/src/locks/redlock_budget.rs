@@ -9,6 +9,7 @@
 //! *Source:* L14 in the project's list; a variant of the published algorithm that tutorials show.
 
 use picklock_sim::design::{Design, Family};
+use picklock_sim::params;
 
 use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE_LEAVE, RENEWAL, RETRY};
 use super::redlock::{NODES, Rules, Tokens, build};
@@ -19,7 +20,7 @@ pub(super) static FAMILY: Family = Family {
     claim: "redlock with half of the lease as the budget for asking, no validity, no release on failure",
     weakness: "the holder does not know what is left of its lease; failed attempts block the others",
     source: "tutorials on Redlock that leave the validity out",
-    params: &[NODES, BELIEF, CLOCK, DRIFT, RETRY, FAILURE_LEAVE, RENEWAL],
+    params: params![NODES, BELIEF, CLOCK, DRIFT, RETRY, FAILURE_LEAVE, RENEWAL],
     build: |args| {
         let rules = Rules { tokens: Tokens::None, budgeted: true, looks_at_validity: false };
         // Attempts that split the votes wait for each other's leases, and may split them again.

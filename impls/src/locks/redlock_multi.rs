@@ -21,9 +21,11 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_model::time::Monotonic;
-use picklock_sim::design::{Args, Context, Design, Domain, Family, Param, StoreAddress, Topology};
+use picklock_sim::design::{Context, Design, Family, StoreAddress, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Grant, Lock, LockError};
+use picklock_sim::param::{Args, Param, Word};
+use picklock_sim::params;
 
 use super::common::{connect_if_possible, on_stores_renewed};
 use super::counted::{enter, expire, extend_if_inside, leave, owner};
@@ -38,20 +40,20 @@ pub(super) static FAMILY: Family = Family {
     claim: "Redisson's RedLock: reentrant locks on a majority of independent stores, taken within a wait time",
     weakness: "no validity, and its lease is set at last without a look at whose lock it is by then",
     source: "Redisson 3.16.8, RedissonMultiLock and RedissonRedLock",
-    params: &[NODES, SERVERS, BELIEF, CLOCK, DRIFT, RETRY, RENEWAL],
+    params: params![NODES, SERVERS, BELIEF, CLOCK, DRIFT, RETRY, RENEWAL],
     build,
 };
 
-const SERVERS: Param = Param {
+const SERVERS: Param<Word> = Param {
     name: "servers",
-    domain: Domain::Word(&["own", "one"]),
+    domain: Word(&["own", "one"]),
     default: "own",
     doc: "where the locks are that a majority of is needed: each on a server of its own, or all on one, under several names",
 };
 
 fn build(args: &Args) -> Design {
     let locks = nodes(args).stores as usize;
-    let one = args.word(SERVERS.name) == "one";
+    let one = args.get(SERVERS) == "one";
     let topology = if one { Topology::independent(1) } else { nodes(args) };
     on_stores_renewed(args, topology, move |context, policy| async move {
         Ok(RedlockMulti::connect(context, policy, locks).await)

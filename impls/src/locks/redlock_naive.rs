@@ -8,7 +8,9 @@
 //! With `validity=checked` the acquire refuses a grant whose validity is over, and nobody looks afterwards: that is what most programs
 //! do that use a library of it.
 
-use picklock_sim::design::{Domain, Family, Param};
+use picklock_sim::design::Family;
+use picklock_sim::param::{Param, Word};
+use picklock_sim::params;
 
 use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE, NODE_TIMEOUT, RENEWAL, RETRY};
 use super::redlock::{NODES, Rules, SOURCE, Tokens, build};
@@ -19,17 +21,17 @@ pub(super) static FAMILY: Family = Family {
     claim: "redlock with a client that never looks at the validity: believes until it releases",
     weakness: "an acquire that was held up, work or a pause that outlasts the lease makes a second holder",
     source: SOURCE,
-    params: &[NODES, VALIDITY, BELIEF, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL],
+    params: params![NODES, VALIDITY, BELIEF, CLOCK, DRIFT, RETRY, NODE_TIMEOUT, FAILURE, RENEWAL],
     build: |args| {
-        let looks_at_validity = args.word("validity") == "checked";
+        let looks_at_validity = args.get(VALIDITY) == "checked";
         build(args, Rules { looks_at_validity, ..Rules::published(Tokens::None) })
     },
 };
 
 /// Whether the acquire looks at what is left of the lease.
-const VALIDITY: Param = Param {
+const VALIDITY: Param<Word> = Param {
     name: "validity",
-    domain: Domain::Word(&["ignored", "checked"]),
+    domain: Word(&["ignored", "checked"]),
     default: "ignored",
     doc: "whether an acquire refuses a grant whose validity is over when it is complete; nobody looks at it later",
 };

@@ -13,7 +13,9 @@
 //! does not touch the lease. A refused client polls, or with `wait=pubsub` waits [by the release
 //! channel](super::by_channel), for which it needs Redisson's scripts.
 
-use picklock_sim::design::{Args, Design, Domain, Family, Param};
+use picklock_sim::design::{Design, Family};
+use picklock_sim::param::{Args, Param, Word};
+use picklock_sim::params;
 
 use super::by_channel::ByChannel;
 use super::common::{on_stores_renewed, on_stores_waiting, store_of};
@@ -27,35 +29,35 @@ pub(crate) static FAMILY: Family = Family {
     claim: "a count for each owner, changed by scripts: the holder may acquire once more what it holds",
     weakness: "a lost reply leaves the count too high until the lease ends; and all that is said of watchdog",
     source: "Redisson, RLock",
-    params: &[FORM, OWNER, WAIT, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
+    params: params![FORM, OWNER, WAIT, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
     build,
 };
 
-const FORM: Param = Param {
+const FORM: Param<Word> = Param {
     name: "form",
-    domain: Domain::Word(&["redisson", "simple"]),
+    domain: Word(&["redisson", "simple"]),
     default: "redisson",
     doc: "the scripts of Redisson's RLock, or the simpler pair of tutorials",
 };
 
-const OWNER: Param = Param {
+const OWNER: Param<Word> = Param {
     name: "owner",
-    domain: Domain::Word(&["client", "task"]),
+    domain: Word(&["client", "task"]),
     default: "client",
     doc: "who counts as one owner: the client with all its tasks, or each task, as with Redisson's threads",
 };
 
-const WAIT: Param = Param {
+const WAIT: Param<Word> = Param {
     name: "wait",
-    domain: Domain::Word(&["poll", "pubsub"]),
+    domain: Word(&["poll", "pubsub"]),
     default: "poll",
     doc: "how a refused client waits: it asks again and again, or by the release channel and the time that it is told",
 };
 
 fn build(args: &Args) -> Design {
-    let (simple, by_task) = (args.word("form") == "simple", args.word("owner") == "task");
+    let (simple, by_task) = (args.get(FORM) == "simple", args.get(OWNER) == "task");
     let owned = move |lock: Reentrant| if by_task { lock.by_task() } else { lock };
-    let design = if args.word("wait") == "pubsub" {
+    let design = if args.get(WAIT) == "pubsub" {
         on_stores_waiting(args, store_of(args), move |context, policy| async move {
             let (host, ttl) = (context.host.clone(), context.ttl);
             let lock = ByChannel { lock: owned(Reentrant::connect(&context, policy, false).await?) };

@@ -9,6 +9,7 @@
 //! Redis", redis.io.
 
 use picklock_sim::design::{Family, Topology};
+use picklock_sim::params;
 
 use super::common::on_stores_renewed;
 use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE, RENEWAL_ON, RETRY, TIMEOUT};
@@ -20,7 +21,7 @@ pub(super) static FAMILY: Family = Family {
     claim: "watchdog on a primary with asynchronous replicas and failover: survives the loss of the store",
     weakness: "a grant that was not yet replicated is lost in a failover, and granted again",
     source: "Distributed Locks with Redis (redis.io), why failover-based implementations are not enough",
-    params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON],
+    params: params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON],
     build: |args| {
         let topology = Topology { stores: 1, replicated: true };
         on_stores_renewed(

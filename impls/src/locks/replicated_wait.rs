@@ -14,8 +14,10 @@
 //! matter of the server's configuration.
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Domain, Family, Param, Topology};
+use picklock_sim::design::{Design, Family, Topology};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::{Args, Count, Param, Word};
+use picklock_sim::params;
 use redis::{RedisResult, pipe};
 
 use super::common::{compare_and_delete, millis, on_stores_renewed};
@@ -29,26 +31,26 @@ pub(super) static FAMILY: Family = Family {
     claim: "replicated, and a grant counts only when replicas have acknowledged it: survives the loss of the primary",
     weakness: "a replica that was not waited for may be the one that is promoted",
     source: "Redis documentation, WAIT",
-    params: &[REPLICAS, COUNT, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON],
+    params: params![REPLICAS, COUNT, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON],
     build,
 };
 
-const REPLICAS: Param = Param {
+const REPLICAS: Param<Count> = Param {
     name: "wait",
-    domain: Domain::Int(1, 8),
+    domain: Count(1, 8),
     default: "1",
     doc: "how many replicas must have acknowledged the grant",
 };
 
-const COUNT: Param = Param {
+const COUNT: Param<Word> = Param {
     name: "count",
-    domain: Domain::Word(&["checked", "unchecked"]),
+    domain: Word(&["checked", "unchecked"]),
     default: "checked",
     doc: "whether the client looks at how many replicas have acknowledged",
 };
 
 fn build(args: &Args) -> Design {
-    let (replicas, checked) = (args.int("wait"), args.word("count") == "checked");
+    let (replicas, checked) = (args.get(REPLICAS), args.get(COUNT) == "checked");
     let topology = Topology { stores: 1, replicated: true };
     let design = on_stores_renewed(args, topology, move |context, policy| async move {
         Ok(ReplicatedWait { single: Single::connect(&context, policy).await?, replicas, checked })

@@ -22,10 +22,11 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_sim::data::{Applied, Operation, ResourceError};
-use picklock_sim::design::{Context, Design};
-use picklock_sim::family::{Domain, Family, Param};
+use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
+use picklock_sim::param::{Param, Word};
+use picklock_sim::params;
 use picklock_sim::store::Topology;
 use tokio::sync::Mutex;
 use tokio_postgres::types::Type;
@@ -38,29 +39,10 @@ pub static FAMILY: Family = Family {
     claim: "SELECT ... FOR UPDATE: one holder for as long as its transaction lasts, and its change commits with it",
     weakness: "others stall for as long as the holder does",
     source: "PostgreSQL 15 documentation, 13.3.2 Row-Level Locks",
-    params: &[
-        Param {
-            name: "data",
-            domain: Domain::Word(&["row", "apart"]),
-            default: "row",
-            doc: "where the guarded data is: in the locked row, or somewhere else",
-        },
-        Param {
-            name: "lock_timeout",
-            domain: Domain::Word(&["on", "off"]),
-            default: "on",
-            doc: "who ends a wait: the server, or the client by going away",
-        },
-        Param {
-            name: "read",
-            domain: Domain::Word(&["for-update", "plain"]),
-            default: "for-update",
-            doc: "how the row is read: plain locks nothing, which is the mistake to be found",
-        },
-    ],
+    params: params![DATA, LOCK_TIMEOUT, READING],
     build: |args| {
-        let (in_row, timed) = (args.word("data") == "row", args.word("lock_timeout") == "on");
-        let locking = if args.word("read") == "plain" { "" } else { " FOR UPDATE" };
+        let (in_row, timed) = (args.get(DATA) == "row", args.get(LOCK_TIMEOUT) == "on");
+        let locking = if args.get(READING) == "plain" { "" } else { " FOR UPDATE" };
         let client =
             move |context: Context| async move { Ok(Client::lock(RowLock::new(&context, timed, locking)?)) };
         let design = Design::new("", client)
@@ -69,6 +51,27 @@ pub static FAMILY: Family = Family {
             .without_leases();
         if in_row { design.guarding_own_data() } else { design }
     },
+};
+
+const DATA: Param<Word> = Param {
+    name: "data",
+    domain: Word(&["row", "apart"]),
+    default: "row",
+    doc: "where the guarded data is: in the locked row, or somewhere else",
+};
+
+const LOCK_TIMEOUT: Param<Word> = Param {
+    name: "lock_timeout",
+    domain: Word(&["on", "off"]),
+    default: "on",
+    doc: "who ends a wait: the server, or the client by going away",
+};
+
+const READING: Param<Word> = Param {
+    name: "read",
+    domain: Word(&["for-update", "plain"]),
+    default: "for-update",
+    doc: "how the row is read: plain locks nothing, which is the mistake to be found",
 };
 
 /// The table of the rows: those of `resource` are registers of the guarded resource.

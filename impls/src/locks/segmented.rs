@@ -12,9 +12,10 @@
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Conditions, Context, Design, Domain, Family, Param};
+use picklock_sim::design::{Conditions, Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Direct, Lock, LockError};
+use picklock_sim::param::{Args, Count, Param};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
 use tokio::sync::Mutex;
 
@@ -22,6 +23,7 @@ use super::common::store_of;
 use super::policy::{FAILURE, Policy, STORE, TIMEOUT};
 use super::single::Single;
 use picklock_redis::Redis;
+use picklock_sim::params;
 
 /// The design that works in steps.
 pub(super) static FAMILY: Family = Family {
@@ -29,19 +31,15 @@ pub(super) static FAMILY: Family = Family {
     claim: "long work cut into steps, a lock for each, and a comparison where the resource is changed",
     weakness: "others may work between two steps, and each step costs an acquire and a release",
     source: "the usual advice for jobs longer than a lease",
-    params: &[STEPS, TIMEOUT, FAILURE, STORE],
+    params: params![STEPS, TIMEOUT, FAILURE, STORE],
     build,
 };
 
-const STEPS: Param = Param {
-    name: "steps",
-    domain: Domain::Int(1, 100),
-    default: "4",
-    doc: "how many steps the work is cut into",
-};
+const STEPS: Param<Count> =
+    Param { name: "steps", domain: Count(1, 100), default: "4", doc: "how many steps the work is cut into" };
 
 fn build(args: &Args) -> Design {
-    let steps = u32::try_from(args.int("steps")).expect("the domain ends at 100");
+    let steps = u32::try_from(args.get(STEPS)).expect("the domain ends at 100");
     let policy = Policy::of(args);
     let client =
         move |context| async move { Ok(Client::direct(Segmented::connect(context, policy, steps).await?)) };

@@ -11,8 +11,10 @@
 use std::sync::LazyLock;
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Domain, Family, Param};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::{Args, Param, Word};
+use picklock_sim::params;
 use redis::{RedisResult, Script};
 
 use super::common::{OneStore, VALUE, delete, millis, on_stores, set_if_absent, store_of};
@@ -24,19 +26,19 @@ pub(super) static FAMILY: Family = Family {
     claim: "SET NX PX with a shared value, plain DEL: one holder, and a crash blocks for one lease at most",
     weakness: "a late holder deletes the lock of the next one",
     source: "Redis documentation, SET and SETNX",
-    params: &[FORM, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, STORE],
+    params: params![FORM, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, STORE],
     build,
 };
 
-const FORM: Param = Param {
+const FORM: Param<Word> = Param {
     name: "form",
-    domain: Domain::Word(&["set", "script"]),
+    domain: Word(&["set", "script"]),
     default: "set",
     doc: "SET NX PX, or SETNX and PEXPIRE in one script",
 };
 
 fn build(args: &Args) -> Design {
-    let script = args.word("form") == "script";
+    let script = args.get(FORM) == "script";
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(SetPxDel { store: OneStore::connect(&context, policy).await?, script })
     })

@@ -9,8 +9,10 @@
 //! It has no lease, so nothing to renew, no deadline, and no belief but the naive one.
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Family, Param};
+use picklock_sim::design::Family;
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::{Count, Param};
+use picklock_sim::params;
 use redis::cmd;
 
 use super::common::{OneStore, VALUE, delete, on_stores, store_of};
@@ -22,7 +24,7 @@ pub(super) static FAMILY: Family = Family {
     claim: "SETNX and DEL without a lease: one holder, however long it takes",
     weakness: "a holder that dies blocks everybody for good",
     source: "Redis documentation, SETNX",
-    params: &[RETRY, PATIENT, STORE],
+    params: params![RETRY, PATIENT, STORE],
     build: |args| {
         on_stores(args, store_of(args), |context, policy| async move {
             Ok(Setnx { store: OneStore::connect(&context, policy).await? })
@@ -35,7 +37,7 @@ pub(super) static FAMILY: Family = Family {
 /// A request that is executed after its client has given up takes the lock for nobody, for good; one that is given up before it was
 /// sent releases nothing. So these clients wait for longer than a process commonly stands still. One that waits for ten leases
 /// (1000) shows its weakness less often, one that waits for half a lease (50) whenever it stops.
-const PATIENT: Param = Param { default: "225", ..TIMEOUT };
+const PATIENT: Param<Count> = Param { default: "225", ..TIMEOUT };
 
 struct Setnx {
     store: OneStore,

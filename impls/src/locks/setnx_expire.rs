@@ -11,8 +11,10 @@
 //! done about a failed second command, as in most code; `failure=release` deletes the key then.
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Design, Domain, Family, Param};
+use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::{Args, Param, Word};
+use picklock_sim::params;
 use redis::cmd;
 
 use super::common::{OneStore, VALUE, delete, extend, on_stores, store_of};
@@ -24,19 +26,19 @@ pub(super) static FAMILY: Family = Family {
     claim: "SETNX, then EXPIRE, plain DEL: one holder, and a crash blocks for one lease at most",
     weakness: "a crash between the two commands blocks everybody for good",
     source: "Redis documentation, SETNX; redis-py 2.10",
-    params: &[FORM, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE_LEAVE, STORE],
+    params: params![FORM, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE_LEAVE, STORE],
     build,
 };
 
-const FORM: Param = Param {
+const FORM: Param<Word> = Param {
     name: "form",
-    domain: Domain::Word(&["string", "hash"]),
+    domain: Word(&["string", "hash"]),
     default: "string",
     doc: "SETNX on a string, or HSETNX on a hash",
 };
 
 fn build(args: &Args) -> Design {
-    let hash = args.word("form") == "hash";
+    let hash = args.get(FORM) == "hash";
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(SetnxExpire { store: OneStore::connect(&context, policy).await?, hash })
     })

@@ -10,6 +10,7 @@
 use picklock_model::ids::Key;
 use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::params;
 
 use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_and_count, set_then_count, store_of};
 use super::policy::{
@@ -23,12 +24,12 @@ pub(super) static FAMILY: Family = Family {
     claim: "single, with a fencing token from a counter in the same script: a late holder does no harm",
     weakness: "the token's order is lost with the store's memory",
     source: "Kleppmann, How to do distributed locking, 2016",
-    params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, TOKEN, FENCE, STORE],
+    params: params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, TOKEN, FENCE, STORE],
     build: |args| {
         let design = on_stores_renewed(args, store_of(args), |context, policy| async move {
             Ok(SingleFenced { store: OneStore::connect(&context, policy).await? })
         });
-        Design { fences_reads: args.word("fence") == "all", ..design.fenced() }
+        Design { fences_reads: args.get(FENCE) == "all", ..design.fenced() }
     },
 };
 

@@ -7,8 +7,10 @@
 //! *Source:* L6 in the project's list; Redisson until 2.3 renewed so (#597).
 
 use picklock_model::ids::Key;
-use picklock_sim::design::{Args, Context, Design, Domain, Family, Param};
+use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::{Args, Param, Word};
+use picklock_sim::params;
 
 use super::common::{connection, extend, on_stores_renewed, store_of};
 use super::policy::{BELIEF, CLOCK, DRIFT, FAILURE, Policy, RENEWAL_ON, RETRY, STORE, TIMEOUT};
@@ -22,19 +24,19 @@ pub(super) static FAMILY: Family = Family {
     claim: "single, with a timer that sets the lease anew every third of it: work may outlast the lease",
     weakness: "a late timer extends the lock of the next holder",
     source: "Redisson until 2.3 (#597)",
-    params: &[CONNECTION, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, STORE],
+    params: params![CONNECTION, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, STORE],
     build,
 };
 
-const CONNECTION: Param = Param {
+const CONNECTION: Param<Word> = Param {
     name: "connection",
-    domain: Domain::Word(&["shared", "own"]),
+    domain: Word(&["shared", "own"]),
     default: "shared",
     doc: "whether renewals travel on the connection of all other commands or on one of their own",
 };
 
 fn build(args: &Args) -> Design {
-    let own = args.word("connection") == "own";
+    let own = args.get(CONNECTION) == "own";
     on_stores_renewed(args, store_of(args), move |context, policy| async move {
         TimerRenew::connect(&context, policy, own).await
     })

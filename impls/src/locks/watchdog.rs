@@ -8,6 +8,7 @@
 //! *Source:* L7 in the project's list; the renewal of Redisson's `RLock` (`lockWatchdogTimeout`).
 
 use picklock_sim::design::Family;
+use picklock_sim::params;
 
 use super::bulk::{Bulk, LOCKS};
 use super::common::{on_stores_renewed, store_of};
@@ -20,8 +21,8 @@ pub(super) static FAMILY: Family = Family {
     claim: "single, renewed every third of the lease while the holder's process runs: work may outlast the lease",
     weakness: "the watchdog pauses with its process, and tells nobody when the lock is lost",
     source: "Redisson, RLock and its lockWatchdogTimeout",
-    params: &[BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, LOCKS, STORE],
-    build: |args| match args.int(LOCKS.name) {
+    params: params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, LOCKS, STORE],
+    build: |args| match args.get(LOCKS) {
         1 => on_stores_renewed(args, store_of(args), |context, policy| async move {
             Single::connect(&context, policy).await
         }),

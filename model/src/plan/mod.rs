@@ -17,5 +17,5 @@ pub use bounds::PlanError;
 pub use client::{ClientPlan, SectionPlan};
 pub use plan::{Injection, Plan};
 pub use point::{Access, Edge, Phase, Point, When};
-pub use settings::{Setting, Settings};
+pub use settings::{Declared, Setting, Settings};
 pub use world::{ClientPolicy, Latency, WorldSpec};

@@ -27,6 +27,21 @@ pub enum Setting {
     Word(String),
 }
 
+/// A declared parameter, by which settings are read and given.
+pub trait Declared: Copy {
+    /// The type of its values.
+    type Value<'s>;
+
+    /// Its name.
+    fn name(self) -> &'static str;
+
+    /// Its value; `None` if the setting is one of another type.
+    fn read(setting: &Setting) -> Option<Self::Value<'_>>;
+
+    /// The setting that has this value.
+    fn write(value: Self::Value<'_>) -> Setting;
+}
+
 /// As it is written in a scenario.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,29 +60,20 @@ impl Settings {
         self.0.is_empty()
     }
 
-    /// Gives a parameter a value.
+    /// Gives the parameter of this name a value.
     pub fn put(&mut self, name: &str, value: Setting) {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// The same with a parameter given as a word.
-    #[must_use]
-    pub fn with_word(mut self, name: &str, word: &str) -> Settings {
-        self.put(name, Setting::Word(word.to_owned()));
-        self
+    /// Gives a declared parameter a value.
+    pub fn set<K: Declared>(&mut self, param: K, value: K::Value<'_>) {
+        self.put(param.name(), K::write(value));
     }
 
-    /// The same with a parameter given as a number.
+    /// The same with a declared parameter given.
     #[must_use]
-    pub fn with_count(mut self, name: &str, count: u64) -> Settings {
-        self.put(name, Setting::Count(count));
-        self
-    }
-
-    /// The same with a parameter given as a span.
-    #[must_use]
-    pub fn with_span(mut self, name: &str, span: Duration) -> Settings {
-        self.put(name, Setting::Span(span));
+    pub fn with<K: Declared>(mut self, param: K, value: K::Value<'_>) -> Settings {
+        self.set(param, value);
         self
     }
 
@@ -76,41 +82,21 @@ impl Settings {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The value of a parameter, if it is given.
+    /// The value of the parameter of this name, if it is given.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Setting> {
+    pub fn find(&self, name: &str) -> Option<&Setting> {
         self.0.get(name)
     }
 
-    /// The value of a span.
+    /// The value of a declared parameter.
     ///
     /// # Panics
-    /// When no span of this name is given; so for the methods below and their kinds. A server's settings are complete: it
-    /// asks for what its kind declares.
+    /// When it is not given. A server's settings are complete: it asks for what its kind declares.
     #[must_use]
-    pub fn span(&self, name: &str) -> Duration {
-        match self.get(name) {
-            Some(Setting::Span(span)) => *span,
-            other => unreachable!("`{name}` is declared as a span and is {other:?}"),
-        }
-    }
-
-    /// The value of a number.
-    #[must_use]
-    pub fn count(&self, name: &str) -> u64 {
-        match self.get(name) {
-            Some(Setting::Count(count)) => *count,
-            other => unreachable!("`{name}` is declared as a number and is {other:?}"),
-        }
-    }
-
-    /// The value of a word.
-    #[must_use]
-    pub fn word(&self, name: &str) -> &str {
-        match self.get(name) {
-            Some(Setting::Word(word)) => word,
-            other => unreachable!("`{name}` is declared as a word and is {other:?}"),
-        }
+    pub fn get<K: Declared>(&self, param: K) -> K::Value<'_> {
+        let setting = self.find(param.name());
+        let value = setting.and_then(|setting| K::read(setting));
+        value.unwrap_or_else(|| unreachable!("`{}` is declared and is {setting:?}", param.name()))
     }
 }
 
@@ -156,10 +142,10 @@ mod tests {
 
     #[test]
     fn settings_are_read_as_they_were_written() {
-        let settings = Settings::default()
-            .with_word("persistence", "always")
-            .with_count("replicas", 2)
-            .with_span("down_after", Duration::from_millis(200));
+        let mut settings = Settings::default();
+        settings.put("persistence", Setting::Word("always".to_owned()));
+        settings.put("replicas", Setting::Count(2));
+        settings.put("down_after", Setting::Span(Duration::from_millis(200)));
         let text = serde_json::to_string(&settings).unwrap();
         assert_eq!(text, r#"{"down_after_ns":200000000,"persistence":"always","replicas":2}"#);
         assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings);

@@ -5,6 +5,7 @@
 //! may then hand the answer to whoever asks next (redis-py 4.5.3); a release that is cancelled may leave the lock.
 
 use picklock_model::plan::{Access, Action, Injection, Phase, Target};
+use picklock_sim::params;
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -16,7 +17,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "cancel",
     number: "F17",
     doc: "a caller is cancelled within its acquire or its release",
-    params: &[TIMES, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
+    params: params![TIMES, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_points: true,
     last_section: any_section,
     applies: always,

@@ -5,6 +5,7 @@
 
 use picklock_model::plan::{Action, Injection, Target};
 use picklock_model::trace::Role;
+use picklock_sim::params;
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -17,7 +18,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "client-crash",
     number: "F4",
     doc: "a client's process dies anywhere in a section",
-    params: &[TIMES, POWER_LOSS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
+    params: params![TIMES, POWER_LOSS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_points: true,
     last_section: any_section,
     applies: always,
@@ -46,7 +47,7 @@ pub(super) const FAULT: Fault = Fault {
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let power_loss = draw.yes("power_loss");
+    let power_loss = draw.get(POWER_LOSS);
     let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
     let client = Target::host(&*point.host);
     vec![draw.inject(at(point), client, Action::Crash { power_loss, restart_after: None })]

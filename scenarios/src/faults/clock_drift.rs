@@ -14,45 +14,14 @@ use super::fault::Fault;
 use super::needs::needs_stores;
 use super::params::{TIMES_AT_MOST_ONCE, any_section};
 use super::served::Served;
-use picklock_sim::param::{Args, Domain, Param};
+use picklock_sim::param::{Args, Count, Counts, Param, Word};
+use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "clock-drift",
     number: "F12",
     doc: "clocks of nodes and clients run fast or slow for the whole run",
-    params: &[
-        TIMES_AT_MOST_ONCE,
-        Param {
-            name: "who",
-            domain: Domain::Word(&["all", "nodes", "clients"]),
-            default: "all",
-            doc: "whose clocks: any part of these hosts",
-        },
-        Param {
-            name: "ppm",
-            domain: Domain::Count(1, 500_000),
-            default: "200",
-            doc: "the largest error in parts per million, fast or slow",
-        },
-        Param {
-            name: "size",
-            domain: Domain::Word(&["drawn", "exact"]),
-            default: "drawn",
-            doc: "exact: every clock is off by just so much",
-        },
-        Param {
-            name: "way",
-            domain: Domain::Word(&["random", "fast", "slow"]),
-            default: "random",
-            doc: "which way",
-        },
-        Param {
-            name: "hosts",
-            domain: Domain::Counts(1, 1_000),
-            default: "1..1000",
-            doc: "which of those hosts, by number, nodes first; given, all of these drift, and else a part that is drawn",
-        },
-    ],
+    params: params![TIMES_AT_MOST_ONCE, WHO, PPM, SIZE, WAY, HOSTS],
     from_points: false,
     last_section: any_section,
     applies,
@@ -73,18 +42,49 @@ pub(super) const FAULT: Fault = Fault {
     }],
 };
 
+const WHO: Param<Word> = Param {
+    name: "who",
+    domain: Word(&["all", "nodes", "clients"]),
+    default: "all",
+    doc: "whose clocks: any part of these hosts",
+};
+
+const PPM: Param<Count> = Param {
+    name: "ppm",
+    domain: Count(1, 500_000),
+    default: "200",
+    doc: "the largest error in parts per million, fast or slow",
+};
+
+const SIZE: Param<Word> = Param {
+    name: "size",
+    domain: Word(&["drawn", "exact"]),
+    default: "drawn",
+    doc: "exact: every clock is off by just so much",
+};
+
+const WAY: Param<Word> =
+    Param { name: "way", domain: Word(&["random", "fast", "slow"]), default: "random", doc: "which way" };
+
+const HOSTS: Param<Counts> = Param {
+    name: "hosts",
+    domain: Counts(1, 1_000),
+    default: "1..1000",
+    doc: "which of those hosts, by number, nodes first; given, all of these drift, and else a part that is drawn",
+};
+
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {
-    if args.word("who") == "nodes" { needs_stores(args, topology) } else { Ok(()) }
+    if args.get(WHO) == "nodes" { needs_stores(args, topology) } else { Ok(()) }
 }
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let who = draw.word("who");
+    let who = draw.get(WHO);
     let mut hosts = if who == "clients" { Vec::new() } else { nodes(draw) };
     if who != "nodes" {
         hosts.extend(draw.clients());
     }
-    let most = draw.count("ppm");
-    let (first, last) = draw.counts("hosts");
+    let most = draw.get(PPM);
+    let (first, last) = draw.args().get(HOSTS);
     let all = hosts.len() as u64;
     let named: Vec<String> = (1..)
         .zip(hosts)
@@ -92,7 +92,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
         .map(|(_, host)| host)
         .collect();
     let drifting = if (first, last.min(all)) == (1, all) { draw.any_part(named) } else { named };
-    let (exact, way) = (draw.word("size") == "exact", draw.word("way"));
+    let (exact, way) = (draw.get(SIZE) == "exact", draw.get(WAY));
     drifting
         .into_iter()
         .map(|host| {

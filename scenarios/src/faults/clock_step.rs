@@ -28,57 +28,14 @@ use super::needs::{enough, needs_replicas, needs_stores};
 use super::params::{TIMES_AT_MOST_ONCE, any_section};
 use super::served::{Served, time};
 use super::site::{AtSite, Where, here, no_resource};
-use picklock_sim::param::{Args, Domain, Param};
+use picklock_sim::param::{Args, Param, Shares, Spans, Word};
+use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "clock-step",
     number: "F11",
     doc: "wall clocks jump while a section works: of nodes that hold its lock, or of its client",
-    params: &[
-        TIMES_AT_MOST_ONCE,
-        Param {
-            name: "who",
-            domain: Domain::Word(&["nodes", "replicas", "clients"]),
-            default: "nodes",
-            doc: "whose clocks: nodes that client-1's first section holds, all replicas of stores, or one client's",
-        },
-        Param {
-            name: "held",
-            domain: Domain::Share,
-            default: "all",
-            doc: "on how many nodes the lock is held",
-        },
-        Param {
-            name: "stepped",
-            domain: Domain::Share,
-            default: "quorum",
-            doc: "how many nodes jump, the held ones first",
-        },
-        Param {
-            name: "by",
-            domain: Domain::spans(),
-            default: "1.1 x ttl..3 x ttl",
-            doc: "how far they jump",
-        },
-        Param {
-            name: "way",
-            domain: Domain::Word(&["forwards", "backwards", "random"]),
-            default: "forwards",
-            doc: "the direction: forwards kills leases, backwards lengthens them",
-        },
-        Param {
-            name: "after",
-            domain: Domain::spans(),
-            default: "0.02 x ttl..0.1 x ttl",
-            doc: "how far into the section's work they jump",
-        },
-        Param {
-            name: "cut",
-            domain: Domain::spans(),
-            default: "1 x ttl",
-            doc: "how long from the start client-1 is cut off from the nodes that it shall not hold",
-        },
-    ],
+    params: params![TIMES_AT_MOST_ONCE, WHO, HELD, STEPPED, BY, WAY, AFTER, CUT],
     from_points: false,
     last_section: any_section,
     applies,
@@ -106,28 +63,69 @@ pub(super) const FAULT: Fault = Fault {
     }],
 };
 
+const WHO: Param<Word> = Param {
+    name: "who",
+    domain: Word(&["nodes", "replicas", "clients"]),
+    default: "nodes",
+    doc: "whose clocks: nodes that client-1's first section holds, all replicas of stores, or one client's",
+};
+
+const HELD: Param<Shares> =
+    Param { name: "held", domain: Shares, default: "all", doc: "on how many nodes the lock is held" };
+
+const STEPPED: Param<Shares> = Param {
+    name: "stepped",
+    domain: Shares,
+    default: "quorum",
+    doc: "how many nodes jump, the held ones first",
+};
+
+const BY: Param<Spans> =
+    Param { name: "by", domain: Spans::UP_TO_HOUR, default: "1.1 x ttl..3 x ttl", doc: "how far they jump" };
+
+const WAY: Param<Word> = Param {
+    name: "way",
+    domain: Word(&["forwards", "backwards", "random"]),
+    default: "forwards",
+    doc: "the direction: forwards kills leases, backwards lengthens them",
+};
+
+const AFTER: Param<Spans> = Param {
+    name: "after",
+    domain: Spans::UP_TO_HOUR,
+    default: "0.02 x ttl..0.1 x ttl",
+    doc: "how far into the section's work they jump",
+};
+
+const CUT: Param<Spans> = Param {
+    name: "cut",
+    domain: Spans::UP_TO_HOUR,
+    default: "1 x ttl",
+    doc: "how long from the start client-1 is cut off from the nodes that it shall not hold",
+};
+
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {
-    match args.word("who") {
+    match args.get(WHO) {
         "clients" => return Ok(()),
         "replicas" => return needs_replicas(args, topology),
         _ => {}
     }
     needs_stores(args, topology)?;
-    enough(args, "held", topology.stores)?;
-    enough(args, "stepped", topology.stores)
+    enough(args, HELD, topology.stores)?;
+    enough(args, STEPPED, topology.stores)
 }
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let coin = draw.rng().percent(50);
-    let by = i64::try_from(nanos(draw.span("by"))).unwrap_or(i64::MAX);
-    let backwards = match draw.word("way") {
+    let by = i64::try_from(nanos(draw.get(BY))).unwrap_or(i64::MAX);
+    let backwards = match draw.get(WAY) {
         "forwards" => false,
         "backwards" => true,
         _ => coin,
     };
     let step = Action::StepClock { by_ns: if backwards { -by } else { by } };
-    let after = draw.span("after");
-    match draw.word("who") {
+    let after = draw.get(AFTER);
+    match draw.get(WHO) {
         "clients" => clients(draw, step, after),
         "replicas" => replicas(draw, step, after),
         _ => nodes(draw, step, after),
@@ -135,7 +133,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
 }
 
 fn nodes(draw: &mut Draw<'_>, step: Action, after: Duration) -> Vec<Injection> {
-    let (held, stepped, cut) = (draw.share("held"), draw.share("stepped"), draw.span("cut"));
+    let (held, stepped, cut) = (draw.get(HELD), draw.get(STEPPED), draw.get(CUT));
     let (nodes, mut injections) = hold(draw, held, cut, stepped);
     if !nodes.is_empty() {
         let nodes = Target::Hosts(with_replicas(draw, nodes));

@@ -12,35 +12,14 @@ use super::needs::needs_permitted_links;
 use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
 use super::served::Served;
 use super::site::{AtSite, Where, here};
-use picklock_sim::param::{Domain, Param};
+use picklock_sim::param::{Param, Spans, Word};
+use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "delay",
     number: "F5",
     doc: "one request of a client, or the reply to it, takes longer than a lease",
-    params: &[
-        TIMES,
-        Param {
-            name: "by",
-            domain: Domain::spans(),
-            default: "1 x ttl..3 x ttl",
-            doc: "how much longer it takes",
-        },
-        Param {
-            name: "way",
-            domain: Domain::Word(&["request", "reply", "random"]),
-            default: "random",
-            doc: "which of the two it is",
-        },
-        LINKS,
-        PHASE,
-        CLIENT,
-        SECTION,
-        NTH,
-        PEER,
-        DURING,
-        FOLLOWING,
-    ],
+    params: params![TIMES, BY, WAY, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_points: true,
     last_section: any_section,
     applies: needs_permitted_links,
@@ -67,10 +46,24 @@ pub(super) const FAULT: Fault = Fault {
     }],
 };
 
+pub(super) const BY: Param<Spans> = Param {
+    name: "by",
+    domain: Spans::UP_TO_HOUR,
+    default: "1 x ttl..3 x ttl",
+    doc: "how much longer it takes",
+};
+
+const WAY: Param<Word> = Param {
+    name: "way",
+    domain: Word(&["request", "reply", "random"]),
+    default: "random",
+    doc: "which of the two it is",
+};
+
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let by = draw.span("by");
+    let by = draw.get(BY);
     let coin = draw.rng().percent(50);
-    let reply = match draw.word("way") {
+    let reply = match draw.get(WAY) {
         "request" => false,
         "reply" => true,
         _ => coin,

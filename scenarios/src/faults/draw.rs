@@ -13,8 +13,9 @@ use picklock_sim::design::Design;
 use picklock_sim::resource;
 use picklock_sim::store::{Member, Topology};
 
-use super::params::{Place, permits};
-use picklock_sim::param::{Args, Share};
+use super::drawn::Drawn;
+use super::params::{LINKS, Place, permits};
+use picklock_sim::param::{Args, Param};
 
 /// How often, in a hundred, a hit is placed at a poll where it could be placed elsewhere: polls are many, and a
 /// hit between two of them finds little that one at an access does not.
@@ -153,7 +154,7 @@ impl<'a> Draw<'a> {
     /// The hosts that a client talks to, as far as the parameter `links` permits.
     #[must_use]
     pub fn permitted_peers(&self) -> Vec<String> {
-        let links = self.word("links");
+        let links = self.args.get(LINKS);
         let mut peers = self.servers(|_| true);
         if !self.setting.own_data {
             peers.push(resource::HOST.to_owned());
@@ -162,72 +163,15 @@ impl<'a> Draw<'a> {
         peers
     }
 
-    /// Draws from a parameter that is a span or a range of them.
-    pub fn span(&mut self, name: &str) -> Duration {
-        self.maybe_span(name).unwrap_or_default()
-    }
-
-    /// Draws from a span parameter in whose place a word may stand: then `None`.
-    pub fn maybe_span(&mut self, name: &str) -> Option<Duration> {
-        let range = self.args.spans(name, self.setting.world.ttl);
-        // Drawn in any case: whether a word stands here must not shift what is drawn next.
-        let (min, max) = range.unwrap_or_default();
-        let drawn = self.rng.span(min, max);
-        range.map(|_| drawn)
-    }
-
-    /// A parameter that is a word.
+    /// The parameters of the fault as they stand, without a draw.
     #[must_use]
-    pub fn word(&self, name: &str) -> &'static str {
-        self.args.word(name)
+    pub fn args(&self) -> &'a Args {
+        self.args
     }
 
-    /// A parameter that is one number.
-    #[must_use]
-    pub fn count(&self, name: &str) -> u64 {
-        self.args.count(name)
-    }
-
-    /// The ends of a parameter that is a number or a range of them.
-    #[must_use]
-    pub fn counts(&self, name: &str) -> (u64, u64) {
-        self.args.counts(name)
-    }
-
-    /// Draws from a parameter that is a number or a range of them.
-    pub fn drawn_count(&mut self, name: &str) -> u64 {
-        let (from, to) = self.args.counts(name);
-        from + self.rng.below(to - from + 1)
-    }
-
-    /// Draws from a yes-or-no parameter.
-    pub fn yes(&mut self, name: &str) -> bool {
-        let drawn = self.rng.percent(50);
-        match self.args.word(name) {
-            "yes" => true,
-            "no" => false,
-            _ => drawn,
-        }
-    }
-
-    /// Draws from a parameter that says how many of the design's stores; never more than there are.
-    pub fn share(&mut self, name: &str) -> usize {
-        let stores = u64::from(self.setting.topology.stores);
-        let drawn = 1 + self.rng.below(stores.max(1));
-        let share = match self.args.share(name) {
-            Share::Exactly(number) => number,
-            Share::All => stores,
-            Share::Quorum => u64::from(self.setting.topology.quorum()),
-            Share::Minority => u64::from(self.setting.topology.minority()),
-            Share::Random => drawn,
-        };
-        share.min(stores) as usize
-    }
-
-    /// True if a parameter that says how many of the design's stores leaves it open.
-    #[must_use]
-    pub fn is_random(&self, name: &str) -> bool {
-        self.args.share(name) == Share::Random
+    /// The value of a parameter, drawn where it leaves something open.
+    pub fn get<K: Drawn>(&mut self, param: Param<K>) -> K::Drawn {
+        K::draw(self.args.get(param), &mut self.rng, self.setting.world.ttl, self.setting.topology)
     }
 
     /// `count` of the hosts, drawn uniformly, in their order; all of them if there are fewer.
@@ -305,7 +249,7 @@ impl<'a> Draw<'a> {
 
     /// The moment at which a client sends a message over a link that `links` permits.
     pub fn send(&mut self) -> Option<Point> {
-        self.send_over(self.word("links"))
+        self.send_over(self.args.get(LINKS))
     }
 
     /// The moment at which a client sends a message to a server of its lock.

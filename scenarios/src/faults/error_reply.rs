@@ -10,7 +10,8 @@ use super::fault::Fault;
 use super::needs::needs_stores;
 use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section};
 use super::site::{AtSite, Where};
-use picklock_sim::param::{Domain, Param};
+use picklock_sim::param::{Counts, Param};
+use picklock_sim::params;
 use picklock_sim::resource;
 
 /// The action that a kind of store must have.
@@ -20,22 +21,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "error-reply",
     number: "F13",
     doc: "a store refuses requests with an error",
-    params: &[
-        TIMES,
-        Param {
-            name: "replies",
-            domain: Domain::Counts(1, 1_000),
-            default: "1",
-            doc: "how many requests in a row the store refuses, whoever sends them",
-        },
-        PHASE,
-        CLIENT,
-        SECTION,
-        NTH,
-        PEER,
-        DURING,
-        FOLLOWING,
-    ],
+    params: params![TIMES, REPLIES, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_points: true,
     last_section: any_section,
     applies: needs_stores,
@@ -54,8 +40,15 @@ pub(super) const FAULT: Fault = Fault {
     served: &[],
 };
 
+const REPLIES: Param<Counts> = Param {
+    name: "replies",
+    domain: Counts(1, 1_000),
+    default: "1",
+    doc: "how many requests in a row the store refuses, whoever sends them",
+};
+
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let count = draw.drawn_count("replies") as u32;
+    let count = draw.get(REPLIES) as u32;
     let Some(point) = draw.send_to_store() else { return Vec::new() };
     let store = Target::host(&*point.peer);
     vec![draw.inject(at(point), store, Action::Own { name: ACTION.to_owned(), count })]

@@ -8,7 +8,8 @@ use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::needs_stores;
 use super::params::{AFTER, CLIENT, SECTION, TIMES, any_section};
-use picklock_sim::param::{Domain, Param};
+use picklock_sim::param::{Param, Shares};
+use picklock_sim::params;
 
 /// The action that a kind of store must have.
 pub(super) const ACTION: &str = "evict";
@@ -17,13 +18,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "eviction",
     number: "F14",
     doc: "stores drop the record of a lock that has a lease while a section works, as under volatile-* policies",
-    params: &[
-        TIMES,
-        Param { name: "stores", domain: Domain::Share, default: "quorum", doc: "how many of the stores" },
-        AFTER,
-        CLIENT,
-        SECTION,
-    ],
+    params: params![TIMES, STORES, AFTER, CLIENT, SECTION],
     from_points: true,
     last_section: any_section,
     applies: needs_stores,
@@ -32,8 +27,11 @@ pub(super) const FAULT: Fault = Fault {
     served: &[],
 };
 
+const STORES: Param<Shares> =
+    Param { name: "stores", domain: Shares, default: "quorum", doc: "how many of the stores" };
+
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let (after, count) = (draw.span("after"), draw.share("stores"));
+    let (after, count) = (draw.get(AFTER), draw.get(STORES));
     let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
     let stores = draw.some(draw.stores(), count);
     let action = Action::Own { name: ACTION.to_owned(), count: 1 };

@@ -7,6 +7,8 @@
 //! the primary and one of the Sentinels, in one of its first sections, so that the run sees the end of it. Planned
 //! failovers are left out.
 
+use std::time::Duration;
+
 use picklock_model::plan::{Access, Action, Injection, Phase, Target, When};
 use picklock_model::points::Reached;
 use picklock_model::trace::Role;
@@ -15,39 +17,14 @@ use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::needs_replicas;
 use super::params::{AFTER, POWER_LOSS, TIMES_AT_MOST_ONCE};
-use picklock_sim::param::{Args, Domain, HOUR, Param};
-
-/// When an old primary comes back.
-pub(super) const RETURN_AFTER: Param = Param {
-    name: "return_after",
-    domain: Domain::Spans { min: std::time::Duration::ZERO, max: HOUR, or: Some("never") },
-    default: "1 x ttl..2 x ttl",
-    doc: "a crashed primary is started anew after this long",
-};
+use picklock_sim::param::{Args, HOUR, Param, Spans, SpansOr, Word};
+use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "failover",
     number: "F8",
     doc: "the primary of a replicated store dies or is cut off, and a replica takes over",
-    params: &[
-        TIMES_AT_MOST_ONCE,
-        Param {
-            name: "how",
-            domain: Domain::Word(&["crash", "cut", "split", "random"]),
-            default: "random",
-            doc: "whether the primary dies, is cut off from all but one client, or together with one client and a \
-                  Sentinel; random: one of the first two",
-        },
-        Param {
-            name: "for",
-            domain: Domain::spans(),
-            default: "1 x ttl..2 x ttl",
-            doc: "how long a cut or a split lasts",
-        },
-        AFTER,
-        POWER_LOSS,
-        RETURN_AFTER,
-    ],
+    params: params![TIMES_AT_MOST_ONCE, HOW, FOR, AFTER, POWER_LOSS, RETURN_AFTER],
     from_points: true,
     last_section,
     applies: needs_replicas,
@@ -56,9 +33,31 @@ pub(super) const FAULT: Fault = Fault {
     served: &[],
 };
 
+pub(super) const HOW: Param<Word> = Param {
+    name: "how",
+    domain: Word(&["crash", "cut", "split", "random"]),
+    default: "random",
+    doc: "whether the primary dies, is cut off from all but one client, or together with one client and a \
+          Sentinel; random: one of the first two",
+};
+
+pub(super) const FOR: Param<Spans> = Param {
+    name: "for",
+    domain: Spans::UP_TO_HOUR,
+    default: "1 x ttl..2 x ttl",
+    doc: "how long a cut or a split lasts",
+};
+
+pub(super) const RETURN_AFTER: Param<SpansOr> = Param {
+    name: "return_after",
+    domain: SpansOr { min: Duration::ZERO, max: HOUR, or: "never" },
+    default: "1 x ttl..2 x ttl",
+    doc: "a crashed primary is started anew after this long",
+};
+
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let coin = draw.rng().percent(50);
-    match draw.word("how") {
+    match draw.get(HOW) {
         "split" => split(draw),
         "cut" => cut_off(draw),
         "random" if coin => cut_off(draw),
@@ -67,7 +66,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
 }
 
 fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let lasts = draw.span("for");
+    let lasts = draw.get(FOR);
     let Some(point) = draw.entry(&[Phase::Acquire, Phase::Work]) else { return Vec::new() };
     let mut others = draw.servers(|role| role != Role::Leader);
     others.extend(draw.clients().into_iter().filter(|client| **client != *point.host));
@@ -80,11 +79,11 @@ const FIRST_SECTIONS: u32 = 2;
 
 /// A crash or a cut may come in any section.
 fn last_section(args: &Args) -> Option<u32> {
-    (args.word("how") == "split").then_some(FIRST_SECTIONS)
+    (args.get(HOW) == "split").then_some(FIRST_SECTIONS)
 }
 
 fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let lasts = draw.span("for");
+    let lasts = draw.get(FOR);
     let early = |point: &Reached| {
         point.access == Access::Enter
             && matches!(point.phase, Phase::Acquire | Phase::Work)
@@ -105,9 +104,9 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
 
 /// The primary dies while a section works.
 pub(super) fn crash(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let power_loss = draw.yes("power_loss");
-    let restart_after = draw.maybe_span("return_after");
-    let after = draw.span("after");
+    let power_loss = draw.get(POWER_LOSS);
+    let restart_after = draw.get(RETURN_AFTER);
+    let after = draw.get(AFTER);
     let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
     let action = Action::Crash { power_loss, restart_after };
     vec![draw.inject(When::Point { point, after }, Target::Leader, action)]

@@ -10,13 +10,14 @@ use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::needs_stores;
 use super::params::{TIMES, any_section};
-use picklock_sim::param::{Domain, Param};
+use picklock_sim::param::{Param, Spans};
+use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-notification",
     number: "F15",
     doc: "what a store tells a client next that waits for the lock is lost with its connection",
-    params: &[TIMES, AFTER],
+    params: params![TIMES, AFTER],
     from_points: true,
     last_section: any_section,
     applies: needs_stores,
@@ -26,9 +27,9 @@ pub(super) const FAULT: Fault = Fault {
 };
 
 /// Long enough for a client to have subscribed, and short enough for most to wait still.
-const AFTER: Param = Param {
+const AFTER: Param<Spans> = Param {
     name: "after",
-    domain: Domain::spans(),
+    domain: Spans::UP_TO_HOUR,
     default: "10ms..0.2 x ttl",
     doc: "how long the client has waited by then",
 };
@@ -36,6 +37,6 @@ const AFTER: Param = Param {
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let Some(point) = draw.entry(&[Phase::Acquire]) else { return Vec::new() };
     let (client, from) = (Target::host(&*point.host), Target::Hosts(draw.stores()));
-    let when = When::Point { point, after: draw.span("after") };
+    let when = When::Point { point, after: draw.get(AFTER) };
     vec![draw.inject(when, client, Action::LoseReply { from })]
 }

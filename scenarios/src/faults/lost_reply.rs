@@ -4,6 +4,7 @@
 //! the time.
 
 use picklock_model::plan::{Action, Injection, Target};
+use picklock_sim::params;
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -16,7 +17,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "lost-reply",
     number: "F6",
     doc: "a request is executed and its connection dies before the reply",
-    params: &[TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
+    params: params![TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_points: true,
     last_section: any_section,
     applies: needs_permitted_links,

@@ -3,6 +3,7 @@
 //! To the client it is the same as a lost reply, and the opposite is true: nothing was executed.
 
 use picklock_model::plan::{Action, Injection, Target};
+use picklock_sim::params;
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -14,7 +15,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "lost-request",
     number: "F16",
     doc: "a request is lost and its connection dies: it is never executed",
-    params: &[TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
+    params: params![TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_points: true,
     last_section: any_section,
     applies: needs_permitted_links,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use picklock_model::plan::{Action, Injection, Target};
+use picklock_sim::params;
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -17,7 +18,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "made-up",
     number: "F0",
     doc: "a client's clock jumps, and then its process stops",
-    params: &[TIMES, FOR],
+    params: params![TIMES, FOR],
     from_points: true,
     last_section: any_section,
     applies: always,
@@ -36,7 +37,7 @@ pub(super) const FAULT: Fault = Fault {
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let lasts = draw.span("for");
+    let lasts = draw.get(FOR);
     let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
     let client = Target::host(&*point.host);
     vec![

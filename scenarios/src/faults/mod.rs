@@ -14,6 +14,7 @@ mod clock_drift;
 mod clock_step;
 mod delay;
 mod draw;
+mod drawn;
 mod error_reply;
 mod eviction;
 mod failover;
@@ -37,12 +38,14 @@ mod suspend;
 pub(crate) mod tests;
 
 pub use draw::{Draw, Setting};
+pub use drawn::Drawn;
 pub use fault::{Fault, FaultEntry};
+pub use params::TIMES;
 pub use served::{FaultError, Served, Words, forms, parse, parse_now};
 pub use site::{AtSite, Stage, Where};
 
 use crate::error::Problem;
-use picklock_sim::param::{Args, Param, Share};
+use picklock_sim::param::{Args, Param, Share, Spans};
 
 /// All faults, in the order of the catalogue.
 pub const ALL: &[&Fault] = &[
@@ -99,12 +102,10 @@ pub(crate) fn own_action(fault: &Fault) -> Option<&'static str> {
 
 /// The fault that one is tied to, and whether it comes after that has ended.
 pub(crate) fn tie(args: &Args) -> Option<(&'static str, bool)> {
-    let named = |param: &Param| {
-        args.param(param.name).map(|_| args.word(param.name)).filter(|name| *name != "nothing")
-    };
-    named(&params::DURING)
+    let named = |param| args.find(param).filter(|name| *name != "nothing");
+    named(params::DURING)
         .map(|fault| (fault, false))
-        .or_else(|| named(&params::FOLLOWING).map(|fault| (fault, true)))
+        .or_else(|| named(params::FOLLOWING).map(|fault| (fault, true)))
 }
 
 /// Whether a fault hits nothing but the records that stores keep of locks: the clock that ends their leases.
@@ -113,9 +114,8 @@ pub(crate) fn hits_records(fault: &Fault) -> bool {
 }
 
 /// Whether a fault hits only within the release of a lock.
-pub(crate) fn hits_release(fault: &Fault, args: &Args) -> bool {
-    fault.params.iter().any(|param| param.name == params::PHASE.name)
-        && args.word(params::PHASE.name) == "release"
+pub(crate) fn hits_release(args: &Args) -> bool {
+    args.find(params::PHASE) == Some("release")
 }
 
 /// Whether a fault tells the section of a client from what its lock does besides, or from the calls of its lock.
@@ -124,23 +124,25 @@ pub(crate) fn hits_calls(fault: &Fault) -> bool {
 }
 
 /// Whether a fault hits only at the links to the resource.
-pub(crate) fn hits_resource(fault: &Fault, args: &Args) -> bool {
-    fault.params.iter().any(|param| param.name == params::LINKS.name)
-        && args.word(params::LINKS.name) == "resource"
+pub(crate) fn hits_resource(args: &Args) -> bool {
+    args.find(params::LINKS) == Some("resource")
 }
 
 /// The parameter that says how long a fault lasts, or a message is under way that it delays, if it has one and uses it.
-pub(crate) fn lasting(fault: &Fault, args: &Args) -> Option<&'static str> {
-    let cuts = || ["cut", "split"].contains(&args.word("how"));
-    let most = |name: &str| matches!(args.share(name), Share::All | Share::Quorum);
-    let name = match fault.name {
+pub(crate) fn lasting(fault: &Fault, args: &Args) -> Option<Param<Spans>> {
+    let param = match fault.name {
         // Without a majority of its stores no design does anything.
         name if name == node_restart::FAULT.name => {
-            return most("forgetting").then_some("restart_after");
+            let most = matches!(args.get(node_restart::FORGETTING), Share::All | Share::Quorum);
+            return most.then_some(node_restart::RESTART_AFTER);
         }
-        name if [delay::FAULT.name, replication_lag::FAULT.name].contains(&name) => "by",
-        name if name == failover::FAULT.name && !cuts() => return None,
-        _ => params::FOR.name,
+        name if name == delay::FAULT.name => delay::BY,
+        name if name == replication_lag::FAULT.name => replication_lag::BY,
+        name if name == failover::FAULT.name => {
+            let cuts = ["cut", "split"].contains(&args.get(failover::HOW));
+            return cuts.then_some(failover::FOR);
+        }
+        _ => params::FOR,
     };
-    fault.params.iter().any(|param| param.name == name).then_some(name)
+    args.find(param).map(|_| param)
 }

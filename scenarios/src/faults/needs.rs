@@ -2,7 +2,8 @@
 
 use picklock_sim::store::Topology;
 
-use picklock_sim::param::{Args, Share};
+use super::params::LINKS;
+use picklock_sim::param::{Args, Param, Share, Shares};
 
 /// Any design.
 pub(super) fn always(_: &Args, _: Topology) -> Result<(), String> {
@@ -11,7 +12,7 @@ pub(super) fn always(_: &Args, _: Topology) -> Result<(), String> {
 
 /// One with a lock's server, if only links to those are touched.
 pub(super) fn needs_permitted_links(args: &Args, topology: Topology) -> Result<(), String> {
-    if args.word("links") == "lock" { needs_stores(args, topology) } else { Ok(()) }
+    if args.get(LINKS) == "lock" { needs_stores(args, topology) } else { Ok(()) }
 }
 
 /// One with a lock's server.
@@ -33,8 +34,9 @@ pub(super) fn needs_replicas(_: &Args, topology: Topology) -> Result<(), String>
 }
 
 /// Whether the parameter asks for more hosts than there are, or for fewer than half of too few.
-pub(super) fn enough(args: &Args, name: &str, stores: u32) -> Result<(), String> {
-    match args.share(name) {
+pub(super) fn enough(args: &Args, param: Param<Shares>, stores: u32) -> Result<(), String> {
+    let name = param.name;
+    match args.get(param) {
         Share::Exactly(asked) if asked > u64::from(stores) => {
             Err(format!("its parameter `{name}` is {asked}, and the design has {stores} stores"))
         }

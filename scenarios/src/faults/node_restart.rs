@@ -15,7 +15,8 @@ use super::fault::Fault;
 use super::needs::{enough, needs_stores};
 use super::params::{AFTER, POWER_LOSS, TIMES, any_section};
 use super::site::{AtSite, Where, here, servers};
-use picklock_sim::param::{Args, Domain, Param};
+use picklock_sim::param::{Args, Param, Share, Shares, Spans};
+use picklock_sim::params;
 
 /// Stores that restart together do so within this span, as those of one rack do.
 const TOGETHER: Duration = Duration::from_millis(5);
@@ -24,36 +25,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "node-restart",
     number: "F10",
     doc: "stores die while a section works and come back soon",
-    params: &[
-        TIMES,
-        Param {
-            name: "forgetting",
-            domain: Domain::Share,
-            default: "quorum",
-            doc: "how many of the stores die; what they forget, the parameter `persistence` says",
-        },
-        Param {
-            name: "held",
-            domain: Domain::Share,
-            default: "random",
-            doc: "on how many stores client-1's first section holds its lock, of which those that restart are taken first; \
-                  random: any section, on as many as it gets",
-        },
-        Param {
-            name: "cut",
-            domain: Domain::spans(),
-            default: "1 x ttl",
-            doc: "how long from the start client-1 is cut off from the stores that it shall not hold",
-        },
-        Param {
-            name: "restart_after",
-            domain: Domain::spans(),
-            default: "10ms..0.1 x ttl",
-            doc: "how long a store is down",
-        },
-        AFTER,
-        POWER_LOSS,
-    ],
+    params: params![TIMES, FORGETTING, HELD, CUT, RESTART_AFTER, AFTER, POWER_LOSS],
     from_points: true,
     last_section: any_section,
     applies,
@@ -71,28 +43,57 @@ pub(super) const FAULT: Fault = Fault {
     served: &[],
 };
 
+pub(super) const FORGETTING: Param<Shares> = Param {
+    name: "forgetting",
+    domain: Shares,
+    default: "quorum",
+    doc: "how many of the stores die; what they forget, the parameter `persistence` says",
+};
+
+const HELD: Param<Shares> = Param {
+    name: "held",
+    domain: Shares,
+    default: "random",
+    doc: "on how many stores client-1's first section holds its lock, of which those that restart are taken first; \
+          random: any section, on as many as it gets",
+};
+
+const CUT: Param<Spans> = Param {
+    name: "cut",
+    domain: Spans::UP_TO_HOUR,
+    default: "1 x ttl",
+    doc: "how long from the start client-1 is cut off from the stores that it shall not hold",
+};
+
+pub(super) const RESTART_AFTER: Param<Spans> = Param {
+    name: "restart_after",
+    domain: Spans::UP_TO_HOUR,
+    default: "10ms..0.1 x ttl",
+    doc: "how long a store is down",
+};
+
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {
     needs_stores(args, topology)?;
-    enough(args, "forgetting", topology.stores)?;
-    enough(args, "held", topology.stores)
+    enough(args, FORGETTING, topology.stores)?;
+    enough(args, HELD, topology.stores)
 }
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let (power_loss, after) = (draw.yes("power_loss"), draw.span("after"));
-    let count = draw.share("forgetting");
+    let (power_loss, after) = (draw.get(POWER_LOSS), draw.get(AFTER));
+    let count = draw.get(FORGETTING);
     let mut injections = Vec::new();
-    let (point, stores) = if draw.is_random("held") {
+    let (point, stores) = if draw.args().get(HELD) == Share::Random {
         let Some(point) = draw.entry(&[Phase::Work]) else { return injections };
         (point, draw.some(draw.stores(), count))
     } else {
-        let (held, cut) = (draw.share("held"), draw.span("cut"));
+        let (held, cut) = (draw.get(HELD), draw.get(CUT));
         let stores;
         (stores, injections) = hold(draw, held, cut, count);
         (working("client-1", 1), stores)
     };
     injections.extend(stores.into_iter().map(|store| {
         let after = after + draw.rng().span(Duration::ZERO, TOGETHER);
-        let action = Action::Crash { power_loss, restart_after: Some(draw.span("restart_after")) };
+        let action = Action::Crash { power_loss, restart_after: Some(draw.get(RESTART_AFTER)) };
         draw.inject(When::Point { point: point.clone(), after }, Target::host(store), action)
     }));
     injections

@@ -4,61 +4,57 @@ use picklock_model::plan::Phase;
 use picklock_model::points::{Points, Reached};
 use picklock_sim::resource;
 
-use picklock_sim::param::{Args, Domain, Param, YES_NO_RANDOM};
+use picklock_sim::param::{Args, Counts, Param, Spans, Word, YesNoRandom};
 use picklock_sim::store::Member;
 
 /// How often a fault hits.
-pub(super) const TIMES: Param =
-    Param { name: "times", domain: Domain::Counts(0, 20), default: "1", doc: "how often it hits" };
+pub const TIMES: Param<Counts> =
+    Param { name: "times", domain: Counts(0, 20), default: "1", doc: "how often it hits" };
 
 /// How often a fault hits that would undo its own arithmetic if it hit twice.
-pub(super) const TIMES_AT_MOST_ONCE: Param = Param {
-    name: "times",
-    domain: Domain::Counts(0, 1),
-    default: "1",
-    doc: "how often it hits: once, or not",
-};
+pub(super) const TIMES_AT_MOST_ONCE: Param<Counts> =
+    Param { domain: Counts(0, 1), doc: "how often it hits: once, or not", ..TIMES };
 
 /// How long a fault of a client lasts.
-pub(super) const FOR: Param =
-    Param { name: "for", domain: Domain::spans(), default: "0.5 x ttl..2 x ttl", doc: "how long it lasts" };
+pub(super) const FOR: Param<Spans> =
+    Param { name: "for", domain: Spans::UP_TO_HOUR, default: "0.5 x ttl..2 x ttl", doc: "how long it lasts" };
 
 /// In which phase of a section a fault hits.
-pub(super) const PHASE: Param = Param {
+pub(super) const PHASE: Param<Word> = Param {
     name: "phase",
-    domain: Domain::Word(&["any", "acquire", "read", "work", "write", "release"]),
+    domain: Word(&["any", "acquire", "read", "work", "write", "release"]),
     default: "any",
     doc: "the phase of a section in which it hits",
 };
 
 /// Which clients it may hit.
-pub(super) const CLIENT: Param = Param {
+pub(super) const CLIENT: Param<Counts> = Param {
     name: "client",
-    domain: Domain::Counts(1, MANY),
+    domain: Counts(1, MANY),
     default: "1..1000",
     doc: "which clients it may hit, by number",
 };
 
 /// Which sections of a client it may hit.
-pub(super) const SECTION: Param = Param {
+pub(super) const SECTION: Param<Counts> = Param {
     name: "section",
-    domain: Domain::Counts(1, MANY),
+    domain: Counts(1, MANY),
     default: "1..1000",
     doc: "which sections of the client it may hit, by number",
 };
 
 /// Which of several accesses of one kind it may hit.
-pub(super) const NTH: Param = Param {
+pub(super) const NTH: Param<Counts> = Param {
     name: "nth",
-    domain: Domain::Counts(1, MANY),
+    domain: Counts(1, MANY),
     default: "1..1000",
     doc: "which of the reads, writes or looks at a clock of one phase it may hit, counted for each peer from 1",
 };
 
 /// Which servers it may hit a message to or from.
-pub(super) const PEER: Param = Param {
+pub(super) const PEER: Param<Counts> = Param {
     name: "peer",
-    domain: Domain::Counts(0, MANY),
+    domain: Counts(0, MANY),
     default: "0..1000",
     doc: "which servers of the lock it may hit, in the order of `picklock replay --full`, from 1; 0: the resource; with \
           some of them, only where a client reads from one or writes to it",
@@ -68,17 +64,17 @@ pub(super) const PEER: Param = Param {
 const ANY_PEER: (u64, u64) = (0, MANY);
 
 /// The fault within which it is to fall.
-pub(super) const DURING: Param = Param {
+pub(super) const DURING: Param<Word> = Param {
     name: "during",
-    domain: Domain::Word(TIES),
+    domain: Word(TIES),
     default: "nothing",
     doc: "it hits while this other fault of the scenario lasts, and the same client",
 };
 
 /// The fault after which it is to come.
-pub(super) const FOLLOWING: Param = Param {
+pub(super) const FOLLOWING: Param<Word> = Param {
     name: "following",
-    domain: Domain::Word(TIES),
+    domain: Word(TIES),
     default: "nothing",
     doc: "it hits when this other fault of the scenario has ended, and the same client",
 };
@@ -118,16 +114,14 @@ pub(super) struct Place<'a> {
 impl<'a> Place<'a> {
     /// Of a fault with these parameters, among points that were passed in a run with these servers.
     pub(super) fn of(args: &Args, probe: &'a Points, servers: &'a [Member]) -> Place<'a> {
-        let has = |param: &Param| args.param(param.name).is_some();
-        let numbers = |param: &Param| has(param).then(|| args.counts(param.name));
         Place {
             probe,
             servers,
-            phase: has(&PHASE).then(|| phase(args.word(PHASE.name))).flatten(),
-            client: numbers(&CLIENT),
-            section: numbers(&SECTION),
-            nth: numbers(&NTH),
-            peer: numbers(&PEER),
+            phase: args.find(PHASE).and_then(phase),
+            client: args.find(CLIENT),
+            section: args.find(SECTION),
+            nth: args.find(NTH),
+            peer: args.find(PEER),
         }
     }
 
@@ -168,25 +162,25 @@ fn phase(name: &str) -> Option<Phase> {
 }
 
 /// Which links a network fault touches.
-pub(super) const LINKS: Param = Param {
+pub(super) const LINKS: Param<Word> = Param {
     name: "links",
-    domain: Domain::Word(&["all", "lock", "resource"]),
+    domain: Word(&["all", "lock", "resource"]),
     default: "all",
     doc: "which links of a client it touches: those to the servers of the lock, to the resource, or all",
 };
 
 /// Whether a crash is a power loss.
-pub(super) const POWER_LOSS: Param = Param {
+pub(super) const POWER_LOSS: Param<YesNoRandom> = Param {
     name: "power_loss",
-    domain: YES_NO_RANDOM,
+    domain: YesNoRandom,
     default: "random",
     doc: "yes: connections are not closed, and disk writes that are not synced are lost",
 };
 
 /// How far into the work of a section a fault of servers hits.
-pub(super) const AFTER: Param = Param {
+pub(super) const AFTER: Param<Spans> = Param {
     name: "after",
-    domain: Domain::spans(),
+    domain: Spans::UP_TO_HOUR,
     default: "0ms..20ms",
     doc: "how far into the section's work it hits",
 };

@@ -14,35 +14,14 @@ use super::needs::{needs_permitted_links, needs_stores};
 use super::params::{FOR, LINKS, TIMES, any_section};
 use super::served::{Served, Words};
 use super::site::{AtSite, Where, here};
-use picklock_sim::param::{Args, Domain, Param};
+use picklock_sim::param::{Args, Param, Word};
+use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "partition",
     number: "F7",
     doc: "a client is cut off from some of the servers, both ways or one way",
-    params: &[
-        TIMES,
-        FOR,
-        LINKS,
-        Param {
-            name: "servers",
-            domain: Domain::Word(&["some", "all", "minority", "majority"]),
-            default: "some",
-            doc: "which of the permitted hosts: any part, all, or a minority or majority of the stores alone",
-        },
-        Param {
-            name: "way",
-            domain: Domain::Word(&["both", "out", "in", "random"]),
-            default: "random",
-            doc: "which messages do not pass: those from the client (out), to it (in), or both",
-        },
-        Param {
-            name: "start",
-            domain: Domain::Word(&["phase", "instant"]),
-            default: "phase",
-            doc: "when it starts: as a section comes to one of its phases, or at any instant",
-        },
-    ],
+    params: params![TIMES, FOR, LINKS, SERVERS, WAY, START],
     from_points: true,
     last_section: any_section,
     applies,
@@ -71,13 +50,34 @@ pub(super) const FAULT: Fault = Fault {
     ],
 };
 
+const SERVERS: Param<Word> = Param {
+    name: "servers",
+    domain: Word(&["some", "all", "minority", "majority"]),
+    default: "some",
+    doc: "which of the permitted hosts: any part, all, or a minority or majority of the stores alone",
+};
+
+const WAY: Param<Word> = Param {
+    name: "way",
+    domain: Word(&["both", "out", "in", "random"]),
+    default: "random",
+    doc: "which messages do not pass: those from the client (out), to it (in), or both",
+};
+
+const START: Param<Word> = Param {
+    name: "start",
+    domain: Word(&["phase", "instant"]),
+    default: "phase",
+    doc: "when it starts: as a section comes to one of its phases, or at any instant",
+};
+
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {
     needs_permitted_links(args, topology)?;
-    match args.word("servers") {
+    match args.get(SERVERS) {
         "minority" if topology.stores == topology.quorum() => {
             Err(format!("{} stores have no minority to cut off", topology.stores))
         }
-        "minority" | "majority" if args.word("links") == "resource" => {
+        "minority" | "majority" if args.get(LINKS) == "resource" => {
             Err("`servers` asks for stores and `links` permits the resource alone".into())
         }
         "majority" => needs_stores(args, topology),
@@ -86,7 +86,7 @@ fn applies(args: &Args, topology: Topology) -> Result<(), String> {
 }
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let lasts = draw.span("for");
+    let lasts = draw.get(FOR);
     let Some((client, when)) = start(draw) else { return Vec::new() };
     let servers = servers(draw);
     if servers.is_empty() {
@@ -94,7 +94,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     }
     let drawn = draw.rng().below(4);
     // A cut both ways is what most outages are: half of the drawn ones.
-    let way = match (draw.word("way"), drawn) {
+    let way = match (draw.get(WAY), drawn) {
         ("random", 0) => "out",
         ("random", 1) => "in",
         ("random", _) => "both",
@@ -107,7 +107,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
 
 /// Which client is cut off, and when.
 fn start(draw: &mut Draw<'_>) -> Option<(String, When)> {
-    if draw.word("start") == "instant" {
+    if draw.get(START) == "instant" {
         let clients = draw.clients();
         let client = draw.rng().pick(&clients)?.clone();
         return Some((client, When::At { at_ns: draw.instant() }));
@@ -122,7 +122,7 @@ fn servers(draw: &mut Draw<'_>) -> Vec<String> {
     let count = |draw: &mut Draw<'_>, least: usize, most: usize| {
         least + draw.rng().below((most - least + 1) as u64) as usize
     };
-    match draw.word("servers") {
+    match draw.get(SERVERS) {
         "all" => draw.permitted_peers(),
         "minority" => {
             let count = count(draw, 1, stores - quorum);

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use picklock_model::plan::{Action, Injection, Target};
+use picklock_sim::params;
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -20,7 +21,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "pause",
     number: "F1",
     doc: "a client's process stops for a while, anywhere in a section or in one phase of it; its clocks go on",
-    params: &[TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
+    params: params![TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_points: true,
     last_section: any_section,
     applies: always,
@@ -39,7 +40,7 @@ pub(super) const FAULT: Fault = Fault {
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let lasts = draw.span("for");
+    let lasts = draw.get(FOR);
     let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
     let client = Target::host(&*point.host);
     vec![draw.inject(at(point), client, Action::Pause { lasts })]

@@ -13,36 +13,14 @@ use super::failover::{RETURN_AFTER, crash};
 use super::fault::Fault;
 use super::needs::needs_replicas;
 use super::params::{AFTER, POWER_LOSS, TIMES_AT_MOST_ONCE, any_section};
-use picklock_sim::param::{Domain, Param};
+use picklock_sim::param::{Counts, Param, Spans, Word};
+use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "replication-lag",
     number: "F9",
     doc: "the primary is ahead of its replicas and dies while a section works",
-    params: &[
-        TIMES_AT_MOST_ONCE,
-        Param {
-            name: "by",
-            domain: Domain::spans(),
-            default: "0.5 x ttl..2 x ttl",
-            doc: "how late the replicas are",
-        },
-        Param {
-            name: "replicas",
-            domain: Domain::Counts(1, 1_000),
-            default: "1..1000",
-            doc: "which of the store's replicas are late, by number; the others have everything at once",
-        },
-        Param {
-            name: "dies",
-            domain: Domain::Word(&["primary", "prompt"]),
-            default: "primary",
-            doc: "who dies: the primary alone, or with it the replicas that are not late, so that a late one takes over",
-        },
-        AFTER,
-        POWER_LOSS,
-        RETURN_AFTER,
-    ],
+    params: params![TIMES_AT_MOST_ONCE, BY, REPLICAS, DIES, AFTER, POWER_LOSS, RETURN_AFTER],
     from_points: true,
     last_section: any_section,
     applies: needs_replicas,
@@ -51,21 +29,42 @@ pub(super) const FAULT: Fault = Fault {
     served: &[],
 };
 
+pub(super) const BY: Param<Spans> = Param {
+    name: "by",
+    domain: Spans::UP_TO_HOUR,
+    default: "0.5 x ttl..2 x ttl",
+    doc: "how late the replicas are",
+};
+
+const REPLICAS: Param<Counts> = Param {
+    name: "replicas",
+    domain: Counts(1, 1_000),
+    default: "1..1000",
+    doc: "which of the store's replicas are late, by number; the others have everything at once",
+};
+
+const DIES: Param<Word> = Param {
+    name: "dies",
+    domain: Word(&["primary", "prompt"]),
+    default: "primary",
+    doc: "who dies: the primary alone, or with it the replicas that are not late, so that a late one takes over",
+};
+
 /// A first copy takes a dozen messages one after another; after so many of the slowest it is there.
 const COPYING: u32 = 20;
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let by = draw.span("by");
+    let by = draw.get(BY);
     let mut injections = crash(draw);
     if injections.is_empty() {
         return injections;
     }
-    let (first, last) = draw.counts("replicas");
+    let (first, last) = draw.args().get(REPLICAS);
     let (mut late, mut prompt) = (Vec::new(), Vec::new());
     for (number, replica) in (1..).zip(draw.servers(|role| role == Role::Follower)) {
         if (first..=last).contains(&number) { late.push(replica) } else { prompt.push(replica) }
     }
-    if draw.word("dies") == "prompt" && !prompt.is_empty() {
+    if draw.get(DIES) == "prompt" && !prompt.is_empty() {
         let with = injections[0].clone();
         injections.push(Injection { target: Target::Hosts(prompt), ..with });
     }

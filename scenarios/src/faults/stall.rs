@@ -4,6 +4,7 @@
 //! It hits while the section reads, works or writes, mostly while it works.
 
 use picklock_model::plan::{Action, Injection, Phase, Target};
+use picklock_sim::params;
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -18,7 +19,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "stall",
     number: "F2",
     doc: "a critical section stands still for a while; the client's background tasks go on",
-    params: &[TIMES, FOR, CLIENT, SECTION, NTH, DURING, FOLLOWING],
+    params: params![TIMES, FOR, CLIENT, SECTION, NTH, DURING, FOLLOWING],
     from_points: true,
     last_section: any_section,
     applies: always,
@@ -34,7 +35,7 @@ pub(super) const FAULT: Fault = Fault {
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let lasts = draw.span("for");
+    let lasts = draw.get(FOR);
     let phases: &[Phase] = if draw.rng().percent(WORK_PERCENT) {
         &[Phase::Work]
     } else {

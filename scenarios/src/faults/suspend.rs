@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use picklock_model::plan::{Action, Injection, Target};
+use picklock_sim::params;
 
 use super::draw::{Draw, at};
 use super::fault::Fault;
@@ -19,7 +20,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "suspend",
     number: "F3",
     doc: "a client's process stops for a while and its monotonic clock with it",
-    params: &[TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
+    params: params![TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
     from_points: true,
     last_section: any_section,
     applies: always,
@@ -38,7 +39,7 @@ pub(super) const FAULT: Fault = Fault {
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
-    let lasts = draw.span("for");
+    let lasts = draw.get(FOR);
     let Some(point) = draw.process_point(|_| true) else { return Vec::new() };
     let client = Target::host(&*point.host);
     vec![draw.inject(at(point), client, Action::Suspend { lasts })]

@@ -13,7 +13,7 @@ use picklock_sim::lock::LockError;
 use picklock_sim::resource::HOST as RESOURCE;
 use picklock_sim::store::Topology;
 
-use super::{ALL, Stage, at_site_named, parse};
+use super::{ALL, Stage, TIMES, at_site_named, parse};
 use crate::scenario::Scenario;
 use crate::testing::{MadeUp, STORES};
 use picklock_sim::param::Args;
@@ -83,7 +83,7 @@ fn hosts(target: &Target) -> &[String] {
 fn every_fault_declares_defaults_of_its_domains_and_a_number_of_hits() {
     for fault in ALL {
         let args = Args::defaults(fault.params);
-        assert!(args.param("times").is_some(), "{}", fault.name);
+        assert!(args.find(TIMES).is_some(), "{}", fault.name);
         args.check(Duration::from_secs(1)).unwrap();
     }
 }

@@ -5,14 +5,16 @@ use picklock_sim::design::Design;
 use picklock_sim::param::Args;
 
 use super::parts::Scenario;
+use super::world::{HEEDLESS, RELEASES, STOCK, WAIT};
 use crate::faults::{self, FaultEntry};
-use crate::workloads;
+use crate::workloads::{self, ASSIGN, FIRST_WORK, KEYS, RIVALS, SHAPE, SHARED, TASKS, WORK};
 
 /// The parameters that say how clients carry sections out.
-const OF_SECTIONS: [&str; 8] = ["keys", "assign", "tasks", "shared", "work", "shape", "first_work", "rivals"];
+const OF_SECTIONS: [&str; 8] =
+    [KEYS.name, ASSIGN.name, TASKS.name, SHARED.name, WORK.name, SHAPE.name, FIRST_WORK.name, RIVALS.name];
 
 /// The parameters of the world that do.
-const OF_CLIENTS: [&str; 4] = ["wait", "stock", "heedless", "releases"];
+const OF_CLIENTS: [&str; 4] = [WAIT.name, STOCK.name, HEEDLESS.name, RELEASES.name];
 
 /// Whether a worker that does everything by itself decides for itself what this setting is about: `work=2s`, `contend.work=2s`.
 #[must_use]
@@ -35,7 +37,7 @@ impl Scenario {
         if self.workload.name != workloads::ALL[0].name {
             return Err("its sections are no plain ones, and the worker has sections of its own".into());
         }
-        if self.load.count("tasks") > 1 || self.load.count("shared") > 0 {
+        if self.load.get(TASKS) > 1 || self.load.get(SHARED) > 0 {
             return Err(
                 "its clients have several tasks, or share the lock, and the worker does as it likes".into()
             );
@@ -57,7 +59,7 @@ pub(super) fn hits(entry: &FaultEntry, design: &Design) -> Result<(), String> {
     if design.by_itself && faults::hits_calls(entry.fault) {
         return Err("it hits the section of a client and not at its lock, and a worker is both".into());
     }
-    if design.by_itself && faults::hits_resource(entry.fault, &entry.args) {
+    if design.by_itself && faults::hits_resource(&entry.args) {
         return Err("it hits the links to the resource, and a worker uses none".into());
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::time::Duration;
 use picklock_sim::param::{Args, Param, Value, ValueError};
 use picklock_sim::span::Span;
 
-use super::world;
+use super::world::{self, HORIZON, TTL};
 use crate::error::Problem;
 use crate::faults::{self, FaultEntry};
 use crate::workloads::Workload;
@@ -124,28 +124,26 @@ impl Scenario {
             params: vec![(group, param)],
             problem: Problem::Value { param: param.to_owned(), error },
         };
-        if let Some((_, value @ Value::Spans(Span::Leases { .. }, _))) =
-            self.world.iter().find(|(param, _)| param.name == "ttl")
-        {
-            let error = ValueError::Circular { value: value.to_string() };
-            return Err(of_value(Group::World, "ttl", error));
+        if let lease @ Span::Leases { .. } = self.world.get(TTL) {
+            let error = ValueError::Circular { value: lease.to_string() };
+            return Err(of_value(Group::World, TTL.name, error));
         }
         let ttl = self.ttl();
         self.groups().try_for_each(|(group, _, args)| {
             args.check(ttl).map_err(|(param, error)| of_value(group, param, error))
         })?;
-        let horizon = self.world.span("horizon", ttl);
+        let horizon = self.world.get(HORIZON).resolve(ttl);
         for (at, entry) in
-            self.faults.iter().enumerate().filter(|(_, entry)| entry.args.counts("times").1 > 0)
+            self.faults.iter().enumerate().filter(|(_, entry)| entry.args.get(faults::TIMES).1 > 0)
         {
             let Some(param) = faults::lasting(entry.fault, &entry.args) else { continue };
-            let least = entry.args.spans(param, ttl).map_or(Duration::ZERO, |(least, _)| least);
+            let least = entry.args.get(param).from.resolve(ttl);
             if least >= horizon {
                 let fault = entry.fault.name;
                 let (horizon, least) = (Span::Fixed(horizon), Span::Fixed(least));
                 return Err(Misfit {
-                    params: vec![(Group::World, "horizon"), (Group::Fault(at), param)],
-                    problem: Problem::HorizonTooShort { horizon, fault, param, least },
+                    params: vec![(Group::World, HORIZON.name), (Group::Fault(at), param.name)],
+                    problem: Problem::HorizonTooShort { horizon, fault, param: param.name, least },
                 });
             }
         }

@@ -35,7 +35,7 @@ impl Scenario {
             ));
         }
         let mut design = design.clone();
-        if self.world.word("store") == "replicated" {
+        if self.world.get(world::STORE) == "replicated" {
             match design.topology.stores {
                 _ if design.alone || !design.store.as_ref().is_none_or(|store| store.spec.replicates()) => {
                     return Err("it replicates the store, and the design's has no replicas".into());
@@ -64,7 +64,7 @@ impl Scenario {
 
     /// The faults that hit points of the calm run.
     fn probing(&self) -> impl Iterator<Item = &FaultEntry> {
-        self.faults.iter().filter(|entry| entry.fault.from_points && entry.args.counts("times").1 > 0)
+        self.faults.iter().filter(|entry| entry.fault.from_points && entry.args.get(faults::TIMES).1 > 0)
     }
 
     /// The last section of a client in which one of them hits; none if that may be any.
@@ -124,7 +124,7 @@ impl Scenario {
             let nth =
                 self.faults[..at].iter().filter(|earlier| earlier.fault.name == entry.fault.name).count();
             let purpose = format!("fault/{}/{nth}", entry.fault.name);
-            let (fewest, most) = entry.args.counts("times");
+            let (fewest, most) = entry.args.get(faults::TIMES);
             let times = fewest + calm.seed.stream(&purpose).below(most - fewest + 1);
             for hit in 0..times {
                 let stream = calm.seed.stream(&format!("{purpose}/{hit}"));
@@ -183,10 +183,10 @@ impl FaultEntry {
         {
             return Err("it is a fault of stores of another kind".into());
         }
-        if design.belief == Belief::None && faults::hits_release(self.fault, &self.args) {
+        if design.belief == Belief::None && faults::hits_release(&self.args) {
             return Err("it hits within the release of a lock, and the design has none".into());
         }
-        if design.own_data && faults::hits_resource(self.fault, &self.args) {
+        if design.own_data && faults::hits_resource(&self.args) {
             return Err(
                 "it hits the links to the resource, and the design's data lie in its own store".into()
             );

@@ -196,7 +196,7 @@ impl Reader {
         self.scenario.check().map_err(|Misfit { params, problem }| {
             // Defaults can only be wrong because of the lease time that the file gives.
             let given = params.iter().find_map(|(group, param)| self.place(*group, param));
-            Spot::new(given.or_else(|| self.place(Group::World, "ttl")).unwrap_or(0..0), problem)
+            Spot::new(given.or_else(|| self.place(Group::World, world::TTL.name)).unwrap_or(0..0), problem)
         })?;
         Ok(self.scenario)
     }

@@ -38,7 +38,7 @@ fn a_scenario_file_is_read_with_its_defaults() {
     assert!(
         plan.clients.iter().flat_map(|client| &client.sections).all(|s| s.work == Duration::from_secs(1))
     );
-    assert_eq!(scenario.faults()[0].args.counts("times"), (1, 2));
+    assert_eq!(scenario.faults()[0].args.get(crate::faults::TIMES), (1, 2));
 }
 
 #[test]

@@ -9,82 +9,92 @@ use picklock_model::ids::Key;
 use picklock_model::plan::{ClientPlan, Injection, Plan, SectionPlan, When};
 use picklock_model::seed::{Seed, scale};
 
-use super::shape::{self, Shape, span};
-use picklock_sim::param::{Args, Domain, HOUR, Param};
+use super::shape::{SHAPE, Shape, span};
+use picklock_sim::param::{Args, Count, HOUR, Param, Spans, SpansOr, Word};
+use picklock_sim::params;
+
+const CLIENTS: Param<Count> =
+    Param { name: "clients", domain: Count(1, 1_000), default: "3", doc: "how many clients" };
+
+pub(crate) const KEYS: Param<Count> =
+    Param { name: "keys", domain: Count(1, 1_000), default: "1", doc: "how many keys; a section draws one" };
+
+pub(crate) const ASSIGN: Param<Word> = Param {
+    name: "assign",
+    domain: Word(&["drawn", "own"]),
+    default: "drawn",
+    doc: "own: a client's sections all use its own key, the next of the keys for each client",
+};
+
+const SECTIONS: Param<Count> =
+    Param { name: "sections", domain: Count(1, 1_000), default: "2", doc: "sections of each task" };
+
+pub(crate) const TASKS: Param<Count> = Param {
+    name: "tasks",
+    domain: Count(1, 32),
+    default: "1",
+    doc: "how many tasks each client has; they share its lock object, and its connection",
+};
+
+pub(crate) const SHARED: Param<Count> = Param {
+    name: "shared",
+    domain: Count(0, 100),
+    default: "0",
+    doc: "how many sections of a hundred only read, and ask for the lock as readers do, rivals too; with 100 the last client does as well",
+};
+
+const THINK: Param<Spans> = Param {
+    name: "think",
+    domain: Spans::UP_TO_HOUR,
+    default: "0ms..50ms",
+    doc: "how long a client waits before it asks for the lock",
+};
+
+pub(crate) const WORK: Param<Spans> = Param {
+    name: "work",
+    domain: Spans::UP_TO_HOUR,
+    default: "20ms..200ms",
+    doc: "how long a section works between reading and writing",
+};
+
+const HEAD_START: Param<Spans> = Param {
+    name: "head_start",
+    domain: Spans::UP_TO_HOUR,
+    default: "0ms",
+    doc: "client-1 asks at once, the others this much later than they would; 0: no head start",
+};
+
+pub(crate) const FIRST_WORK: Param<SpansOr> = Param {
+    name: "first_work",
+    domain: SpansOr { min: Duration::ZERO, max: HOUR, or: "work" },
+    default: "work",
+    doc: "how long client-1's first section works; `work`: as all others",
+};
+
+pub(crate) const RIVALS: Param<Count> = Param {
+    name: "rivals",
+    domain: Count(0, 100),
+    default: "4",
+    doc: "sections that each client may add while a fault lasts, so that somebody wants the lock when it ends",
+};
 
 /// The parameters of clients that contend.
-pub(super) const PARAMS: &[Param] = &[
-    Param { name: "clients", domain: Domain::Count(1, 1_000), default: "3", doc: "how many clients" },
-    Param {
-        name: "keys",
-        domain: Domain::Count(1, 1_000),
-        default: "1",
-        doc: "how many keys; a section draws one",
-    },
-    Param {
-        name: "assign",
-        domain: Domain::Word(&["drawn", "own"]),
-        default: "drawn",
-        doc: "own: a client's sections all use its own key, the next of the keys for each client",
-    },
-    Param { name: "sections", domain: Domain::Count(1, 1_000), default: "2", doc: "sections of each task" },
-    Param {
-        name: "tasks",
-        domain: Domain::Count(1, 32),
-        default: "1",
-        doc: "how many tasks each client has; they share its lock object, and its connection",
-    },
-    Param {
-        name: "shared",
-        domain: Domain::Count(0, 100),
-        default: "0",
-        doc: "how many sections of a hundred only read, and ask for the lock as readers do, rivals too; with 100 the last client does as well",
-    },
-    Param {
-        name: "think",
-        domain: Domain::spans(),
-        default: "0ms..50ms",
-        doc: "how long a client waits before it asks for the lock",
-    },
-    Param {
-        name: "work",
-        domain: Domain::spans(),
-        default: "20ms..200ms",
-        doc: "how long a section works between reading and writing",
-    },
-    shape::PARAM,
-    Param {
-        name: "head_start",
-        domain: Domain::spans(),
-        default: "0ms",
-        doc: "client-1 asks at once, the others this much later than they would; 0: no head start",
-    },
-    Param {
-        name: "first_work",
-        domain: Domain::Spans { min: Duration::ZERO, max: HOUR, or: Some("work") },
-        default: "work",
-        doc: "how long client-1's first section works; `work`: as all others",
-    },
-    Param {
-        name: "rivals",
-        domain: Domain::Count(0, 100),
-        default: "4",
-        doc: "sections that each client may add while a fault lasts, so that somebody wants the lock when it ends",
-    },
+pub(super) const PARAMS: &[Param] = params![
+    CLIENTS, KEYS, ASSIGN, SECTIONS, TASKS, SHARED, THINK, WORK, SHAPE, HEAD_START, FIRST_WORK, RIVALS,
 ];
 
 /// Where there are faults: the sections with which clients that are done stay rivals. They ask for what the first fault
 /// hits, and work for a good part of a lease, so that few of them outlast a fault.
 pub fn add_rivals(args: &Args, plan: &mut Plan) {
     let Some(key) = plan.injections.first().and_then(|first| hit(plan, first)) else { return };
-    let (seed, ttl, count) = (plan.seed, plan.world.ttl, args.count("rivals"));
+    let (seed, ttl, count) = (plan.seed, plan.world.ttl, args.get(RIVALS));
     for (client, done) in (1..).zip(&mut plan.clients) {
         let last = done.sections.last().map_or(0, |section| section.ordinal);
         let rival = |nth: u64| {
             let ordinal = u64::from(last) + nth;
             let drawn = |what: Choice| seed.at([WORKLOAD, what as u64, client, ordinal]);
             SectionPlan {
-                shared: scale(drawn(Choice::Shared), 100) < args.count("shared"),
+                shared: scale(drawn(Choice::Shared), 100) < args.get(SHARED),
                 ..SectionPlan::new(
                     ordinal as u32,
                     key.clone(),
@@ -114,11 +124,11 @@ fn hit(plan: &Plan, injection: &Injection) -> Option<Key> {
 
 /// The clients and their sections.
 pub(super) fn draw(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
-    let range = |name| args.spans(name, ttl).unwrap_or_default();
-    let (think, work, head_start) = (range("think"), range("work"), range("head_start"));
-    let first_work = args.spans("first_work", ttl).unwrap_or(work);
+    let range = |param: Param<Spans>| args.get(param).resolve(ttl);
+    let (think, work, head_start) = (range(THINK), range(WORK), range(HEAD_START));
+    let first_work = args.get(FIRST_WORK).map_or(work, |range| range.resolve(ttl));
     let shape = Shape::of(args);
-    let own = args.word("assign") == "own";
+    let own = args.get(ASSIGN) == "own";
     let section = |client: u64, ordinal: u64| {
         let drawn = |what: Choice| seed.at([WORKLOAD, what as u64, client, ordinal]);
         let first = ordinal == 1;
@@ -131,16 +141,16 @@ pub(super) fn draw(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
             };
         }
         let key = if own {
-            1 + (client - 1) % args.count("keys")
+            1 + (client - 1) % args.get(KEYS)
         } else {
-            1 + scale(drawn(Choice::Key), args.count("keys"))
+            1 + scale(drawn(Choice::Key), args.get(KEYS))
         };
         SectionPlan {
             // Each of the two is at most an hour, and a plan allows no more than that for both.
             think: before.min(HOUR),
             work: shape.draw(drawn(Choice::Work), if first && client == 1 { first_work } else { work }),
-            task: ((ordinal - 1) / args.count("sections")) as u32,
-            shared: scale(drawn(Choice::Shared), 100) < args.count("shared"),
+            task: ((ordinal - 1) / args.get(SECTIONS)) as u32,
+            shared: scale(drawn(Choice::Shared), 100) < args.get(SHARED),
             ..SectionPlan::new(
                 ordinal as u32,
                 Key::new(&format!("lock:{key}")),
@@ -149,9 +159,9 @@ pub(super) fn draw(args: &Args, ttl: Duration, seed: Seed) -> Vec<ClientPlan> {
             )
         }
     };
-    (1..=args.count("clients"))
+    (1..=args.get(CLIENTS))
         .map(|client| {
-            let count = args.count("tasks") * args.count("sections");
+            let count = args.get(TASKS) * args.get(SECTIONS);
             let sections = (1..=count).map(|ordinal| section(client, ordinal)).collect();
             ClientPlan::new(format!("client-{client}"), sections)
         })

@@ -9,6 +9,8 @@ mod shape;
 mod workload;
 
 pub use drawn::add_rivals;
+pub(crate) use drawn::{ASSIGN, FIRST_WORK, KEYS, RIVALS, SHARED, TASKS, WORK};
+pub(crate) use shape::SHAPE;
 pub use workload::Workload;
 
 /// The workloads; the first is the one of a scenario that names none.

@@ -17,12 +17,12 @@ use std::time::Duration;
 use picklock_model::seed::{Seed, scale};
 use picklock_model::time::nanos;
 
-use picklock_sim::param::{Args, Domain, HOUR, Param};
+use picklock_sim::param::{Args, HOUR, Param, Word};
 
-/// The parameter that names the shape.
-pub(super) const PARAM: Param = Param {
+/// How work times are distributed.
+pub(crate) const SHAPE: Param<Word> = Param {
     name: "shape",
-    domain: Domain::Word(&["uniform", "normal", "lognormal", "heavy-tailed"]),
+    domain: Word(&["uniform", "normal", "lognormal", "heavy-tailed"]),
     default: "uniform",
     doc: "how work times are distributed: over the range, around its middle with a sixth of it as standard deviation \
           (normal or lognormal), or from its lower end with Pareto's tail",
@@ -43,7 +43,7 @@ pub(super) enum Shape {
 
 impl Shape {
     pub(super) fn of(args: &Args) -> Shape {
-        match args.word(PARAM.name) {
+        match args.get(SHAPE) {
             "normal" => Shape::Normal,
             "lognormal" => Shape::Lognormal,
             "heavy-tailed" => Shape::HeavyTailed,

@@ -16,7 +16,7 @@ use picklock_model::plan::{Plan, PlanError, Settings, WorldSpec};
 pub use picklock_model::repro::Part;
 pub use picklock_model::trace::{Condition, Conditions};
 
-pub use super::family::{Args, Domain, Family, Param, SpellingError, spell};
+pub use super::family::{Family, SpellingError, spell};
 pub use super::store::{Member, ServerContext, StoreAddress, Topology};
 
 /// A design with its parameters fixed: what is tested.

@@ -1,9 +1,7 @@
 //! A design with its parameters open, and how a text spells the one meant.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use super::design::Design;
+use super::param::{Args, Param};
 
 /// A design with its parameters open.
 pub struct Family {
@@ -19,37 +17,6 @@ pub struct Family {
     pub params: &'static [Param],
     /// Makes a design of checked arguments.
     pub build: fn(&Args) -> Design,
-}
-
-/// One parameter of a family.
-#[derive(Clone, Copy, Debug)]
-pub struct Param {
-    /// Its name.
-    pub name: &'static str,
-    /// The values it takes.
-    pub domain: Domain,
-    /// Its value when not given.
-    pub default: &'static str,
-    /// What it does, in one line.
-    pub doc: &'static str,
-}
-
-/// The values that a parameter takes.
-#[derive(Clone, Copy, Debug)]
-pub enum Domain {
-    /// A whole number in an inclusive range.
-    Int(u64, u64),
-    /// One of these words.
-    Word(&'static [&'static str]),
-}
-
-impl fmt::Display for Domain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Domain::Int(min, max) => write!(f, "a whole number from {min} to {max}"),
-            Domain::Word(words) => write!(f, "one of {}", words.join(", ")),
-        }
-    }
 }
 
 /// Why the spelling of a design was not understood.
@@ -102,40 +69,6 @@ fn hint(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
-/// Checked arguments of a family: every parameter has a value of its domain.
-#[derive(Clone, Debug)]
-pub struct Args {
-    values: BTreeMap<&'static str, String>,
-    /// The parameters that were given a value other than their default, in the family's order.
-    spelled: Vec<&'static str>,
-}
-
-impl Args {
-    /// The value of a parameter as it is spelled; `None` if the family declares no such parameter.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.values.get(name).map(String::as_str)
-    }
-
-    /// The value of a [`Domain::Int`] parameter.
-    ///
-    /// # Panics
-    /// When the family declares no such parameter.
-    #[must_use]
-    pub fn int(&self, name: &str) -> u64 {
-        self.word(name).parse().expect("the value was checked against its domain")
-    }
-
-    /// The value of a [`Domain::Word`] parameter.
-    ///
-    /// # Panics
-    /// When the family declares no such parameter.
-    #[must_use]
-    pub fn word(&self, name: &str) -> &str {
-        self.values.get(name).expect("a family asks only for parameters that it declares")
-    }
-}
-
 impl Family {
     /// The design with every parameter at its default.
     #[must_use]
@@ -151,53 +84,41 @@ impl Family {
         let args = self.check(given)?;
         let mut design = (self.build)(&args);
         design.name = self.name.into();
-        if !args.spelled.is_empty() {
-            let given: Vec<String> =
-                args.spelled.iter().map(|name| format!("{name}={}", args.word(name))).collect();
-            design.name = format!("{}{{{}}}", self.name, given.join(",")).into();
+        let spelled: Vec<String> = args
+            .iter()
+            .map(|(param, value)| (param, value.to_string()))
+            .filter(|(param, value)| value != param.default)
+            .map(|(param, value)| format!("{}={value}", param.name))
+            .collect();
+        if !spelled.is_empty() {
+            design.name = format!("{}{{{}}}", self.name, spelled.join(",")).into();
         }
         design.claim = self.claim.into();
         Ok(design)
     }
 
     fn check(&self, given: &[(&str, &str)]) -> Result<Args, SpellingError> {
-        let mut values: BTreeMap<&'static str, String> =
-            self.params.iter().map(|param| (param.name, param.default.to_owned())).collect();
+        let mut args = Args::defaults(self.params);
         for (at, (name, value)) in given.iter().enumerate() {
-            let param = self.params.iter().find(|param| param.name == *name);
-            let param = param.ok_or_else(|| self.no_such_param(name))?;
+            let param = args.param(name).ok_or_else(|| self.no_such_param(name))?;
             if given[..at].iter().any(|(earlier, _)| earlier == name) {
                 return Err(SpellingError::Twice { design: self.name.into(), param: (*name).into() });
             }
-            let value = param.domain.canonical(value).ok_or_else(|| SpellingError::Value {
+            let value = param.domain.parse(value).map_err(|_| SpellingError::Value {
                 design: self.name.into(),
                 param: (*name).into(),
                 value: (*value).into(),
                 domain: param.domain.to_string(),
             })?;
-            values.insert(param.name, value);
+            args.put(param.name, value);
         }
-        let spelled = self.params.iter().filter(|p| values[p.name] != p.default).map(|p| p.name).collect();
-        Ok(Args { values, spelled })
+        Ok(args)
     }
 
     fn no_such_param(&self, name: &str) -> SpellingError {
         let known: Vec<&str> = self.params.iter().map(|param| param.name).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         SpellingError::Param { design: self.name.into(), param: name.into(), known }
-    }
-}
-
-impl Domain {
-    /// The value in its canonical spelling, if it lies in the domain.
-    fn canonical(self, value: &str) -> Option<String> {
-        match self {
-            Domain::Int(min, max) => {
-                let number: u64 = value.parse().ok()?;
-                (min..=max).contains(&number).then(|| number.to_string())
-            }
-            Domain::Word(words) => words.contains(&value).then(|| value.to_owned()),
-        }
     }
 }
 

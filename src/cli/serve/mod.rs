@@ -16,7 +16,7 @@ use picklock_model::plan::{Latency, Plan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Event, HostInfo, What};
 use picklock_redis::version::Version;
-use picklock_redis::{Own, serve_own};
+use picklock_redis::{DOWN_AFTER, Own, PARAMS, PERSISTENCE, serve_own};
 use picklock_scenarios::faults;
 use picklock_sim::live::{self, Act, ServeError};
 use picklock_sim::store::Serve;
@@ -115,7 +115,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let stop = stop_on_signal(Arc::clone(&ending))?;
     let steering = Steering::new(&names, acts.clone(), Arc::clone(&stop));
     let served = topology::served(servers, &doors);
-    let settings = complete(picklock_redis::PARAMS, &plan.world.store, plan.world.ttl);
+    let settings = complete(PARAMS, &plan.world.store, plan.world.ttl);
     let control = args.control.map(control).transpose()?;
     let own = Own {
         version: args.version,
@@ -192,8 +192,8 @@ fn plan(args: &ServeArgs) -> Plan {
             final_client: false,
             policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default()
-                .with_span("down_after", args.down_after)
-                .with_word("persistence", if args.persistent { "always" } else { "none" }),
+                .with(DOWN_AFTER, args.down_after)
+                .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
         },
         workload: String::new(),
         clients: Vec::new(),

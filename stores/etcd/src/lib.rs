@@ -27,10 +27,12 @@
 
 mod gateway;
 mod log;
+mod params;
 mod real;
 mod spec;
 
-pub use spec::{Etcd, KIND, PARAMS};
+pub use params::PARAMS;
+pub use spec::{Etcd, KIND};
 
 /// Where clients ask.
 pub const CLIENT_PORT: u16 = 2379;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use picklock_model::plan::Settings;
 use picklock_sim::store::{Installed, Member};
 
+use crate::params::{ELECTION_TIMEOUT, HEARTBEAT};
 use crate::{CLIENT_PORT, PEER_PORT};
 
 /// Runs its arguments in its own directory, which a restart finds as it was left; a moment later, if it is told so.
@@ -41,8 +42,8 @@ pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) 
     let name = &member.name;
     let cluster: Vec<String> =
         members.iter().map(|Member { name, .. }| format!("{name}=http://{name}:{PEER_PORT}")).collect();
-    let heartbeat = settings.span("heartbeat");
-    let election = settings.span("election_timeout").max(HEARTBEATS_LEAST * heartbeat).min(ELECTION_MOST);
+    let heartbeat = settings.get(HEARTBEAT);
+    let election = settings.get(ELECTION_TIMEOUT).max(HEARTBEATS_LEAST * heartbeat).min(ELECTION_MOST);
     let place = members.iter().position(|other| other == member).unwrap_or_default();
     let options = [
         ("name", name.clone()),

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
-use picklock_sim::param::{Domain, Param};
+use picklock_sim::param::Param;
 use picklock_sim::store::{Keeps, Member, RealServer, StoreAddress, StoreKind, StoreSpec, Topology};
 
+use crate::params::{ELECTION_TIMEOUT, PARAMS};
 use crate::{CLIENT_PORT, gateway, log, real};
 
 /// An etcd of so many members, real processes all of them.
@@ -19,23 +20,6 @@ pub struct Etcd {
 
 /// What a new leader adds to an election before it answers: it makes an entry of its term, which a majority has to keep.
 const FIRST_ENTRY: Duration = Duration::from_millis(500);
-
-/// The parameters of etcd.
-pub const PARAMS: &[Param] = &[
-    Param {
-        name: "heartbeat",
-        domain: Domain::Span { min: Duration::from_millis(10), max: Duration::from_secs(10) },
-        default: "100ms",
-        doc: "how often a leader of etcd tells the others that it is there, in whole milliseconds (heartbeat-interval)",
-    },
-    Param {
-        name: "election_timeout",
-        domain: Domain::Span { min: Duration::from_millis(50), max: Duration::from_secs(50) },
-        default: "1s",
-        doc: "a member of etcd that hears nothing of a leader for one to two times this long wants to be elected, in \
-              whole milliseconds, at least five heartbeats (election-timeout)",
-    },
-];
 
 /// etcd in the list of all kinds.
 pub const KIND: StoreKind = StoreKind {
@@ -78,7 +62,7 @@ impl StoreSpec for Etcd {
     /// Until a leader is elected, which may take a second vote, or until a lone member is up again. A new leader gives all
     /// leases their full time once more, and the time of an election on top of it.
     fn recovery_time(&self, _: Topology, settings: &Settings, _: bool) -> Duration {
-        4 * settings.span("election_timeout") + FIRST_ENTRY + EXPIRY
+        4 * settings.get(ELECTION_TIMEOUT) + FIRST_ENTRY + EXPIRY
     }
 
     /// The least that etcd grants with its usual times: one and a half elections, in whole seconds.

@@ -9,6 +9,7 @@ use picklock_sim::design;
 use picklock_sim::host::Host;
 use picklock_sim::store::Member;
 
+use crate::params::{DOWN_AFTER, MAX_LAG, MIN_REPLICAS, PERSISTENCE};
 use crate::version::Version;
 
 /// What servers have of their own, in whichever context.
@@ -106,16 +107,16 @@ impl ServerContext {
         let settings = &context.settings;
         ServerContext {
             role: ServerRole::of(&context),
-            persistence: match settings.word("persistence") {
+            persistence: match settings.get(PERSISTENCE) {
                 "always" => Persistence::Always,
                 "everysec" => Persistence::EverySec,
                 "rdb" => Persistence::Rdb,
                 _ => Persistence::None,
             },
-            down_after: settings.span("down_after"),
+            down_after: settings.get(DOWN_AFTER),
             min_replicas: MinReplicas {
-                count: u32::try_from(settings.count("min_replicas")).unwrap_or(u32::MAX),
-                max_lag: settings.span("max_lag"),
+                count: u32::try_from(settings.get(MIN_REPLICAS)).unwrap_or(u32::MAX),
+                max_lag: settings.get(MAX_LAG),
             },
             announce: context.member.door,
             passive: context.passive,

@@ -61,7 +61,7 @@
 //! | 3 | [`node`] | the state of a node |
 //! | 2 | `stream`, `rdb` | the stream of effects and its history; the format of snapshots |
 //! | 1 | [`store`], `catalogue`, `wire`, `context` | the dataset; what is known of each command; segments in words; what a server is started with |
-//! | 0 | [`resp`], `glob`, [`version`], `mailbox` | the protocol, patterns, versions, what the tasks of a server hand to each other |
+//! | 0 | [`resp`], `glob`, [`version`], `params`, `mailbox` | the protocol, patterns, versions, parameters, what the tasks of a server hand to each other |
 //!
 //! Where a lower floor has to reach a higher one, it is handed what it needs: a session that waits for a key brings what it takes from it, a
 //! command that is kept during a pause brings what executes it, and a script is given the commands that it may call.
@@ -84,6 +84,7 @@ mod glob;
 mod journal;
 mod lua;
 mod mailbox;
+mod params;
 mod rdb;
 mod real;
 mod replication;
@@ -96,7 +97,8 @@ mod tests;
 mod wire;
 
 pub use node::PORT;
-pub use spec::{KIND, PARAMS, Redis};
+pub use params::{DOWN_AFTER, PARAMS, PERSISTENCE, REPLICAS};
+pub use spec::{KIND, Redis};
 
 pub use context::Own;
 use context::ServerRole;

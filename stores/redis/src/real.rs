@@ -7,6 +7,7 @@ use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::store::{Installed, Keeps, Member, RealServer};
 
+use crate::params::{DOWN_AFTER, MAX_LAG, MIN_REPLICAS, PERSISTENCE};
 use crate::{PORT, sentinel};
 
 /// Runs its arguments in its own, empty directory.
@@ -48,7 +49,7 @@ fn version() -> Option<String> {
 
 /// How a member runs. Sentinels keep nothing that a restart needs.
 pub(crate) fn server(member: &Member, members: &[Member], settings: &Settings) -> RealServer {
-    let persists = member.role != Role::Monitor && settings.word("persistence") != "none";
+    let persists = member.role != Role::Monitor && settings.get(PERSISTENCE) != "none";
     let keeps = if persists { Keeps::Synced } else { Keeps::Nothing };
     RealServer { keeps, ..RealServer::new(command(member, members, settings)) }
 }
@@ -69,16 +70,16 @@ fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<Stri
                  --replica-announce-ip {}",
                 member.name
             );
-            let least = settings.count("min_replicas");
+            let least = settings.get(MIN_REPLICAS);
             if least > 0 {
-                let lag = settings.span("max_lag").as_secs();
+                let lag = settings.get(MAX_LAG).as_secs();
                 line.push_str(&format!(" --min-replicas-to-write {least} --min-replicas-max-lag {lag}"));
             }
             if role == Role::Follower {
                 line.push_str(&format!(" --replicaof {primary} {PORT}"));
             }
             let mut rest: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            rest.extend(keeping(settings.word("persistence")));
+            rest.extend(keeping(settings.get(PERSISTENCE)));
             words(AT_HOME, rest)
         }
     }
@@ -88,7 +89,7 @@ fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<Stri
 fn watch(member: &Member, members: &[Member], settings: &Settings, primary: &str) -> String {
     let of_role = |role| members.iter().filter(move |other| other.role == role);
     let (name, quorum) = (sentinel::PRIMARY_NAME, of_role(Role::Monitor).count() / 2 + 1);
-    let down_after = i64::try_from(settings.span("down_after").as_millis()).unwrap_or(i64::MAX).max(1);
+    let down_after = i64::try_from(settings.get(DOWN_AFTER).as_millis()).unwrap_or(i64::MAX).max(1);
     let mut file = format!(
         "port {}\nbind 0.0.0.0\nprotected-mode no\nsentinel myid {}\nsentinel resolve-hostnames yes\n\
          sentinel announce-hostnames yes\nsentinel announce-ip {}\nsentinel monitor {name} {primary} {PORT} {quorum}\n\
@@ -110,7 +111,6 @@ fn watch(member: &Member, members: &[Member], settings: &Settings, primary: &str
 
 #[cfg(test)]
 mod tests {
-    use picklock_model::plan::Setting;
     use std::time::Duration;
 
     use super::*;
@@ -122,12 +122,11 @@ mod tests {
     }
 
     fn settings(persistence: &str) -> Settings {
-        let mut settings = Settings::default();
-        settings.put("persistence", Setting::Word(persistence.to_owned()));
-        settings.put("min_replicas", Setting::Count(1));
-        settings.put("max_lag", Setting::Span(Duration::from_secs(10)));
-        settings.put("down_after", Setting::Span(Duration::from_millis(200)));
-        settings
+        Settings::default()
+            .with(PERSISTENCE, persistence)
+            .with(MIN_REPLICAS, 1)
+            .with(MAX_LAG, Duration::from_secs(10))
+            .with(DOWN_AFTER, Duration::from_millis(200))
     }
 
     #[test]

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Setting, Settings};
+use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::param::{Domain, HOUR, Param};
+use picklock_sim::param::Param;
 use picklock_sim::store::{
     Member, OwnAction, RealServer, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind,
     StoreSpec, Topology,
 };
 
+use crate::params::{DOWN_AFTER, PARAMS, PERSISTENCE, REPLICAS};
 use crate::version::Version;
 use crate::{PORT, real, sentinel, serve, serve_as, wire};
 
@@ -43,40 +44,6 @@ const FAILOVER_TIME: Duration = Duration::from_secs(4);
 /// data; until then the new primary may have no replica at all.
 const DEMOTION_TIME: Duration = Duration::from_secs(12);
 
-/// The parameters of Redis stores.
-pub const PARAMS: &[Param] = &[
-    Param {
-        name: "replicas",
-        domain: Domain::Count(1, 8),
-        default: "1",
-        doc: "replicas of each replicated store",
-    },
-    Param {
-        name: "persistence",
-        domain: Domain::Word(&["none", "rdb", "everysec", "always"]),
-        default: "none",
-        doc: "what a store keeps over a restart: nothing, its last snapshot, all but the last second, or every write",
-    },
-    Param {
-        name: "down_after",
-        domain: Domain::Span { min: Duration::from_millis(1), max: HOUR },
-        default: "0.2 x ttl",
-        doc: "a Sentinel holds a primary for down that is silent for this long",
-    },
-    Param {
-        name: "min_replicas",
-        domain: Domain::Count(0, 8),
-        default: "0",
-        doc: "a replicated store takes writes only while so many replicas acknowledge them (min-replicas-to-write)",
-    },
-    Param {
-        name: "max_lag",
-        domain: Domain::Span { min: Duration::from_secs(1), max: HOUR },
-        default: "10s",
-        doc: "how long ago these may have done so last, in whole seconds (min-replicas-max-lag)",
-    },
-];
-
 fn sentinel(store: u32, nth: u32) -> String {
     format!("sentinel-{store}-{nth}")
 }
@@ -96,7 +63,7 @@ impl StoreSpec for Redis {
 
     /// Stores before replicas before Sentinels.
     fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
-        let replicas = if topology.replicated { settings.count("replicas") as u32 } else { 0 };
+        let replicas = if topology.replicated { settings.get(REPLICAS) as u32 } else { 0 };
         let sentinels = if topology.replicated { SENTINELS } else { 0 };
         let stores = || 1..=topology.stores;
         let primaries = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Leader));
@@ -118,7 +85,7 @@ impl StoreSpec for Redis {
     }
 
     fn keep_everything(&self, settings: &mut Settings) {
-        settings.put("persistence", Setting::Word("always".to_owned()));
+        settings.set(PERSISTENCE, "always");
     }
 
     fn recovery_time(&self, topology: Topology, settings: &Settings, whole: bool) -> Duration {
@@ -126,7 +93,7 @@ impl StoreSpec for Redis {
             return Duration::ZERO;
         }
         let demotion = if whole { DEMOTION_TIME } else { Duration::ZERO };
-        settings.span("down_after") + FAILOVER_TIME + demotion
+        settings.get(DOWN_AFTER) + FAILOVER_TIME + demotion
     }
 
     fn port(&self, role: Role) -> u16 {

@@ -25,11 +25,13 @@
 //! No client: adapters speak to a member on its client port. No start of processes: `picklock_programs` does it.
 
 mod log;
+mod params;
 mod real;
 mod spec;
 mod wire;
 
-pub use spec::{KIND, PARAMS, ZooKeeper};
+pub use params::PARAMS;
+pub use spec::{KIND, ZooKeeper};
 
 /// Where clients ask.
 pub const CLIENT_PORT: u16 = 2181;

@@ -6,6 +6,7 @@ use std::process::Command;
 use picklock_model::plan::Settings;
 use picklock_sim::store::{Installed, Member};
 
+use crate::params::TICK_TIME;
 use crate::{CLASS_PATH, CLIENT_PORT, ELECTION_PORT, PEER_PORT};
 
 /// For so many ticks a follower may be silent before it is given up, or a leader.
@@ -60,7 +61,7 @@ pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) 
     let mut configuration = format!(
         "tickTime={}\ninitLimit=10\nsyncLimit={SYNC_LIMIT}\ndataDir=./.\nclientPort={CLIENT_PORT}\n\
          admin.enableServer=false\nautopurge.purgeInterval=0\n",
-        settings.span("tick_time").as_millis()
+        settings.get(TICK_TIME).as_millis()
     );
     if members.len() > 1 {
         for (Member { name, .. }, number) in numbered() {

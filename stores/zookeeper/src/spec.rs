@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
-use picklock_sim::param::{Domain, Param};
+use picklock_sim::param::Param;
 use picklock_sim::store::{Keeps, Member, RealServer, StoreAddress, StoreKind, StoreSpec, Topology};
 
+use crate::params::{PARAMS, TICK_TIME};
 use crate::real::SYNC_LIMIT;
 use crate::{CLIENT_PORT, log, real, wire};
 
@@ -20,15 +21,6 @@ pub struct ZooKeeper {
 
 /// How long members try to reach each other when they vote.
 const VOTE: Duration = Duration::from_secs(5);
-
-/// The parameters of ZooKeeper.
-pub const PARAMS: &[Param] = &[Param {
-    name: "tick_time",
-    domain: Domain::Span { min: Duration::from_millis(100), max: Duration::from_secs(2) },
-    default: "2s",
-    doc: "the tick of ZooKeeper, in whole milliseconds: a session lasts two at least, and one more until it is ended; members \
-          that are silent for five are given up (tickTime)",
-}];
 
 /// ZooKeeper in the list of all kinds.
 pub const KIND: StoreKind = StoreKind {
@@ -71,7 +63,7 @@ impl StoreSpec for ZooKeeper {
     /// Until a silent leader is given up and another one is elected, or until a lone member is up again. A new leader gives all
     /// sessions their full time once more, and ends them a tick later.
     fn recovery_time(&self, _: Topology, settings: &Settings, _: bool) -> Duration {
-        (SYNC_LIMIT + 3) * settings.span("tick_time") + VOTE
+        (SYNC_LIMIT + 3) * settings.get(TICK_TIME) + VOTE
     }
 
     /// Two ticks of the usual length.

@@ -53,7 +53,7 @@ fn a_restarted_client_goes_on_with_its_next_section() {
 fn a_store_that_restarts_keeps_what_it_wrote_to_disk_and_nothing_else() {
     let restarted = |persistence| {
         let mut plan = stage([injection(at(150), Target::host("node-1"), crash(Some(ms(20)), true))]);
-        plan.world.store = Settings::default().with_word("persistence", persistence);
+        plan.world.store = Settings::default().with(picklock_redis::PERSISTENCE, persistence);
         run("single", plan)
     };
     let forgetful = restarted("none");

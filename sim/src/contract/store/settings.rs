@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::spec::OwnAction;
-use crate::contract::param::{Args, Param, Value};
-use picklock_model::plan::{Action, Injection, PlanError, Setting, Settings, WorldSpec};
+use crate::contract::param::{Args, Count, OneSpan, Param, Value, Word};
+use picklock_model::plan::{Action, Declared, Injection, PlanError, Setting, Settings, WorldSpec};
 
 /// The settings with a value for every declared parameter: the one given, or the default.
 #[must_use]
 pub fn complete(params: &'static [Param], given: &Settings, ttl: Duration) -> Settings {
     let mut settings = Settings::default();
     for (param, value) in Args::defaults(params).iter() {
-        let value = given.get(param.name).cloned().or_else(|| setting(value, ttl));
+        let value = given.find(param.name).cloned().or_else(|| setting(value, ttl));
         value.into_iter().for_each(|value| settings.put(param.name, value));
     }
     settings
@@ -25,6 +25,54 @@ pub fn setting(value: Value, ttl: Duration) -> Option<Setting> {
         Value::Counts(count, _) => Some(Setting::Count(count)),
         Value::Word(word) => Some(Setting::Word(word.to_owned())),
         Value::Share(_) => None,
+    }
+}
+
+impl Declared for Param<OneSpan> {
+    type Value<'s> = Duration;
+
+    fn name(self) -> &'static str {
+        self.name
+    }
+
+    fn read(setting: &Setting) -> Option<Duration> {
+        if let Setting::Span(span) = setting { Some(*span) } else { None }
+    }
+
+    fn write(span: Duration) -> Setting {
+        Setting::Span(span)
+    }
+}
+
+impl Declared for Param<Count> {
+    type Value<'s> = u64;
+
+    fn name(self) -> &'static str {
+        self.name
+    }
+
+    fn read(setting: &Setting) -> Option<u64> {
+        if let Setting::Count(count) = setting { Some(*count) } else { None }
+    }
+
+    fn write(count: u64) -> Setting {
+        Setting::Count(count)
+    }
+}
+
+impl Declared for Param<Word> {
+    type Value<'s> = &'s str;
+
+    fn name(self) -> &'static str {
+        self.name
+    }
+
+    fn read(setting: &Setting) -> Option<&str> {
+        if let Setting::Word(word) = setting { Some(word) } else { None }
+    }
+
+    fn write(word: &str) -> Setting {
+        Setting::Word(word.to_owned())
     }
 }
 

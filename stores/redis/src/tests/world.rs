@@ -17,6 +17,7 @@ use picklock_sim::stream::Stream;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::PORT;
+use crate::params::{DOWN_AFTER, PERSISTENCE, REPLICAS};
 use crate::resp::{Reply, request};
 use crate::version::Version;
 use crate::{Redis, sentinel};
@@ -165,9 +166,9 @@ impl World {
                 final_client: false,
                 policy: picklock_model::plan::ClientPolicy::default(),
                 store: Settings::default()
-                    .with_count("replicas", self.replicas.into())
-                    .with_word("persistence", self.persistence)
-                    .with_span("down_after", self.down_after),
+                    .with(REPLICAS, self.replicas.into())
+                    .with(PERSISTENCE, self.persistence)
+                    .with(DOWN_AFTER, self.down_after),
             },
             workload: "test".into(),
             clients: vec![ClientPlan::new("client-1", Vec::new())],

@@ -1,0 +1,24 @@
+//! The parameters of etcd.
+
+use std::time::Duration;
+
+use picklock_sim::param::{OneSpan, Param};
+use picklock_sim::params;
+
+pub(crate) const HEARTBEAT: Param<OneSpan> = Param {
+    name: "heartbeat",
+    domain: OneSpan { min: Duration::from_millis(10), max: Duration::from_secs(10) },
+    default: "100ms",
+    doc: "how often a leader of etcd tells the others that it is there, in whole milliseconds (heartbeat-interval)",
+};
+
+pub(crate) const ELECTION_TIMEOUT: Param<OneSpan> = Param {
+    name: "election_timeout",
+    domain: OneSpan { min: Duration::from_millis(50), max: Duration::from_secs(50) },
+    default: "1s",
+    doc: "a member of etcd that hears nothing of a leader for one to two times this long wants to be elected, in \
+              whole milliseconds, at least five heartbeats (election-timeout)",
+};
+
+/// All of them.
+pub const PARAMS: &[Param] = params![HEARTBEAT, ELECTION_TIMEOUT];

@@ -1,0 +1,43 @@
+//! The parameters of Redis stores.
+
+use std::time::Duration;
+
+use picklock_sim::param::{Count, HOUR, OneSpan, Param, Word};
+use picklock_sim::params;
+
+/// How many replicas a replicated store has.
+pub const REPLICAS: Param<Count> =
+    Param { name: "replicas", domain: Count(1, 8), default: "1", doc: "replicas of each replicated store" };
+
+/// What a store keeps over a restart.
+pub const PERSISTENCE: Param<Word> = Param {
+    name: "persistence",
+    domain: Word(&["none", "rdb", "everysec", "always"]),
+    default: "none",
+    doc: "what a store keeps over a restart: nothing, its last snapshot, all but the last second, or every write",
+};
+
+/// How long a primary is silent until a Sentinel holds it for down.
+pub const DOWN_AFTER: Param<OneSpan> = Param {
+    name: "down_after",
+    domain: OneSpan { min: Duration::from_millis(1), max: HOUR },
+    default: "0.2 x ttl",
+    doc: "a Sentinel holds a primary for down that is silent for this long",
+};
+
+pub(crate) const MIN_REPLICAS: Param<Count> = Param {
+    name: "min_replicas",
+    domain: Count(0, 8),
+    default: "0",
+    doc: "a replicated store takes writes only while so many replicas acknowledge them (min-replicas-to-write)",
+};
+
+pub(crate) const MAX_LAG: Param<OneSpan> = Param {
+    name: "max_lag",
+    domain: OneSpan { min: Duration::from_secs(1), max: HOUR },
+    default: "10s",
+    doc: "how long ago these may have done so last, in whole seconds (min-replicas-max-lag)",
+};
+
+/// All of them.
+pub const PARAMS: &[Param] = params![REPLICAS, PERSISTENCE, DOWN_AFTER, MIN_REPLICAS, MAX_LAG];

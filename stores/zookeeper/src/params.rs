@@ -1,0 +1,17 @@
+//! The parameters of ZooKeeper.
+
+use std::time::Duration;
+
+use picklock_sim::param::{OneSpan, Param};
+use picklock_sim::params;
+
+pub(crate) const TICK_TIME: Param<OneSpan> = Param {
+    name: "tick_time",
+    domain: OneSpan { min: Duration::from_millis(100), max: Duration::from_secs(2) },
+    default: "2s",
+    doc: "the tick of ZooKeeper, in whole milliseconds: a session lasts two at least, and one more until it is ended; members \
+          that are silent for five are given up (tickTime)",
+};
+
+/// All of them.
+pub const PARAMS: &[Param] = params![TICK_TIME];
