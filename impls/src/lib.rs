@@ -1,6 +1,7 @@
 //! The lock designs that picklock tests, and the thin clients that they need.
 //!
-//! A design is a lock algorithm with its servers. Each is one file of [`locks`], written with the redis crate as its users would write it.
+//! A design is a lock algorithm with its servers. Each is one file in the room of its store, written with the redis crate or tokio-postgres as
+//! its users would write it.
 //!
 //! **Entry point:** [`families`] lists the designs with their parameters open; [`design`] finds the one that a text names, with its
 //! parameters fixed:
@@ -13,13 +14,13 @@
 //!
 //! # Where things are
 //!
-//! - [`locks`]: a file for each design: controls (`no_lock`, `oracle`), one Redis (`single`, `watchdog`, `reentrant` ..), several (`redlock` ..),
-//!   replicas (`replicated` ..), PostgreSQL (`row_lock`), and designs without a lock (`optimistic`, `unique_index`).
-//! - What designs share, beside them: `common` (one store), `policy` (what a client relies on, how it retries), `renewal` (the background task),
-//!   `counted` (owners with a count), `raised` (tokens that are written back), `bulk` (many keys in one grant).
+//! - `catalogue`: the list of all designs.
+//! - A room for each kind of store, a file for each design: `control` (`no_lock`, `oracle`), `redis` (one store, replicated or not: `single`,
+//!   `watchdog`, `reentrant` ..), `redlock` (several independent stores), [`postgres`] (`row_lock`), `lockless` (`optimistic`, `unique_index`, `queue`).
+//! - [`client`]: what designs share, whatever their store: `policy` (what a client relies on, how it retries), `renewal` (the background task),
+//!   [`connection`](client::connection) (the redis crate's client over the streams of a host), [`session`](client::session) (tokio-postgres in the
+//!   same way).
 //! - [`mod@bugs`]: a file for each bug of a real library, rebuilt, with its twin without the bug; [`libraries`]: which design a library implements.
-//! - [`connection`]: the redis crate's client over the streams of a host; [`postgres`]: tokio-postgres in the same way; `queue_server`: a queue with
-//!   its one consumer.
 //! - [`own`]: a lock from outside becomes a design.
 //!
 //! To add a design or a bug takes a file and a line in the list beside it.
@@ -80,22 +81,25 @@
 //! ```
 
 pub mod bugs;
-pub mod connection;
+mod catalogue;
+pub mod client;
+mod control;
 pub mod libraries;
-pub mod locks;
+mod lockless;
 pub mod own;
 pub mod postgres;
-mod queue_server;
+mod redis;
+mod redlock;
 
 use picklock_sim::design::{Design, Family, SpellingError, spell};
 
-pub use connection::Connection;
+pub use client::connection::Connection;
 pub use own::{on_redis, on_redis_with};
 
 /// Every design that comes with picklock: the controls first, then from the simplest to the most careful.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
-    locks::ALL
+    catalogue::ALL
 }
 
 /// The locks of real libraries that had a bug: spelled like designs, and not among them.
@@ -107,8 +111,7 @@ pub fn bugs() -> &'static [&'static Family] {
 /// Designs on stores that are not of the suite yet: spelled like all others, and run where they are named.
 #[must_use]
 pub fn outside() -> &'static [&'static Family] {
-    static OUTSIDE: [&Family; 1] = [&locks::row_lock::FAMILY];
-    &OUTSIDE
+    catalogue::OUTSIDE
 }
 
 /// The design that a text spells, of those that come with picklock, of the bugs and of the outside.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_impls::locks::row_lock::FAMILY;
+use picklock_impls::postgres::row_lock::FAMILY;
 use picklock_model::ids::Key;
 use picklock_model::plan::{
     Action, ClientPlan, Injection, Latency, Plan, SectionPlan, Settings, Target, When, WorldSpec,

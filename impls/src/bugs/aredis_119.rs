@@ -19,8 +19,8 @@ use picklock_sim::param::Args;
 use picklock_sim::params;
 
 use super::version::FIXED;
-use crate::locks::common::{OneStore, compare_and_delete, on_stores, set_if_absent, store_of};
-use crate::locks::policy::{BELIEF_HONEST, STORE};
+use crate::client::policy::{BELIEF_HONEST, STORE};
+use crate::redis::common::{OneStore, compare_and_delete, on_stores, set_if_absent, store_of};
 
 /// The lock whose token is everybody's.
 pub(super) static FAMILY: Family = Family {

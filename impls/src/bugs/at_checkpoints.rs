@@ -11,10 +11,10 @@ use picklock_sim::params;
 use redis::RedisResult;
 
 use super::version::FIXED;
-use crate::connection::Connection;
-use crate::locks::common::{extend_if_owner, on_stores};
-use crate::locks::policy::{NODE_TIMEOUT, Policy};
-use crate::locks::redlock::{NODES, Redlock, Rules, Tokens, nodes};
+use crate::client::connection::Connection;
+use crate::client::policy::{NODE_TIMEOUT, Policy};
+use crate::redis::common::{extend_if_owner, on_stores};
+use crate::redlock::algorithm::{NODES, Redlock, Rules, Tokens, nodes};
 
 /// What their users may set.
 pub(super) const PARAMS: &[Param] = params![FIXED, Param { default: "3", ..NODES }, NODE_TIMEOUT];

@@ -1,7 +1,7 @@
 //! Locks of real libraries as they were when they had a bug, one file for each, with the fixed version beside it.
 //!
 //! They are spelled as designs are (`redisson-597`), and the fixed version is `redisson-597{fixed=yes}` where it is not a
-//! design of [`locks`](crate::locks) anyway. They are not designs of the suite: what they are for is that each is found.
+//! design of the [catalogue](crate::families) anyway. They are not designs of the suite: what they are for is that each is found.
 //! Which scenario finds which, and what it violates, stands with the scenarios.
 //!
 //! Left out on purpose: everything of those libraries that the bug does not need, such as their ways to wait. To add one:

@@ -24,9 +24,9 @@ use picklock_sim::params;
 use picklock_sim::task::Task;
 
 use super::version::FIXED;
-use crate::locks::common::on_stores_waiting;
-use crate::locks::policy::{CLOCK, NODE_TIMEOUT, Policy, Reading};
-use crate::locks::redlock::{NODES, Redlock, Rules, Tokens, nodes};
+use crate::client::policy::{CLOCK, NODE_TIMEOUT, Policy, Reading};
+use crate::redis::common::on_stores_waiting;
+use crate::redlock::algorithm::{NODES, Redlock, Rules, Tokens, nodes};
 
 /// The lock that has expired when it is returned.
 pub(super) static FAMILY: Family = Family {

@@ -23,10 +23,10 @@ use picklock_sim::param::{Args, Param};
 use picklock_sim::params;
 
 use super::version::FIXED;
-use crate::connection::Connection;
-use crate::locks::common::{compare_and_delete, connect_if_possible, on_stores, set_if_absent};
-use crate::locks::policy::{NODE_TIMEOUT, Policy};
-use crate::locks::redlock::{NODES, nodes};
+use crate::client::connection::Connection;
+use crate::client::policy::{NODE_TIMEOUT, Policy};
+use crate::redis::common::{compare_and_delete, connect_if_possible, on_stores, set_if_absent};
+use crate::redlock::algorithm::{NODES, nodes};
 
 /// The attempt that never ends.
 pub(super) static FAMILY: Family = Family {

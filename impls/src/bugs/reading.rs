@@ -10,8 +10,8 @@ use std::time::Duration;
 use picklock_model::ids::Key;
 use redis::{RedisResult, Script};
 
-use crate::connection::Connection;
-use crate::locks::common::millis;
+use crate::client::connection::Connection;
+use crate::redis::common::millis;
 
 /// Enters to read: if nobody is there, only readers are, or the writer is this owner.
 pub(super) async fn enter_to_read(

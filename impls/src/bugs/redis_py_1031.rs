@@ -15,10 +15,10 @@ use picklock_sim::params;
 use redis::{cmd, pipe};
 
 use super::version::FIXED;
-use crate::connection::Connection;
-use crate::locks::common::{delete, on_stores, store_of};
-use crate::locks::policy::STORE;
-use crate::locks::single::Single;
+use crate::client::connection::Connection;
+use crate::client::policy::STORE;
+use crate::redis::common::{delete, on_stores, store_of};
+use crate::redis::single::Single;
 
 /// The lock whose watch has no effect.
 pub(super) static FAMILY: Family = Family {

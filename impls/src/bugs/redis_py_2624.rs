@@ -27,7 +27,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::sync::Mutex;
 
 use super::version::FIXED;
-use crate::locks::common::{millis, on_stores};
+use crate::redis::common::{millis, on_stores};
 
 /// The lock that is granted by an old answer.
 pub(super) static FAMILY: Family = Family {

@@ -19,8 +19,8 @@ use picklock_sim::params;
 use redis::cmd;
 
 use super::version::FIXED;
-use crate::locks::common::{OneStore, compare_and_delete, on_stores, store_of};
-use crate::locks::policy::STORE;
+use crate::client::policy::STORE;
+use crate::redis::common::{OneStore, compare_and_delete, on_stores, store_of};
 
 /// The lock that forgets its token too soon.
 pub(super) static FAMILY: Family = Family {

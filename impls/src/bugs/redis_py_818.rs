@@ -18,8 +18,8 @@ use redis::cmd;
 
 use super::redis_py_1031::release_watched;
 use super::version::FIXED;
-use crate::locks::common::{OneStore, extend, on_stores, set_if_absent, store_of};
-use crate::locks::policy::STORE;
+use crate::client::policy::STORE;
+use crate::redis::common::{OneStore, extend, on_stores, set_if_absent, store_of};
 
 /// The lock whose timeout comes second.
 pub(super) static FAMILY: Family = Family {

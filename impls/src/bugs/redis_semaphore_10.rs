@@ -22,8 +22,8 @@ use picklock_sim::params;
 use redis::{RedisResult, Script};
 
 use super::version::FIXED;
-use crate::locks::common::{OneStore, millis, on_stores, store_of};
-use crate::locks::policy::{BELIEF_HONEST, STORE};
+use crate::client::policy::{BELIEF_HONEST, STORE};
+use crate::redis::common::{OneStore, millis, on_stores, store_of};
 
 /// The semaphore with two of a kind.
 pub(super) static FAMILY: Family = Family {

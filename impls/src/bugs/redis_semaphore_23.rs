@@ -21,8 +21,8 @@ use picklock_sim::params;
 use redis::{RedisResult, cmd};
 
 use super::version::FIXED;
-use crate::locks::common::{OneStore, delete, extend, on_stores, store_of};
-use crate::locks::policy::STORE;
+use crate::client::policy::STORE;
+use crate::redis::common::{OneStore, delete, extend, on_stores, store_of};
 
 /// The mutex whose timeout goes when somebody asks.
 pub(super) static FAMILY: Family = Family {

@@ -19,9 +19,9 @@ use picklock_sim::params;
 
 use super::reading::{enter_to_read, enter_to_write, leave_reading, leave_writing, renew};
 use super::version::FIXED;
-use crate::locks::common::{OneStore, on_stores_waiting, store_of};
-use crate::locks::policy::{RENEWAL_ON, STORE};
-use crate::locks::renewal::{Renew, Renewed};
+use crate::client::policy::{RENEWAL_ON, STORE};
+use crate::client::renewal::{Renew, Renewed};
+use crate::redis::common::{OneStore, on_stores_waiting, store_of};
 
 /// The lock whose readers run out.
 pub(super) static FAMILY: Family = Family {

@@ -17,11 +17,11 @@ use picklock_sim::param::Args;
 use picklock_sim::params;
 
 use super::version::FIXED;
-use crate::connection::Connection;
-use crate::locks::common::{connect_if_possible, millis, on_stores};
-use crate::locks::counted::{enter_for, expire, leave, owner};
-use crate::locks::policy::Policy;
-use crate::locks::redlock::{NODES, nodes};
+use crate::client::connection::Connection;
+use crate::client::policy::Policy;
+use crate::redis::common::{connect_if_possible, millis, on_stores};
+use crate::redis::counted::{enter_for, expire, leave, owner};
+use crate::redlock::algorithm::{NODES, nodes};
 
 /// The lock that nobody holds.
 pub(super) static FAMILY: Family = Family {

@@ -19,9 +19,9 @@ use picklock_sim::params;
 
 use super::version::FIXED;
 use super::watching::Watchdog;
-use crate::locks::common::{OneStore, on_stores, store_of};
-use crate::locks::counted::{enter, leave, owner};
-use crate::locks::policy::STORE;
+use crate::client::policy::STORE;
+use crate::redis::common::{OneStore, on_stores, store_of};
+use crate::redis::counted::{enter, leave, owner};
 
 /// The lock that is renewed no more.
 pub(super) static FAMILY: Family = Family {

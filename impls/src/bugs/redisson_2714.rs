@@ -20,9 +20,9 @@ use tokio::sync::oneshot;
 
 use super::version::FIXED;
 use super::watching::Watchdog;
-use crate::locks::common::{OneStore, on_stores, store_of};
-use crate::locks::counted::{enter, leave};
-use crate::locks::policy::STORE;
+use crate::client::policy::STORE;
+use crate::redis::common::{OneStore, on_stores, store_of};
+use crate::redis::counted::{enter, leave};
 
 /// The lock of a caller that is gone.
 pub(super) static FAMILY: Family = Family {

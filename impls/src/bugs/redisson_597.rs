@@ -11,10 +11,10 @@ use picklock_sim::design::Family;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::params;
 
-use crate::locks::common::{OneStore, extend, on_stores_renewed, store_of};
-use crate::locks::counted::{enter, leave, owner};
-use crate::locks::policy::{RENEWAL_ON, STORE};
-use crate::locks::renewal::Renew;
+use crate::client::policy::{RENEWAL_ON, STORE};
+use crate::client::renewal::Renew;
+use crate::redis::common::{OneStore, extend, on_stores_renewed, store_of};
+use crate::redis::counted::{enter, leave, owner};
 
 /// The lock with the unchecked renewal.
 pub(super) static FAMILY: Family = Family {

@@ -18,9 +18,9 @@ use picklock_sim::params;
 
 use super::reading::{enter_to_read, enter_to_write, leave_reading, leave_writing};
 use super::version::FIXED;
-use crate::locks::common::{OneStore, on_stores, store_of};
-use crate::locks::counted::owner;
-use crate::locks::policy::STORE;
+use crate::client::policy::STORE;
+use crate::redis::common::{OneStore, on_stores, store_of};
+use crate::redis::counted::owner;
 
 /// The lock that is deleted by its reader.
 pub(super) static FAMILY: Family = Family {

@@ -14,9 +14,9 @@ use picklock_sim::lock::{Belief, Deadline, Grant, Lock, LockError};
 use picklock_sim::param::Param;
 use picklock_sim::params;
 
-use crate::locks::common::on_stores;
-use crate::locks::policy::{CLOCK, NODE_TIMEOUT};
-use crate::locks::redlock::{NODES, Redlock, Rules, Tokens, nodes};
+use crate::client::policy::{CLOCK, NODE_TIMEOUT};
+use crate::redis::common::on_stores;
+use crate::redlock::algorithm::{NODES, Redlock, Rules, Tokens, nodes};
 
 /// Redlock with the sign turned round.
 pub(super) static FAMILY: Family = Family {

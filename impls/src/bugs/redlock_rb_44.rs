@@ -17,8 +17,8 @@ use redis::{RedisResult, Script};
 
 use super::at_checkpoints::{Extension, PARAMS, design};
 use super::version::FIXED;
-use crate::connection::Connection;
-use crate::locks::common::{extend_if_owner, millis};
+use crate::client::connection::Connection;
+use crate::redis::common::{extend_if_owner, millis};
 
 /// The lock that is extended by a thousand leases.
 pub(super) static FAMILY: Family = Family {

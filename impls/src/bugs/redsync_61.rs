@@ -18,8 +18,8 @@ use redis::RedisResult;
 
 use super::at_checkpoints::{Extension, PARAMS, design};
 use super::version::FIXED;
-use crate::connection::Connection;
-use crate::locks::common::extend_if_owner;
+use crate::client::connection::Connection;
+use crate::redis::common::extend_if_owner;
 
 /// The lock that is always extended.
 pub(super) static FAMILY: Family = Family {

@@ -19,8 +19,8 @@ use picklock_sim::param::Args;
 
 use super::at_checkpoints::{Extension, PARAMS, design};
 use super::version::FIXED;
-use crate::locks::policy::Policy;
-use crate::locks::redlock::Redlock;
+use crate::client::policy::Policy;
+use crate::redlock::algorithm::Redlock;
 
 /// The lock whose extension takes no time.
 pub(super) static FAMILY: Family = Family {

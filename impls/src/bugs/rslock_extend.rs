@@ -20,8 +20,8 @@ use picklock_sim::param::Args;
 
 use super::at_checkpoints::{Extension, PARAMS, design};
 use super::version::FIXED;
-use crate::locks::policy::Policy;
-use crate::locks::redlock::Redlock;
+use crate::client::policy::Policy;
+use crate::redlock::algorithm::Redlock;
 
 /// The lock that is given up by an extension.
 pub(super) static FAMILY: Family = Family {

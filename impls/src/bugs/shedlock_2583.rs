@@ -14,8 +14,8 @@ use picklock_sim::param::Args;
 use picklock_sim::params;
 
 use super::version::FIXED;
-use crate::locks::common::{OneStore, delete, on_stores, set_if_absent, store_of};
-use crate::locks::policy::STORE;
+use crate::client::policy::STORE;
+use crate::redis::common::{OneStore, delete, on_stores, set_if_absent, store_of};
 
 /// The lock that anybody deletes.
 pub(super) static FAMILY: Family = Family {

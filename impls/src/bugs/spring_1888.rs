@@ -19,8 +19,8 @@ use picklock_sim::params;
 use redis::cmd;
 
 use super::version::FIXED;
-use crate::locks::common::{OneStore, delete, on_stores, set_if_absent, store_of};
-use crate::locks::policy::STORE;
+use crate::client::policy::STORE;
+use crate::redis::common::{OneStore, delete, on_stores, set_if_absent, store_of};
 
 /// The lock that a process never lets go of.
 pub(super) static FAMILY: Family = Family {

@@ -18,8 +18,8 @@ use picklock_sim::params;
 use redis::{RedisResult, Script, cmd};
 
 use super::version::FIXED;
-use crate::locks::common::{OneStore, millis, on_stores, store_of};
-use crate::locks::policy::STORE;
+use crate::client::policy::STORE;
+use crate::redis::common::{OneStore, millis, on_stores, store_of};
 
 /// The lock that is looked at and then removed.
 pub(super) static FAMILY: Family = Family {

@@ -2,7 +2,7 @@
 //! differently is when they begin and when they end.
 //!
 //! A renewal that finds its lock gone, or that fails, is the last one: what becomes of the entry in the map is for the caller
-//! to say. [`renewal`](crate::locks::renewal) has the version without these bugs, which goes on after a failure.
+//! to say. [`renewal`](crate::client::renewal) has the version without these bugs, which goes on after a failure.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use picklock_model::ids::Key;
 use picklock_sim::task::Task;
 
-use crate::locks::common::OneStore;
-use crate::locks::counted::extend_if_inside;
+use crate::redis::common::OneStore;
+use crate::redis::counted::extend_if_inside;
 
 /// What a client renews, by key and owner.
 type Entries = BTreeMap<(Key, String), Task>;

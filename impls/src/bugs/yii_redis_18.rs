@@ -19,8 +19,8 @@ use picklock_sim::params;
 use redis::cmd;
 
 use super::version::FIXED;
-use crate::locks::common::{OneStore, delete, on_stores, store_of};
-use crate::locks::policy::STORE;
+use crate::client::policy::STORE;
+use crate::redis::common::{OneStore, delete, on_stores, store_of};
 
 /// The lock that is nobody's.
 pub(super) static FAMILY: Family = Family {

@@ -1,0 +1,7 @@
+//! The client side that designs share: connections over the streams of a host, what a client relies on and how it
+//! retries, renewal.
+
+pub mod connection;
+pub(crate) mod policy;
+pub(crate) mod renewal;
+pub mod session;

@@ -1,0 +1,3 @@
+//! The designs on PostgreSQL.
+
+pub mod row_lock;

@@ -1,0 +1,224 @@
+//! The lock of a database row: SELECT ... FOR UPDATE in the transaction that changes the data.
+//!
+//! *Claim:* one holder, in the order of asking, for as long as its transaction lasts, however long it is paused: there is no
+//! lease that could end. The change and the end of the lock are one commit: a holder that loses its lock, because its
+//! connection or the database dies, loses its change with it. Until it asks to commit it may believe that it still holds.
+//! *Weakness:* others stall for as long as a holder does; that of a machine without power is not noticed for
+//! hours (`tcp_keepalives_idle`, 7200 s). Nor does a waiter notice that the database lost its power, even when that is back:
+//! it sends nothing that could be answered by a reset, and hears nothing until it gives up. Whoever guards with it what is
+//! not in the database (`data=apart`) goes on when the database has long given the lock to somebody else. Whoever forgets
+//! FOR UPDATE (`read=plain`) has no lock: at READ COMMITTED two transactions read the same value, and the second change
+//! undoes the first.
+//! *Source:* L19 in the project's list; PostgreSQL 15 documentation, "Explicit Locking", 13.3.2.
+//!
+//! A session for each lock: connect, see that the row is there, BEGIN, SELECT ... FOR UPDATE; release is COMMIT. With
+//! `lock_timeout=on` the server ends the wait; with `off` the client goes away when it has waited long enough, and the
+//! server, which does not look at the socket of a session that waits, keeps its place in the queue until its turn comes.
+//! With `data=row` a section reads the value with a SELECT of its own, once it holds the row, and changes it with an UPDATE
+//! before the COMMIT; a transaction of which a statement failed is given up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use picklock_model::ids::Key;
+use picklock_sim::data::{Applied, Operation, ResourceError};
+use picklock_sim::design::{Context, Design, Family};
+use picklock_sim::host::Host;
+use picklock_sim::lock::{Client, Grant, Lock, LockError};
+use picklock_sim::param::{Param, Word};
+use picklock_sim::params;
+use picklock_sim::store::Topology;
+use tokio::sync::Mutex;
+use tokio_postgres::types::Type;
+
+use crate::client::session::{self, PostgresError, Session, server_of};
+
+/// The design on one PostgreSQL server.
+pub static FAMILY: Family = Family {
+    name: "row-lock",
+    claim: "SELECT ... FOR UPDATE: one holder for as long as its transaction lasts, and its change commits with it",
+    weakness: "others stall for as long as the holder does",
+    source: "PostgreSQL 15 documentation, 13.3.2 Row-Level Locks",
+    params: params![DATA, LOCK_TIMEOUT, READING],
+    build: |args| {
+        let (in_row, timed) = (args.get(DATA) == "row", args.get(LOCK_TIMEOUT) == "on");
+        let locking = if args.get(READING) == "plain" { "" } else { " FOR UPDATE" };
+        let client =
+            move |context: Context| async move { Ok(Client::lock(RowLock::new(&context, timed, locking)?)) };
+        let design = Design::new("", client)
+            .on_stores(Topology::independent(1), picklock_postgres::Postgres)
+            .persistent()
+            .without_leases();
+        if in_row { design.guarding_own_data() } else { design }
+    },
+};
+
+const DATA: Param<Word> = Param {
+    name: "data",
+    domain: Word(&["row", "apart"]),
+    default: "row",
+    doc: "where the guarded data is: in the locked row, or somewhere else",
+};
+
+const LOCK_TIMEOUT: Param<Word> = Param {
+    name: "lock_timeout",
+    domain: Word(&["on", "off"]),
+    default: "on",
+    doc: "who ends a wait: the server, or the client by going away",
+};
+
+const READING: Param<Word> = Param {
+    name: "read",
+    domain: Word(&["for-update", "plain"]),
+    default: "for-update",
+    doc: "how the row is read: plain locks nothing, which is the mistake to be found",
+};
+
+/// The table of the rows: those of `resource` are registers of the guarded resource.
+const SET_UP: &str =
+    "CREATE TABLE IF NOT EXISTS resource (key text PRIMARY KEY, value bigint NOT NULL DEFAULT 0)";
+const INSERT: &str = "INSERT INTO resource (key) VALUES ($1) ON CONFLICT DO NOTHING";
+const READ: &str = "SELECT value FROM resource WHERE key = $1";
+const UPDATE: &str = "UPDATE resource SET value = $2 WHERE key = $1";
+
+/// A client that locks rows.
+struct RowLock {
+    host: Host,
+    server: String,
+    /// How long an answer may take.
+    timeout: Duration,
+    /// True if the server is told how long to wait.
+    timed: bool,
+    /// What makes a SELECT lock its row.
+    locking: &'static str,
+    /// The rows that are known to be there.
+    known: Mutex<BTreeSet<Key>>,
+    /// The transactions under way.
+    held: Mutex<BTreeMap<Key, Held>>,
+}
+
+/// A transaction that has locked a row.
+struct Held(Session);
+
+impl RowLock {
+    fn new(context: &Context, timed: bool, locking: &'static str) -> Result<RowLock, LockError> {
+        Ok(RowLock {
+            host: context.host.clone(),
+            server: server_of(context)?,
+            timeout: context.ttl / 2,
+            timed,
+            locking,
+            known: Mutex::default(),
+            held: Mutex::default(),
+        })
+    }
+
+    /// Locks a row, waiting for it at most so long.
+    async fn lock(&self, key: &Key, wait: Duration) -> Result<Held, PostgresError> {
+        let session = Session::open(&self.host, &self.server, self.timeout).await?;
+        if !self.known.lock().await.contains(key) {
+            session.run(SET_UP).await?;
+            session.execute(INSERT, &[(&key.as_str(), Type::TEXT)]).await?;
+            self.known.lock().await.insert(key.clone());
+        }
+        // Of 0 ms the server thinks that it is for ever.
+        let ms = wait.as_millis().max(1);
+        let (begin, span) = if self.timed {
+            (format!("BEGIN; SET LOCAL lock_timeout = {ms}"), wait + self.timeout)
+        } else {
+            ("BEGIN".to_owned(), wait)
+        };
+        session.run(&begin).await?;
+        let select = format!("SELECT key FROM resource WHERE key = $1{}", self.locking);
+        session.query(&select, &[(&key.as_str(), Type::TEXT)], span).await?;
+        Ok(Held(session))
+    }
+
+    async fn wait_for(&self, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
+        match self.lock(key, wait).await {
+            Ok(held) => {
+                let owner = self.host.rng().owner_id();
+                self.held.lock().await.insert(key.clone(), held);
+                Ok(Some(Grant::new(key, owner)))
+            }
+            Err(error) if error.is_lock_not_available() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Held {
+    async fn apply(
+        &self,
+        key: &Key,
+        operation: Operation,
+        timeout: Duration,
+    ) -> Result<Applied, ResourceError> {
+        match operation {
+            Operation::Read => {
+                let rows = self.0.query(READ, &[(&key.as_str(), Type::TEXT)], timeout).await;
+                let rows = rows.map_err(|_| ResourceError::Undone)?;
+                let value = rows.first().and_then(|row| row.try_get(0).ok());
+                value.map(Applied::Now).ok_or(ResourceError::Undone)
+            }
+            Operation::Write(value) => {
+                let name = key.as_str();
+                let params: [session::Param<'_>; 2] = [(&name, Type::TEXT), (&value, Type::INT8)];
+                self.0.execute(UPDATE, &params).await.map_err(|_| ResourceError::Undone)?;
+                Ok(Applied::AtRelease(value))
+            }
+            _ => Err(ResourceError::NotSent),
+        }
+    }
+
+    async fn commit(self) -> Result<(), LockError> {
+        if self.0.is_closed() {
+            return Err(LockError::new("the connection was lost before the commit").undone());
+        }
+        self.0.run("COMMIT").await.map_err(|error| {
+            let refused = error.is_answer();
+            let error = LockError::from(error);
+            if refused { error.undone() } else { error }
+        })
+    }
+}
+
+impl Lock for RowLock {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        self.wait_for(key, self.timeout).await
+    }
+
+    /// Waits in the server's queue; asks again only after an error, as a new one at its end.
+    async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
+        let give_up = host.monotonic() + wait;
+        loop {
+            let left = give_up.since(host.monotonic());
+            host.begin_attempt();
+            let outcome = self.wait_for(key, left).await;
+            if outcome.is_ok() {
+                return outcome;
+            }
+            let pause = self.retry();
+            let pause = host.rng().span(pause.min, pause.max);
+            if host.monotonic() + pause >= give_up {
+                return outcome;
+            }
+            host.sleep(pause).await;
+        }
+    }
+
+    /// A transaction of which a statement failed is dropped with its session, which rolls it back.
+    async fn apply(&self, grant: &Grant, operation: Operation) -> Result<Applied, ResourceError> {
+        let held = self.held.lock().await.remove(&grant.key);
+        let held = held.ok_or(ResourceError::Undone)?;
+        let applied = held.apply(&grant.key, operation, self.timeout).await?;
+        self.held.lock().await.insert(grant.key.clone(), held);
+        Ok(applied)
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        let held = self.held.lock().await.remove(&grant.key);
+        let held = held.ok_or_else(|| LockError::new("this client does not hold the row").undone())?;
+        held.commit().await
+    }
+}

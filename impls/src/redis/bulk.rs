@@ -1,0 +1,103 @@
+//! Many locks in one grant: a process that holds a hundred keys takes, renews and releases them with one script each.
+//!
+//! The grant's own key is the first; the others are named after it. All are taken or none. What it is for is its cost: one
+//! timer and one request keep a hundred leases.
+//!
+//! Left out on purpose: releasing or losing some of them. The grant is lost with its own key.
+
+use std::sync::LazyLock;
+
+use picklock_model::ids::Key;
+use picklock_sim::design::Context;
+use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::{Count, Param};
+use redis::{RedisResult, Script};
+
+use super::common::{OneStore, millis};
+use crate::client::policy::Policy;
+use crate::client::renewal::Renew;
+
+/// How many locks a grant stands for.
+pub(crate) const LOCKS: Param<Count> = Param {
+    name: "locks",
+    domain: Count(1, 1_000),
+    default: "1",
+    doc: "how many locks a grant stands for: taken, renewed and released together, with one script each",
+};
+
+/// A client that holds so many locks at once.
+pub(crate) struct Bulk {
+    store: OneStore,
+    locks: u64,
+}
+
+impl Bulk {
+    pub(crate) async fn connect(context: &Context, policy: Policy, locks: u64) -> Result<Bulk, LockError> {
+        Ok(Bulk { store: OneStore::connect(context, policy).await?, locks })
+    }
+
+    /// Runs a script on the grant's keys, with the owner and the lease as its arguments.
+    async fn run(&self, script: &Script, key: &Key, owner: &str) -> RedisResult<bool> {
+        let mut call = script.key(key.as_str());
+        for nth in 2..=self.locks {
+            call.key(format!("{key}:{nth}"));
+        }
+        call.arg(owner).arg(millis(self.store.ttl)).invoke_async(&mut self.store.redis.clone()).await
+    }
+}
+
+impl Lock for Bulk {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        static TAKE: LazyLock<Script> = LazyLock::new(|| {
+            Script::new(
+                "if redis.call('exists', unpack(KEYS)) > 0 then
+                   return 0
+                 end
+                 for _, key in ipairs(KEYS) do
+                   redis.call('set', key, ARGV[1], 'PX', ARGV[2])
+                 end
+                 return 1",
+            )
+        });
+        let owner = self.store.host.rng().owner_id();
+        let began = self.store.begin();
+        let granted = self.run(&TAKE, key, &owner).await?;
+        Ok(granted.then(|| self.store.grant(key, owner, began)))
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        static GIVE_BACK: LazyLock<Script> = LazyLock::new(|| {
+            Script::new(
+                "local own = redis.call('get', KEYS[1]) == ARGV[1]
+                 for _, key in ipairs(KEYS) do
+                   if redis.call('get', key) == ARGV[1] then
+                     redis.call('del', key)
+                   end
+                 end
+                 return own",
+            )
+        });
+        if self.run(&GIVE_BACK, &grant.key, &grant.owner).await? {
+            Ok(())
+        } else {
+            Err(LockError::new("the lease was lost before the release"))
+        }
+    }
+}
+
+impl Renew for Bulk {
+    async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
+        static EXTEND: LazyLock<Script> = LazyLock::new(|| {
+            Script::new(
+                "local own = redis.call('get', KEYS[1]) == ARGV[1]
+                 for _, key in ipairs(KEYS) do
+                   if redis.call('get', key) == ARGV[1] then
+                     redis.call('pexpire', key, ARGV[2])
+                   end
+                 end
+                 return own",
+            )
+        });
+        Ok(self.run(&EXTEND, key, owner).await?)
+    }
+}
