@@ -104,7 +104,7 @@ fn what_a_worker_cannot_mean_is_told_with_what_was_expected() {
         (say(&["granted"]), ["`granted`", "it must print `wants KEY`", "`frees KEY`"]),
         (say(&["holds a token=x"]), ["`holds a token=x`", "[token=N]", ""]),
         (say(&["holds a"]), ["ended while it held `a`", "`frees a`", ""]),
-        (python("raise ValueError(\"no luck\")"), ["exited with 1", "get over", "ValueError: no luck"]),
+        (python("raise ValueError(\"no luck\")"), ["exited with 1", "handle the errors", "ValueError: no luck"]),
         (
             python("import threading\nthreading.Event().wait()"),
             ["is idle with no open connection", "has not exited", "flush"],
