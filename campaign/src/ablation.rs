@@ -49,9 +49,9 @@ fn parts(plan: &Plan) -> Vec<(Part, Plan)> {
             let part = Part::Section { client: client.name.clone(), ordinal: section.ordinal };
             parts.push((part, rest));
         }
-        for (nth, section) in client.rivals.iter().enumerate() {
+        for (nth, section) in client.background.iter().enumerate() {
             let mut rest = plan.clone();
-            rest.clients[at].rivals.remove(nth);
+            rest.clients[at].background.remove(nth);
             let part = Part::Section { client: client.name.clone(), ordinal: section.ordinal };
             parts.push((part, rest));
         }
@@ -64,8 +64,8 @@ fn elsewhere(engine: Engine, design: &Design, run: &Checked, others: &[Design]) 
     let tried = |other: Design| {
         let run = check::check(engine, &other, run.plan.clone()).ok()?;
         let judged = violated.iter().all(|name| run.judges(name));
-        let idle = run.idle.is_some() || !judged;
-        Some(Elsewhere { design: other.name.to_string(), violated: run.violated(), idle })
+        let inconclusive = run.inconclusive.is_some() || !judged;
+        Some(Elsewhere { design: other.name.to_string(), violated: run.violated(), inconclusive })
     };
     let comparable = others.iter().filter_map(|other| standing_alike(design, other, &run.plan));
     comparable.take(DESIGNS).filter_map(tried).collect()

@@ -112,7 +112,7 @@ impl Search<'_> {
             let before = best.clone();
             self.drop_clients(&mut best);
             self.drop_injections(&mut best);
-            self.drop_rivals(&mut best);
+            self.drop_background(&mut best);
             self.drop_sections(&mut best);
             if best == before || self.is_over() {
                 break;
@@ -149,17 +149,17 @@ impl Search<'_> {
     }
 
     /// All rivals at once, then those of each client, then one by one: most violations need none.
-    fn drop_rivals(&mut self, best: &mut Plan) {
+    fn drop_background(&mut self, best: &mut Plan) {
         let mut without = best.clone();
-        without.clients.iter_mut().for_each(|client| client.rivals.clear());
+        without.clients.iter_mut().for_each(|client| client.background.clear());
         self.keep_if_violated(best, without);
         for client in 0..best.clients.len() {
             let mut without = best.clone();
-            without.clients[client].rivals.clear();
+            without.clients[client].background.clear();
             self.keep_if_violated(best, without);
-            for at in (0..best.clients[client].rivals.len()).rev() {
+            for at in (0..best.clients[client].background.len()).rev() {
                 let mut smaller = best.clone();
-                smaller.clients[client].rivals.remove(at);
+                smaller.clients[client].background.remove(at);
                 self.keep_if_violated(best, smaller);
             }
         }
@@ -271,7 +271,7 @@ fn durations<'a>(plan: &'a mut Plan) -> Vec<Span<'a>> {
             found.push(Span::Think(&mut section.think));
             found.push(Span::Other(&mut section.work));
         }
-        for rival in &mut client.rivals {
+        for rival in &mut client.background {
             found.push(Span::Other(&mut rival.think));
             found.push(Span::Other(&mut rival.work));
         }

@@ -96,5 +96,5 @@ pub struct Elsewhere {
     /// What it violates, by name.
     pub violated: Vec<String>,
     /// True if the run proves nothing: no fault made a difference, or what the story violates was not judged.
-    pub idle: bool,
+    pub inconclusive: bool,
 }

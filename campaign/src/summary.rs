@@ -41,7 +41,7 @@ pub struct Cell {
     pub engine: String,
     /// Runs made.
     pub runs: u64,
-    /// Of these, runs without a violation that exercised nothing.
+    /// Of these, inconclusive runs: without a violation, and with nothing put to the test.
     pub unknown: u64,
     /// Why the scenario says nothing of this design, if so; then there are no runs.
     #[serde(skip_serializing_if = "Option::is_none")]

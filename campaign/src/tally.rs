@@ -20,7 +20,7 @@ use crate::summary::{Cell, Expected, Violation};
 pub struct Tally {
     /// Runs made.
     pub runs: u64,
-    /// Of these, runs without a violation that exercised nothing.
+    /// Of these, inconclusive runs: without a violation, and with nothing put to the test.
     pub unknown: u64,
     /// Of these, runs in which a fault decided something.
     pub hit_lock: u64,
@@ -58,7 +58,7 @@ impl Tally {
                 Outcome::Holds | Outcome::Unknown(_) => {}
             }
         }
-        self.unknown += u64::from(!run.is_exercised());
+        self.unknown += u64::from(!run.is_conclusive());
         self.hit_lock += u64::from(run.hit_lock);
         for fault in &run.took_effect {
             *self.took_effect.entry(fault.clone()).or_default() += 1;

@@ -35,7 +35,7 @@ fn workload() -> Workload {
                 let key = section.key.clone();
                 recorder.waiting(section.ordinal, &key);
                 match &context.client {
-                    Client::Direct(_) | Client::Worker(_) => panic!("a row lock is a lock"),
+                    Client::Direct(_) | Client::Autonomous(_) => panic!("a row lock is a lock"),
                     Client::Lock(lock) => match lock.acquire(&context.host, &key, context.wait).await {
                         Ok(Some(grant)) => {
                             recorder.acquired(&grant);

@@ -181,7 +181,7 @@ impl Driver {
     fn deliver(&mut self, event: HostEvent) {
         match event {
             HostEvent::Line(line) => {
-                self.host.record(picklock_sim::host::Origin::default(), What::Told { line: line.clone() });
+                self.host.record(picklock_sim::host::Origin::default(), What::Asked { line: line.clone() });
                 self.group.line(&line);
                 self.asked = true;
             }
@@ -314,6 +314,6 @@ fn access(call: Does) -> Access {
         Does::Print => Access::Prints,
         Does::Wait => Access::Waits,
         Does::Sleep => Access::Sleeps,
-        Does::Look => Access::Clock,
+        Does::ColourOptions => Access::Clock,
     }
 }

@@ -13,7 +13,7 @@ pub enum ProgramError {
     Quotes(String),
     /// A parameter is not known.
     #[error(
-        "a program has no parameter `{name}`{}; it has stores, topology, belief, survives, fenced, renew, worker, looks",
+        "a program has no parameter `{name}`{}; it has stores, topology, belief, survives, fenced, renew, autonomous, clock-points",
         .near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
     )]
     Unknown {
@@ -23,9 +23,7 @@ pub enum ProgramError {
         near: Option<&'static str>,
     },
     /// Nobody asks a worker to renew.
-    #[error(
-        "a worker that does everything by itself is asked for nothing, and for no renewal: leave `renew` out"
-    )]
+    #[error("an autonomous client is asked for nothing, not for a renewal either: leave `renew` out")]
     Renews,
     /// A parameter cannot have this value.
     #[error("`{name}` of a program cannot be `{value}`: it is {must}")]

@@ -24,6 +24,7 @@
 //! No unsafe code and no system call (`picklock_supervisor` has them), no knowledge of a product beyond its name (`picklock_stores` has it).
 
 pub mod answer;
+mod autonomous;
 mod connections;
 mod driver;
 mod ensemble;
@@ -37,7 +38,6 @@ mod shim;
 mod spelling;
 mod watch;
 mod within;
-mod worker;
 mod wrapper;
 
 pub use ensemble::Ensemble;

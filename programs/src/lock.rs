@@ -62,7 +62,7 @@ impl ProgramLock {
                 self.ended(&talk, &line);
             }
             HostDriver::of(&self.host).abort_run(format!(
-                "the program printed `{unasked}` before it was told `{line}`: it must print one line for each that it is told; what an \
+                "the program printed `{unasked}` before it was asked `{line}`: it must print one line for each line that it reads; what an \
                  error says has to stand in one"
             ));
         }

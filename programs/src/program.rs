@@ -12,12 +12,12 @@ use picklock_stores::KINDS;
 use picklock_supervisor::{ClockReads, Instruction, Setup, instructions};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::autonomous::AutonomousProgram;
 use crate::ensemble::Ensemble;
 use crate::error::ProgramError;
 use crate::lock::ProgramLock;
 use crate::network;
 use crate::shim;
-use crate::worker::WorkerProgram;
 
 /// An unmodified program that is asked for a lock.
 ///
@@ -51,9 +51,9 @@ pub struct Program {
     /// Whether the worker asks it to renew, at each third of the lease.
     pub renews: bool,
     /// Whether it does everything by itself, and only says when it holds the lock.
-    pub worker: bool,
+    pub autonomous: bool,
     /// Whether each of its looks at the clock, and each send, is a point of its own at which a fault can hit. Slower.
-    pub told: bool,
+    pub clock_points: bool,
 }
 
 impl Program {
@@ -69,8 +69,8 @@ impl Program {
             survives: Conditions::NONE,
             fenced: false,
             renews: false,
-            worker: false,
-            told: false,
+            autonomous: false,
+            clock_points: false,
         }
     }
 
@@ -118,15 +118,15 @@ impl Program {
 
     /// The same, which does everything by itself and only says when it holds the lock.
     #[must_use]
-    pub fn by_itself(mut self) -> Program {
-        self.worker = true;
+    pub fn autonomous(mut self) -> Program {
+        self.autonomous = true;
         self
     }
 
     /// The same, with a point at each look at the clock and each send.
     #[must_use]
-    pub fn told(mut self) -> Program {
-        self.told = true;
+    pub fn clock_points(mut self) -> Program {
+        self.clock_points = true;
         self
     }
 
@@ -142,18 +142,18 @@ impl Program {
         if let Some(program) = shim::behind(first) {
             *first = program.display().to_string();
         }
-        if self.worker && self.renews {
+        if self.autonomous && self.renews {
             return Err(ProgramError::Renews);
         }
         let (topology, store) = self.stores();
         let (program, parts, spec) = (self.clone(), parts(&words), Arc::clone(&store.spec));
         let client = move |context: Context| {
             let setup = program.setup(&words, &context, spec.environment(&context.stores));
-            let (worker, fenced) = (program.worker, program.fenced);
+            let (autonomous, fenced) = (program.autonomous, program.fenced);
             let checkpoint = program.renews.then_some(context.ttl / 3);
             async move {
-                Ok(match worker {
-                    true => Client::worker(WorkerProgram { host: context.host, setup, fenced }),
+                Ok(match autonomous {
+                    true => Client::autonomous(AutonomousProgram { host: context.host, setup, fenced }),
                     false => Client::lock(ProgramLock::start(&context, &setup, checkpoint, fenced)),
                 })
             }
@@ -162,7 +162,7 @@ impl Program {
         let mut design = design.believing(self.belief).made_of(parts);
         design.claim = format!("an unmodified program: {}", self.command).into();
         design.fenced = self.fenced;
-        design.by_itself = self.worker;
+        design.autonomous = self.autonomous;
         design.survives = self.survives;
         Ok(design)
     }
@@ -195,7 +195,7 @@ impl Program {
 
     fn setup(&self, words: &[String], context: &Context, environment: Vec<(&'static str, String)>) -> Setup {
         let mut setup = network::setup(words, &context.host);
-        setup.clock_reads = if self.told { ClockReads::Notified } else { ClockReads::Page };
+        setup.clock_reads = if self.clock_points { ClockReads::Notified } else { ClockReads::Page };
         let ttl = (nanos(context.ttl) / 1_000_000).to_string();
         let mut env =
             vec![("PICKLOCK_TTL_MS", ttl), ("PYTHONHASHSEED", "0".into()), ("PYTHONUNBUFFERED", "1".into())];

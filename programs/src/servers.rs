@@ -69,7 +69,7 @@ pub(crate) fn real(spec: Arc<dyn StoreSpec>) -> Store {
 }
 
 /// What a member of a run left behind.
-struct Kept {
+struct KeptFiles {
     directory: TempDir,
     syncs: Syncs,
 }
@@ -85,7 +85,7 @@ struct Files {
 
 thread_local! {
     /// The directories of the members of the run that this thread makes, by host: those of one run last until the next begins.
-    static KEPT: RefCell<BTreeMap<String, Kept>> = const { RefCell::new(BTreeMap::new()) };
+    static KEPT: RefCell<BTreeMap<String, KeptFiles>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// On a host's disk: a server ran here before.
@@ -105,8 +105,11 @@ fn kept(host: &Host) -> Files {
     disk.write(RAN, b"yes");
     disk.sync(RAN);
     disk.write(POWERED, b"yes");
-    let known =
-        |kept: &Kept| Files { path: kept.directory.path().to_owned(), syncs: kept.syncs.clone(), lost_power };
+    let known = |kept: &KeptFiles| Files {
+        path: kept.directory.path().to_owned(),
+        syncs: kept.syncs.clone(),
+        lost_power,
+    };
     if again && let Some(files) = KEPT.with_borrow(|kept| kept.get(&name).map(known)) {
         return files;
     }
@@ -117,7 +120,7 @@ fn kept(host: &Host) -> Files {
         Err(error) => HostDriver::of(host)
             .abort_run(format!("failed to make a directory for the server of {name}: {error}")),
     };
-    let kept = Kept { directory, syncs: Syncs::default() };
+    let kept = KeptFiles { directory, syncs: Syncs::default() };
     let files = known(&kept);
     KEPT.with_borrow_mut(|all| all.insert(name, kept));
     files

@@ -14,7 +14,8 @@ use crate::program::Program;
 /// The most stores that a program is given.
 const STORES_MAX: u32 = 16;
 
-const PARAMS: [&str; 8] = ["stores", "topology", "belief", "survives", "fenced", "renew", "worker", "looks"];
+const PARAMS: [&str; 8] =
+    ["stores", "topology", "belief", "survives", "fenced", "renew", "autonomous", "clock-points"];
 
 impl Program {
     /// Whether a text spells a program.
@@ -78,9 +79,11 @@ impl Program {
             }
             "fenced" => self.fenced = yes("fenced")?,
             "renew" => self.renews = yes("renew")?,
-            "worker" => self.worker = yes("worker")?,
+            // `worker` and `looks` are former names.
+            "autonomous" | "worker" => self.autonomous = yes("autonomous")?,
+            "clock-points" => self.clock_points = yes("clock-points")?,
             "looks" => {
-                self.told = match value {
+                self.clock_points = match value {
                     "page" => false,
                     "told" => true,
                     _ => return Err(wrong("looks", "`page` or `told`")),
@@ -117,8 +120,8 @@ impl fmt::Display for Program {
         for (set, word) in [
             (self.fenced, "fenced=yes"),
             (self.renews, "renew=yes"),
-            (self.worker, "worker=yes"),
-            (self.told, "looks=told"),
+            (self.autonomous, "autonomous=yes"),
+            (self.clock_points, "clock-points=yes"),
         ] {
             params.extend(set.then(|| word.to_owned()));
         }
@@ -159,8 +162,8 @@ mod tests {
             "program{stores=3,belief=honest,fenced=yes}:./lock --fast",
             "program{topology=etcd:3,fenced=yes}:python3 lock.py",
             "program{topology=zookeeper:1}:python3 lock.py",
-            "program{topology=sentinel,renew=yes,looks=told}:python3 'my lock.py' {a,b}",
-            "program{belief=honest,worker=yes}:./worker",
+            "program{topology=sentinel,renew=yes,clock-points=yes}:python3 'my lock.py' {a,b}",
+            "program{belief=honest,autonomous=yes}:./worker",
             "program{stores=3,survives=minority-down+holder-dead}:./worker",
         ] {
             let program: Program = text.parse().unwrap();
@@ -182,6 +185,6 @@ mod tests {
         assert!(error("program{stores=0}:x").contains("from 1 to 16"));
         assert!(error("program{topology=ring}:x").contains("`redlock:N`"));
         assert!(error("program{topology=etcd:0}:x").contains("N from 1 to 7"));
-        assert!(error("program{renew=yes,worker=yes}:x").contains("leave `renew` out"));
+        assert!(error("program{renew=yes,autonomous=yes}:x").contains("leave `renew` out"));
     }
 }

@@ -87,11 +87,11 @@ impl Watch {
     pub(crate) fn hear(&mut self, line: &str) -> Result<bool, String> {
         let (report, key) = read(line).ok_or_else(|| {
             format!(
-                "the worker printed `{line}`; it must print {EXPECTED}, and anything else on standard error (a JVM does with \
+                "the program printed `{line}`; it must print {EXPECTED}, and anything else on standard error (a JVM does with \
                  -Xlog:disable -Xlog:all=warning:stderr)"
             )
         })?;
-        let wrong = |why: String| Err(format!("the worker printed `{line}` {why}"));
+        let wrong = |why: String| Err(format!("the program printed `{line}` {why}"));
         match (report, &self.stand) {
             (Report::Wants | Report::Holds(_), Stand::Free(_)) if self.rounds_are_over() => {
                 self.over();
@@ -135,10 +135,10 @@ impl Watch {
     pub(crate) fn ended(&mut self) -> Result<(), String> {
         match &self.stand {
             Stand::Holds(key) => {
-                Err(format!("the worker ended while it held `{key}`: it must print `frees {key}` before"))
+                Err(format!("the program ended while it held `{key}`: it must print `frees {key}` before"))
             }
             Stand::Wants(key) => {
-                self.recorder.not_acquired(key, "the worker ended");
+                self.recorder.not_acquired(key, "the program ended");
                 Ok(())
             }
             Stand::Free(_) => {
@@ -191,7 +191,7 @@ impl Watch {
     }
 
     fn gives_up(&mut self, key: &Key) {
-        self.recorder.not_acquired(key, "the worker gave up");
+        self.recorder.not_acquired(key, "the program gave up");
         self.recorder.idle(self.section);
         self.stand = Stand::Free(None);
     }

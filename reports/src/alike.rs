@@ -68,7 +68,7 @@ pub fn compare(one: &Checked, other: &Checked) -> Alike {
 
 /// Where two runs part, in words; `names` are those of their servers.
 #[must_use]
-pub fn tell(title: &str, alike: &Alike, names: [&str; 2], style: &Style) -> String {
+pub fn render(title: &str, alike: &Alike, names: [&str; 2], style: &Style) -> String {
     let Alike::Until { client, one, other } = alike else { return String::new() };
     let mut text = format!("{}\n", style.paint(Ink::Head, title));
     let both = [one, other].into_iter().zip(names);

@@ -7,7 +7,7 @@
 //! - [`formats::brief::page`] shows them on one screen.
 //! - [`kept::Kept`] is the little that is to be known of a run in a store, [`html::index`] the page over all of them.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
-//! - [`run::ALL`] write one run down for other programs; [`story::timeline::tell`] tells one run as a story, [`html::run`] as a page,
+//! - [`run::ALL`] write one run down for other programs; [`story::timeline::render`] tells one run as a story, [`html::run`] as a page,
 //!   [`diagram::file`] as a drawing, [`run::json::run_json`] gives it as data.
 //!
 //! ```
@@ -26,14 +26,14 @@
 pub mod alike;
 pub mod compare;
 pub mod diagram;
-pub mod examined;
 pub mod explored;
 mod format;
 pub mod formats;
 pub mod html;
 pub mod judged;
-pub mod kept;
+pub mod manifest;
 mod matrix;
+pub mod nondeterminism;
 pub mod page;
 pub mod run;
 pub mod story;

@@ -136,7 +136,7 @@ pub mod run;
 mod world;
 
 pub use base::{own_thread, waiter};
-pub use contract::{data, design, family, lock, param, recorder, span, store, worker};
+pub use contract::{autonomous, data, design, family, lock, param, recorder, span, store};
 pub use controls::{oracle, resource};
 pub use host::{disk, driver, sleep, stream, task};
 pub use run::live;

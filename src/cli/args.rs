@@ -17,7 +17,7 @@ pub(super) const IN_PARTS: &str = "A campaign in parts";
 
 /// How things are printed.
 #[derive(Args, Clone, Copy)]
-pub(crate) struct Look {
+pub(crate) struct ColourOptions {
     /// Colours: auto means on a terminal, unless NO_COLOR is set
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", help_heading = REPORT)]
     pub(crate) color: Colour,

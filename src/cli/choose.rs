@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use picklock_model::text::nearest;
 use picklock_programs::{Program, servers};
-use picklock_scenarios::scenario::{Scenario, decides_by_itself, set_each};
+use picklock_scenarios::scenario::{Scenario, is_up_to_the_client, set_each};
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::param::Value;
@@ -203,9 +203,9 @@ pub(crate) fn scaled(scenarios: &[Scenario], unset: &[Scenario], settings: &[Str
 }
 
 /// Refuses what is set of sections where a worker does everything by itself.
-pub(crate) fn fit_workers(designs: &[Design], settings: &[String]) -> Result<(), Failure> {
-    let Some(worker) = designs.iter().find(|design| design.by_itself) else { return Ok(()) };
-    match settings.iter().find(|setting| decides_by_itself(setting)) {
+pub(crate) fn fit_autonomous(designs: &[Design], settings: &[String]) -> Result<(), Failure> {
+    let Some(worker) = designs.iter().find(|design| design.autonomous) else { return Ok(()) };
+    match settings.iter().find(|setting| is_up_to_the_client(setting)) {
         None => Ok(()),
         Some(setting) => Err(Failure::Input(format!(
             "`{setting}` says nothing to `{}`: a worker that does everything by itself decides that too; leave it out, or give it to the \

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use picklock_campaign::campaign::{Campaign, Reported};
 use picklock_reports::compare::{Baseline, Comparison, Since, screen};
-use picklock_reports::kept::Results;
+use picklock_reports::manifest::Results;
 use picklock_reports::{COMPARISONS, Format};
 
 use super::args::REPORT;
 use super::exit::{Exit, Failure};
 use super::pairing::Pairing;
+use super::results_dir::{Asked, Kind, Run};
 use super::run;
 use super::selection::Selection;
-use super::store::{Asked, Kind, Run};
 
 #[derive(Args)]
 #[command(after_help = "\

@@ -9,19 +9,19 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 use picklock_campaign::check;
-use picklock_campaign::doctor::{self, Examined};
+use picklock_campaign::determinism::{self, DeterminismCheck};
 use picklock_model::seed::Seed;
 use picklock_programs::{Instruction, Program};
-use picklock_reports::examined;
+use picklock_reports::nondeterminism;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use serde_json::Value;
 
-use super::args::{Look, seeds};
+use super::args::{ColourOptions, seeds};
 use super::exit::{Exit, Failure};
 use super::programs::Programs;
-use super::{choose, machine, progress, screen};
+use super::{choose, environment, progress, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -51,14 +51,14 @@ pub(crate) struct DoctorArgs {
     /// How many seeds from 0 on, or a half-open range A..B
     #[arg(long, value_name = "N|A..B", default_value = "2", value_parser = seeds)]
     seeds: Range<u64>,
-    /// Look at what this machine offers for programs in virtual time instead
+    /// ColourOptions at what this machine offers for programs in virtual time instead
     #[arg(long = "programs")]
     machine: bool,
     /// Print the digest of each run and nothing else
     #[arg(long, hide = true)]
     digests: bool,
     #[command(flatten)]
-    look: Look,
+    colours: ColourOptions,
 }
 
 /// One run to look at.
@@ -71,11 +71,11 @@ struct Case<'a> {
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     if args.machine {
-        return machine::examine();
+        return environment::check();
     }
     let designs = args.programs.and(&args.design)?;
     let scenarios = choose::scenarios(&args.scenario, args.suite.as_deref(), &args.set)?;
-    choose::fit_workers(&designs, &args.set)?;
+    choose::fit_autonomous(&designs, &args.set)?;
     let cases = cases(&designs, &scenarios, &args.seeds);
     if args.digests {
         let lines = cases.iter().map(digest).collect::<Result<String, Failure>>()?;
@@ -99,7 +99,12 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         if differs {
             differing += 1;
             let title = format!("{} under {}, seed {}", case.name, case.scenario.name(), case.seed);
-            page.push_str(&examined::text(&title, &found.0, there.as_deref(), &screen::style(args.look)));
+            page.push_str(&nondeterminism::text(
+                &title,
+                &found.0,
+                there.as_deref(),
+                &screen::style(args.colours),
+            ));
             page.push_str(&unseen(case));
         }
         examined += 1;
@@ -129,7 +134,7 @@ fn unseen(case: &Case<'_>) -> String {
         return String::new();
     }
     let mut text =
-        "the code that it loads has instructions which show it the machine, and which cannot be answered:\n"
+        "the code that it loads has instructions which show it the environment, and which cannot be answered:\n"
             .to_owned();
     for (name, files) in files {
         let _ = writeln!(text, "  {name} in {}", files.join(", "));
@@ -175,9 +180,9 @@ fn cases<'a>(designs: &'a [Design], scenarios: &'a [Scenario], seeds: &Range<u64
 }
 
 /// What is found of a run, and its digest.
-fn examine(case: &Case<'_>) -> Result<(Examined, String), Failure> {
+fn examine(case: &Case<'_>) -> Result<(DeterminismCheck, String), Failure> {
     let plan = check::draw(&case.design, case.scenario, Seed(case.seed)).map_err(Failure::from)?;
-    let found = doctor::examine(Engine::Event, &case.design, &plan).map_err(Failure::from)?;
+    let found = determinism::check(Engine::Event, &case.design, &plan).map_err(Failure::from)?;
     let digest = found.digest.to_string();
     Ok((found, digest))
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use picklock_campaign::campaign::{CampaignError, PartError};
 use picklock_campaign::check::CheckError;
-use picklock_campaign::tell::TellError;
+use picklock_campaign::counterexamples::CounterexampleError;
 
 /// The exit codes. Of several that apply, the first in this order is given: 101, 2, 130, 1, 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     Violation,
     /// 2: wrong usage or bad input.
     Usage,
-    /// 3: nothing was exercised.
+    /// 3: no run was conclusive.
     Idle,
     /// 101: the code under test or picklock itself failed.
     Internal,
@@ -85,16 +85,15 @@ impl From<CampaignError> for Failure {
         match &error {
             // What was to be tested does not do its part.
             CampaignError::Check { source: CheckError::Panicked(panicked), .. }
-            | CampaignError::Tell(TellError::Check { source: CheckError::Panicked(panicked), .. })
-                if panicked.unfit =>
-            {
-                Failure::input(error)
-            }
+            | CampaignError::Counterexample(CounterexampleError::Check {
+                source: CheckError::Panicked(panicked),
+                ..
+            }) if panicked.unfit => Failure::input(error),
             // A directory that cannot be written to is the caller's to mend.
-            CampaignError::Tell(TellError::Write { .. }) => Failure::input(error),
-            CampaignError::Check { .. } | CampaignError::NotTheSame { .. } | CampaignError::Tell(_) => {
-                Failure::internal(error)
-            }
+            CampaignError::Counterexample(CounterexampleError::Write { .. }) => Failure::input(error),
+            CampaignError::Check { .. }
+            | CampaignError::NotTheSame { .. }
+            | CampaignError::Counterexample(_) => Failure::internal(error),
         }
     }
 }
@@ -130,8 +129,8 @@ mod tests {
             let (design, scenario) = names();
             assert_eq!(code(CampaignError::Check { design, scenario, source: source(unfit) }), exit);
             let (design, scenario) = names();
-            let told = TellError::Check { design, scenario, source: source(unfit) };
-            assert_eq!(code(CampaignError::Tell(told)), exit);
+            let told = CounterexampleError::Check { design, scenario, source: source(unfit) };
+            assert_eq!(code(CampaignError::Counterexample(told)), exit);
         }
     }
 }

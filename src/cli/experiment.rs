@@ -8,7 +8,7 @@ use picklock::experiments::{self, Experiment, Outcome, page};
 use picklock_campaign::files::write_whole;
 use picklock_model::text::nearest;
 
-use super::args::Look;
+use super::args::ColourOptions;
 use super::exit::{Exit, Failure};
 use super::{format, progress, screen};
 
@@ -37,7 +37,7 @@ pub(crate) struct ExperimentArgs {
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZero<usize>>,
     #[command(flatten)]
-    pub(crate) look: Look,
+    pub(crate) colours: ColourOptions,
 }
 
 const FORMATS: [&str; 3] = ["text", "markdown", "json"];
@@ -72,7 +72,7 @@ fn written(args: &ExperimentArgs, outcomes: &[Outcome]) -> String {
         "markdown" => page::markdown(outcomes),
         "json" => format!("{:#}\n", page::json(outcomes)),
         _ => {
-            let width = screen::style(args.look).width;
+            let width = screen::style(args.colours).width;
             let pages: Vec<String> = outcomes.iter().map(|outcome| page::text(outcome, width)).collect();
             pages.join("\n")
         }

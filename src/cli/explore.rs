@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use picklock_campaign::campaign::quoted;
 use picklock_campaign::explore::{self, Explored, Request};
-use picklock_campaign::{ablation, tell};
+use picklock_campaign::{ablation, counterexamples};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
 use picklock_reports::explored::{self, Explorations};
@@ -19,7 +19,7 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
 
-use super::args::{Look, seeds, time};
+use super::args::{ColourOptions, seeds, time};
 use super::exit::{Exit, Failure};
 use super::programs::Programs;
 use super::{choose, format, progress, screen};
@@ -83,7 +83,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long)]
     verbose: bool,
     #[command(flatten)]
-    look: Look,
+    colours: ColourOptions,
 }
 
 /// What lets client-1 hold while the others ask, unless it is set otherwise: alone at first, and for most of its lease.
@@ -96,12 +96,12 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     })?;
     let scenario = scenario(args)?;
     let designs = args.programs.explored_and(&args.design)?;
-    choose::fit_workers(&designs, &args.set)?;
+    choose::fit_autonomous(&designs, &args.set)?;
     if !args.place.is_empty() {
         let [design] = designs.as_slice() else {
             return Err(Failure::Input("--place goes with one design".to_owned()));
         };
-        return tell_one(args, design, &scenario);
+        return show_one(args, design, &scenario);
     }
     let stop = progress::stop_on_interrupt()?;
     let mut pages = Vec::new();
@@ -119,7 +119,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
         pages.push(explored?);
     }
     let explorations = Explorations { pages, args: replay_args(args), verbose: args.verbose };
-    screen::print(&(format.render)(&explorations, &screen::style(args.look)).map_err(Failure::internal)?)?;
+    screen::print(&(format.render)(&explorations, &screen::style(args.colours)).map_err(Failure::internal)?)?;
     let breaks = |page: &Explored| {
         page.violating() > 0 || page.pairs.as_ref().is_some_and(|pairs| pairs.violating > 0)
     };
@@ -193,7 +193,7 @@ fn hit(name: &str) -> Result<&'static AtSite, Failure> {
 }
 
 /// Tells the run with the hits that were named.
-fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<Exit, Failure> {
+fn show_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<Exit, Failure> {
     let mut places = Vec::new();
     for place in &args.place {
         let (name, number) = place.split_once(':').unwrap_or((place, ""));
@@ -226,11 +226,11 @@ fn tell_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
     }
     args.place.iter().for_each(|place| line.push_str(&format!(" --place {place}")));
     let violated = run.violated();
-    let mut story = tell::story(&design, scenario.name(), &run, line);
+    let mut story = counterexamples::story(&design, scenario.name(), &run, line);
     if !violated.is_empty() {
         story.ablation = Some(ablation::of(Engine::Event, &design, &run, &choose::defaults()));
     }
-    let mut text = timeline::tell(&story, &screen::style(args.look), timeline::Detail::Relevant);
+    let mut text = timeline::render(&story, &screen::style(args.colours), timeline::Detail::Relevant);
     let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
     text.push_str(&format!("violations: {violations}\ndigest: {}\n", run.trace.digest));
     screen::print(&text)?;

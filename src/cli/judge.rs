@@ -9,7 +9,7 @@ use clap::Args;
 use picklock_judge::recorded;
 use picklock_reports::judged;
 
-use super::args::{Look, time};
+use super::args::{ColourOptions, time};
 use super::exit::{Exit, Failure};
 use super::{format, screen};
 
@@ -34,7 +34,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long, default_value = "text")]
     format: String,
     #[command(flatten)]
-    look: Look,
+    colours: ColourOptions,
 }
 
 pub(crate) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
@@ -52,7 +52,7 @@ pub(crate) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
     };
     let recording = recorded::read(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
     let judgement = recorded::judge(recording, args.uncertainty).map_err(wrong)?;
-    screen::print(&(format.render)(&judgement, &screen::style(args.look)).map_err(Failure::internal)?)?;
+    screen::print(&(format.render)(&judgement, &screen::style(args.colours)).map_err(Failure::internal)?)?;
     Ok(if judgement.is_violated() {
         Exit::Violation
     } else if judgement.is_clean() {

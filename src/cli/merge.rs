@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser};
 
-use super::args::{Look, REPORT};
+use super::args::{ColourOptions, REPORT};
 use super::exit::{Exit, Failure};
 use super::run::{RunArgs, Source};
-use super::{invocation, run, store};
+use super::{invocation, results_dir, run};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -39,7 +39,7 @@ pub(crate) struct MergeArgs {
     #[arg(long, help_heading = REPORT)]
     pub(crate) verbose: bool,
     #[command(flatten)]
-    pub(crate) look: Look,
+    pub(crate) colours: ColourOptions,
 }
 
 /// The arguments of a shard after `run`, as its journal has them.
@@ -52,7 +52,7 @@ struct Journalled {
 pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     let mut parts = Vec::new();
     for named in &args.shards {
-        parts.extend(store::parts(named, args.partial)?);
+        parts.extend(results_dir::parts(named, args.partial)?);
     }
     let asked = parts.first().map(|part| part.args().to_vec()).unwrap_or_default();
     let command = invocation::command(&asked);
@@ -71,7 +71,7 @@ fn parsed(asked: &[String], args: &MergeArgs) -> Result<RunArgs, Failure> {
             run.selection.out.clone_from(&args.out);
             run.selection.format.clone_from(&args.format);
             run.selection.jobs = args.jobs;
-            run.selection.look = args.look;
+            run.selection.colours = args.colours;
             Ok(run)
         }
         Err(error) => Err(Failure::Input(format!(

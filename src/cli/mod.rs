@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod conformance;
 mod doctor;
+mod environment;
 mod exit;
 mod experiment;
 mod explore;
@@ -14,18 +15,17 @@ mod format;
 mod invocation;
 mod judge;
 mod list;
-mod machine;
 mod merge;
 mod pairing;
 mod programs;
 mod progress;
 mod replay;
+mod results_dir;
 mod run;
 mod screen;
 mod selection;
 mod serve;
 mod shards;
-mod store;
 
 use std::process::ExitCode;
 
@@ -70,8 +70,8 @@ Examples:
   picklock list designs single                          one thing, whole
   picklock serve --topology sentinel --port 7001        the simulated servers, for your own client
 
-Exit codes: 0 as expected, 1 violation or an expected one not found, 2 usage or bad input, 3 nothing was
-exercised, 101 internal fault, 130 interrupted; the first of 101, 2, 130, 1, 3 that applies.";
+Exit codes: 0 as expected, 1 violation or an expected one not found, 2 usage or bad input, 3 inconclusive:
+no fault took effect in any run, 101 internal fault, 130 interrupted; the first of 101, 2, 130, 1, 3 that applies.";
 
 #[derive(Subcommand)]
 enum Command {

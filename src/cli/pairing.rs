@@ -45,7 +45,7 @@ impl Observer for Pairing<'_> {
         self.next.judged(judged);
         let made = Made {
             design: judged.design.to_owned(),
-            exercised: judged.run.is_exercised(),
+            conclusive: judged.run.is_conclusive(),
             violated: judged.run.violations().map(|(invariant, _)| invariant.name).collect(),
         };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,12 +63,12 @@ impl Observer for Pairing<'_> {
         self.next.failed(failed);
     }
 
-    fn telling(&self, violations: u64) {
-        self.next.telling(violations);
+    fn reporting(&self, violations: u64) {
+        self.next.reporting(violations);
     }
 
-    fn told(&self) {
-        self.next.told();
+    fn reported(&self) {
+        self.next.reported();
     }
 
     fn ran_out(&self, left: &RanOut) {

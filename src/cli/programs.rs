@@ -23,28 +23,30 @@ pub(crate) struct Programs {
     stores: Option<u32>,
     #[arg(long, value_name = "TOPOLOGY", help = topologies())]
     topology: Option<String>,
-    /// What the worker makes of `until_ms`: naive (nothing), honest (it stops in time) or trusting
+    /// When a client considers its grant over: naive = when it releases, trusting = at the reported deadline, honest = at a
+    /// deadline counted from before the request
     #[arg(long, value_name = "BELIEF")]
     belief: Option<String>,
     /// What the programs claim to survive, so that somebody still gets the lock: some of minority-down, primary-down, holder-paused,
     /// holder-dead, waiter-paused and client-cut, with a comma between them; nothing if not given
     #[arg(long, value_name = "CONDITIONS", requires = "program")]
     survives: Option<String>,
-    /// The programs' grants carry a `token`, and the worker sends it along
+    /// The grants of the programs carry a `token`, and the client sends it with each write
     #[arg(long)]
     fenced: bool,
-    /// The worker asks the programs to renew, at each third of the lease
+    /// Ask the programs to renew, at each third of the lease
     #[arg(long)]
     renew: bool,
-    /// The programs do everything by themselves, and print `holds KEY` and `frees KEY`
-    #[arg(long, conflicts_with = "renew")]
-    worker: bool,
+    /// The programs are autonomous clients: they take the lock, work and release it by themselves, and print `holds KEY` and
+    /// `frees KEY`
+    #[arg(long, alias = "worker", conflicts_with = "renew")]
+    autonomous: bool,
     /// The servers: simulated, or the real ones in virtual time (redis-server must be installed)
     #[arg(long, value_name = "simulated|real", default_value = "simulated", value_parser = ["simulated", "real"])]
     servers: String,
-    /// Let faults hit each look at the clock and each send, too; slower, and what `explore` does anyway
-    #[arg(long)]
-    looks: bool,
+    /// Also inject faults at every clock read and send (slower; always on in `explore`)
+    #[arg(long, alias = "looks")]
+    clock_points: bool,
 }
 
 /// The help of `--topology`.
@@ -60,7 +62,7 @@ fn topologies() -> String {
 impl Programs {
     /// The designs that are named and those of the programs; all that come with picklock if there is neither.
     pub(crate) fn and(&self, named: &[String]) -> Result<Vec<Design>, Failure> {
-        self.designs(named, self.looks)
+        self.designs(named, self.clock_points)
     }
 
     /// The same, where each place counts.
@@ -68,8 +70,8 @@ impl Programs {
         self.designs(named, true)
     }
 
-    fn designs(&self, named: &[String], told: bool) -> Result<Vec<Design>, Failure> {
-        let designs = self.simulated(named, told)?;
+    fn designs(&self, named: &[String], clock_points: bool) -> Result<Vec<Design>, Failure> {
+        let designs = self.simulated(named, clock_points)?;
         if self.servers != "real" {
             return Ok(designs);
         }
@@ -79,14 +81,14 @@ impl Programs {
         real.collect()
     }
 
-    fn simulated(&self, named: &[String], told: bool) -> Result<Vec<Design>, Failure> {
+    fn simulated(&self, named: &[String], clock_points: bool) -> Result<Vec<Design>, Failure> {
         if self.program.is_empty() {
             self.refuse_alone()?;
             return choose::designs(named);
         }
         let mut designs = if named.is_empty() { Vec::new() } else { choose::designs(named)? };
         for command in &self.program {
-            let design = self.one(command, told)?;
+            let design = self.one(command, clock_points)?;
             if designs.iter().all(|chosen| chosen.name != design.name) {
                 designs.push(design);
             }
@@ -116,10 +118,10 @@ impl Programs {
             (
                 "--renew",
                 self.renew,
-                "of the designs, manual-renew is renewed by its worker, and watchdog by itself",
+                "of the designs, manual-renew is renewed by its client, and watchdog by itself",
             ),
-            ("--worker", self.worker, "a design is a lock, and never a worker"),
-            ("--looks", self.looks, "faults hit a design at each look at the clock anyway"),
+            ("--autonomous", self.autonomous, "a built-in design is a lock, and never an autonomous client"),
+            ("--clock-points", self.clock_points, "faults hit a built-in design at each clock read anyway"),
         ];
         match given.into_iter().find(|(_, is_given, _)| *is_given) {
             None => Ok(()),
@@ -129,7 +131,7 @@ impl Programs {
         }
     }
 
-    fn one(&self, command: &str, told: bool) -> Result<Design, Failure> {
+    fn one(&self, command: &str, clock_points: bool) -> Result<Design, Failure> {
         let mut program = Program::new(command);
         let stores = self.stores.map(|stores| stores.to_string());
         let given = [
@@ -145,11 +147,11 @@ impl Programs {
         }
         program.fenced |= self.fenced;
         program.renews |= self.renew;
-        program.worker |= self.worker;
-        program.told |= told;
+        program.autonomous |= self.autonomous;
+        program.clock_points |= clock_points;
         let design = program.design().map_err(Failure::input)?;
         if let Some(script) = design.parts.first().filter(|part| is_shell_script(Path::new(&part.file))) {
-            // Who does not listen on standard error is not told.
+            // Who does not listen on standard error is not clock_points.
             let _ = writeln!(
                 io::stderr().lock(),
                 "picklock: note: {} is a shell script, which runs at each start anew; name the program that it starts, and a run \

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use picklock_campaign::campaign::{Judged, Observer, RanOut};
 
 use super::exit::Failure;
-use super::store::{Live, Progress};
+use super::results_dir::{Live, Progress};
 
 /// How often a line is printed where there is no terminal: often enough that nobody thinks that it hangs, and a log of an
 /// hour stays readable.
@@ -22,7 +22,7 @@ pub(crate) struct Bar {
     /// Runs that violated something.
     violating: AtomicU64,
     /// Whether the runs are over and violations are told.
-    telling: AtomicBool,
+    reporting: AtomicBool,
     /// When the next line is due; absent on a terminal.
     lines: Option<Mutex<Due>>,
     /// The page that shows it as well.
@@ -37,7 +37,7 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(Some(runs), target);
         bar.set_style(style("{bar:30} {human_pos}/{human_len} runs, {per_sec}, {eta} left"));
         let lines = (!terminal).then(|| Mutex::new(Due::default()));
-        Bar { bar, violating: AtomicU64::new(0), telling: AtomicBool::new(false), lines, page }.shown()
+        Bar { bar, violating: AtomicU64::new(0), reporting: AtomicBool::new(false), lines, page }.shown()
     }
 
     fn shown(self) -> Bar {
@@ -62,7 +62,7 @@ impl Bar {
         page.shows(&Progress {
             done: self.bar.position(),
             of: known(self.bar.length()),
-            telling: self.telling.load(Ordering::Relaxed),
+            reporting: self.reporting.load(Ordering::Relaxed),
             violating: self.violating.load(Ordering::Relaxed),
             elapsed: self.bar.elapsed(),
         });
@@ -78,8 +78,8 @@ impl Bar {
             return;
         }
         let (done, of) = (self.bar.position(), self.bar.length());
-        let line = if self.telling.load(Ordering::Relaxed) {
-            telling_line(done, of.unwrap_or(done), elapsed)
+        let line = if self.reporting.load(Ordering::Relaxed) {
+            reporting_line(done, of.unwrap_or(done), elapsed)
         } else {
             runs_line(done, of, self.violating.load(Ordering::Relaxed), elapsed)
         };
@@ -114,14 +114,14 @@ fn runs_line(done: u64, of: Option<u64>, violating: u64, elapsed: Duration) -> S
     format!("{done}{of} runs, {violating} with a violation, {}s", elapsed.as_secs())
 }
 
-fn telling_line(done: u64, of: u64, elapsed: Duration) -> String {
+fn reporting_line(done: u64, of: u64, elapsed: Duration) -> String {
     format!("{done} of {of} violations reduced and confirmed, {}s", elapsed.as_secs())
 }
 
 fn ran_out_line(left: RanOut) -> String {
-    let RanOut { all, untold, in_part } = left;
+    let RanOut { all, unreduced, in_part } = left;
     format!(
-        "the time for reducing and confirming is over: of {all} violations {untold} are told as they were found, {in_part} are reduced or \
+        "the time for reducing and confirming is over: of {all} violations {unreduced} are told as they were found, {in_part} are reduced or \
          confirmed in part; --shrink-budget TIME gives more time, --no-shrink takes none"
     )
 }
@@ -163,14 +163,14 @@ impl Observer for Bar {
         }
     }
 
-    fn telling(&self, violations: u64) {
-        self.telling.store(true, Ordering::Relaxed);
+    fn reporting(&self, violations: u64) {
+        self.reporting.store(true, Ordering::Relaxed);
         self.bar.set_length(violations);
         self.bar.set_position(0);
         self.bar.set_style(style("{bar:30} {pos}/{len} violations reduced and confirmed"));
     }
 
-    fn told(&self) {
+    fn reported(&self) {
         self.more(1);
     }
 
@@ -221,11 +221,11 @@ mod tests {
             "1200 runs, 0 with a violation, 20s"
         );
         assert_eq!(
-            telling_line(3, 9, Duration::from_secs(30)),
+            reporting_line(3, 9, Duration::from_secs(30)),
             "3 of 9 violations reduced and confirmed, 30s"
         );
         assert_eq!(
-            ran_out_line(RanOut { all: 9, untold: 5, in_part: 1 }),
+            ran_out_line(RanOut { all: 9, unreduced: 5, in_part: 1 }),
             "the time for reducing and confirming is over: of 9 violations 5 are told as they were found, 1 are reduced or \
              confirmed in part; --shrink-budget TIME gives more time, --no-shrink takes none"
         );

@@ -11,7 +11,7 @@ use picklock_campaign::check::{self, CheckError, Checked};
 use picklock_campaign::patience::Patience;
 use picklock_campaign::shrink::{self, Limit};
 use picklock_campaign::story::Story;
-use picklock_campaign::{ablation, tell};
+use picklock_campaign::{ablation, counterexamples};
 use picklock_judge::invariants;
 use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
 use picklock_model::seed::Seed;
@@ -23,7 +23,7 @@ use picklock_scenarios::scenario::{Scenario, set_each};
 use picklock_sim::design::{Design, Part};
 use picklock_sim::engine::Engine;
 
-use super::args::{Look, SHRINK_BUDGET, engine, time};
+use super::args::{ColourOptions, SHRINK_BUDGET, engine, time};
 use super::exit::{Exit, Failure};
 use super::{choose, format, run, screen};
 
@@ -69,7 +69,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "N", requires = "shrink")]
     pub(crate) shrink_tries: Option<u32>,
     #[command(flatten)]
-    pub(crate) look: Look,
+    pub(crate) colours: ColourOptions,
 }
 
 /// The formats of one run for people, and as data; the others are those of `picklock_reports::run`.
@@ -130,7 +130,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     set_each(&mut scenarios, &args.set).map_err(Failure::input)?;
     let [scenario] = scenarios;
     let chosen = choose::design(design)?;
-    choose::fit_workers(std::slice::from_ref(&chosen), &args.set)?;
+    choose::fit_autonomous(std::slice::from_ref(&chosen), &args.set)?;
     let name = quoted(&chosen.name);
     let design = scenario.applies(&chosen).map_err(|why| {
         Failure::Input(format!("scenario `{}` does not apply to design `{design}`: {why}", scenario.name()))
@@ -171,7 +171,8 @@ fn options(args: &ReplayArgs, engine: Engine) -> check::Options {
 fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failure> {
     let Some(asked) = &args.shrink else { return Ok(replayed) };
     let named = (!asked.is_empty()).then_some(asked.as_str());
-    let Some(invariant) = named.map(str::to_owned).or_else(|| tell::reduced_to(&replayed.run)) else {
+    let Some(invariant) = named.map(str::to_owned).or_else(|| counterexamples::reduced_to(&replayed.run))
+    else {
         replayed.notes.push("nothing to shrink: no invariant is violated".to_owned());
         return Ok(replayed);
     };
@@ -199,7 +200,7 @@ fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failur
     let how_far = tries.map(|tries| format!(" --shrink-tries {tries}")).unwrap_or_default();
     match named {
         Some(named) => replayed.line.push_str(&format!(" --shrink={named}{how_far}")),
-        None => replayed.line.push_str(&tell::shrinking(&replayed.run, Some(&invariant), tries)),
+        None => replayed.line.push_str(&counterexamples::shrinking(&replayed.run, Some(&invariant), tries)),
     }
     replayed.leading = named.map(str::to_owned);
     if let Some(tries) = reduced.cut_short {
@@ -287,7 +288,9 @@ fn compare(repro: &ReproFile, run: &Checked, same_engine: bool) -> String {
             "compared with the repro file: {violations}, but another digest ({} then); it was made by picklock {}, this is {here}",
             repro.digest, repro.picklock
         ),
-        None => format!("compared with the repro file: {violations}; {}", tell::not_comparable(repro)),
+        None => {
+            format!("compared with the repro file: {violations}; {}", counterexamples::not_comparable(repro))
+        }
     }
 }
 
@@ -308,15 +311,15 @@ fn as_json(replayed: &Replayed) -> Result<String, Failure> {
 
 fn as_other(replayed: &Replayed, format: &Format<Story>, args: &ReplayArgs) -> Result<String, Failure> {
     let Replayed { design, scenario, run, line, .. } = replayed;
-    let mut story = tell::story(design, scenario, run, line.clone());
+    let mut story = counterexamples::story(design, scenario, run, line.clone());
     replayed.leading.iter().for_each(|invariant| story.lead_with(invariant));
-    (format.render)(&story, &screen::style(args.look)).map_err(Failure::internal)
+    (format.render)(&story, &screen::style(args.colours)).map_err(Failure::internal)
 }
 
 /// The run as a story, with what its violations depend on.
 fn told(replayed: &Replayed) -> Story {
     let Replayed { design, scenario, engine, run, line, .. } = replayed;
-    let mut story = tell::story(design, scenario, run, line.clone());
+    let mut story = counterexamples::story(design, scenario, run, line.clone());
     replayed.leading.iter().for_each(|invariant| story.lead_with(invariant));
     if !run.violated().is_empty() {
         story.ablation = Some(ablation::of(*engine, design, run, &choose::defaults()));
@@ -326,7 +329,7 @@ fn told(replayed: &Replayed) -> Story {
 
 fn as_text(replayed: &Replayed, args: &ReplayArgs) -> String {
     let detail = if args.full { Detail::Full } else { Detail::Relevant };
-    let mut text = timeline::tell(&told(replayed), &screen::style(args.look), detail);
+    let mut text = timeline::render(&told(replayed), &screen::style(args.colours), detail);
     let violated = replayed.run.violated();
     let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
     let (engine, digest) = (replayed.engine, replayed.run.trace.digest);

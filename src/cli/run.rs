@@ -19,7 +19,7 @@ use picklock_campaign::explore::exhausted::Figures;
 use picklock_campaign::summary::{Cell, Summary};
 use picklock_programs::servers;
 use picklock_reports::formats::{brief, markdown};
-use picklock_reports::kept::Results;
+use picklock_reports::manifest::Results;
 use picklock_reports::{Format, Style};
 use picklock_scenarios::scenario::Scenario;
 use xxhash_rust::xxh3::xxh3_64;
@@ -27,9 +27,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::args::{CONFIRMING, EXPECTED, IN_PARTS, REPORT, SHRINK_BUDGET, time};
 use super::choose::Chosen;
 use super::exit::{Exit, Failure};
+use super::results_dir::{Kind, Live, Run};
 use super::selection::Selection;
-use super::store::{Kind, Live, Run};
-use super::{choose, format, invocation, progress, screen, shards, store};
+use super::{choose, format, invocation, progress, results_dir, screen, shards};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -103,8 +103,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 fn part(args: &RunArgs, shard: Shard, out: &Path, asked: Vec<String>) -> Result<Exit, Failure> {
     let campaign = Campaign { shard: Some(shard), ..campaign(&args.selection, args.selection.chosen()?) };
     let command = invocation::command(&asked);
-    let store = store::Asked { out, kind: Kind::Shard, command: &command, shard: Some(shard) };
-    let (run, journal) = store::journalled(store, &campaign, asked, args.resume)?;
+    let store = results_dir::Asked { out, kind: Kind::Shard, command: &command, shard: Some(shard) };
+    let (run, journal) = results_dir::journalled(store, &campaign, asked, args.resume)?;
     run.keep(|run| {
         let mut interrupted = false;
         let (runs, violated) = make_with(&campaign, Some(run.live()), |stop, bar| {
@@ -171,11 +171,12 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     let Some(out) = selection.out.as_deref() else {
         return report.write(&campaign, source, None, None).map(|(exit, _)| exit);
     };
-    let asked = |kind| store::Asked { out, kind, command: &command, shard: None };
+    let asked = |kind| results_dir::Asked { out, kind, command: &command, shard: None };
     let (run, journal) = match &source {
         Source::Parts { .. } => (Run::begin(asked(Kind::Merge))?, None),
         Source::Here(words) => {
-            let (run, journal) = store::journalled(asked(Kind::Run), &campaign, words.clone(), args.resume)?;
+            let (run, journal) =
+                results_dir::journalled(asked(Kind::Run), &campaign, words.clone(), args.resume)?;
             (run, Some(journal))
         }
     };
@@ -356,7 +357,7 @@ pub(crate) fn report<Results>(
     always: &[&Format<Results>],
     page: impl Fn(&Format<Results>, &Results, &Style) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
-    let style = screen::style(selection.look);
+    let style = screen::style(selection.colours);
     let Some(kept) = kept else {
         return formats.iter().try_for_each(|format| screen::print(&page(format, results, &style)?));
     };

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use picklock_reports::Style;
 use picklock_reports::page::layout::printable;
 
-use super::args::{Colour, Look};
+use super::args::{Colour, ColourOptions};
 use super::exit::Failure;
 
 /// The width of a page that goes to a file.
@@ -14,8 +14,8 @@ const PAGE: usize = 110;
 const PIPE: usize = 80;
 
 /// The style of what is printed on standard output.
-pub(crate) fn style(look: Look) -> Style {
-    Style { colour: colour(look.color, io::stdout().is_terminal()), width: columns() }
+pub(crate) fn style(colours: ColourOptions) -> Style {
+    Style { colour: colour(colours.color, io::stdout().is_terminal()), width: columns() }
 }
 
 /// How wide standard output is: as `COLUMNS` says, or else as the terminal is.

@@ -10,7 +10,7 @@ use clap::Args;
 use picklock_scenarios::scenario::set_each;
 use picklock_sim::engine::Engine;
 
-use super::args::{HOW_MANY, Look, REPORT, WHAT, engine, seeds, time};
+use super::args::{ColourOptions, HOW_MANY, REPORT, WHAT, engine, seeds, time};
 use super::choose::{self, Chosen};
 use super::exit::Failure;
 use super::programs::Programs;
@@ -54,7 +54,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "DIR", help_heading = REPORT)]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) look: Look,
+    pub(crate) colours: ColourOptions,
 }
 
 impl Selection {
@@ -65,7 +65,7 @@ impl Selection {
         let unset = choose::of_suite(&suite, &self.scenario)?;
         let mut scenarios = unset.clone();
         set_each(&mut scenarios, &self.set).map_err(Failure::input)?;
-        choose::fit_workers(&designs, &self.set)?;
+        choose::fit_autonomous(&designs, &self.set)?;
         let scaled = choose::scaled(&scenarios, &unset, &self.set);
         for note in choose::overruled(&designs, &self.set).into_iter().chain(scaled) {
             // Who does not listen on standard error is not told.

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use picklock_campaign::campaign::{Campaign, CampaignError, Repeated, Reported};
 use picklock_campaign::expect::Expectations;
-use picklock_campaign::{check, doctor};
+use picklock_campaign::{check, determinism};
 use picklock_model::seed::Seed;
-use picklock_reports::{Style, examined};
+use picklock_reports::{Style, nondeterminism};
 use picklock_scenarios::scenario::Scenario;
 
-use super::heart::Heart;
+use super::heartbeat::Heartbeat;
 use super::{Gate, GateError};
 
 /// The campaign of the gate's scenarios. An exploration has the same share of the budget as each scenario.
@@ -35,7 +35,7 @@ pub(super) fn of<'a>(
 }
 
 /// Why a campaign of a gate has no results.
-pub(super) fn failed(campaign: &Campaign<'_>, error: CampaignError, heart: &Heart) -> GateError {
+pub(super) fn failed(campaign: &Campaign<'_>, error: CampaignError, heart: &Heartbeat) -> GateError {
     match error {
         CampaignError::Check { design, scenario, source } => {
             let seen = heart.panic(&scenario, &source);
@@ -46,7 +46,7 @@ pub(super) fn failed(campaign: &Campaign<'_>, error: CampaignError, heart: &Hear
                 difference(campaign, &scenario, seed).unwrap_or_else(|| format!("{departure}\n"));
             GateError::Stray { design, scenario, seed, difference }
         }
-        CampaignError::Tell(error) => GateError::Tell(error),
+        CampaignError::Counterexample(error) => GateError::Counterexample(error),
     }
 }
 
@@ -55,7 +55,7 @@ fn difference(campaign: &Campaign<'_>, scenario: &str, seed: u64) -> Option<Stri
     let scenario = campaign.scenarios.iter().find(|known| known.name() == scenario)?;
     let design = scenario.applies(campaign.designs.first()?).ok()?;
     let plan = check::draw(&design, scenario, Seed(seed)).ok()?;
-    let runs = doctor::twice(campaign.engine, &design, &plan).ok()?;
-    let difference = doctor::the_same(&design, runs).err()?;
-    Some(examined::difference(&difference, &Style::default()))
+    let runs = determinism::twice(campaign.engine, &design, &plan).ok()?;
+    let difference = determinism::the_same(&design, runs).err()?;
+    Some(nondeterminism::difference(&difference, &Style::default()))
 }

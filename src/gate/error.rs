@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use picklock_campaign::check::CheckError;
-use picklock_campaign::tell::TellError;
+use picklock_campaign::counterexamples::CounterexampleError;
 use picklock_model::repro::ReproError;
 use picklock_scenarios::scenario::{Problem, ScenarioError};
 use picklock_sim::run::Panicked;
@@ -106,7 +106,7 @@ pub enum GateError {
     },
     /// A violation could not be told.
     #[error(transparent)]
-    Tell(#[from] TellError),
+    Counterexample(#[from] CounterexampleError),
 }
 
 /// What is wrong with a file.
@@ -171,7 +171,7 @@ impl GateError {
                 let (design, scenario) = (design.to_owned(), scenario.to_owned());
                 GateError::Panicked { design, scenario, seed, message, place, remedy }
             }
-            source => GateError::Tell(TellError::Check {
+            source => GateError::Counterexample(CounterexampleError::Check {
                 design: design.to_owned(),
                 scenario: scenario.to_owned(),
                 source,

@@ -9,7 +9,7 @@ use picklock_campaign::explore::{self, Explored, Kind, Request, Site};
 use picklock_campaign::patience::Patience;
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Expected, Violation};
-use picklock_campaign::{ablation, check, files, shrink, tell};
+use picklock_campaign::{ablation, check, counterexamples, files, shrink};
 use picklock_model::repro::ReproFile;
 use picklock_model::seed::Seed;
 use picklock_scenarios::faults::{self, AtSite};
@@ -17,7 +17,7 @@ use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
-use super::heart::Heart;
+use super::heartbeat::Heartbeat;
 use super::repro::{out, replay_line};
 use super::{Gate, GateError, Verdict, choose};
 
@@ -77,7 +77,7 @@ pub(super) fn allowed(allowed_violations: &AllowedViolations, cell: &str) -> Exp
 pub(super) fn all(
     gate: &Gate,
     hits: &[&'static AtSite],
-    heart: &Heart,
+    heart: &Heartbeat,
     time: &Patience,
 ) -> Result<Exploration, GateError> {
     heart.at("single sites");
@@ -187,14 +187,16 @@ fn told(gate: &Gate, placed: &Exploration, place: &Site, invariant: &str) -> Res
     let small = shrink::shrink(Engine::Event, design, &whole.plan, invariant);
     let run = check::check(check::Options::from(Engine::Event).with_wire(), design, small).map_err(failed)?;
     let file = files::repro(&out(gate), &gate.design.name, &name, invariant);
-    let kept: ReproFile = tell::repro(design, &name, Engine::Event, &run);
-    files::write_whole(&file, &kept.to_text())
-        .map_err(|source| GateError::Tell(tell::TellError::Write { path: file.clone(), source }))?;
-    let confirmed =
-        gate.confirm.then(|| tell::confirm(Engine::TURMOIL, design, &run.plan, &[invariant.to_owned()]));
+    let kept: ReproFile = counterexamples::repro(design, &name, Engine::Event, &run);
+    files::write_whole(&file, &kept.to_text()).map_err(|source| {
+        GateError::Counterexample(counterexamples::CounterexampleError::Write { path: file.clone(), source })
+    })?;
+    let confirmed = gate
+        .confirm
+        .then(|| counterexamples::confirm(Engine::TURMOIL, design, &run.plan, &[invariant.to_owned()]));
     let replay = replay_line(&file);
     let ablation = Some(ablation::of(Engine::Event, design, &run, &[]));
-    let story = Story { ablation, ..tell::story(design, &name, &run, replay.clone()) };
+    let story = Story { ablation, ..counterexamples::story(design, &name, &run, replay.clone()) };
     Ok(Violation {
         replay,
         repro: Some(file),

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use picklock_campaign::patience::Patience;
 
-use super::heart::beating;
+use super::heartbeat::beating;
 use super::unmade::Unmade;
-use super::{Gate, GateError, Verdict, campaign, choose, explore, kept, panics, repro};
+use super::{Gate, GateError, Verdict, campaign, choose, explore, panics, repro, saved};
 
 /// How much is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,8 +38,8 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
     beating(&gate.design.name, |heart| {
         let failed = |error| campaign::failed(&campaign, error, heart);
         heart.at("kept runs");
-        verdict.keeping(kept::directory(gate));
-        kept::all(gate, allowed_violations.as_ref(), &mut verdict)?;
+        verdict.keeping(saved::directory(gate));
+        saved::all(gate, allowed_violations.as_ref(), &mut verdict)?;
         if extent == Extent::UnlessKeptFail && !verdict.holds() {
             verdict.note("No other run was made, as a kept one still violates something.".to_owned());
             return Ok(());

@@ -2,8 +2,8 @@
 //!
 //! It is the campaign that `picklock run` makes and is stricter with the lock. A run that violates something is made
 //! twice, and so are the first runs of every scenario and a sample of the others: a lock that reads time or takes randomness past its [`Host`] gives
-//! itself away by the difference, and is told so instead of being judged. A scenario in which no run exercised
-//! anything fails, too.
+//! itself away by the difference, and is told so instead of being judged. A scenario without a
+//! conclusive run fails, too.
 //!
 //! What no lock of its kind can keep is [allowed](Gate::allow) by name; everything else fails. What was found once and kept
 //! is run first. A gate with a [budget](Gate::budget) makes as many runs as there is time for; every other one makes the same
@@ -26,12 +26,12 @@ mod campaign;
 mod choose;
 mod error;
 mod explore;
-mod heart;
+mod heartbeat;
 mod judge;
-mod kept;
 mod panics;
 mod replay;
 mod repro;
+mod saved;
 mod unmade;
 mod verdict;
 
@@ -282,7 +282,7 @@ impl Gate {
         }
     }
 
-    /// Makes the runs and fails if anything is violated that is not allowed, or a scenario exercised nothing; see
+    /// Makes the runs and fails if anything is violated that is not allowed, or no run of a scenario is conclusive; see
     /// [`Verdict::assert_holds`]. As long as a kept run still violates something, no other is made.
     ///
     /// # Panics

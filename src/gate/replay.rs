@@ -8,9 +8,9 @@ use picklock_campaign::check::{CheckError, Checked};
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::Cell;
 use picklock_campaign::tally::Tally;
-use picklock_campaign::{ablation, doctor, tell};
+use picklock_campaign::{ablation, counterexamples, determinism};
 use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
-use picklock_reports::{Style, examined};
+use picklock_reports::{Style, nondeterminism};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
@@ -43,7 +43,7 @@ fn try_replay(design: &Design, file: &Path) -> Result<Verdict, GateError> {
 }
 
 /// The results of a kept run, under the name of its file. What its scenario is allowed, it is.
-pub(super) fn kept(
+pub(super) fn saved(
     design: &Design,
     file: &Path,
     allowed_violations: Option<&AllowedViolations>,
@@ -72,15 +72,15 @@ fn again(design: &Design, file: &Path) -> Result<Again, GateError> {
     design.topology.replicated |= repro.replicated;
     design.admits(&repro.plan).map_err(|error| bad(FileError::ReproFile(error.into())))?;
     let scenario = &repro.scenario;
-    let runs = doctor::twice(engine, &design, &repro.plan).map_err(|error| match error {
+    let runs = determinism::twice(engine, &design, &repro.plan).map_err(|error| match error {
         CheckError::Workload(_) => bad(FileError::Unknown(error.to_string())),
         error @ CheckError::Panicked(_) => GateError::of(error, &design.name, scenario, None),
     })?;
-    let run = doctor::the_same(&design, runs).map_err(|parts| GateError::Stray {
+    let run = determinism::the_same(&design, runs).map_err(|parts| GateError::Stray {
         design: design.name.to_string(),
         scenario: scenario.clone(),
         seed: repro.plan.seed.0,
-        difference: examined::difference(&parts, &Style::default()),
+        difference: nondeterminism::difference(&parts, &Style::default()),
     })?;
     Ok(Again { repro, design, engine, run })
 }
@@ -128,7 +128,7 @@ impl Again {
         let first = run.violations().map(|(invariant, _)| invariant.name).find(|name| !cell.allows(name));
         if let Some(violation) = first.and_then(|first| cell.violations.get_mut(first)) {
             let ablation = Some(ablation::of(self.engine, design, run, &[]));
-            let story = tell::story(design, &self.repro.scenario, run, replay_line(file));
+            let story = counterexamples::story(design, &self.repro.scenario, run, replay_line(file));
             violation.story = Some(Arc::new(Story { ablation, ..story }));
         }
         cell
@@ -145,7 +145,7 @@ impl Again {
             None => {
                 return format!(
                     "compared with the repro file: {violations}; {}",
-                    tell::not_comparable(repro)
+                    counterexamples::not_comparable(repro)
                 );
             }
         }

@@ -24,7 +24,7 @@ pub struct Verdict {
     /// What else is to be said, a line or more each.
     notes: Vec<String>,
     /// The names of the cells that are kept runs: those have only to violate nothing.
-    kept: BTreeSet<String>,
+    saved: BTreeSet<String>,
     /// Where violating runs can be kept, if this is a gate's verdict.
     regressions: Option<PathBuf>,
 }
@@ -33,7 +33,7 @@ impl Verdict {
     /// A verdict on nothing yet. `made_by` says how its numbers are made again.
     pub(super) fn new(made_by: String, asked: bool) -> Verdict {
         let summary = Summary { schema: SCHEMA, command: made_by, ..Summary::default() };
-        Verdict { summary, asked, notes: Vec::new(), kept: BTreeSet::new(), regressions: None }
+        Verdict { summary, asked, notes: Vec::new(), saved: BTreeSet::new(), regressions: None }
     }
 
     pub(super) fn add(&mut self, cell: Cell) {
@@ -41,8 +41,8 @@ impl Verdict {
     }
 
     /// Adds the results of a kept run.
-    pub(super) fn add_kept(&mut self, cell: Cell) {
-        self.kept.insert(cell.scenario.clone());
+    pub(super) fn add_saved(&mut self, cell: Cell) {
+        self.saved.insert(cell.scenario.clone());
         self.add(cell);
     }
 
@@ -55,7 +55,7 @@ impl Verdict {
         self.notes.push(note);
     }
 
-    /// True if nothing is violated that is not allowed, every scenario asked for applies, and each was exercised by some run.
+    /// True if nothing is violated that is not allowed, every scenario asked for applies, and each has a conclusive run.
     ///
     /// It means that none of so many runs found anything, and no more.
     #[must_use]
@@ -75,7 +75,7 @@ impl Verdict {
     pub fn timeline(&self, invariant: &str) -> Option<String> {
         let mut violations = self.summary.cells.iter().filter_map(|cell| cell.violations.get(invariant));
         let story = violations.find_map(|violation| violation.story.as_deref())?;
-        Some(timeline::tell(story, &Style::default(), Detail::Relevant))
+        Some(timeline::render(story, &Style::default(), Detail::Relevant))
     }
 
     /// The numbers: what the report formats of [`reports`](crate::reports) take.
@@ -129,7 +129,7 @@ impl Verdict {
         }
         let names: Vec<&str> =
             violations.keys().map(String::as_str).filter(|name| !cell.allows(name)).collect();
-        let is_kept = self.kept.contains(scenario);
+        let is_kept = self.saved.contains(scenario);
         if !names.is_empty() {
             let besides = if names.len() < violations.len() { ", which is not allowed" } else { "" };
             let what = if is_kept { "still fails in the kept run" } else { "does not hold under scenario" };
@@ -143,7 +143,7 @@ impl Verdict {
         }
         (unknown == runs).then(|| {
             format!(
-                "scenario `{scenario}` proves nothing of `{design}`: none of its {runs} runs exercised anything; \
+                "scenario `{scenario}` proves nothing of `{design}`: none of its {runs} runs is conclusive; \
                  give it more seeds, more clients or a longer `horizon`"
             )
         })

@@ -90,7 +90,7 @@ pub enum What {
     /// Sleeps.
     Sleep,
     /// ClockReads at the clock.
-    Look,
+    ColourOptions,
 }
 
 /// How a program ended.

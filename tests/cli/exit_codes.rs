@@ -208,7 +208,7 @@ fn compare_ranks_a_fenced_lock_first_for_the_data_and_says_why() {
     for difference in differences {
         assert_eq!(keys(difference), fields.into());
         assert_eq!(difference["against"], "single-fenced");
-        // Paired: what is said of both is counted over the seeds that both exercised.
+        // Paired: what is said of both is counted over the seeds that both are conclusive.
         assert!((1..=60).contains(&difference["seeds"].as_u64().unwrap()), "{difference}");
     }
     let of = |design: &str| {

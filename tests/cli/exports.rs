@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_campaign::check;
+use picklock_campaign::counterexamples;
 use picklock_campaign::story::Story;
-use picklock_campaign::tell;
 use picklock_model::seed::Seed;
 use picklock_reports::{Style, run};
 use picklock_scenarios::suite;
@@ -21,7 +21,7 @@ fn stories() -> Vec<Story> {
         let design = scenario.applies(&picklock_impls::design(spelling).unwrap()).unwrap();
         let plan = check::draw(&design, &scenario, Seed(seed)).unwrap();
         let run = check::check(check::Options::from(Engine::Event).with_wire(), &design, plan).unwrap();
-        tell::story(&design, scenario.name(), &run, format!("picklock replay {spelling} {seed}"))
+        counterexamples::story(&design, scenario.name(), &run, format!("picklock replay {spelling} {seed}"))
     };
     vec![
         of("single", "pause", 4),

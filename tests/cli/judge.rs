@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use picklock_campaign::check::Checked;
-use picklock_campaign::tell;
+use picklock_campaign::counterexamples;
 use picklock_judge::invariants;
 use picklock_judge::recorded::{Judgement, Verdict, judge, read};
 use picklock_reports::{Style, run};
@@ -18,7 +18,7 @@ use crate::cells::{Cell, design};
 const JUDGED: [&str; 4] = ["mutual-exclusion", "token-order", "ownership", "no-lost-update"];
 
 fn exported(cell: &Cell, run: &Checked, format: &str) -> String {
-    let story = tell::story(&cell.design, cell.scenario.name(), run, String::new());
+    let story = counterexamples::story(&cell.design, cell.scenario.name(), run, String::new());
     (run::find(format).unwrap().render)(&story, &Style::default()).unwrap()
 }
 

@@ -73,7 +73,7 @@ fn what_is_written_as_json_is_what_the_schemas_say() {
     assert_fits("list.json", &printed(&["list", "--json"]), "what there is");
     let experiments = printed(&["experiment", "redlock-example", "--format", "json"]);
     assert_fits("experiments.json", &experiments, "an experiment");
-    let kept = [
+    let saved = [
         "run",
         "--design",
         "single",
@@ -87,9 +87,9 @@ fn what_is_written_as_json_is_what_the_schemas_say() {
         "--out",
         "out",
     ];
-    printed(&kept);
-    let of_the_run = std::fs::read_to_string(here.path().join("out/latest/kept.json")).unwrap();
-    assert_fits("kept.json", &of_the_run, "a run that is kept");
+    printed(&saved);
+    let of_the_run = std::fs::read_to_string(here.path().join("out/latest/manifest.json")).unwrap();
+    assert_fits("manifest.json", &of_the_run, "a saved run");
     let mut repros = 0;
     for repro in std::fs::read_dir(here.path().join("out/repro")).unwrap() {
         assert_fits("repro.json", &std::fs::read_to_string(repro.unwrap().path()).unwrap(), "a repro");

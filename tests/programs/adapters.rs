@@ -84,7 +84,7 @@ fn is_as_expected(command: &str, stores: u32) {
     assert_eq!(violations(&renewing, "long-work", "2"), [], "{program}");
     let found = violations(&program, "pause", PAUSES);
     assert!(found.iter().any(|(name, _)| name == "mutual-exclusion"), "{program}: {found:?}");
-    for program in [program.clone(), program.told()] {
+    for program in [program.clone(), program.clock_points()] {
         let first = digest(&program);
         (0..2).for_each(|_| assert_eq!(digest(&program), first, "{program}"));
     }

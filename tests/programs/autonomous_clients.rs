@@ -43,7 +43,7 @@ fn a_worker_that_deletes_what_is_not_its_own_is_caught_and_one_that_looks_is_not
     }
     assert_eq!(violated(&worker("del"), "calm", "2"), ["mutual-exclusion", "ownership"]);
     assert!(violated(&worker(""), "calm", "2").is_empty());
-    let spelling = Program::new(worker("del")).by_itself().to_string();
+    let spelling = Program::new(worker("del")).autonomous().to_string();
     let told = run_in(directory().path(), &["replay", &spelling, "calm", "0", "--full"]);
     for part in ["says `wants jobs:nightly`", "says `holds jobs:nightly`", "says `frees jobs:nightly`"] {
         assert!(told.stdout.contains(part), "{part}: {}", told.stdout);
@@ -56,7 +56,7 @@ fn a_worker_runs_the_same_each_time() {
         return;
     }
     for scenario in ["calm", "pause", "client-crash"] {
-        let spelling = Program::new(worker("del")).by_itself().to_string();
+        let spelling = Program::new(worker("del")).autonomous().to_string();
         let again: Vec<String> = (0..2)
             .map(|_| digest(&run_in(directory().path(), &["replay", &spelling, scenario, "2"])))
             .collect();
@@ -104,7 +104,10 @@ fn what_a_worker_cannot_mean_is_told_with_what_was_expected() {
         (say(&["granted"]), ["`granted`", "it must print `wants KEY`", "`frees KEY`"]),
         (say(&["holds a token=x"]), ["`holds a token=x`", "[token=N]", ""]),
         (say(&["holds a"]), ["ended while it held `a`", "`frees a`", ""]),
-        (python("raise ValueError(\"no luck\")"), ["exited with 1", "handle the errors", "ValueError: no luck"]),
+        (
+            python("raise ValueError(\"no luck\")"),
+            ["exited with 1", "handle the errors", "ValueError: no luck"],
+        ),
         (
             python("import threading\nthreading.Event().wait()"),
             ["is idle with no open connection", "has not exited", "flush"],

@@ -66,7 +66,7 @@ fn a_program_runs_the_same_each_time_in_any_directory() {
     let digests: Vec<String> =
         (0..5).map(|_| digest(&run_in(directory().path(), &["replay", &spelling, "pause", "2"]))).collect();
     assert!(digests.iter().all(|other| *other == digests[0]), "{digests:?}");
-    let told = Program::new(plain()).told().to_string();
+    let told = Program::new(plain()).clock_points().to_string();
     let digests: Vec<String> =
         (0..3).map(|_| digest(&run_in(directory().path(), &["replay", &told, "pause", "2"]))).collect();
     assert!(digests.iter().all(|other| *other == digests[0]), "{digests:?}");

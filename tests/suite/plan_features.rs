@@ -187,7 +187,7 @@ fn whoever_waits_for_a_dead_node_is_blocked_and_whoever_goes_on_is_not() {
     let hurried = runs("redlock", "node-restart", &ONE_DEAD, 5);
     for run in &hurried {
         assert_eq!(progress(run), &Outcome::Holds, "seed {}", run.plan.seed.0);
-        assert!(run.is_exercised() && run.violated().is_empty(), "seed {}", run.plan.seed.0);
+        assert!(run.is_conclusive() && run.violated().is_empty(), "seed {}", run.plan.seed.0);
     }
 }
 
@@ -195,14 +195,14 @@ fn whoever_waits_for_a_dead_node_is_blocked_and_whoever_goes_on_is_not() {
 fn the_only_store_dead_to_the_end_leaves_the_run_open() {
     for run in runs("single", "node-restart", &ONE_DEAD, 5) {
         assert!(matches!(progress(&run), Outcome::Unknown(_)), "seed {}", run.plan.seed.0);
-        assert!(!run.is_exercised(), "seed {}", run.plan.seed.0);
+        assert!(!run.is_conclusive(), "seed {}", run.plan.seed.0);
     }
 }
 
 #[test]
 fn a_queue_can_die_and_what_it_had_in_memory_is_waited_for_in_vain() {
     let killed = runs("queue", "node-restart", &["power_loss=no"], 20);
-    assert!(clean(&killed) && killed.iter().any(Checked::is_exercised));
+    assert!(clean(&killed) && killed.iter().any(Checked::is_conclusive));
     let dark = runs("queue", "node-restart", &["power_loss=yes"], 20);
     assert!(violating(&dark, "progress") > 0);
     assert!(dark.iter().all(|run| run.violated().iter().all(|name| name == "progress")));

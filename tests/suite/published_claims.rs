@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use picklock_campaign::check::Checked;
-use picklock_campaign::tell;
+use picklock_campaign::counterexamples;
 use picklock_model::plan::{Access, Action, Edge, Injection, Latency, Phase, Plan, Point, Target, When};
 use picklock_model::trace::{Event, What};
 use picklock_reports::Style;
@@ -61,8 +61,8 @@ mod get_del {
     fn the_timeline_shows_how() {
         let design = design("get-del");
         let found = stopped_before(DEL, LEASE, ms(600));
-        let story = tell::story(&design, "a stop between GET and DEL", &found, String::new());
-        let text = timeline::tell(&story, &Style { colour: false, width: 120 }, Detail::Relevant);
+        let story = counterexamples::story(&design, "a stop between GET and DEL", &found, String::new());
+        let text = timeline::render(&story, &Style { colour: false, width: 120 }, Detail::Relevant);
         let mut rest = text.as_str();
         for line in [
             "begins to release `stock`",

@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use picklock_campaign::check::Checked;
 use picklock_campaign::expect::Expectations;
 use picklock_campaign::story::Story;
-use picklock_campaign::{ablation, check, shrink, tell as telling};
+use picklock_campaign::{ablation, check, counterexamples, shrink};
 use picklock_judge::history::History;
 use picklock_model::ids::{GrantId, HostId};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Role, Trace, What};
 use picklock_reports::Style;
-use picklock_reports::story::timeline::{Detail, explain, tell};
+use picklock_reports::story::timeline::{self, Detail, explain};
 use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 
@@ -92,8 +92,8 @@ fn stories_name_the_earlier_grant_first_and_only_who_was_there() {
             check::check(check::Options::from(Engine::Event).with_wire(), &cell.design, run.plan.clone())
                 .unwrap();
         assert_eq!(kept.trace.digest, run.trace.digest, "{name}: what is kept of a run changes nothing");
-        let story = telling::story(&cell.design, cell.scenario.name(), &kept, String::new());
-        let page = tell(&story, &Style { colour: false, width: 200 }, Detail::Relevant);
+        let story = counterexamples::story(&cell.design, cell.scenario.name(), &kept, String::new());
+        let page = timeline::render(&story, &Style { colour: false, width: 200 }, Detail::Relevant);
         let history = History::of(&story.trace);
         told += 1;
 
@@ -143,10 +143,10 @@ fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String,
     let plan = shrink::shrink(Engine::Event, &cell.design, &whole.plan, invariant);
     let run = check::check(check::Options::from(Engine::Event).with_wire(), &cell.design, plan).unwrap();
     let others: Vec<_> = picklock_impls::families().iter().map(|family| family.design()).collect();
-    let mut story = telling::story(&cell.design, cell.scenario.name(), &run, String::new());
-    story.lead_with(telling::leading(whole, invariant));
+    let mut story = counterexamples::story(&cell.design, cell.scenario.name(), &run, String::new());
+    story.lead_with(counterexamples::leading(whole, invariant));
     story.ablation = Some(ablation::of(Engine::Event, &cell.design, &run, &others));
-    let page = tell(&story, &Style { colour: false, width: 240 }, Detail::Relevant);
+    let page = timeline::render(&story, &Style { colour: false, width: 240 }, Detail::Relevant);
     let mut wrong = story_page::faults(&story, &cell.design, &page);
     if !run.violates(invariant) {
         wrong.push(format!("does not violate {invariant} any more"));
@@ -170,7 +170,7 @@ fn reduced_stories_say_nothing_that_another_run_or_their_own_trace_contradicts()
             let run = cell.run(Engine::Event, seed);
             let mut fresh = run.violated();
             fresh.retain(|name| !seen.contains(name));
-            telling::most_serious_first(&mut fresh);
+            counterexamples::most_serious_first(&mut fresh);
             let Some(worst) = fresh.first() else { continue };
             let (name, faults) = reduced(cell, seed, &run, worst);
             told += 1;

@@ -249,7 +249,7 @@ fn without(story: &Story, part: &str) -> Vec<Plan> {
         let mut plan = story.plan.clone();
         for of in plan.clients.iter_mut().filter(|of| of.name == client) {
             of.sections.retain(|section| section.ordinal.to_string() != ordinal);
-            of.rivals.retain(|section| section.ordinal.to_string() != ordinal);
+            of.background.retain(|section| section.ordinal.to_string() != ordinal);
         }
         return vec![plan];
     }

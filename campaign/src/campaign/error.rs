@@ -2,8 +2,8 @@
 
 use super::journal::{JournalError, MergeError};
 use crate::check::CheckError;
-use crate::doctor::Departure;
-use crate::tell::TellError;
+use crate::counterexamples::CounterexampleError;
+use crate::determinism::Departure;
 
 /// Why a campaign has no results.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +32,7 @@ pub enum CampaignError {
     },
     /// A violation could not be told.
     #[error(transparent)]
-    Tell(#[from] TellError),
+    Counterexample(#[from] CounterexampleError),
 }
 
 /// Why a campaign that is made in parts has no results.

@@ -12,7 +12,7 @@ use super::observer::{Failed, Judged, Observer};
 use super::over::Over;
 use super::request::{Campaign, Pairing};
 use crate::check::{self, CheckError, Checked, ProbeRuns};
-use crate::doctor::Departure;
+use crate::determinism::Departure;
 use crate::tally::Tally;
 
 /// What the threads of a campaign share.

@@ -19,9 +19,9 @@ use self::over::{Over, Pace};
 use self::parallel::in_parallel;
 use self::request::Pairing;
 use crate::about::About;
+use crate::counterexamples;
 use crate::summary::{Cell, SCHEMA, Summary};
 use crate::tally::Tally;
-use crate::tell;
 
 mod blocks;
 mod error;
@@ -77,7 +77,7 @@ impl Campaign<'_> {
         stop: &AtomicBool,
         observer: &dyn Observer,
     ) -> Result<Summary, CampaignError> {
-        self.told(&made.tallies, made.partial, stop, observer)
+        self.summary(&made.tallies, made.partial, stop, observer)
     }
 
     /// The same with only those runs that the journal does not have; they are kept there.
@@ -91,7 +91,7 @@ impl Campaign<'_> {
         observer: &dyn Observer,
     ) -> Result<Summary, PartError> {
         let tallies = self.make_runs(&self.pairings(), journal, stop, observer)?;
-        Ok(self.told(&tallies, stop.load(Ordering::Relaxed), stop, observer)?)
+        Ok(self.summary(&tallies, stop.load(Ordering::Relaxed), stop, observer)?)
     }
 
     /// Makes the runs and tells nothing: they are of a shard, and are told when all shards are merged. Returns how many there
@@ -122,10 +122,10 @@ impl Campaign<'_> {
         observer: &dyn Observer,
     ) -> Result<Summary, PartError> {
         let (tallies, whole) = journal::merge(self, parts, partial)?;
-        Ok(self.told(&tallies, !whole, stop, observer)?)
+        Ok(self.summary(&tallies, !whole, stop, observer)?)
     }
 
-    fn told(
+    fn summary(
         &self,
         tallies: &[Tally],
         partial: bool,
@@ -136,7 +136,7 @@ impl Campaign<'_> {
         let mut cells: Vec<Cell> =
             pairings.iter().zip(tallies).map(|(pairing, tally)| self.cell(pairing, tally)).collect();
         if self.reported != Reported::Nothing {
-            tell::all(self, &pairings, &mut cells, stop, observer)?;
+            counterexamples::all(self, &pairings, &mut cells, stop, observer)?;
         }
         let about = About::of(&self.designs, &self.scenarios);
         Ok(Summary { schema: SCHEMA, command: self.command.clone(), partial, cells, about })

@@ -32,7 +32,7 @@ pub struct RanOut {
     /// Violations that were to be told.
     pub all: u64,
     /// Those that are told as they were found.
-    pub untold: u64,
+    pub unreduced: u64,
     /// Those that are reduced or confirmed in part.
     pub in_part: u64,
 }
@@ -46,9 +46,9 @@ pub trait Observer: Sync {
     /// One of them failed, on the thread that calls this. The campaign ends with the earliest failure.
     fn failed(&self, _: &Failed<'_>) {}
     /// The runs are over and so many violations are about to be reduced and confirmed.
-    fn telling(&self, violations: u64);
+    fn reporting(&self, violations: u64);
     /// One of them is done.
-    fn told(&self);
+    fn reported(&self);
     /// The time for reducing and confirming was over before all was done.
     fn ran_out(&self, _: &RanOut) {}
 }
@@ -58,6 +58,6 @@ pub struct Silent;
 
 impl Observer for Silent {
     fn ran(&self, _: u64) {}
-    fn telling(&self, _: u64) {}
-    fn told(&self) {}
+    fn reporting(&self, _: u64) {}
+    fn reported(&self) {}
 }

@@ -65,7 +65,7 @@ fn unanswered<'t>(design: &Design, trace: &'t Trace) -> Option<&'t Key> {
         let ends = |event: &&Event| matches!(event.what, What::Released { .. } | What::Crashed { .. });
         trace.events.iter().filter(ends).any(|event| event.grant == begun.grant)
     };
-    trace.events.iter().filter(|_| !design.by_itself).find_map(|event| match &event.what {
+    trace.events.iter().filter(|_| !design.autonomous).find_map(|event| match &event.what {
         What::Releasing { key }
             if trace.end.since(event.at) > trace.progress_bound && !is_answered(event) =>
         {
@@ -91,6 +91,6 @@ fn last_error(design: &Design, trace: &Trace) -> String {
     }
     let last_words = printed.filter(|(_, aside)| *aside).map(|(line, _)| line).next();
     let words = last_words.map(|line| format!(", and its last line on standard error is: {line}"));
-    let answer = if design.by_itself { "it never said `holds`" } else { "every answer was `refused`" };
+    let answer = if design.autonomous { "it never said `holds`" } else { "every answer was `refused`" };
     answer.to_owned() + &words.unwrap_or_default()
 }

@@ -41,8 +41,8 @@ pub struct Checked {
     pub took_effect: BTreeSet<String>,
     /// Whether a fault hit what was granted or held; where none is scheduled, whether somebody waited for somebody.
     pub hit_lock: bool,
-    /// Why the run exercised nothing, if so.
-    pub idle: Option<&'static str>,
+    /// The reason for which the run is inconclusive, if it is.
+    pub inconclusive: Option<&'static str>,
     /// Measures of the run.
     pub metrics: Metrics,
     /// What segments said, if that was kept.
@@ -94,11 +94,21 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
     let decisive = hits::that_hit_the_lock(&plan, &history);
     let metrics = metrics::of(&history, &outcomes);
     let contested = metrics.contended > 0 && (trace.belief == Belief::None || history.is_contested());
-    let idle = idle(&plan, &took_effect, contested).or_else(|| {
+    let inconclusive = inconclusive(&plan, &took_effect, contested).or_else(|| {
         history.ends_in_the_dark().then_some("more was broken to the end than the design claims to survive")
     });
     let hit_lock = if plan.injections.is_empty() { contested } else { !decisive.is_empty() };
-    Checked { plan, outcomes, took_effect, hit_lock, idle, metrics, trace, wire: Wire::new(), probe: None }
+    Checked {
+        plan,
+        outcomes,
+        took_effect,
+        hit_lock,
+        inconclusive,
+        metrics,
+        trace,
+        wire: Wire::new(),
+        probe: None,
+    }
 }
 
 /// Whether a run of the plan violates an invariant; nothing else is asked of it.
@@ -125,7 +135,7 @@ fn took_effect(plan: &Plan, trace: &Trace) -> BTreeSet<String> {
 
 /// A run without a violation proves nothing if no scheduled fault made a difference, or, where none is scheduled, if
 /// nobody had to wait.
-fn idle(plan: &Plan, took_effect: &BTreeSet<String>, contested: bool) -> Option<&'static str> {
+fn inconclusive(plan: &Plan, took_effect: &BTreeSet<String>, contested: bool) -> Option<&'static str> {
     if plan.injections.is_empty() {
         (!contested).then_some("nobody waited for anybody")
     } else {
@@ -142,11 +152,11 @@ impl Checked {
         })
     }
 
-    /// True unless the run is unknown: nothing was violated, and nothing was exercised either.
+    /// True unless the run is unknown: nothing was violated, and no run was conclusive either.
     #[must_use]
-    pub fn is_exercised(&self) -> bool {
+    pub fn is_conclusive(&self) -> bool {
         let kept = self.outcomes.iter().any(|(_, outcome)| matches!(outcome, Outcome::Holds));
-        self.violations().next().is_some() || (self.idle.is_none() && kept)
+        self.violations().next().is_some() || (self.inconclusive.is_none() && kept)
     }
 
     /// True if this invariant is violated.
@@ -155,7 +165,7 @@ impl Checked {
         self.violations().any(|(violated, _)| violated.name == invariant)
     }
 
-    /// True if this invariant is violated or kept: the run exercised it.
+    /// True if this invariant is violated or kept: the run put it to the test.
     #[must_use]
     pub fn judges(&self, invariant: &str) -> bool {
         let judged = |outcome: &Outcome| matches!(outcome, Outcome::Holds | Outcome::Violated(_));

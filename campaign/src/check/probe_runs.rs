@@ -149,7 +149,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         reentrant,
         sells,
         own_data,
-        by_itself,
+        autonomous,
         alone,
         leases_to_recover,
         survives,
@@ -175,7 +175,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         && one.reentrant == *reentrant
         && one.sells == *sells
         && one.own_data == *own_data
-        && one.by_itself == *by_itself
+        && one.autonomous == *autonomous
         && one.alone == *alone
         && one.leases_to_recover == *leases_to_recover
         && one.survives == *survives

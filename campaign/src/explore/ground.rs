@@ -61,7 +61,7 @@ impl<'a> Ground<'a> {
     pub(super) fn with(&self, injections: impl IntoIterator<Item = Injection>) -> Plan {
         let mut plan = self.base.clone();
         plan.injections.splice(0..0, injections);
-        self.request.scenario.add_rivals(&mut plan);
+        self.request.scenario.add_background(&mut plan);
         plan
     }
 

@@ -74,7 +74,7 @@ pub(super) struct Sweep<'h, 't> {
     /// True while a wait says something: after the last fault, or under a condition.
     counts: bool,
     /// True once somebody waited while it did.
-    exercised: bool,
+    conclusive: bool,
     block: Option<Block<'t>>,
     closed: Vec<Block<'t>>,
 }
@@ -89,7 +89,7 @@ impl<'h, 't> Sweep<'h, 't> {
             holding: Vec::new(),
             terms: None,
             counts: false,
-            exercised: false,
+            conclusive: false,
             block: None,
             closed: Vec::new(),
         }
@@ -151,7 +151,7 @@ impl<'h, 't> Sweep<'h, 't> {
     /// Somebody may have waited up to now, while that said something.
     fn notice_waits(&mut self, now: TrueTime) {
         let lasted = self.counts && self.terms.is_some_and(|terms| terms.from < now);
-        self.exercised |= lasted && self.somebody_waits();
+        self.conclusive |= lasted && self.somebody_waits();
     }
 
     fn somebody_waits(&self) -> bool {
@@ -226,7 +226,7 @@ impl<'h, 't> Sweep<'h, 't> {
         }
         self.closed.extend(self.block.take());
         findings.extend(self.closed.iter().filter_map(|block| self.blocked(block)));
-        self.exercised
+        self.conclusive
     }
 
     fn blocked(&self, block: &Block<'t>) -> Option<Finding> {
@@ -243,7 +243,7 @@ impl<'h, 't> Sweep<'h, 't> {
         let (history, key, until) = (self.history, self.key, block.until);
         let blocked = Blocked { history, key, from, until, waiter };
         let obstacle = blocked.obstacle();
-        let rivals = if obstacle.events.is_empty() { blocked.rivals() } else { None };
+        let rivals = if obstacle.events.is_empty() { blocked.livelock() } else { None };
         let kind = if rivals.is_some() { "livelock" } else { "deadlock" };
         let obstacle = match rivals {
             Some(rivals) => rivals,

@@ -13,12 +13,12 @@ mod findings;
 pub mod honest_validity;
 mod in_the_way;
 mod invariant;
+mod livelock;
 pub mod mutual_exclusion;
 pub mod no_lost_update;
 pub mod ownership;
 pub mod progress;
 pub mod reentrancy;
-mod rivals;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod token_order;

@@ -81,7 +81,7 @@ fn foreign(
 
 /// The clients that are unmodified programs.
 pub(crate) fn programs(history: &History<'_>) -> BTreeSet<HostId> {
-    let of_program = |what: &What| matches!(what, What::Told { .. } | What::Printed { .. });
+    let of_program = |what: &What| matches!(what, What::Asked { .. } | What::Printed { .. });
     let told = history.trace.events.iter().filter(|event| of_program(&event.what));
     told.map(|event| event.host).collect()
 }

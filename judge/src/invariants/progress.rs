@@ -33,7 +33,7 @@ fn check(history: &History<'_>) -> Outcome {
     let mut edges = edges(history);
     edges.sort_by_key(|edge| (edge.key, edge.event.at, edge.event.id));
     let mut findings = Vec::new();
-    let mut exercised = false;
+    let mut conclusive = false;
     for edges in edges.chunk_by(|one, other| one.key == other.key) {
         let mut sweep = Sweep::new(history, edges[0].key);
         let mut stretches = stretches.iter().peekable();
@@ -46,12 +46,12 @@ fn check(history: &History<'_>) -> Outcome {
         while let Some(stretch) = stretches.next() {
             sweep.enter(stretch, stretches.peek().is_none());
         }
-        exercised |= sweep.finish(&mut findings);
+        conclusive |= sweep.finish(&mut findings);
     }
     if findings.is_empty() {
         let open = if history.ends_in_the_dark() {
             "more was broken at the end of the run than the design claims to survive"
-        } else if !exercised {
+        } else if !conclusive {
             "nobody waited after the last fault"
         } else if history.trace.final_client.is_some_and(|final_client| final_client.came.is_none()) {
             "the run was over before a fresh client could ask"

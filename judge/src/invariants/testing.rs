@@ -159,7 +159,7 @@ impl Script {
     }
 
     pub(crate) fn told(self, grant: GrantId, line: &str) -> Script {
-        self.by(grant, |_| What::Told { line: line.to_owned() })
+        self.by(grant, |_| What::Asked { line: line.to_owned() })
     }
 
     pub(crate) fn prints(self, grant: GrantId, line: &str) -> Script {

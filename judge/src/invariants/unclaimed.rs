@@ -17,7 +17,7 @@ pub(super) fn unclaimed<'h, 't>(history: &'h History<'t>) -> Vec<(&'t Event, &'h
     let mut answers = Vec::new();
     for event in &history.trace.events {
         match &event.what {
-            What::Told { line } if line.starts_with("acquire ") => {
+            What::Asked { line } if line.starts_with("acquire ") => {
                 told.insert(event.host, None);
             }
             What::NotAcquired { .. } => {

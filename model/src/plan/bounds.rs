@@ -48,9 +48,9 @@ impl Plan {
                 let value = client.name.chars().take(40).collect();
                 return Err(PlanError::new("name", value, "client-1, client-2, ..., each once"));
             }
-            let sections = client.sections.len() + client.rivals.len();
+            let sections = client.sections.len() + client.background.len();
             count("sections", sections, 10_000, "at most 10000 for each client, with rivals")?;
-            for section in client.sections.iter().chain(&client.rivals) {
+            for section in client.sections.iter().chain(&client.background) {
                 span("think_ns", section.think, Duration::ZERO, HOUR, "at most 1 h")?;
                 span("work_ns", section.work, Duration::ZERO, HOUR, "at most 1 h")?;
             }

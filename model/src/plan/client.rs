@@ -18,15 +18,15 @@ pub struct ClientPlan {
     pub sections: Vec<SectionPlan>,
     /// Sections that it carries out after those, as long as a fault lasts and nobody else asks for the lock; `think` is how
     /// long it waits before it looks whether somebody should.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rivals: Vec<SectionPlan>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", alias = "rivals")]
+    pub background: Vec<SectionPlan>,
 }
 
 impl ClientPlan {
     /// A client that carries out these sections and no more.
     #[must_use]
     pub fn new(name: impl Into<String>, sections: Vec<SectionPlan>) -> ClientPlan {
-        ClientPlan { name: name.into(), sections, rivals: Vec::new() }
+        ClientPlan { name: name.into(), sections, background: Vec::new() }
     }
 }
 

@@ -219,7 +219,7 @@ mod encode {
             What::Shares { key } => tagged(out, 40, key),
             What::RenewalDenied { key } => tagged(out, 41, key),
             What::LeaseLost { key } => tagged(out, 50, key),
-            What::Told { line } => {
+            What::Asked { line } => {
                 out.push(42);
                 text(out, line);
             }

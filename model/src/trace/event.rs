@@ -127,7 +127,8 @@ pub enum What {
     /// All sections of a client are over.
     Finished,
     /// A line was given to the program that runs on this host.
-    Told {
+    #[serde(alias = "told")]
+    Asked {
         /// The line.
         line: String,
     },

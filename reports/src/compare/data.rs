@@ -101,7 +101,7 @@ struct CellJson<'a> {
     engine: &'a str,
     runs: u64,
     unknown: u64,
-    exercised: u64,
+    conclusive: u64,
     skipped: Option<&'a str>,
     not_applicable: &'a [String],
     rates: Vec<RateJson<'a>>,
@@ -122,10 +122,10 @@ struct RateJson<'a> {
 
 impl<'a> CellJson<'a> {
     fn of(cell: &'a Cell) -> CellJson<'a> {
-        let exercised = verdict::exercised(cell);
+        let conclusive = verdict::conclusive(cell);
         let rates = cell.violations.iter().filter_map(|(invariant, violation)| {
-            let (low, high) = statistics::wilson(violation.runs, exercised)?;
-            let rate = violation.runs as f64 / exercised as f64;
+            let (low, high) = statistics::wilson(violation.runs, conclusive)?;
+            let rate = violation.runs as f64 / conclusive as f64;
             Some(RateJson { invariant, runs: violation.runs, rate, low, high })
         });
         CellJson {
@@ -134,11 +134,11 @@ impl<'a> CellJson<'a> {
             engine: &cell.engine,
             runs: cell.runs,
             unknown: cell.unknown,
-            exercised,
+            conclusive,
             skipped: cell.skipped.as_deref(),
             not_applicable: &cell.not_applicable,
             rates: rates.collect(),
-            clean_below: statistics::clean_bound(exercised).filter(|_| Mark::of(cell) == Mark::Holds),
+            clean_below: statistics::clean_bound(conclusive).filter(|_| Mark::of(cell) == Mark::Holds),
             availability: availability(&cell.metrics),
             messages_per_acquire: messages_per_acquire(&cell.metrics),
             metrics: MetricsJson::of(&cell.metrics),

@@ -14,7 +14,7 @@ pub(crate) struct Against<'a> {
     pub(crate) scenario: &'a str,
     pub(crate) design: &'a str,
     pub(crate) against: &'a str,
-    /// Seeds that both exercised.
+    /// Seeds whose runs are conclusive for both.
     pub(crate) seeds: u64,
     /// For each invariant that either violated, how much more often the design did.
     pub(crate) differences: Vec<(&'static Invariant, Difference)>,

@@ -2,7 +2,7 @@
 //! rate of every invariant, the paired differences to the best, and what else was measured.
 //!
 //! Designs are compared on paired seeds: each ran the same ones, so the same workload and the same faults. Rates are
-//! per run that exercised the scenario; intervals are Wilson's at 95%, those of differences Newcombe's, and zero violations
+//! per conclusive run; intervals are Wilson's at 95%, those of differences Newcombe's, and zero violations
 //! are stated as a bound.
 
 pub(crate) mod comparison;

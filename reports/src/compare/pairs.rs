@@ -1,6 +1,6 @@
 //! What two designs did under the same seeds: how often both, one or neither violated an invariant.
 //!
-//! Only seeds that both exercised count: of a run that exercised nothing there is nothing to compare.
+//! Only seeds whose runs are conclusive for both count: an inconclusive run has nothing to compare.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::matrix::statistics::TwoByTwo;
 pub struct Made {
     /// The design's spelling.
     pub design: String,
-    /// Whether the run exercised anything.
-    pub exercised: bool,
+    /// True if the run is conclusive.
+    pub conclusive: bool,
     /// The invariants that it violated.
     pub violated: Vec<&'static str>,
 }
@@ -34,7 +34,7 @@ struct Counts {
 impl Pairs {
     /// Counts what two designs did under one seed.
     pub fn add(&mut self, scenario: &str, one: &Made, other: &Made) {
-        if !(one.exercised && other.exercised) {
+        if !(one.conclusive && other.conclusive) {
             return;
         }
         let (first, second) = if one.design <= other.design { (one, other) } else { (other, one) };
@@ -67,9 +67,9 @@ mod tests {
 
     #[test]
     fn pairs_are_counted_whichever_comes_first_and_idle_runs_are_left_out() {
-        let made = |design: &str, exercised, violated: &[&'static str]| Made {
+        let made = |design: &str, conclusive, violated: &[&'static str]| Made {
             design: design.to_owned(),
-            exercised,
+            conclusive,
             violated: violated.to_vec(),
         };
         let mut pairs = Pairs::default();

@@ -11,9 +11,9 @@ use crate::page::paint::{Ink, Style};
 
 /// What the figures mean, at the end of the page.
 pub(super) const NOTES: [&str; 4] = [
-    "rates are per run that exercised the scenario, with Wilson's interval at 95%; 0 (<p): none, and so the rate is \
+    "rates are per conclusive run, with Wilson's interval at 95%; 0 (<p): none, and so the rate is \
      below p at 95%, no more than that; ?: inconclusive; -: does not apply",
-    "differences are in percentage points, over the seeds that both designs exercised, with Newcombe's paired interval at \
+    "differences are in percentage points, over the seeds whose runs are conclusive for both designs, with Newcombe's paired interval at \
      95% (1998, method 10); one that leaves out 0 is hardly chance",
     "available: share of the time in which the lock was wanted and somebody held it; \
      p50, p99: latency of successful acquires; messages: client to store, per successful acquire",

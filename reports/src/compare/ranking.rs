@@ -20,9 +20,9 @@ pub(crate) struct Ranked<'a> {
     pub(crate) protects: Protects,
     /// Why, as a fragment.
     pub(crate) why: String,
-    /// The runs under shared scenarios that exercised something, those of them in which the data was harmed (by the more frequent of
+    /// The runs under shared scenarios that are conclusive, those of them in which the data was harmed (by the more frequent of
     /// the two ways), and those in which two held.
-    pub(crate) exercised: u64,
+    pub(crate) conclusive: u64,
     pub(crate) harmed: u64,
     pub(crate) held: u64,
 }
@@ -34,7 +34,7 @@ pub(crate) enum Protects {
     InTheseRuns,
     /// Some run did.
     No,
-    /// Nothing was exercised.
+    /// No run was conclusive.
     Untested,
 }
 
@@ -100,7 +100,7 @@ fn judge<'a>(summary: &'a Summary, shared: &Shared<'_>, design: &'a str) -> (Sco
         design,
         protects,
         why: found.why(protects),
-        exercised: found.exercised,
+        conclusive: found.conclusive,
         harmed: OF_DATA.into_iter().map(|name| found.runs(name)).max().unwrap_or(0),
         held: found.runs(HELD),
     };
@@ -115,7 +115,7 @@ struct Found<'a> {
     cells: Vec<&'a Cell>,
     /// The other scenarios under which its data was harmed.
     elsewhere: Vec<&'a str>,
-    exercised: u64,
+    conclusive: u64,
 }
 
 impl<'a> Found<'a> {
@@ -124,8 +124,8 @@ impl<'a> Found<'a> {
         let (cells, others): (Vec<&Cell>, Vec<&Cell>) = own.partition(|cell| shared.holds(cell));
         let harmed = others.into_iter().filter(|cell| verdict::harms_data(cell));
         let elsewhere = harmed.map(|cell| cell.scenario.as_str()).collect();
-        let exercised = cells.iter().map(|cell| verdict::exercised(cell)).sum();
-        Found { cells, elsewhere, exercised }
+        let conclusive = cells.iter().map(|cell| verdict::conclusive(cell)).sum();
+        Found { cells, elsewhere, conclusive }
     }
 
     fn runs(&self, invariant: &str) -> u64 {
@@ -134,7 +134,7 @@ impl<'a> Found<'a> {
     }
 
     fn rate(&self, invariant: &str) -> f64 {
-        self.runs(invariant) as f64 / self.exercised.max(1) as f64
+        self.runs(invariant) as f64 / self.conclusive.max(1) as f64
     }
 
     fn rates(&self) -> [f64; 3] {
@@ -167,7 +167,7 @@ impl<'a> Found<'a> {
         let broken = OF_DATA.into_iter().filter(|name| self.runs(name) > 0);
         let broken: Vec<String> =
             broken.map(|name| format!("{name} broken in {}", percent(self.rate(name)))).collect();
-        let here = format!("{} of {} {}", broken.join(", "), self.exercised, plural(self.exercised, "run"));
+        let here = format!("{} of {} {}", broken.join(", "), self.conclusive, plural(self.conclusive, "run"));
         match (broken.is_empty(), self.elsewhere.join(", ")) {
             (_, none) if none.is_empty() => here,
             (true, under) => format!("{}, but harmed under {under}, which not all ran", self.unchanged()),
@@ -190,8 +190,9 @@ impl<'a> Found<'a> {
     }
 
     fn unchanged(&self) -> String {
-        let runs = format!("no stale or lost change in {} {}", self.exercised, plural(self.exercised, "run"));
-        match clean_bound(self.exercised) {
+        let runs =
+            format!("no stale or lost change in {} {}", self.conclusive, plural(self.conclusive, "run"));
+        match clean_bound(self.conclusive) {
             Some(below) => format!("{runs} (<{})", percent_up(below)),
             None => runs,
         }

@@ -23,18 +23,18 @@ pub(crate) fn columns(summary: &Summary) -> Vec<&'static Invariant> {
 
 /// A rate, and its interval if there is one.
 pub(crate) fn rate(cell: &Cell, invariant: &Invariant) -> (String, Option<String>) {
-    let exercised = verdict::exercised(cell);
+    let conclusive = verdict::conclusive(cell);
     if !applies(cell, invariant.name) {
         return (Mark::NotApplicable.sign().to_owned(), None);
     }
     match cell.violations.get(invariant.name) {
         Some(violation) => {
-            let interval = statistics::wilson(violation.runs, exercised)
+            let interval = statistics::wilson(violation.runs, conclusive)
                 .map(|(low, high)| format!("{}-{}", percent(low).trim_end_matches('%'), percent(high)));
-            (percent(violation.runs as f64 / exercised.max(1) as f64), interval)
+            (percent(violation.runs as f64 / conclusive.max(1) as f64), interval)
         }
         None if Mark::of(cell) == Mark::Unknown => (Mark::Unknown.sign().to_owned(), None),
-        None => match statistics::clean_bound(exercised) {
+        None => match statistics::clean_bound(conclusive) {
             Some(bound) => (format!("0 (<{})", percent_up(bound)), None),
             None => (Mark::Unknown.sign().to_owned(), None),
         },

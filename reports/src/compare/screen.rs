@@ -29,7 +29,7 @@ const TOLD: usize = 3;
 
 const ALONE: &str = "0 (<p): none, so below p at 95%; ?: inconclusive; -: does not apply";
 const DIFFERENCES: &str = "differences: percentage points, same seeds; hardly chance if 0 lies outside";
-const SUMMED: &str = "of the runs that exercised something, under the scenarios of the ranking and in its order; <p: none, and so below \
+const SUMMED: &str = "of the conclusive runs, under the scenarios of the ranking and in its order; <p: none, and so below \
                       p at 95%; ?: inconclusive; -: does not apply";
 
 /// The page. `out` is the directory that everything was written to, if any.
@@ -158,14 +158,14 @@ fn rate(cells: &[&Cell], invariant: &Invariant) -> (Ink, String) {
     }
     let runs = |cell: &Cell| cell.violations.get(invariant.name).map_or(0, |violation| violation.runs);
     let known = of.iter().filter(|cell| runs(cell) > 0 || Mark::of(cell) != Mark::Unknown);
-    let (violated, exercised) =
-        known.fold((0, 0), |(all, of), cell| (all + runs(cell), of + verdict::exercised(cell)));
-    match clean_bound(exercised) {
+    let (violated, conclusive) =
+        known.fold((0, 0), |(all, of), cell| (all + runs(cell), of + verdict::conclusive(cell)));
+    match clean_bound(conclusive) {
         None => (Ink::Plain, Mark::Unknown.sign().to_owned()),
         Some(bound) if violated == 0 => (Ink::Plain, format!("<{:.0}%", (bound * 100.0).ceil())),
         Some(_) => {
             let ink = if verdict::is_of_data(invariant.name) { Ink::Bad } else { Ink::Warn };
-            (ink, short(violated as f64 / exercised as f64))
+            (ink, short(violated as f64 / conclusive as f64))
         }
     }
 }

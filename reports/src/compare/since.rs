@@ -26,7 +26,7 @@ pub struct Baseline {
 struct Before {
     design: String,
     scenario: String,
-    exercised: u64,
+    conclusive: u64,
     not_applicable: Vec<String>,
     rates: Vec<Rate>,
 }
@@ -50,11 +50,11 @@ impl Baseline {
             return Err(format!("schema {} is not known; {help}", baseline.schema));
         }
         for cell in &baseline.cells {
-            if let Some(rate) = cell.rates.iter().find(|rate| rate.runs > cell.exercised) {
+            if let Some(rate) = cell.rates.iter().find(|rate| rate.runs > cell.conclusive) {
                 let Rate { invariant, runs } = rate;
-                let (design, scenario, exercised) = (&cell.design, &cell.scenario, cell.exercised);
+                let (design, scenario, conclusive) = (&cell.design, &cell.scenario, cell.conclusive);
                 let what =
-                    format!("{design} under {scenario} violates {invariant} in {runs} of {exercised} runs");
+                    format!("{design} under {scenario} violates {invariant} in {runs} of {conclusive} runs");
                 return Err(format!("{what}; {help}"));
             }
         }
@@ -77,7 +77,7 @@ struct Changed {
     design: String,
     scenario: String,
     invariant: &'static str,
-    /// Violating runs, and exercised ones.
+    /// Violating runs, and conclusive ones.
     then: (u64, u64),
     now: (u64, u64),
     /// The probability of such a difference by chance, for this one alone.
@@ -104,7 +104,7 @@ impl Since {
         let name = |design: &str, scenario: &str| format!("{design} under {scenario}");
         let mut since = Since::default();
         for cell in now.cells.iter().filter(|cell| cell.skipped.is_none()) {
-            let exercised = verdict::exercised(cell);
+            let conclusive = verdict::conclusive(cell);
             let Some(then) = before.remove(&(&*cell.design, &*cell.scenario)) else {
                 since.only_now.push(name(&cell.design, &cell.scenario));
                 continue;
@@ -116,9 +116,9 @@ impl Since {
                     .iter()
                     .find(|rate| rate.invariant == invariant.name)
                     .map_or(0, |rate| rate.runs);
-                let was = Count { hits, of: then.exercised };
+                let was = Count { hits, of: then.conclusive };
                 let hits = cell.violations.get(invariant.name).map_or(0, |violation| violation.runs);
-                let is = Count { hits: hits.min(exercised), of: exercised };
+                let is = Count { hits: hits.min(conclusive), of: conclusive };
                 if was.hits + is.hits == 0 || silent(&then.not_applicable) || silent(&cell.not_applicable) {
                     continue;
                 }
@@ -135,7 +135,7 @@ impl Since {
         }
         since.only_then = before
             .into_values()
-            .filter(|cell| cell.exercised > 0)
+            .filter(|cell| cell.conclusive > 0)
             .map(|cell| name(&cell.design, &cell.scenario))
             .collect();
         let probabilities: Vec<f64> = since.changes.iter().map(|changed| changed.p).collect();

@@ -4,7 +4,7 @@ use picklock_model::trace::{Disconnect, Event, Halt, What};
 
 use crate::page::layout::{cut, printable, width};
 use crate::page::numbers::span;
-use crate::story::tale::differs;
+use crate::story::paragraph::differs;
 use crate::story::words::Names;
 
 /// A label takes so many columns at most.

@@ -74,7 +74,7 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
         groups.iter().for_each(|group| out.push_str(&tell(group, page, style, verbose, args)));
     }
     if let Some(pairs) = &page.pairs {
-        out.push_str(&tell_pairs(pairs, page, style, args));
+        out.push_str(&pair_lines(pairs, page, style, args));
     }
     out
 }
@@ -125,7 +125,7 @@ fn alike(one: &Failures, other: &Failures) -> bool {
     whom(&one.signature) == whom(&other.signature) && one.violated == other.violated
 }
 
-fn tell_pairs(pairs: &Pairs, page: &Explored, style: &Style, args: &str) -> String {
+fn pair_lines(pairs: &Pairs, page: &Explored, style: &Style, args: &str) -> String {
     let columns = style.columns();
     let mut out = format!("\n{}\n", style.paint(Ink::Head, "pairs"));
     let left_out = match pairs.pairs - pairs.explored {

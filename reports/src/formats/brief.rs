@@ -18,7 +18,7 @@ use crate::matrix::{Matrix, finding, folded};
 use crate::page::layout::{distinct, printable, wrap};
 use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style, inked};
-use crate::story::tale;
+use crate::story::paragraph;
 use crate::story::timeline::Detail;
 
 /// At most so many lines, and one screen, when everything is as expected.
@@ -100,8 +100,8 @@ fn verdict(summary: &Summary) -> (Ink, String) {
     let counted = format!("{violated} violated, {clean} clean, {unknown} unknown");
     let (ink, words) = if unexpected > 0 {
         (Ink::Bad, format!("{}: {unexpected} of {made}", unexpected_word(summary)))
-    } else if summary.cells.iter().all(|cell| verdict::exercised(cell) == 0) {
-        (Ink::Warn, format!("nothing was exercised in {made}"))
+    } else if summary.cells.iter().all(|cell| verdict::conclusive(cell) == 0) {
+        (Ink::Warn, format!("no run was conclusive of {made}"))
     } else if too_few > 0 {
         let met = totals.met;
         (Ink::Good, format!("as expected in {met} of {made}; {too_few} need more runs to tell"))
@@ -175,7 +175,7 @@ fn unexpected_cell(page: &mut String, cell: &Cell, style: &Style) {
 
 /// The first sentence of a story.
 fn headline(story: &Story) -> Option<String> {
-    tale::found(story).into_iter().next()
+    paragraph::found(story).into_iter().next()
 }
 
 fn details(page: &mut String, out: Option<&Path>, style: &Style) {
@@ -238,5 +238,5 @@ fn interest(
 
 /// How often a violation is found; the less, the rarer.
 fn rarity(cell: &Cell, violation: &Violation) -> u128 {
-    (u128::from(violation.runs) << 64) / u128::from(verdict::exercised(cell).max(1))
+    (u128::from(violation.runs) << 64) / u128::from(verdict::conclusive(cell).max(1))
 }

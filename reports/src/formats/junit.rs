@@ -2,7 +2,7 @@
 //!
 //! A case fails if its expectation is not met, or if something is violated that no expectation allows. A violation
 //! that was expected passes and says so in its output. A case that says nothing (the scenario does not apply, nothing
-//! was run, nothing was exercised) is skipped and never passed. Times are left out: a simulation takes none.
+//! was run, no run was conclusive) is skipped and never passed. Times are left out: a simulation takes none.
 
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ fn account(cell: &Cell, style: &Style) -> String {
         account.push_str(&match &violation.story {
             // One run may show several violations, and is told once.
             Some(story) if told.iter().any(|other| Arc::ptr_eq(other, story)) => line(),
-            Some(story) => timeline::tell(story, style, Detail::Relevant),
+            Some(story) => timeline::render(story, style, Detail::Relevant),
             None => line(),
         });
         told.extend(&violation.story);

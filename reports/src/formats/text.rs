@@ -299,7 +299,7 @@ pub(crate) fn stories<'a>(
         if at > 0 {
             page.push('\n');
         }
-        page.push_str(&timeline::tell(story, style, detail));
+        page.push_str(&timeline::render(story, style, detail));
     }
     if let Some(more) = stories.len().checked_sub(most).filter(|more| *more > 0) {
         page.push_str(&format!("\n{more} more can be told by the lines that replay them.\n"));

@@ -32,11 +32,11 @@ pub(super) struct Standing<'a> {
 impl Standing<'_> {
     /// How often the data was harmed, with what the runs allow it to be.
     pub(super) fn harmed(&self) -> Option<(f64, f64, f64)> {
-        let Ranked { harmed, exercised, .. } = self.ranked;
-        let rate = harmed as f64 / exercised.max(1) as f64;
+        let Ranked { harmed, conclusive, .. } = self.ranked;
+        let rate = harmed as f64 / conclusive.max(1) as f64;
         let (low, high) = match harmed {
-            0 => (0.0, clean_bound(exercised)?),
-            some => statistics::wilson(some, exercised)?,
+            0 => (0.0, clean_bound(conclusive)?),
+            some => statistics::wilson(some, conclusive)?,
         };
         Some((rate, low, high))
     }
@@ -98,7 +98,7 @@ pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
                             a href={ "#d" (one.place) } { (printable(one.ranked.design)) }
                         }
                         td.rate data-l="data harmed" { div { (whisker(one)) span { (rate(one)) } } }
-                        td.num data-l="two held" { (percent(one.ranked.held as f64 / one.ranked.exercised.max(1) as f64)) }
+                        td.num data-l="two held" { (percent(one.ranked.held as f64 / one.ranked.conclusive.max(1) as f64)) }
                         td.num data-l="available" { (or_none(one.availability.map(percent))) }
                         td.num data-l="wait" { (or_none(one.p50.map(numbers::span))) }
                         td.num data-l="messages" { (or_none(one.messages.map(|each| format!("{each:.1}")))) }
@@ -113,7 +113,7 @@ pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
 /// A rate with its interval, in words.
 pub(super) fn rate(one: &Standing<'_>) -> Markup {
     match one.harmed() {
-        None => html! { "not exercised" },
+        None => html! { "not conclusive" },
         Some((_, _, bound)) if one.ranked.harmed == 0 => {
             html! { "0 " span.dim { "(<" (percent_up(bound)) ")" } }
         }

@@ -88,17 +88,17 @@ fn cell(square: &Square<'_>) -> Markup {
 }
 
 fn figures(square: &Square<'_>) -> (String, Option<String>) {
-    let exercised = verdict::exercised(square.cell);
+    let conclusive = verdict::conclusive(square.cell);
     match (square.worst, square.share()) {
         (Some(runs), Some(share)) => {
             let interval =
-                wilson(runs, exercised).map(|(low, high)| format!("{}–{}", short(low), short(high)));
+                wilson(runs, conclusive).map(|(low, high)| format!("{}–{}", short(low), short(high)));
             (format!("{}%", short(share)), interval)
         }
         _ if square.mark == Mark::Unknown => (String::new(), None),
         _ => {
             let bound =
-                clean_bound(exercised).map(|bound| format!("<{}%", short((bound * 1000.0).ceil() / 1000.0)));
+                clean_bound(conclusive).map(|bound| format!("<{}%", short((bound * 1000.0).ceil() / 1000.0)));
             (String::new(), bound)
         }
     }

@@ -14,7 +14,7 @@ mod matrix;
 mod overview;
 mod parts;
 mod plot;
-mod store;
+mod results_dir;
 mod story;
 
 use picklock_campaign::about::About;
@@ -26,7 +26,7 @@ use crate::compare::differences;
 use crate::format::{Format, ReportError};
 use crate::page::paint::Style;
 
-pub use self::store::{Going, Row, STORE, ended, index, under_way};
+pub use self::results_dir::{Going, Row, STORE, ended, index, under_way};
 
 const FILE: &str = "report.html";
 const DOC: &str =

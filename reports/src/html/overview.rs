@@ -83,7 +83,7 @@ fn notes(summary: &Summary) -> Markup {
         h2 { "How to read it" }
         p {
             "Designs are ranked by how often the data was harmed, then by how often two held at once, then by anything else" (limits) ". "
-            "Rates are per run that exercised the scenario, with Wilson’s interval at 95%. A run has the faults of its scenario, aimed at a lock that \
+            "Rates are per conclusive run, with Wilson’s interval at 95%. A run has the faults of its scenario, aimed at a lock that \
              is asked for or held: for a rate per year, multiply by how often such a fault hits one of your holders. Nothing found is no promise: 0 (<p) says that the rate \
              is below p at 95%, no more. Data is harmed when a stale change is applied or an acknowledged one is lost; two holders alone harm \
              nothing where the resource refuses what comes late."

@@ -87,7 +87,7 @@ pub(super) fn plot(standings: &[Standing<'_>]) -> Markup {
 
 fn shape(mark: &Mark<'_>) -> Markup {
     let of = mark.of;
-    let harmed = of.harmed().map_or_else(|| "not exercised".to_owned(), |(rate, ..)| percent(rate));
+    let harmed = of.harmed().map_or_else(|| "not conclusive".to_owned(), |(rate, ..)| percent(rate));
     let facts = format!(
         "{}: data harmed in {harmed}, available {}, {} messages an acquire",
         printable(of.ranked.design),

@@ -9,7 +9,7 @@ use crate::diagram::{Course, Step, draw};
 use crate::html::about;
 use crate::html::frame::{command, prose};
 use crate::page::layout::printable;
-use crate::story::{aftermath, tale};
+use crate::story::{explanation, paragraph};
 
 /// The signs of a diagram, for who sees one for the first time.
 const SIGNS: &str = "◆ holds  ◇ lets go  ✕ runs out or is lost  ▲ fault  ■ changes the data; a ring proves the finding. Bars: \
@@ -45,18 +45,18 @@ fn verdict(story: &Story) -> String {
     let violated: Vec<&str> = story.invariants().collect();
     match violated.as_slice() {
         [] => "Nothing violated.".to_owned(),
-        violated => format!("{} violated.", tale::list(violated)),
+        violated => format!("{} violated.", paragraph::list(violated)),
     }
 }
 
 fn article(story: &Story, id: &str, title: Option<&str>) -> Markup {
     let course = Course::of(story);
-    let how = tale::course(story);
+    let how = paragraph::course(story);
     html! {
         article.story id=(id) {
             @if let Some(title) = title { h3 id={ (id) "h" } { (title) } } @else { h2.v { "What happened" } }
             div.tale {
-                @for found in tale::found(story) { p.found { (prose(&found)) } }
+                @for found in paragraph::found(story) { p.found { (prose(&found)) } }
                 @if !how.is_empty() { p { (prose(&how)) } }
             }
             div.run {
@@ -120,9 +120,9 @@ fn events(course: &Course<'_>, id: &str, within: bool) -> Markup {
 
 /// The heading of the chain that the diagram shows; with several invariants violated it names those that it is the chain of.
 fn chain_of(story: &Story) -> String {
-    match aftermath::chains(story).first() {
+    match explanation::chains(story).first() {
         Some((invariants, _)) if story.breaches.len() > 1 => {
-            format!("Chain of causes: {}", tale::list(invariants))
+            format!("Chain of causes: {}", paragraph::list(invariants))
         }
         _ => "Chain of causes".to_owned(),
     }
@@ -145,17 +145,18 @@ fn hangs_on(story: &Story, within: bool) -> Markup {
         return html! {};
     }
     let other = |(invariants, links): &(Vec<&str>, Vec<usize>)| {
-        let lines = aftermath::causes(story, links).into_iter();
+        let lines = explanation::causes(story, links).into_iter();
         let lines = lines.map(|(before, words)| {
             format!("{} {words}", before.split_whitespace().collect::<Vec<_>>().join(" "))
         });
-        (format!("Chain of causes: {}", tale::list(invariants)), lines.collect())
+        (format!("Chain of causes: {}", paragraph::list(invariants)), lines.collect())
     };
-    let mut blocks: Vec<(String, Vec<String>)> = aftermath::chains(story).iter().skip(1).map(other).collect();
+    let mut blocks: Vec<(String, Vec<String>)> =
+        explanation::chains(story).iter().skip(1).map(other).collect();
     if let Some(ablation) = &story.ablation {
-        blocks.push(("Necessary".to_owned(), aftermath::necessary(story, &ablation.without)));
-        blocks.push(("Not necessary".to_owned(), aftermath::unnecessary(story, &ablation.without)));
-        blocks.push(("Survives".to_owned(), aftermath::survives(story, &ablation.elsewhere)));
+        blocks.push(("Necessary".to_owned(), explanation::necessary(story, &ablation.without)));
+        blocks.push(("Not necessary".to_owned(), explanation::unnecessary(story, &ablation.without)));
+        blocks.push(("Survives".to_owned(), explanation::survives(story, &ablation.elsewhere)));
     }
     html! {
         div.hangs {

@@ -15,9 +15,9 @@ pub(crate) enum Mark {
     Blocked,
     /// Another invariant was violated, and the data were not harmed.
     Violated,
-    /// Some runs exercised it and none was violated.
+    /// Some runs were conclusive and none was violated.
     Holds,
-    /// No run exercised it, too few put anything at stake, or none was made.
+    /// No run was conclusive, too few put anything at stake, or none was made.
     Unknown,
     /// The scenario does not apply to the design.
     NotApplicable,
@@ -40,7 +40,7 @@ impl Mark {
             Mark::Blocked
         } else if !cell.violations.is_empty() {
             Mark::Violated
-        } else if exercised(cell) == 0 || is_undecided(cell) {
+        } else if conclusive(cell) == 0 || is_undecided(cell) {
             Mark::Unknown
         } else {
             Mark::Holds
@@ -102,8 +102,8 @@ pub(super) fn worst(cell: &Cell) -> Option<u64> {
     of.map(|(_, violation)| violation.runs).max()
 }
 
-/// Runs that exercised what the scenario is for.
-pub(crate) fn exercised(cell: &Cell) -> u64 {
+/// The conclusive runs.
+pub(crate) fn conclusive(cell: &Cell) -> u64 {
     cell.runs.saturating_sub(cell.unknown)
 }
 

@@ -102,9 +102,9 @@ impl<'a> Square<'a> {
         format!("{}{}", self.mark.sign(), if self.unmet { mark::UNMET } else { "" })
     }
 
-    /// The share of the runs that exercised it in which the worst was found.
+    /// The share of the conclusive runs in which the worst was found.
     pub(crate) fn share(&self) -> Option<f64> {
-        self.worst.map(|runs| runs as f64 / mark::exercised(self.cell).max(1) as f64)
+        self.worst.map(|runs| runs as f64 / mark::conclusive(self.cell).max(1) as f64)
     }
 
     /// Whether a run violated this invariant.

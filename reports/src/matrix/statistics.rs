@@ -25,7 +25,7 @@ pub(crate) fn clean_bound(runs: u64) -> Option<f64> {
 pub(crate) fn clean(runs: u64) -> String {
     match clean_bound(runs) {
         Some(bound) => format!("0 in {runs} {}, below {} at 95%", plural(runs, "run"), percent_up(bound)),
-        None => "no run exercised it".to_owned(),
+        None => "no run was conclusive".to_owned(),
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(clean(200), "0 in 200 runs, below 1.5% at 95%");
         assert_eq!(clean(2_000), "0 in 2000 runs, below 0.15% at 95%");
         assert_eq!(clean(1_000_000), "0 in 1000000 runs, below 0.00030% at 95%");
-        assert_eq!(clean(0), "no run exercised it");
+        assert_eq!(clean(0), "no run was conclusive");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::statistics;
 use crate::page::numbers;
 use crate::page::paint::Ink;
 
-pub(crate) use super::mark::{Mark, OF_DATA, exercised, harms_data, is_of_data};
+pub(crate) use super::mark::{Mark, OF_DATA, conclusive, harms_data, is_of_data};
 
 /// How a cell stands to the expectation file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +66,14 @@ pub(crate) fn found(cell: &Cell) -> String {
     match Mark::of(cell) {
         Mark::NotApplicable => cell.skipped.clone().unwrap_or_default(),
         Mark::Unknown if cell.runs == 0 => "not run".to_owned(),
-        Mark::Unknown if exercised(cell) == 0 => "nothing was exercised".to_owned(),
+        Mark::Unknown if conclusive(cell) == 0 => "no run was conclusive".to_owned(),
         Mark::Unknown => format!(
             "clean, but a fault hit what was granted or held in only {} of {} {}, too few to say that it holds",
             cell.hit_lock,
             cell.runs,
             numbers::plural(cell.runs, "run"),
         ),
-        Mark::Holds => statistics::clean(exercised(cell)),
+        Mark::Holds => statistics::clean(conclusive(cell)),
         Mark::Harmed | Mark::Blocked | Mark::Violated => {
             let each: Vec<String> = cell
                 .violations
@@ -258,7 +258,7 @@ mod tests {
     fn a_cell_in_which_nothing_was_exercised_is_unknown_and_not_clean() {
         let cell = Cell { runs: 10, unknown: 10, ..Cell::default() };
         assert_eq!(Mark::of(&cell), Mark::Unknown);
-        assert_eq!(found(&cell), "nothing was exercised");
+        assert_eq!(found(&cell), "no run was conclusive");
         let some = Cell { runs: 10, unknown: 9, hit_lock: 1, ..Cell::default() };
         assert_eq!(found(&some), "0 in 1 run, below 95% at 95%");
         let beside = Cell { runs: 100, hit_lock: 4, ..Cell::default() };

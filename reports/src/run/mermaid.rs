@@ -15,7 +15,7 @@ use crate::page::paint::Style;
 use crate::story::exchanges::{self, Exchange, Outcome};
 use crate::story::rows;
 use crate::story::writer::Row;
-use crate::story::{relevance, spans, tale};
+use crate::story::{paragraph, relevance, spans};
 
 pub(super) const FORMAT: Format<Story> = Format {
     name: "mermaid",
@@ -41,12 +41,12 @@ fn render(story: &Story, _style: &Style) -> Result<String, ReportError> {
     let violated: Vec<&str> = story.invariants().collect();
     let verdict = match violated.as_slice() {
         [] => "nothing violated".to_owned(),
-        violated => format!("{} violated", tale::list(violated)),
+        violated => format!("{} violated", paragraph::list(violated)),
     };
     let title =
         format!("# {} under {}, seed {}: {verdict}\n", story.design, story.scenario, story.plan.seed.0);
     let mut page = printable(title.trim_end()).into_owned() + "\n\n";
-    for words in tale::found(story) {
+    for words in paragraph::found(story) {
         page.push_str(&format!("{}\n\n", printable(&words)));
     }
     page.push_str("```mermaid\nsequenceDiagram\n");

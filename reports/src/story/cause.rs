@@ -15,9 +15,9 @@ use picklock_model::ids::{EventId, GrantId};
 use picklock_model::trace::{Event, Role, What};
 
 use super::exchanges::is_late;
+use super::paragraph::deciding_stores;
 use super::reentries::{self, Count};
 use super::relevance::{futile, key};
-use super::tale::deciding_stores;
 
 /// The positions of the chain's links, in order; empty without a finding.
 pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
@@ -323,7 +323,7 @@ fn tells(what: &What) -> bool {
             | What::WriteAcknowledged { .. }
             | What::TookEffect { .. }
             | What::Healed { .. }
-            | What::Told { .. }
+            | What::Asked { .. }
             | What::Printed { .. }
     )
 }

@@ -14,7 +14,7 @@ use super::exchanges::{Exchange, Outcome};
 use super::relevance::is_mishap;
 use crate::page::numbers::span;
 
-use super::tale::list;
+use super::paragraph::list;
 use super::writer::{Row, Writer, brief};
 
 /// A line under way, which more of the same may join.

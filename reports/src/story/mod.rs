@@ -1,18 +1,18 @@
 //! One run told as a story: what was found, how it came about, and what of it matters.
 //!
-//! [`timeline`] lays the page out. `tale` is its paragraph, `cause` the chain of causes, `aftermath` what became of the data and what
+//! [`timeline`] lays the page out. `paragraph` is its paragraph, `cause` the chain of causes, `explanation` what became of the data and what
 //! the violation needs. `relevance` chooses the events that are told, and `rows` puts them into lines. `exchanges`, `spans` and
 //! `reentries` read the trace, and `words` says an event in words.
 
-pub(crate) mod aftermath;
 pub(crate) mod cause;
 pub(crate) mod exchanges;
+pub(crate) mod explanation;
 mod lines;
+pub(crate) mod paragraph;
 mod reentries;
 pub(crate) mod relevance;
 pub(crate) mod rows;
 pub(crate) mod spans;
-pub(crate) mod tale;
 pub mod timeline;
 pub(crate) mod words;
 pub(crate) mod writer;

@@ -18,7 +18,7 @@ use picklock_model::trace::{Event, Role, Trace, What};
 use super::relevance::is_mishap;
 use super::spans::{self, Span, State};
 use super::writer::Row;
-use super::{aftermath, exchanges, relevance, rows, tale};
+use super::{exchanges, explanation, paragraph, relevance, rows};
 use crate::page::layout::{cut, left, paragraph, printable, right, staircase, width, wrap};
 use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style};
@@ -41,7 +41,7 @@ pub enum Detail {
 /// Tells a story, with all that the run violates, and the line that makes it again. A story without findings is told as a
 /// run in which nothing was violated.
 #[must_use]
-pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
+pub fn render(story: &Story, style: &Style, detail: Detail) -> String {
     let spans = spans::of(&story.trace);
     let cited = relevance::cited(story);
     let (rows, shown) = match detail {
@@ -49,7 +49,7 @@ pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
             let (positions, window) = relevance::positions(story, &spans);
             let exchanges = exchanges::of(story);
             let told: Vec<_> = exchanges.iter().filter(|one| window.tells(one)).collect();
-            let links = aftermath::chains(story).into_iter().flat_map(|(_, links)| links);
+            let links = explanation::chains(story).into_iter().flat_map(|(_, links)| links);
             let positions: Vec<usize> = positions.into_iter().chain(links).collect();
             rows::relevant(story, &positions, &told, &cited)
         }
@@ -61,8 +61,8 @@ pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
     };
     let mut page = head(story, shown, style);
     page.push('\n');
-    let course = tale::course(story);
-    for paragraphs in [tale::found(story), if course.is_empty() { Vec::new() } else { vec![course] }] {
+    let course = paragraph::course(story);
+    for paragraphs in [paragraph::found(story), if course.is_empty() { Vec::new() } else { vec![course] }] {
         for words in &paragraphs {
             page.push_str(&paragraph(&printable(words), 0, style.columns()));
         }
@@ -78,7 +78,7 @@ pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
         );
         page.push_str(&paragraph(&words, 0, style.columns()));
     }
-    page.push_str(&aftermath::tell(story, style, matches!(detail, Detail::Short)));
+    page.push_str(&explanation::render(story, style, matches!(detail, Detail::Short)));
     page.push_str(&format!("\nreplay: {}\n", style.paint(Ink::First, &printable(&story.replay))));
     page
 }
@@ -86,8 +86,8 @@ pub fn tell(story: &Story, style: &Style, detail: Detail) -> String {
 /// What happened, in one paragraph without line breaks.
 #[must_use]
 pub fn explain(story: &Story) -> String {
-    let mut parts = tale::found(story);
-    parts.push(tale::course(story));
+    let mut parts = paragraph::found(story);
+    parts.push(paragraph::course(story));
     printable(parts.join(" ").trim_end()).into_owned()
 }
 
@@ -100,7 +100,7 @@ fn head(story: &Story, shown: usize, style: &Style) -> String {
     let violated: Vec<&str> = story.invariants().collect();
     let verdict = match violated.as_slice() {
         [] => "nothing violated".to_owned(),
-        violated => format!("{} violated", tale::list(violated)),
+        violated => format!("{} violated", paragraph::list(violated)),
     };
     let title = format!("{design} under {scenario}, seed {}{network}: {verdict}", plan.seed.0);
     let facts = format!("digest {}, {shown} of {} events shown", trace.digest, trace.events.len());

@@ -226,7 +226,7 @@ impl<'a> Names<'a> {
             }
             What::Left { key, error: Some(error), .. } => format!("one release of `{key}` failed: {error}"),
             What::Finished => "has finished".to_owned(),
-            What::Told { line } => format!("its program is told `{line}`"),
+            What::Asked { line } => format!("its program is told `{line}`"),
             What::Printed { line, aside: false } if says_by_itself(line) => {
                 format!("its program says `{line}`")
             }

@@ -58,7 +58,7 @@ pub(crate) fn hit(story: &Story) -> BTreeMap<u32, HostId> {
 }
 
 /// The host at which an event is told.
-pub(crate) fn told_at(event: &Event, hit: &BTreeMap<u32, HostId>) -> HostId {
+pub(crate) fn shown_at(event: &Event, hit: &BTreeMap<u32, HostId>) -> HostId {
     match event.what {
         What::TookEffect { injection } | What::Healed { injection } => {
             hit.get(&injection).copied().unwrap_or(event.host)
@@ -87,7 +87,7 @@ impl<'a> Writer<'a> {
         let text = format!("{}{}{said}", self.names.say(event), self.count(event));
         Row {
             position,
-            host: told_at(event, &self.hit),
+            host: shown_at(event, &self.hit),
             text,
             requests: Vec::new(),
             times: 1,
@@ -97,7 +97,7 @@ impl<'a> Writer<'a> {
 
     /// The line of an event.
     pub(crate) fn row(&self, position: usize, event: &Event) -> Row {
-        let host = told_at(event, &self.hit);
+        let host = shown_at(event, &self.hit);
         Row { position, host, text: self.say(event), requests: Vec::new(), times: 1, sets_up: false }
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use picklock_reports::html::{Going, Row};
-use picklock_reports::kept::{Kept, Results, State};
+use picklock_reports::manifest::{Manifest, Results, State};
 use picklock_reports::{COMPARISONS, Style, html};
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn with_pages(look: impl Fn(&mut Browser, &Pages)) {
 
 /// The pages of a store: its index, and the run that is under way in it.
 fn store() -> (String, String) {
-    let row = |folder: &str, kept: Kept, is_alive| Row {
+    let row = |folder: &str, kept: Manifest, is_alive| Row {
         folder: folder.to_owned(),
         at: "2026-11-22 22:30:00".to_owned(),
         kind: "run".to_owned(),
@@ -74,9 +74,9 @@ fn store() -> (String, String) {
         bytes: 1_234_567,
         files: vec!["repro/".to_owned(), "report.html".to_owned()],
     };
-    let ended = Kept { state: State::Ended, results: Some(results), ..Kept::begun(command, None) };
+    let ended = Manifest { state: State::Ended, results: Some(results), ..Manifest::begun(command, None) };
     let rows = [
-        row("2026-11-22T223000Z-run", Kept::begun(command, Some("2/8".to_owned())), true),
+        row("2026-11-22T223000Z-run", Manifest::begun(command, Some("2/8".to_owned())), true),
         row("2026-11-21T223000Z-run", ended, false),
     ];
     let now = "2026-11-22 22:31:00";
@@ -85,7 +85,7 @@ fn store() -> (String, String) {
         shard: Some("2/8"),
         done: 17_094,
         of: Some(46_200),
-        telling: false,
+        reporting: false,
         violating: 1_002,
         cells: vec![("single", "pause", 1_002)],
         elapsed: Duration::from_secs(75),

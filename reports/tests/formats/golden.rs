@@ -10,7 +10,7 @@ use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Halt, What};
 use picklock_reports::formats::brief;
 use picklock_reports::run::json::{Run, run_json};
-use picklock_reports::story::timeline::{Detail, explain, tell};
+use picklock_reports::story::timeline::{self, Detail, explain};
 use picklock_reports::{ALL, COMPARISONS, Style, compare, find};
 use picklock_sim::lock::Exclusion;
 use serde_json::Value;
@@ -172,7 +172,8 @@ fn a_short_story_keeps_what_proves_its_findings_and_says_how_much_is_left_out() 
         ..written.clone()
     }));
     story.trace.events.sort_by_key(|event| event.at);
-    let [whole, short] = [Detail::Relevant, Detail::Short].map(|detail| tell(&story, &plain(80), detail));
+    let [whole, short] =
+        [Detail::Relevant, Detail::Short].map(|detail| timeline::render(&story, &plain(80), detail));
     assert!(whole.lines().count() > 200, "{whole}");
     assert!(short.lines().count() < 90, "{short}");
     assert!(short.contains("more lines of it: see the line below that replays it"), "{short}");
@@ -212,23 +213,23 @@ fn comparison_as_markdown() {
 
 #[test]
 fn timeline_of_a_paused_holder() {
-    insta::assert_snapshot!(tell(&paused_holder(), &Style::default(), Detail::Relevant));
+    insta::assert_snapshot!(timeline::render(&paused_holder(), &Style::default(), Detail::Relevant));
 }
 
 #[test]
 fn timeline_of_a_paused_holder_on_a_narrow_terminal() {
-    insta::assert_snapshot!(tell(&paused_holder(), &plain(56), Detail::Relevant));
+    insta::assert_snapshot!(timeline::render(&paused_holder(), &plain(56), Detail::Relevant));
 }
 
 #[test]
 fn timeline_of_a_paused_holder_in_full() {
-    insta::assert_snapshot!(tell(&paused_holder(), &Style::default(), Detail::Full));
+    insta::assert_snapshot!(timeline::render(&paused_holder(), &Style::default(), Detail::Full));
 }
 
 #[test]
 fn a_segment_that_was_held_belongs_to_the_story_and_a_quick_one_does_not() {
     let mut story = paused_holder();
-    let told = |story: &Story| tell(story, &plain(110), Detail::Relevant);
+    let told = |story: &Story| timeline::render(story, &plain(110), Detail::Relevant);
     assert!(!told(&story).contains("receives"));
     let sent = &mut story.trace.events[2].at;
     *sent = TrueTime(sent.0 - 90_000_000);
@@ -262,7 +263,7 @@ fn what_a_process_does_as_it_runs_again_is_told_after_that() {
     let own = |what: &What| matches!(what, What::Waiting { .. });
     before(&mut story, |what| *what == What::Resumed, own, acknowledged);
     for detail in [Detail::Relevant, Detail::Full] {
-        let page = tell(&story, &plain(110), detail);
+        let page = timeline::render(&story, &plain(110), detail);
         let line = |words: &str| page.lines().position(|line| line.contains(words)).unwrap();
         let applied =
             page.lines().position(|line| line.starts_with("2.112000s") && line.contains("was applied"));
@@ -277,7 +278,7 @@ fn a_client_holds_until_what_it_does_as_it_runs_again() {
     let own = |what: &What| matches!(what, What::Waiting { .. });
     let release = What::Releasing { key: Key::new("stock") };
     before(&mut story, |what| *what == What::Resumed, own, release);
-    let page = tell(&story, &plain(110), Detail::Relevant);
+    let page = timeline::render(&story, &plain(110), Detail::Relevant);
     let line = page.lines().find(|line| line.contains("runs again")).unwrap();
     assert!(line.contains('│'), "{page}");
 }
@@ -301,10 +302,11 @@ fn holds_of_a_re_entrant_lock_are_counted_by_what_was_asked() {
     story.trace.events.sort_by_key(|event| event.at);
     let asked = story.wire.get(&EventId(again[0].0 - 20_000)).unwrap().clone();
     story.wire.insert(again[0], asked);
-    let counts = |story: &Story| tell(story, &plain(110), Detail::Relevant).contains(": one more hold");
+    let counts =
+        |story: &Story| timeline::render(story, &plain(110), Detail::Relevant).contains(": one more hold");
     assert!(!counts(&story), "no re-entrant lock");
     story.trace.reentrant = true;
-    assert!(counts(&story), "{}", tell(&story, &plain(110), Detail::Relevant));
+    assert!(counts(&story), "{}", timeline::render(&story, &plain(110), Detail::Relevant));
 }
 
 #[test]
@@ -318,7 +320,7 @@ fn a_section_stalls_when_it_next_waits() {
     let goes_on = before(&mut story, halted, asked, What::Releasing { key: Key::new("stock") });
     story.trace.events.swap(at, goes_on + 1);
     for detail in [Detail::Relevant, Detail::Full] {
-        let page = tell(&story, &plain(110), detail);
+        let page = timeline::render(&story, &plain(110), detail);
         let line = |words: &str| page.lines().position(|line| line.contains(words)).unwrap();
         assert!(line("begins to release") < line("its section stalls until"), "{page}");
     }
@@ -334,7 +336,7 @@ fn a_store_that_comes_back_without_an_expired_record_drops_nothing() {
             *overdue_ns = 30_000_000;
         }
     }
-    let page = tell(&story, &plain(200), Detail::Relevant);
+    let page = timeline::render(&story, &plain(200), Detail::Relevant);
     let gone = "comes back without `stock`: expired at 1.071000s, while it was down";
     assert_eq!(page.matches(gone).count(), 3, "in the timeline and in both chains: {page}");
     assert!(explain(&story).contains("whose lease had run out at 1.071000s, was gone on node-1"), "{page}");
@@ -347,9 +349,9 @@ fn a_lease_that_is_set_as_the_record_is_made_is_no_line_of_its_own() {
     let made = |what: &What| matches!(what, What::Created { .. });
     let at = before(&mut story, made, made, extended);
     story.trace.events.swap(at, at + 1);
-    assert!(!tell(&story, &plain(110), Detail::Relevant).contains("extends the lease"));
+    assert!(!timeline::render(&story, &plain(110), Detail::Relevant).contains("extends the lease"));
     story.trace.events[at + 1].at.0 += 1_000;
-    assert!(tell(&story, &plain(110), Detail::Relevant).contains("extends the lease"));
+    assert!(timeline::render(&story, &plain(110), Detail::Relevant).contains("extends the lease"));
 }
 
 #[test]
@@ -365,7 +367,7 @@ fn a_replica_that_takes_over_without_a_record_is_told_so() {
     let at = before(&mut story, injected, injected, What::BecameLeader);
     story.trace.events[at].host = replica;
     let says = |story: &Story| {
-        let page = tell(story, &plain(110), Detail::Relevant);
+        let page = timeline::render(story, &plain(110), Detail::Relevant);
         page.contains("becomes the primary, without the record of client-1")
     };
     assert!(says(&story));
@@ -387,7 +389,7 @@ fn an_answer_that_never_arrived_is_told() {
     let mut story = paused_holder();
     assert!(matches!(story.trace.events[6].what, What::Delivered { .. }), "the answer's arrival");
     story.trace.events.remove(6);
-    let page = tell(&story, &plain(110), Detail::Relevant);
+    let page = timeline::render(&story, &plain(110), Detail::Relevant);
     assert!(page.contains("→ node-1: SET stock a1 NX PX 1000 → OK, an answer that never arrived"), "{page}");
 }
 
@@ -408,7 +410,7 @@ fn what_is_repeated_stands_in_one_line_until_something_happens() {
     let renewals: Vec<Event> = (0..).zip(times).map(|(nth, at)| renewal(nth, at)).collect();
     story.trace.events.extend(renewals);
     story.trace.events.sort_by_key(|event| event.at);
-    let page = tell(&story, &plain(120), Detail::Relevant);
+    let page = timeline::render(&story, &plain(120), Detail::Relevant);
     let extends = "node-1    extends the lease of `stock` for client-1";
     assert!(page.contains(&format!("{extends} (3 times, every 100ms, until 0.400000s)")), "{page}");
     let foreign = format!("{extends}, which is that of client-2 (2 times,");
@@ -422,7 +424,7 @@ fn a_grant_that_its_client_saw_late_is_still_the_first_one() {
     let seen = events.iter().position(|event| matches!(event.what, What::Acquired { .. })).unwrap();
     events[seen].at = TrueTime(1_152_000_000);
     events.sort_by_key(|event| event.at);
-    let page = tell(&story, &plain(200), Detail::Relevant);
+    let page = timeline::render(&story, &plain(200), Detail::Relevant);
     let told =
         "client-1 was granted `stock` at 0.101000s, learned of it at 1.152000s and believed that it held it";
     assert!(explain(&story).contains(told), "{page}");
@@ -453,21 +455,21 @@ fn a_lease_that_runs_out_is_that_of_whoever_the_record_was_created_for() {
 #[test]
 fn a_try_that_came_to_nothing_is_left_out_of_the_story() {
     let mut story = paused_holder();
-    let before = tell(&story, &plain(110), Detail::Relevant).matches("record of").count();
+    let before = timeline::render(&story, &plain(110), Detail::Relevant).matches("record of").count();
     let (created, deleted) = (story.trace.events[13].clone(), story.trace.events[20].clone());
     for (id, mut event) in [(100, created), (101, deleted)] {
         event.id = EventId(id);
         event.at = TrueTime(1_120_000_000 + u64::from(id));
         story.trace.events.insert(13 + (id as usize - 100), event);
     }
-    let page = tell(&story, &plain(110), Detail::Relevant);
+    let page = timeline::render(&story, &plain(110), Detail::Relevant);
     assert_eq!(page.matches("record of").count(), before, "{page}");
     assert!(page.contains("24 of 30 events shown"), "{page}");
 }
 
 #[test]
 fn a_story_of_the_same_run_is_told_alike_every_time() {
-    let told = || tell(&paused_holder(), &plain(80), Detail::Full);
+    let told = || timeline::render(&paused_holder(), &plain(80), Detail::Full);
     assert_eq!(told(), told());
 }
 
@@ -507,7 +509,7 @@ fn a_run_without_events_and_findings_is_still_json_and_still_a_page() {
     };
     let data: Value = serde_json::from_str(&run_json(&run).unwrap()).unwrap();
     assert_eq!(data["events"], serde_json::json!([]));
-    let page = tell(&story, &plain(80), Detail::Relevant);
+    let page = timeline::render(&story, &plain(80), Detail::Relevant);
     assert!(page.starts_with("single under pause, seed 7: nothing violated\n"), "{page}");
 }
 
@@ -521,7 +523,7 @@ fn every_page_keeps_to_its_width() {
             assert_fits(&compare::screen(&comparison(summary), &plain(columns), None), columns);
         }
         for detail in [Detail::Relevant, Detail::Full] {
-            assert_fits(&tell(&paused_holder(), &plain(columns), detail), columns);
+            assert_fits(&timeline::render(&paused_holder(), &plain(columns), detail), columns);
         }
     }
 }
@@ -530,7 +532,7 @@ fn every_page_keeps_to_its_width() {
 fn colour_adds_escape_codes_and_changes_nothing_else() {
     let coloured = Style { colour: true, width: 80 };
     let pages = |style: &Style| {
-        let told = tell(&paused_holder(), style, Detail::Relevant);
+        let told = timeline::render(&paused_holder(), style, Detail::Relevant);
         let short = brief::page(&campaign(), style, None);
         [render("text", &campaign(), style), short, compared("text", &campaign(), style), told]
     };
@@ -684,7 +686,7 @@ fn a_fault_that_lasts_to_the_end_of_the_run_is_not_over() {
         what: What::Healed { injection: 0 },
     };
     story.trace.events.push(healed);
-    let page = tell(&story, &plain(200), Detail::Full);
+    let page = timeline::render(&story, &plain(200), Detail::Full);
     assert!(page.contains("fault pause lasts beyond the end of the run"), "{page}");
 }
 
@@ -696,7 +698,7 @@ fn a_lease_is_told_as_expired_when_it_was_and_as_noticed_when_it_was() {
             *overdue_ns = 30_000_000;
         }
     }
-    let page = tell(&story, &plain(200), Detail::Relevant);
+    let page = timeline::render(&story, &plain(200), Detail::Relevant);
     assert!(page.contains("drops `stock`: expired at 1.071000s, noticed now"), "{page}");
     let cause = "  1.071000s  node-1    the lease of client-1 runs out, noticed at 1.101000s";
     assert!(page.lines().any(|line| line == cause), "{page}");
@@ -719,7 +721,7 @@ fn who_reads_and_who_writes_is_said_where_readers_share() {
         ..story.trace.events[second].clone()
     };
     story.trace.events.insert(second, shares);
-    let page = tell(&story, &plain(200), Detail::Full);
+    let page = timeline::render(&story, &plain(200), Detail::Full);
     assert!(page.contains("client-1  holds `stock` to write"), "{page}");
     assert!(!page.contains("{ key"), "{page}");
     let told = explain(&story);

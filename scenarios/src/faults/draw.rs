@@ -45,7 +45,7 @@ impl<'a> Setting<'a> {
             world: &calm.world,
             clients: &calm.clients,
             topology: design.topology,
-            own_data: design.own_data || design.by_itself,
+            own_data: design.own_data || design.autonomous,
             servers: design.members(&design.settings(&calm.world)),
             probe,
             passed: probe.map(by_section).unwrap_or_default(),

@@ -26,7 +26,8 @@
 //! # Ok::<(), picklock_scenarios::scenario::ScenarioError>(())
 //! ```
 
-mod by_itself;
+mod autonomous;
+mod former;
 mod parts;
 mod plans;
 mod read;
@@ -35,7 +36,7 @@ mod set;
 mod tests;
 pub mod world;
 
-pub use by_itself::decides_by_itself;
+pub use autonomous::is_up_to_the_client;
 pub use parts::{Scenario, Settable};
 pub use read::text as read_text;
 pub use set::set_each;

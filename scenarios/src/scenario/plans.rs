@@ -12,7 +12,7 @@ use picklock_sim::span::Span;
 use picklock_sim::store::setting;
 
 use super::parts::Scenario;
-use super::{by_itself, world};
+use super::{autonomous, world};
 use crate::faults::{self, Draw, FaultEntry, Setting};
 use crate::workloads;
 
@@ -25,7 +25,7 @@ impl Scenario {
     /// The reason, as a fragment.
     pub fn applies(&self, design: &Design) -> Result<Design, String> {
         (self.workload.applies)(design)?;
-        self.fits_workers(design)?;
+        self.fits_autonomous(design)?;
         if let Some(store) = &design.store
             && self.ttl() < store.spec.smallest_lease()
         {
@@ -79,13 +79,13 @@ impl Scenario {
     pub fn plan(&self, design: &Design, seed: Seed, probe: Option<&Points>) -> Plan {
         let mut plan = self.fault_free_plan(design, seed);
         plan.injections = self.injections(design, &plan, probe);
-        self.add_rivals(&mut plan);
+        self.add_background(&mut plan);
         plan
     }
 
     /// Has clients that are done stay rivals while the faults of the plan last, for what the first of them hits.
-    pub fn add_rivals(&self, plan: &mut Plan) {
-        workloads::add_rivals(&self.load, plan);
+    pub fn add_background(&self, plan: &mut Plan) {
+        workloads::add_background(&self.load, plan);
     }
 
     /// The plan of the same run without anything going wrong.
@@ -191,7 +191,7 @@ impl FaultEntry {
                 "it hits the links to the resource, and the design's data lie in its own store".into()
             );
         }
-        by_itself::hits(self, design)?;
+        autonomous::hits(self, design)?;
         (self.fault.applies)(&self.args, design.topology)
     }
 }

@@ -9,6 +9,7 @@ use picklock_sim::param::{Args, clip};
 use picklock_sim::store::StoreParams;
 use toml::de::DeTable;
 
+use super::former;
 use super::parts::{Group, Misfit, Scenario};
 use super::world;
 use crate::error::{Problem, ScenarioError, Spot};
@@ -175,7 +176,7 @@ impl Reader {
     /// Takes one parameter; `others` are keys of the same table that are not parameters.
     fn parameter(&mut self, group: Group, entry: &Entry<'_, '_>, others: &[&str]) -> Result<(), Spot> {
         let args = self.scenario.args_mut(group);
-        let Some(param) = args.param(entry.key) else {
+        let Some(param) = args.param(former::present(entry.key)) else {
             let known: Vec<&str> =
                 others.iter().copied().chain(args.iter().map(|(param, _)| param.name)).collect();
             return Err(Spot::new(entry.key_span.clone(), Problem::unknown("key", entry.key, &known)));

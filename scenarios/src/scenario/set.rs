@@ -1,5 +1,6 @@
 //! Parameters of a scenario given from outside, as `--set` does.
 
+use super::former;
 use super::parts::{Group, Misfit, Scenario};
 use crate::error::{Problem, ScenarioError};
 
@@ -25,11 +26,7 @@ impl Scenario {
     #[must_use]
     pub fn knows(&self, setting: &str) -> bool {
         let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
-        self.settable().iter().any(|settable| {
-            let own = settable.param.name;
-            name == own
-                || name.split_once('.').is_some_and(|(group, name)| group == settable.group && name == own)
-        })
+        !targets(self, name).is_empty()
     }
 }
 
@@ -96,7 +93,7 @@ fn targets(scenario: &Scenario, name: &str) -> Vec<(Group, &'static str)> {
     scenario
         .groups()
         .filter(|(_, group, _)| within.is_none_or(|within| within == *group))
-        .filter_map(|(group, _, args)| args.param(name).map(|param| (group, param.name)))
+        .filter_map(|(group, _, args)| args.param(former::present(name)).map(|param| (group, param.name)))
         .collect()
 }
 

@@ -191,7 +191,7 @@ proptest! {
             let plan = scenario.plan(&design, Seed(seed), Some(&probe));
             prop_assert_eq!(&plan, &scenario.clone().plan(&design, Seed(seed), Some(&probe)));
             let mut without_rivals = plan.clients.clone();
-            without_rivals.iter_mut().for_each(|client| client.rivals.clear());
+            without_rivals.iter_mut().for_each(|client| client.background.clear());
             prop_assert_eq!(&without_rivals, &calm.clients);
             let json = serde_json::to_string(&plan).unwrap();
             prop_assert_eq!(plan, serde_json::from_str::<Plan>(&json).unwrap());

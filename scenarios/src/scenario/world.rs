@@ -58,8 +58,8 @@ pub(super) const STOCK: Param<Count> = Param {
     doc: "the stock that the guarded resource starts with",
 };
 
-pub(super) const HEEDLESS: Param<YesNo> = Param {
-    name: "heedless",
+pub(super) const IGNORES_LOSS: Param<YesNo> = Param {
+    name: "ignores_loss",
     domain: YesNo,
     default: "no",
     doc: "yes: a section goes on when its lock tells it that the grant is lost",
@@ -74,7 +74,7 @@ pub(super) const RELEASES: Param<Count> = Param {
 
 /// The parameters of the world.
 pub const PARAMS: &[Param] =
-    params![STORE, TTL, WAIT, HORIZON, LATENCY, TCP_TIMEOUT, STOCK, HEEDLESS, RELEASES];
+    params![STORE, TTL, WAIT, HORIZON, LATENCY, TCP_TIMEOUT, STOCK, IGNORES_LOSS, RELEASES];
 
 /// The lease time.
 pub(super) fn ttl(args: &Args) -> Duration {
@@ -94,7 +94,7 @@ pub(super) fn spec(args: &Args) -> WorldSpec {
         tcp_timeout: args.get(TCP_TIMEOUT).resolve(ttl),
         stock: i64::try_from(args.get(STOCK)).unwrap_or(i64::MAX),
         final_client: true,
-        policy: ClientPolicy { ignores_loss: args.get(HEEDLESS), releases: args.get(RELEASES) as u32 },
+        policy: ClientPolicy { ignores_loss: args.get(IGNORES_LOSS), releases: args.get(RELEASES) as u32 },
         store: Settings::default(),
     }
 }

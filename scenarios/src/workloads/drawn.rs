@@ -71,8 +71,8 @@ pub(crate) const FIRST_WORK: Param<SpansOr> = Param {
     doc: "how long client-1's first section works; `work`: as all others",
 };
 
-pub(crate) const RIVALS: Param<Count> = Param {
-    name: "rivals",
+pub(crate) const BACKGROUND: Param<Count> = Param {
+    name: "background",
     domain: Count(0, 100),
     default: "4",
     doc: "sections that each client may add while a fault lasts, so that somebody wants the lock when it ends",
@@ -80,14 +80,14 @@ pub(crate) const RIVALS: Param<Count> = Param {
 
 /// The parameters of clients that contend.
 pub(super) const PARAMS: &[Param] = params![
-    CLIENTS, KEYS, ASSIGN, SECTIONS, TASKS, SHARED, THINK, WORK, SHAPE, HEAD_START, FIRST_WORK, RIVALS,
+    CLIENTS, KEYS, ASSIGN, SECTIONS, TASKS, SHARED, THINK, WORK, SHAPE, HEAD_START, FIRST_WORK, BACKGROUND,
 ];
 
 /// Where there are faults: the sections with which clients that are done stay rivals. They ask for what the first fault
 /// hits, and work for a good part of a lease, so that few of them outlast a fault.
-pub fn add_rivals(args: &Args, plan: &mut Plan) {
+pub fn add_background(args: &Args, plan: &mut Plan) {
     let Some(key) = plan.injections.first().and_then(|first| hit(plan, first)) else { return };
-    let (seed, ttl, count) = (plan.seed, plan.world.ttl, args.get(RIVALS));
+    let (seed, ttl, count) = (plan.seed, plan.world.ttl, args.get(BACKGROUND));
     for (client, done) in (1..).zip(&mut plan.clients) {
         let last = done.sections.last().map_or(0, |section| section.ordinal);
         let rival = |nth: u64| {
@@ -103,7 +103,7 @@ pub fn add_rivals(args: &Args, plan: &mut Plan) {
                 )
             }
         };
-        done.rivals = (1..=count).map(rival).collect();
+        done.background = (1..=count).map(rival).collect();
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
             let design = crate::faults::tests::design(1, false);
             let probe = crate::faults::tests::probe(&design, &scenario.fault_free_plan(&design, Seed(7)));
             let plan = scenario.plan(&design, Seed(7), Some(&probe));
-            let rivals = plan.clients.iter().flat_map(|client| &client.rivals);
+            let rivals = plan.clients.iter().flat_map(|client| &client.background);
             rivals.map(|rival| rival.shared).collect::<Vec<_>>()
         };
         assert_eq!(sharing("0"), [false; 150]);

@@ -8,8 +8,8 @@ mod sell;
 mod shape;
 mod workload;
 
-pub use drawn::add_rivals;
-pub(crate) use drawn::{ASSIGN, FIRST_WORK, KEYS, RIVALS, SHARED, TASKS, WORK};
+pub use drawn::add_background;
+pub(crate) use drawn::{ASSIGN, BACKGROUND, FIRST_WORK, KEYS, SHARED, TASKS, WORK};
 pub(crate) use shape::SHAPE;
 pub use workload::Workload;
 

@@ -47,14 +47,14 @@ enum Kind {
     Plain,
     /// The same, holding twice.
     Nested,
-    /// Look at a stock and sell from it.
+    /// ColourOptions at a stock and sell from it.
     Sell,
 }
 
 /// Runs the sections that this client has not begun yet, each task its own, one after another; a restarted client goes on with
 /// the next ones. Then it is there as a rival, so that somebody wants the lock when a fault ends that outlasts the sections.
 async fn client(context: ClientContext, kind: Kind) {
-    if let Client::Worker(worker) = &context.client {
+    if let Client::Autonomous(worker) = &context.client {
         return by_itself(worker.as_ref(), &context).await;
     }
     let mut tasks: Vec<u32> = context.plan.sections.iter().map(|section| section.task).collect();
@@ -65,7 +65,7 @@ async fn client(context: ClientContext, kind: Kind) {
     let mut worker = Worker::new(context, kind);
     let done = worker.recorder.last_section();
     worker.recorder.stand_by();
-    for section in context.plan.rivals.iter().filter(|section| section.ordinal > done) {
+    for section in context.plan.background.iter().filter(|section| section.ordinal > done) {
         if !worker.is_wanted(section.think).await {
             break;
         }
@@ -75,7 +75,7 @@ async fn client(context: ClientContext, kind: Kind) {
 }
 
 /// Lets a worker have the rounds that are left, one for each of the plan's sections.
-async fn by_itself(worker: &dyn picklock_sim::worker::Worker, context: &ClientContext) {
+async fn by_itself(worker: &dyn picklock_sim::autonomous::AutonomousClient, context: &ClientContext) {
     let (recorder, sections) = (&context.recorder, &context.plan.sections);
     let done = recorder.last_section();
     let left = || sections.iter().filter(|section| section.ordinal > done);
@@ -133,7 +133,7 @@ impl<'s> Worker<'s> {
             Client::Lock(lock) => self.locked(lock.as_ref(), section).await,
             Client::Direct(direct) => self.direct(direct.as_ref(), section).await,
             // It has no sections of the workload's.
-            Client::Worker(_) => {}
+            Client::Autonomous(_) => {}
         }
         self.recorder.idle(section.ordinal);
     }
@@ -209,7 +209,7 @@ impl<'s> Worker<'s> {
         if self.over(grant) {
             return false;
         }
-        let look = if self.kind == Kind::Sell { Operation::Look } else { Operation::Read };
+        let look = if self.kind == Kind::Sell { Operation::ColourOptions } else { Operation::Read };
         let Ok(found) = self.apply(lock, grant, &plan.key, look).await else { return false };
         let value = found.value();
         if self.kind == Kind::Sell && value <= 0 {
@@ -255,7 +255,7 @@ impl<'s> Worker<'s> {
         if self.context.own_data {
             lock.apply(grant, operation).await
         } else {
-            let reads = matches!(operation, Operation::Read | Operation::Look);
+            let reads = matches!(operation, Operation::Read | Operation::ColourOptions);
             let token = grant.token.filter(|_| !reads || self.context.fences_reads);
             self.resource.apply(key, operation, token).await.map(Applied::Now)
         }

@@ -1,7 +1,7 @@
 //! A client of a design, whichever way it works.
 
+use super::autonomous::AutonomousClient;
 use super::lock::{Direct, ErasedDirect, ErasedLock, Lock};
-use super::worker::Worker;
 
 /// A client of a design: most hold a lock around a section, some need none or do all of it by themselves.
 pub enum Client {
@@ -10,7 +10,7 @@ pub enum Client {
     /// Change the resource directly.
     Direct(Box<dyn ErasedDirect>),
     /// Do everything by itself, and say when it holds the lock.
-    Worker(Box<dyn Worker>),
+    Autonomous(Box<dyn AutonomousClient>),
 }
 
 impl Client {
@@ -25,7 +25,7 @@ impl Client {
     }
 
     /// A client that does everything by itself.
-    pub fn worker(worker: impl Worker + 'static) -> Client {
-        Client::Worker(Box::new(worker))
+    pub fn autonomous(client: impl AutonomousClient + 'static) -> Client {
+        Client::Autonomous(Box::new(client))
     }
 }

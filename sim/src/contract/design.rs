@@ -46,7 +46,7 @@ pub struct Design {
     /// True if the data that it guards lie in its own store, and not at the resource.
     pub own_data: bool,
     /// True if its clients do everything by themselves: they hold the lock when they like, and use no resource.
-    pub by_itself: bool,
+    pub autonomous: bool,
     /// True if its server comes alone: there is no replica of it, and it keeps no records of locks.
     pub alone: bool,
     /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault; none if it has no
@@ -87,7 +87,7 @@ impl Design {
             reentrant: false,
             sells: false,
             own_data: false,
-            by_itself: false,
+            autonomous: false,
             alone: false,
             leases_to_recover: 1,
             survives: Conditions::NONE,
@@ -211,10 +211,10 @@ impl Design {
         self
     }
 
-    /// The same design, whose clients are [workers](super::worker::Worker) that do everything by themselves.
+    /// The same design, whose clients are [workers](super::autonomous::AutonomousClient) that do everything by themselves.
     #[must_use]
-    pub fn by_itself(mut self) -> Design {
-        self.by_itself = true;
+    pub fn autonomous(mut self) -> Design {
+        self.autonomous = true;
         self
     }
 

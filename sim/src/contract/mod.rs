@@ -1,5 +1,6 @@
 //! The contract between what is tested and what tests it: a lock, and the design around it.
 
+pub mod autonomous;
 mod client;
 pub mod data;
 pub mod design;
@@ -9,4 +10,3 @@ pub mod param;
 pub mod recorder;
 pub mod span;
 pub mod store;
-pub mod worker;

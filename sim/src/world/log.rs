@@ -34,7 +34,7 @@ impl Log {
         Log { events: Vec::with_capacity(room), ..Log::default() }
     }
 
-    pub(super) fn telling(sink: EventSink) -> Log {
+    pub(super) fn to_sink(sink: EventSink) -> Log {
         Log { sink: Some((0, sink)), ..Log::default() }
     }
 

@@ -91,7 +91,7 @@ impl World {
         sink: EventSink,
     ) -> World {
         let mut state = State::new(plan, &hosts, Recorded::Nothing);
-        state.log = Log::telling(sink);
+        state.log = Log::to_sink(sink);
         for process in &mut state.processes {
             process.clock.set_wall(WallTime(unix_ns));
         }

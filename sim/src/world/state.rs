@@ -111,7 +111,7 @@ impl State {
 
     /// Keeps no record of what happens.
     pub(crate) fn record_nothing(&mut self) {
-        self.log = Log::telling(Box::new(|_| {}));
+        self.log = Log::to_sink(Box::new(|_| {}));
     }
 
     /// What the process on this host takes for the present: later than true time while it owes a pause that hit

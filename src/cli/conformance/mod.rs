@@ -11,11 +11,11 @@ use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
-use super::args::{Look, seeds};
+use super::args::{ColourOptions, seeds};
 use super::exit::{Exit, Failure};
 use super::{choose, screen};
 
-mod told;
+mod violations;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -46,7 +46,7 @@ pub(crate) struct ConformanceArgs {
     #[arg(long, value_name = "N|A..B", default_value = "5", value_parser = seeds)]
     seeds: Range<u64>,
     #[command(flatten)]
-    look: Look,
+    colours: ColourOptions,
 }
 
 pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
@@ -57,21 +57,21 @@ pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
     if args.told {
         let scenarios = choose::scenarios(&args.scenario, None, &args.set)?;
         let designs = choose::designs(&args.design)?;
-        return told::try_all(&designs, &scenarios, &args.seeds, &server);
+        return violations::try_all(&designs, &scenarios, &args.seeds, &server);
     }
     let or = |named: &[String], usual: [&str; 2]| match named {
         [] => usual.map(str::to_owned).to_vec(),
         named => named.to_vec(),
     };
     let scenarios = choose::scenarios(&or(&args.scenario, ["calm", "pause"]), None, &args.set)?;
-    let style = screen::style(args.look);
+    let style = screen::style(args.colours);
     let (mut page, mut counts, mut apart) = (String::new(), [0_u64; 3], 0);
     for design in choose::designs(&or(&args.design, ["single", "redlock"]))? {
         for scenario in &scenarios {
             for seed in args.seeds.clone() {
                 let Some(alike) = compare(&design, scenario, Seed(seed))? else { continue };
                 let title = format!("{} under {}, seed {seed}", design.name, scenario.name());
-                page.push_str(&alike::tell(&title, &alike, ["simulated", &server], &style));
+                page.push_str(&alike::render(&title, &alike, ["simulated", &server], &style));
                 match alike {
                     Alike::Wholly => counts[0] += 1,
                     Alike::InWords { apart_ns } => {

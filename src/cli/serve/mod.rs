@@ -141,7 +141,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         let _ = screen::print(&welcome);
     };
     let quiet = args.quiet;
-    let tell = Box::new(move |event: &Event, hosts: &[HostInfo]| {
+    let log = Box::new(move |event: &Event, hosts: &[HostInfo]| {
         if !quiet && let Some(text) = news(event) {
             let seconds = event.at.as_nanos() as f64 / 1e9;
             eprintln!("{seconds:10.3}s  {:<12} {text}", hosts[usize::from(event.host.0)].name);
@@ -157,7 +157,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
             },
         }
     };
-    live::serve(&plan, &start, &settings, served, tell, ready, (to_do, stopped))
+    live::serve(&plan, &start, &settings, served, log, ready, (to_do, stopped))
         .map_err(|error| match error {
             ServeError::Door { .. } => Failure::Input(format!("{error}; choose another with --port")),
             ServeError::Runtime(_) => Failure::internal(error),

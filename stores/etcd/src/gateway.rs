@@ -8,7 +8,7 @@ const BYTES: [&str; 3] = ["\"key\":", "\"value\":", "\"range_end\":"];
 
 /// A request to `/v3/...`, with its body, or the body alone where a library sends it by itself: the answer belongs to what was
 /// sent last. `None` for what is none, such as what members tell each other.
-pub(crate) fn tell_request(bytes: &[u8]) -> Option<String> {
+pub(crate) fn describe_request(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     if text.starts_with('{') {
         return Some(readable(text.trim()));
@@ -23,7 +23,7 @@ pub(crate) fn tell_request(bytes: &[u8]) -> Option<String> {
 }
 
 /// A reply in JSON: its status unless all went well, and its body without the header that each has.
-pub(crate) fn tell_reply(bytes: &[u8]) -> Option<String> {
+pub(crate) fn describe_reply(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (head, body) = text.split_once("\r\n\r\n")?;
     let (version, status) = head.lines().next()?.split_once(' ')?;
@@ -71,20 +71,20 @@ mod tests {
         let request = format!("POST /v3/kv/txn HTTP/1.1\r\nHost: node-1:2379\r\n\r\n{body}");
         let told =
             r#"POST /v3/kv/txn {"compare": [{"target": "CREATE", "key":"lock:1", "create_revision": "0"}]}"#;
-        assert_eq!(tell_request(request.as_bytes()).unwrap(), told);
-        assert_eq!(tell_request(b"POST /raft HTTP/1.1\r\n\r\n\x08\x01"), None);
-        assert_eq!(tell_request(b"POST /v3/kv/txn HTTP/1.1\r\nContent-Length: 9\r\n\r\n"), None);
-        assert_eq!(tell_request(br#"{"key": "bG9jazox"}"#).unwrap(), r#"{"key":"lock:1"}"#);
-        assert_eq!(tell_request(b"\xff"), None);
+        assert_eq!(describe_request(request.as_bytes()).unwrap(), told);
+        assert_eq!(describe_request(b"POST /raft HTTP/1.1\r\n\r\n\x08\x01"), None);
+        assert_eq!(describe_request(b"POST /v3/kv/txn HTTP/1.1\r\nContent-Length: 9\r\n\r\n"), None);
+        assert_eq!(describe_request(br#"{"key": "bG9jazox"}"#).unwrap(), r#"{"key":"lock:1"}"#);
+        assert_eq!(describe_request(b"\xff"), None);
     }
 
     #[test]
     fn a_reply_is_told_without_its_header() {
         let body = r#"{"header":{"cluster_id":"7","revision":"3"},"ID":"9","TTL":"2"}"#;
         let reply = |status: &str| format!("HTTP/1.1 {status}\r\nContent-Length: 60\r\n\r\n{body}");
-        assert_eq!(tell_reply(reply("200 OK").as_bytes()).unwrap(), r#"{"ID":"9","TTL":"2"}"#);
+        assert_eq!(describe_reply(reply("200 OK").as_bytes()).unwrap(), r#"{"ID":"9","TTL":"2"}"#);
         assert_eq!(
-            tell_reply(reply("404 Not Found").as_bytes()).unwrap(),
+            describe_reply(reply("404 Not Found").as_bytes()).unwrap(),
             r#"404 Not Found {"ID":"9","TTL":"2"}"#
         );
     }
@@ -94,7 +94,7 @@ mod tests {
         fn no_bytes_break_the_reader(head in ".*", body in ".*", bytes: Vec<u8>) {
             let text = format!("{head}\r\n\r\n{{\"key\":\"{body}");
             for bytes in [text.as_bytes(), &bytes] {
-                let _ = (tell_request(bytes), tell_reply(bytes));
+                let _ = (describe_request(bytes), describe_reply(bytes));
             }
         }
     }

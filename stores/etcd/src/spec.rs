@@ -87,7 +87,7 @@ impl StoreSpec for Etcd {
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        if request { gateway::tell_request(bytes) } else { gateway::tell_reply(bytes) }
+        if request { gateway::describe_request(bytes) } else { gateway::describe_reply(bytes) }
     }
 }
 

@@ -35,7 +35,7 @@ impl StoreSpec for Postgres {
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        if request { wire::tell_request(bytes) } else { wire::tell_replies(bytes) }
+        if request { wire::describe_request(bytes) } else { wire::describe_replies(bytes) }
     }
 }
 

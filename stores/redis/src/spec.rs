@@ -129,7 +129,7 @@ impl StoreSpec for Redis {
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        if request { wire::tell_requests(bytes) } else { wire::tell_replies(bytes) }
+        if request { wire::describe_requests(bytes) } else { wire::describe_replies(bytes) }
     }
 
     fn actions(&self) -> &'static [OwnAction] {

@@ -17,7 +17,7 @@ const DIGEST: usize = 8;
 const SHOWN: usize = 16;
 
 /// The commands of a segment to a node or a Sentinel; none if they do not begin and end with it.
-pub(crate) fn tell_requests(bytes: &[u8]) -> Option<String> {
+pub(crate) fn describe_requests(bytes: &[u8]) -> Option<String> {
     let mut requests = Requests::default();
     requests.room().extend_from_slice(bytes);
     let (mut said, mut read) = (Vec::new(), 0);
@@ -32,7 +32,7 @@ pub(crate) fn tell_requests(bytes: &[u8]) -> Option<String> {
 }
 
 /// The replies in a segment from a node or a Sentinel; none if they do not begin and end with it.
-pub(crate) fn tell_replies(bytes: &[u8]) -> Option<String> {
+pub(crate) fn describe_replies(bytes: &[u8]) -> Option<String> {
     let (mut said, mut rest) = (Vec::new(), bytes);
     while !rest.is_empty() {
         let (reply, len) = Reply::decode(rest).ok()??;
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn commands_are_told_as_one_would_type_them() {
-        let told = |args: &[&[u8]]| tell_requests(&commands(&[args])).unwrap();
+        let told = |args: &[&[u8]]| describe_requests(&commands(&[args])).unwrap();
         let token: &[u8] = b"7f3a0000-0000-4000-8000-000000000000";
         let script = b"-- frees it\nif redis.call('get', KEYS[1]) == ARGV[1] then return 1 end";
         let sha = b"e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
@@ -153,14 +153,14 @@ mod tests {
     #[test]
     fn commands_of_one_segment_are_told_in_order() {
         let mut bytes = commands(&[&[b"MULTI"], &[b"GET", b"k"], &[b"EXEC"]]);
-        assert_eq!(tell_requests(&bytes).as_deref(), Some("MULTI; GET k; EXEC"));
+        assert_eq!(describe_requests(&bytes).as_deref(), Some("MULTI; GET k; EXEC"));
         bytes.truncate(bytes.len() - 1);
-        assert_eq!(tell_requests(&bytes), None, "its end is in the next segment");
-        assert_eq!(tell_requests(&bytes[3..]), None, "its beginning was in the last one");
-        assert_eq!(tell_requests(b"PING\r\n"), None, "typed, or the rest of an argument");
-        assert_eq!(tell_requests(b""), None);
+        assert_eq!(describe_requests(&bytes), None, "its end is in the next segment");
+        assert_eq!(describe_requests(&bytes[3..]), None, "its beginning was in the last one");
+        assert_eq!(describe_requests(b"PING\r\n"), None, "typed, or the rest of an argument");
+        assert_eq!(describe_requests(b""), None);
         let many = commands(&[[b"PING".as_slice()].as_slice(); 40]);
-        assert!(tell_requests(&many).unwrap().ends_with("PING; PING; .."));
+        assert!(describe_requests(&many).unwrap().ends_with("PING; PING; .."));
     }
 
     #[test]
@@ -182,10 +182,10 @@ mod tests {
             (b"+OK\r\n:2\r\n", "OK; 2"),
         ];
         for (bytes, said) in examples {
-            assert_eq!(tell_replies(bytes).as_deref(), Some(said));
+            assert_eq!(describe_replies(bytes).as_deref(), Some(said));
         }
         for cut in [&b"$4\r\n7f"[..], b"3a\r\n", b"+OK\r\n:", b"+OK", b"*2\r\n:1\r\n", b""] {
-            assert_eq!(tell_replies(cut), None);
+            assert_eq!(describe_replies(cut), None);
         }
     }
 
@@ -195,7 +195,7 @@ mod tests {
             prop::collection::vec(any::<u8>(), 0..200),
             prop::collection::vec(prop::sample::select(b"*$+-:123\r\nOK\xff \0".to_vec()), 0..60),
         ]) {
-            for said in [tell_requests(&bytes), tell_replies(&bytes)].into_iter().flatten() {
+            for said in [describe_requests(&bytes), describe_replies(&bytes)].into_iter().flatten() {
                 prop_assert!(!said.contains(char::is_control));
             }
         }
@@ -203,7 +203,7 @@ mod tests {
         #[test]
         fn every_command_is_told_on_one_line(args in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 1..20)) {
             let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
-            let said = tell_requests(&commands(&[&args])).unwrap();
+            let said = describe_requests(&commands(&[&args])).unwrap();
             prop_assert!(!said.contains(char::is_control));
         }
     }

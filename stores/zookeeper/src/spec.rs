@@ -88,6 +88,6 @@ impl StoreSpec for ZooKeeper {
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        if request { wire::tell_request(bytes) } else { wire::tell_reply(bytes) }
+        if request { wire::describe_request(bytes) } else { wire::describe_reply(bytes) }
     }
 }

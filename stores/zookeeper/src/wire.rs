@@ -30,7 +30,7 @@ const ERRORS: [(i32, &str); 5] = [
 ];
 
 /// What a client sends; `None` for what is no single request, such as what members tell each other.
-pub(crate) fn tell_request(bytes: &[u8]) -> Option<String> {
+pub(crate) fn describe_request(bytes: &[u8]) -> Option<String> {
     let mut rest = Reader::packet(bytes)?;
     let number = rest.int()?;
     // Whoever connects names no number: version 0, the last transaction seen, the time-out.
@@ -51,7 +51,7 @@ pub(crate) fn tell_request(bytes: &[u8]) -> Option<String> {
 }
 
 /// What a member answers, or tells by itself.
-pub(crate) fn tell_reply(bytes: &[u8]) -> Option<String> {
+pub(crate) fn describe_reply(bytes: &[u8]) -> Option<String> {
     let mut rest = Reader::packet(bytes)?;
     let number = rest.int()?;
     if number == 0 && (32..=33).contains(&rest.0.len()) {
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn requests_are_told_with_the_node_that_they_name() {
         let request = |number: i32, code: i32, rest: &[u8]| {
-            tell_request(&packet(&[&number.to_be_bytes(), &code.to_be_bytes(), rest]))
+            describe_request(&packet(&[&number.to_be_bytes(), &code.to_be_bytes(), rest]))
         };
         assert_eq!(request(3, 1, &text("/lock:1/a-")).unwrap(), "create /lock:1/a-");
         assert_eq!(request(4, 12, &[&text("/lock:1")[..], &[0]].concat()).unwrap(), "children /lock:1");
@@ -145,13 +145,16 @@ mod tests {
         assert_eq!(request(5, -11, &[]).unwrap(), "close the session");
         assert_eq!(request(5, 77, &text("/x")), None);
         let connect = [&[0; 8][..], &4000_i32.to_be_bytes(), &7_i64.to_be_bytes(), &[0; 21]].concat();
-        assert_eq!(tell_request(&packet(&[&[0; 4], &connect])).unwrap(), "connect: session 0x7 of 4000 ms");
+        assert_eq!(
+            describe_request(&packet(&[&[0; 4], &connect])).unwrap(),
+            "connect: session 0x7 of 4000 ms"
+        );
     }
 
     #[test]
     fn replies_are_told_with_their_error_and_events_with_their_node() {
         let reply = |number: i32, at: i64, error: i32, rest: &[u8]| {
-            tell_reply(&packet(&[&number.to_be_bytes(), &at.to_be_bytes(), &error.to_be_bytes(), rest]))
+            describe_reply(&packet(&[&number.to_be_bytes(), &at.to_be_bytes(), &error.to_be_bytes(), rest]))
         };
         assert_eq!(reply(3, 18, 0, &text("/lock:1/a-1")).unwrap(), "ok at 0x12");
         assert_eq!(reply(3, 18, -101, &[]).unwrap(), "no node");
@@ -160,7 +163,7 @@ mod tests {
         let event = [&2_i32.to_be_bytes()[..], &3_i32.to_be_bytes(), &text("/lock:1/a-1")].concat();
         assert_eq!(reply(-1, -1, 0, &event).unwrap(), "told: /lock:1/a-1 deleted");
         let over = packet(&[&[0; 4], &0_i32.to_be_bytes(), &0_i64.to_be_bytes(), &[0; 21]]);
-        assert_eq!(tell_reply(&over).unwrap(), "the session is over");
+        assert_eq!(describe_reply(&over).unwrap(), "the session is over");
     }
 
     proptest! {
@@ -168,7 +171,7 @@ mod tests {
         fn no_bytes_break_the_reader(code in -12..20_i32, bytes: Vec<u8>) {
             let whole = packet(&[&code.to_be_bytes(), &code.to_be_bytes(), &bytes]);
             for bytes in [&whole, &bytes] {
-                let _ = (tell_request(bytes), tell_reply(bytes));
+                let _ = (describe_request(bytes), describe_reply(bytes));
             }
         }
     }

@@ -29,7 +29,7 @@ impl Effort {
         self.work += 1;
     }
 
-    pub(crate) fn note_birth(&mut self) {
+    pub(crate) fn note_creation(&mut self) {
         self.work += BIRTH;
     }
 

@@ -209,7 +209,7 @@ impl Group {
     /// Kills the processes. What they said before is told first.
     fn give_up(&mut self, broken: Broken) {
         self.life.kill();
-        self.streams.tell_all();
+        self.streams.report_all();
         let _ = self.gather();
         self.broken = Some(broken);
     }
@@ -319,7 +319,7 @@ impl Group {
         let thread = match known {
             Some(thread) => thread,
             None => {
-                self.effort.note_birth();
+                self.effort.note_creation();
                 match born(&mut self.table, notice.thread()) {
                     Ok(thread) => thread,
                     // It died as it was born.
@@ -369,7 +369,7 @@ impl Group {
         self.over = true;
         self.life.status();
         let _ = self.gather();
-        self.streams.tell_rest(&mut self.events);
+        self.streams.report_rest(&mut self.events);
     }
 
     /// Turns what the program sent and printed since the last time into steps.

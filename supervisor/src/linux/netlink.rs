@@ -195,7 +195,7 @@ impl Netlinks {
         Some(match notice.call() {
             Sysno::bind | Sysno::connect => Ok(Answer::Value(0)),
             Sysno::setsockopt if level != libc::SOL_SOCKET => Ok(Answer::Value(0)),
-            Sysno::getsockname | Sysno::getpeername => tell_name(caller, notice),
+            Sysno::getsockname | Sysno::getpeername => answer_name(caller, notice),
             Sysno::sendto | Sysno::sendmsg => self.ask(caller, notice, at),
             Sysno::write => {
                 let bytes = caller.memory().read(notice.arg(1), MOST.min(notice.arg(2) as usize));
@@ -243,7 +243,7 @@ impl Netlinks {
     }
 }
 
-fn tell_name(caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+fn answer_name(caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
     let port = if notice.call() == Sysno::getsockname { caller.process().own_pid } else { 0 };
     let memory = caller.memory();
     let room = (memory.u32(notice.arg(2))? as usize).min(ADDRESS);

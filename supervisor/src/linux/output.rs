@@ -61,7 +61,7 @@ impl Streams {
     }
 
     /// What was taken is told the next time, whatever comes until then.
-    pub(crate) fn tell_all(&mut self) {
+    pub(crate) fn report_all(&mut self) {
         self.has_lines = true;
     }
 
@@ -130,7 +130,7 @@ impl Streams {
     }
 
     /// The program ended: tells what is left of its outputs.
-    pub(crate) fn tell_rest(&mut self, events: &mut VecDeque<Step>) {
+    pub(crate) fn report_rest(&mut self, events: &mut VecDeque<Step>) {
         for (output, make) in self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Stderr])
         {
             events.extend(output.rest().map(make));

@@ -18,7 +18,7 @@ pub(crate) fn point(
         Sysno::connect => What::Connect,
         Sysno::accept | Sysno::accept4 => What::Accept,
         Sysno::nanosleep | Sysno::clock_nanosleep => What::Sleep,
-        Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time if told => What::Look,
+        Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time if told => What::ColourOptions,
         Sysno::write | Sysno::writev if matches!(notice.int(0), 1 | 2) => What::Print,
         Sysno::write | Sysno::writev | Sysno::sendto | Sysno::sendmsg | Sysno::sendmmsg if told => What::Send,
         Sysno::poll if notice.int(2) != 0 => What::Wait,

@@ -246,7 +246,7 @@ impl Stamps {
                 let stat = fs::fstat(&file)?;
                 if self.nameless.contains(&(stat.st_dev, stat.st_ino)) {
                     let number = self.number(stat.st_ino);
-                    let stat = told_stat(stat, [self.begin; 4], Some(number));
+                    let stat = shown_stat(stat, [self.begin; 4], Some(number));
                     caller.memory().write(notice.arg(buffer), plain(&stat))?;
                     return Ok(Answer::Value(0));
                 }
@@ -278,7 +278,7 @@ impl Stamps {
             stat.stx_ino = number.unwrap_or(stat.stx_ino);
             memory.write(notice.arg(buffer), plain(&stat))?;
         } else {
-            let stat = told_stat(fs::fstat(&file)?, times, number);
+            let stat = shown_stat(fs::fstat(&file)?, times, number);
             memory.write(notice.arg(buffer), plain(&stat))?;
         }
         Ok(Answer::Value(0))
@@ -375,7 +375,7 @@ fn parts(time: Time) -> (i64, u32) {
 }
 
 /// What the kernel says of a file, with other times and perhaps another number.
-fn told_stat(mut stat: Stat, times: [Time; 4], number: Option<u64>) -> Stat {
+fn shown_stat(mut stat: Stat, times: [Time; 4], number: Option<u64>) -> Stat {
     let [accessed, changed, status, _] = times.map(parts);
     (stat.st_atime, stat.st_atime_nsec) = (accessed.0, accessed.1.into());
     (stat.st_mtime, stat.st_mtime_nsec) = (changed.0, changed.1.into());

@@ -166,11 +166,11 @@ fn what_is_not_finished_is_pointed_out_and_stays_when_another_run_is_begun() {
     assert_eq!(quick(here.path(), &[]).code, Some(1));
     // As a kill would have left it.
     let first = folders(&out).remove(0);
-    let kept = std::fs::read_to_string(first.join("kept.json")).unwrap();
+    let kept = std::fs::read_to_string(first.join("manifest.json")).unwrap();
     let mut killed: serde_json::Value = serde_json::from_str(&kept).unwrap();
     killed["state"] = "begun".into();
     killed["results"] = serde_json::Value::Null;
-    std::fs::write(first.join("kept.json"), killed.to_string()).unwrap();
+    std::fs::write(first.join("manifest.json"), killed.to_string()).unwrap();
     let journal = std::fs::read_to_string(first.join("journal.jsonl")).unwrap();
     let lines: Vec<&str> = journal.lines().collect();
     std::fs::write(first.join("journal.jsonl"), lines[..2].join("\n") + "\n").unwrap();
@@ -195,7 +195,7 @@ fn what_is_not_finished_is_pointed_out_and_stays_when_another_run_is_begun() {
     // It is gone on with in its own folder, although a newer one has ended.
     assert_eq!(quick(here.path(), &["--resume"]).code, Some(1));
     assert_eq!(folders(&out).len(), 2);
-    assert_eq!(std::fs::read_to_string(first.join("kept.json")).unwrap(), kept);
+    assert_eq!(std::fs::read_to_string(first.join("manifest.json")).unwrap(), kept);
     assert!(left.iter().all(|file| !file.exists()) && !first.join("report.html").exists());
     assert_eq!(std::fs::read_link(out.join("latest")).unwrap(), first.file_name().unwrap());
     let index = std::fs::read_to_string(out.join("index.html")).unwrap();
@@ -240,7 +240,7 @@ fn a_comparison_is_held_against_an_older_one() {
         for rate in page["cells"][0]["rates"].as_array_mut().unwrap() {
             rate["runs"] = runs.into();
         }
-        page["cells"][0]["exercised"] = 150.into();
+        page["cells"][0]["conclusive"] = 150.into();
         std::fs::write(&old, page.to_string()).unwrap();
         let ended = compare("single", &["--baseline", "old/comparison.json"]);
         assert_eq!(ended.code, Some(code), "{}", ended.stdout);
@@ -249,10 +249,10 @@ fn a_comparison_is_held_against_an_older_one() {
     let other = compare("watchdog", &["--baseline", "old/comparison.json"]);
     assert!(other.stdout.contains("not in the baseline: 1 cell: watchdog under pause"), "{}", other.stdout);
 
-    std::fs::write(&old, text.replace("\"exercised\"", "\"exorcised\"")).unwrap();
+    std::fs::write(&old, text.replace("\"conclusive\"", "\"exorcised\"")).unwrap();
     let refused = compare("single", &["--baseline", "old/comparison.json"]);
     assert_eq!(refused.code, Some(2));
-    assert!(refused.stderr.contains("old/comparison.json: missing field `exercised`"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("old/comparison.json: missing field `conclusive`"), "{}", refused.stderr);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Repro files that are damaged, made up, or of plans that no machine could run.
 
-use picklock_campaign::{check, tell};
+use picklock_campaign::{check, counterexamples};
 use picklock_model::repro::ReproFile;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
@@ -19,7 +19,7 @@ fn small() -> ReproFile {
             .expect("this is a scenario");
     let cell = Cell::of(&design("no-lock"), scenario).expect("clients contend under any design");
     let run = cell.run(Engine::Event, 1);
-    tell::repro(&cell.design, cell.scenario.name(), Engine::Event, &run)
+    counterexamples::repro(&cell.design, cell.scenario.name(), Engine::Event, &run)
 }
 
 /// JSON with the checksum that makes it a repro file's text: what a hostile hand would write.

@@ -3,9 +3,9 @@
 //! Source: "Message Formats", PostgreSQL 15 documentation.
 
 mod backend;
+mod describe;
 mod frontend;
-mod tell;
 
 pub(crate) use backend::Replies;
+pub(crate) use describe::{describe_replies, describe_request};
 pub(crate) use frontend::{Bind, Message, Opening, Target, opening, take};
-pub(crate) use tell::{tell_replies, tell_request};

@@ -3,8 +3,8 @@
 use super::table::{Command, Run};
 use crate::catalogue::flags;
 use crate::node::{
-    Answer, Kept, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Next, Node, OUT_OF_MEMORY, READ_ONLY, SessionId, Sha,
-    only_listens, script_flags,
+    Answer, KeptCommand, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Next, Node, OUT_OF_MEMORY, READ_ONLY, SessionId,
+    Sha, only_listens, script_flags,
 };
 use crate::resp::Reply;
 
@@ -62,7 +62,7 @@ impl Node {
                 Next::Continue
             }
             Ok(Admission::Postpone) => {
-                let kept: Kept = args.iter().map(|arg| arg.to_vec()).collect();
+                let kept: KeptCommand = args.iter().map(|arg| arg.to_vec()).collect();
                 self.postpone(id, kept, Node::process)
             }
             Err(reply) => {

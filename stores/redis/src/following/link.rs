@@ -53,7 +53,7 @@ enum State {
 
 /// What a link has to tell.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum News<'a> {
+pub(crate) enum LinkEvent<'a> {
     /// The primary is there, and what follows is the handshake's next part: nothing to do but to send.
     Progress,
     /// The primary's whole dataset. The stream goes on behind this offset.
@@ -148,12 +148,12 @@ impl Link {
     ///
     /// # Errors
     /// When the primary refuses, or what came is not the protocol of replication. The link is of no use any more.
-    pub(crate) fn next(&mut self) -> Result<Option<News<'_>>, LinkError> {
+    pub(crate) fn next(&mut self) -> Result<Option<LinkEvent<'_>>, LinkError> {
         match self.state {
             State::Greeted | State::Introduced { .. } | State::Asked | State::Announced { .. } => {
                 let Some(line) = self.line()? else { return Ok(None) };
                 // A line without content only says that the primary is alive and busy.
-                if line.is_empty() { Ok(Some(News::Progress)) } else { self.answer(&line) }
+                if line.is_empty() { Ok(Some(LinkEvent::Progress)) } else { self.answer(&line) }
             }
             State::Sized { id, offset, length } => {
                 if self.received.len() < length {
@@ -162,16 +162,16 @@ impl Link {
                 let rest = self.received.split_off(length);
                 let copy = std::mem::take(&mut self.received);
                 self.begin_stream(&rest);
-                Ok(Some(News::Full { id, offset, copy, acknowledge: false }))
+                Ok(Some(LinkEvent::Full { id, offset, copy, acknowledge: false }))
             }
             State::Marked { id, offset, ref mark } => {
                 let Some(copy) = self.received.strip_suffix(mark.as_slice()) else { return Ok(None) };
                 let copy = copy.to_vec();
                 self.received.clear();
                 self.begin_stream(&[]);
-                Ok(Some(News::Full { id, offset, copy, acknowledge: true }))
+                Ok(Some(LinkEvent::Full { id, offset, copy, acknowledge: true }))
             }
-            State::Streaming => Ok(self.stream.take()?.map(News::Command)),
+            State::Streaming => Ok(self.stream.take()?.map(LinkEvent::Command)),
         }
     }
 
@@ -191,7 +191,7 @@ impl Link {
     }
 
     /// Understands an answer of the primary.
-    fn answer(&mut self, line: &[u8]) -> Result<Option<News<'_>>, LinkError> {
+    fn answer(&mut self, line: &[u8]) -> Result<Option<LinkEvent<'_>>, LinkError> {
         let refused = || LinkError::Refused(String::from_utf8_lossy(line).into_owned());
         let is_error = line.first() == Some(&b'-');
         match self.state {
@@ -231,7 +231,7 @@ impl Link {
             }
             State::Sized { .. } | State::Marked { .. } | State::Streaming => return Err(LinkError::Garbage),
         }
-        Ok(Some(News::Progress))
+        Ok(Some(LinkEvent::Progress))
     }
 
     fn introduce(&mut self) {
@@ -264,7 +264,7 @@ impl Link {
         self.state = State::Asked;
     }
 
-    fn agreed(&mut self, line: &[u8]) -> Result<Option<News<'_>>, LinkError> {
+    fn agreed(&mut self, line: &[u8]) -> Result<Option<LinkEvent<'_>>, LinkError> {
         let mut words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
         let (first, id, offset) = (words.next().unwrap_or_default(), words.next(), words.next());
         let id = id.and_then(ReplicationId::parse);
@@ -273,12 +273,12 @@ impl Link {
                 let offset = offset.and_then(resp::integer).and_then(|offset| u64::try_from(offset).ok());
                 let (Some(id), Some(offset)) = (id, offset) else { return Err(LinkError::Garbage) };
                 self.state = State::Announced { id, offset };
-                Ok(Some(News::Progress))
+                Ok(Some(LinkEvent::Progress))
             }
             b"+CONTINUE" if self.introduction.has.is_some() => {
                 let rest = std::mem::take(&mut self.received);
                 self.begin_stream(&rest);
-                Ok(Some(News::Continued { id }))
+                Ok(Some(LinkEvent::Continued { id }))
             }
             _ => {
                 let text = String::from_utf8_lossy(line).into_owned();

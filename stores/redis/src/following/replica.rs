@@ -5,7 +5,7 @@
 
 use picklock_model::time::WallTime;
 
-use super::link::{Introduction, Link, LinkError, News};
+use super::link::{Introduction, Link, LinkError, LinkEvent};
 use crate::execution::{Command, Run};
 use crate::node::{LinkState, Node, PORT};
 use crate::resp::{Request, Requests};
@@ -75,7 +75,7 @@ impl Node {
         let Some(news) = link.next()? else { return Ok(None) };
         let (mut owed, mut resynced, mut transfers) = (None, false, false);
         let effects = match news {
-            News::Progress => {
+            LinkEvent::Progress => {
                 transfers = true;
                 if link.is_asking() {
                     self.asks_to_take_over();
@@ -84,18 +84,18 @@ impl Node {
                 }
                 std::mem::take(&mut self.store.effects)
             }
-            News::Full { id, offset, copy, acknowledge } => {
+            LinkEvent::Full { id, offset, copy, acknowledge } => {
                 let copy = snapshot::load(&copy, now, false).map_err(|_| LinkError::Garbage)?;
                 owed = acknowledge.then_some(offset);
                 resynced = true;
                 self.resync(copy.store, id, offset)
             }
-            News::Continued { id } => {
+            LinkEvent::Continued { id } => {
                 self.resume_stream(id);
                 self.failed_over();
                 std::mem::take(&mut self.store.effects)
             }
-            News::Command(request) => {
+            LinkEvent::Command(request) => {
                 let effects = self.apply(now, &request);
                 owed = self.take_owed_ack();
                 effects

@@ -13,4 +13,4 @@ impl SessionId {
 }
 
 /// A command with its arguments, kept to be executed later.
-pub(crate) type Kept = Vec<Vec<u8>>;
+pub(crate) type KeptCommand = Vec<Vec<u8>>;

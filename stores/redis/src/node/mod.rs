@@ -32,7 +32,7 @@ pub use config::PORT;
 pub(crate) use config::{IsOver, Mover, OutputLimit, Watch};
 pub use delivery::{Delivery, Then};
 pub(crate) use failover::{Failover, Stage};
-pub(crate) use ids::Kept;
+pub(crate) use ids::KeptCommand;
 pub use ids::SessionId;
 pub(crate) use outcome::{Answer, MASTER_DOWN, NOT_ENOUGH_REPLICAS, OUT_OF_MEMORY, READ_ONLY};
 pub use outcome::{Next, Outcome, Save};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::ids::{Kept, SessionId};
+use super::ids::{KeptCommand, SessionId};
 use crate::resp::Reply;
 use crate::store::Store;
 
@@ -32,7 +32,7 @@ pub(crate) enum Cause {
     /// Elements in one of these keys.
     Keys { takes: Arc<dyn Take>, database: usize, keys: Vec<Vec<u8>> },
     /// The end of a pause; then this command is executed.
-    Pause { command: Kept },
+    Pause { command: KeptCommand },
     /// The end of its own script, which takes too long.
     Script,
 }

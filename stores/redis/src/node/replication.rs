@@ -106,7 +106,7 @@ pub(crate) enum Feeding {
         since_s: i64,
     },
     /// It is kept until the replica acknowledges the copy, whose end only the replica sees.
-    Kept(Vec<u8>),
+    KeptCommand(Vec<u8>),
     /// It is sent.
     Sent,
 }

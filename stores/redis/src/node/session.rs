@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ids::{Kept, SessionId};
+use super::ids::{KeptCommand, SessionId};
 use super::queues::Waiting;
 use crate::resp::{Protocol, Reply};
 
@@ -70,7 +70,7 @@ pub(crate) enum Answers {
 /// What was queued since MULTI.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transaction {
-    pub(crate) commands: Vec<Kept>,
+    pub(crate) commands: Vec<KeptCommand>,
     /// The flags that any of them has, and those that any of them lacks.
     pub(crate) flags: u32,
     pub(crate) lacks: u32,

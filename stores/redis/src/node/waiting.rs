@@ -9,7 +9,7 @@ use std::sync::Arc;
 use picklock_model::time::WallTime;
 
 use super::delivery::Then;
-use super::ids::{Kept, SessionId};
+use super::ids::{KeptCommand, SessionId};
 use super::outcome::{Answer, Next};
 use super::queues::{Cause, Waiting};
 use super::state::{Executor, Node};
@@ -55,7 +55,7 @@ impl Node {
     }
 
     /// Keeps a command until the pause is over; then it is executed as is said here.
-    pub(crate) fn postpone(&mut self, id: SessionId, command: Kept, execute: Executor) -> Next {
+    pub(crate) fn postpone(&mut self, id: SessionId, command: KeptCommand, execute: Executor) -> Next {
         self.executes_kept = Some(execute);
         self.wait_for(id, Cause::Pause { command }, None).next
     }

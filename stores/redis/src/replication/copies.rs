@@ -75,7 +75,7 @@ impl Node {
         let waits = |replica: &&mut FedReplica| !replica.has_copy();
         let mut begun = Vec::new();
         for replica in self.replication.replicas.iter_mut().filter(waits) {
-            replica.feeding = Feeding::Kept(Vec::new());
+            replica.feeding = Feeding::KeptCommand(Vec::new());
             replica.acked_s = now_s;
             begun.push(replica.session);
         }

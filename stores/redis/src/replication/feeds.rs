@@ -141,7 +141,7 @@ impl Node {
         };
         replica.acked = replica.acked.max(offset.unwrap_or(0));
         replica.acked_s = now_s;
-        if let Feeding::Kept(stream) = &mut replica.feeding {
+        if let Feeding::KeptCommand(stream) = &mut replica.feeding {
             let stream = std::mem::take(stream);
             replica.feeding = Feeding::Sent;
             self.deliver(session, stream.into(), Then::Same);
@@ -196,7 +196,7 @@ impl Node {
             for replica in &mut self.replication.replicas {
                 match &mut replica.feeding {
                     Feeding::InTheCopy { .. } => {}
-                    Feeding::Kept(stream) => stream.extend_from_slice(&bytes),
+                    Feeding::KeptCommand(stream) => stream.extend_from_slice(&bytes),
                     Feeding::Sent => self.deliveries.push(Delivery {
                         session: replica.session,
                         bytes: Arc::clone(&bytes),

@@ -19,10 +19,10 @@ mod entry;
 mod evict;
 mod expiry;
 mod fields;
+mod notices;
 mod policy;
 mod random;
 mod snapshot;
-mod tell;
 mod value;
 
 pub(crate) use dataset::database;

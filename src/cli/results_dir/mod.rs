@@ -1,14 +1,14 @@
 //! The directory that `--out` names: a store with a folder for each run, none of which is ever written over.
 //!
 //! ```text
-//! DIR/2026-11-22T223000Z-run/    what a run wrote, and what is to be known of it in kept.json
+//! DIR/2026-11-22T223000Z-run/    what a run wrote, and what is to be known of it in manifest.json
 //! DIR/latest                     the newest run that has results
 //! DIR/report.html                the same name in it; so for each file there
 //! DIR/journal.jsonl              the journal that was begun last
 //! DIR/index.html                 a page over all runs
 //! ```
 //!
-//! While a process is at work on a run it holds a lock on kept.json. See
+//! While a process is at work on a run it holds a lock on manifest.json. See
 //! [0021](https://github.com/picklock/picklock/blob/main/docs/decisions/0021-out-is-a-store.md).
 
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ use picklock_campaign::campaign::journal::FILE as JOURNAL;
 use picklock_campaign::campaign::shard::Shard;
 use picklock_campaign::files::{UNFINISHED, write_whole};
 use picklock_reports::html;
-use picklock_reports::kept::{FILE as KEPT, Kept, Results, State};
+use picklock_reports::manifest::{self, Manifest, Results, State};
 
 mod error;
 mod index;
@@ -30,7 +30,7 @@ mod links;
 mod live;
 mod name;
 
-pub(crate) use self::error::StoreError;
+pub(crate) use self::error::ResultsDirError;
 use self::error::{reading, writing};
 pub(crate) use self::journals::{journalled, parts};
 pub(crate) use self::live::{Live, Progress};
@@ -60,7 +60,7 @@ pub(crate) struct Run {
     name: Name,
     /// The folder.
     folder: PathBuf,
-    kept: Kept,
+    kept: Manifest,
     /// Reports of what had been done when it was interrupted, as far as they are not written anew.
     stale: RefCell<BTreeSet<String>>,
     /// Locked while this process is at work.
@@ -71,7 +71,7 @@ pub(crate) struct Run {
 struct Found {
     name: Name,
     folder: PathBuf,
-    kept: Kept,
+    kept: Manifest,
 }
 
 impl Run {
@@ -79,7 +79,7 @@ impl Run {
     ///
     /// # Errors
     /// When the store cannot be written, or is none.
-    pub(crate) fn begin(asked: Asked<'_>) -> Result<Run, StoreError> {
+    pub(crate) fn begin(asked: Asked<'_>) -> Result<Run, ResultsDirError> {
         let store = asked.out.to_owned();
         fs::create_dir_all(&store).map_err(writing(&store))?;
         check(&store)?;
@@ -93,16 +93,16 @@ impl Run {
                 Err(error) => return Err(writing(&folder)(error)),
             }
         };
-        let kept = Kept::begun(asked.command, asked.shard.map(|shard| shard.to_string()));
+        let kept = Manifest::begun(asked.command, asked.shard.map(|shard| shard.to_string()));
         Run { store, name, folder, kept, stale: RefCell::default(), _held: None }.hold()
     }
 
     /// Goes on with a run in its folder.
-    fn again(store: &Path, found: Found) -> Result<Run, StoreError> {
+    fn again(store: &Path, found: Found) -> Result<Run, ResultsDirError> {
         let Found { name, folder, kept } = found;
         sweep(&folder)?;
         sweep_store(store);
-        let kept = Kept { state: State::Begun, results: None, ..kept };
+        let kept = Manifest { state: State::Begun, results: None, ..kept };
         let reports = picklock_reports::ALL.iter().map(|format| format.file.to_owned());
         let stale = reports.filter(|file| folder.join(file).is_file()).collect();
         let (store, stale) = (store.to_owned(), RefCell::new(stale));
@@ -110,9 +110,9 @@ impl Run {
     }
 
     /// Says that this process is at work on it.
-    fn hold(mut self) -> Result<Run, StoreError> {
+    fn hold(mut self) -> Result<Run, ResultsDirError> {
         let held = self.write(&self.kept).and_then(|()| {
-            let path = self.folder.join(KEPT);
+            let path = self.folder.join(manifest::FILE);
             let file = File::open(&path).map_err(reading(&path))?;
             // Where files cannot be locked it is only not seen that somebody is at work.
             Ok(file.lock().is_ok().then_some(file))
@@ -129,8 +129,8 @@ impl Run {
         }
     }
 
-    fn write(&self, kept: &Kept) -> Result<(), StoreError> {
-        let path = self.folder.join(KEPT);
+    fn write(&self, kept: &Manifest) -> Result<(), ResultsDirError> {
+        let path = self.folder.join(manifest::FILE);
         let text = kept.to_text().map_err(io::Error::from).map_err(writing(&path))?;
         write_whole(&path, &text).map_err(writing(&path))
     }
@@ -141,7 +141,7 @@ impl Run {
     }
 
     /// Writes a report into it.
-    pub(crate) fn report(&self, file: &str, text: &str) -> Result<(), StoreError> {
+    pub(crate) fn report(&self, file: &str, text: &str) -> Result<(), ResultsDirError> {
         let path = self.folder.join(file);
         write_whole(&path, text).map_err(writing(&path))?;
         self.stale.borrow_mut().remove(file);
@@ -177,7 +177,7 @@ impl Run {
     }
 
     /// Notes what came of it, and has the links and the index of the store lead to it.
-    fn end(&self, exit: Exit, results: Results) -> Result<(), StoreError> {
+    fn end(&self, exit: Exit, results: Results) -> Result<(), ResultsDirError> {
         let state = if exit == Exit::Interrupted { State::Interrupted } else { State::Ended };
         for file in self.stale.take() {
             let path = self.folder.join(file);
@@ -185,12 +185,12 @@ impl Run {
         }
         let Contents { names: files, bytes, repros } = contents(&self.folder)?;
         let results = Results { exit: exit.code(), files: files.clone(), bytes, repros, ..results };
-        let kept = Kept { state, results: Some(results), ..self.kept.clone() };
+        let kept = Manifest { state, results: Some(results), ..self.kept.clone() };
         let page = self.folder.join(PAGE);
         write_whole(&page, &html::ended(&kept)).map_err(writing(&page))?;
         settle(&self.folder)?;
         self.write(&kept)?;
-        sync(&self.folder.join(KEPT))?;
+        sync(&self.folder.join(manifest::FILE))?;
         let _turn = index::turn(&self.store);
         let names: Vec<&str> = files.iter().map(|name| name.trim_end_matches('/')).collect();
         match links::latest(&self.store, &self.name.to_string(), &names) {
@@ -230,12 +230,14 @@ struct Contents {
     repros: u64,
 }
 
-fn contents(folder: &Path) -> Result<Contents, StoreError> {
+fn contents(folder: &Path) -> Result<Contents, ResultsDirError> {
     let mut all = Contents::default();
     for entry in fs::read_dir(folder).map_err(reading(folder))? {
         let entry = entry.map_err(reading(folder))?;
         let Ok(name) = entry.file_name().into_string() else { continue };
-        if [KEPT, JOURNAL, PAGE].contains(&&*name) || name.starts_with(UNFINISHED) {
+        if [manifest::FILE, manifest::FORMER_FILE, JOURNAL, PAGE].contains(&&*name)
+            || name.starts_with(UNFINISHED)
+        {
             continue;
         }
         let about = entry.metadata().map_err(reading(&entry.path()))?;
@@ -254,7 +256,7 @@ fn contents(folder: &Path) -> Result<Contents, StoreError> {
 }
 
 /// Removes what a process left behind in the folder of a run that was killed while it wrote a file.
-fn sweep(folder: &Path) -> Result<(), StoreError> {
+fn sweep(folder: &Path) -> Result<(), ResultsDirError> {
     for directory in [folder.to_owned(), folder.join("repro")] {
         let Ok(entries) = fs::read_dir(&directory) else { continue };
         for entry in entries {
@@ -274,14 +276,14 @@ fn sweep_store(store: &Path) {
         let Some(name) = entry.file_name().to_str().and_then(links::whose) else { continue };
         let folder = store.join(name.to_string());
         // Of a run without a folder it is not known.
-        if folder.join(KEPT).is_file() && !is_alive(&folder) {
+        if manifest::path_in(&folder).is_file() && !is_alive(&folder) {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
 /// Has the system write out what is in a folder: what is said to have come to its end is there when the power goes.
-fn settle(folder: &Path) -> Result<(), StoreError> {
+fn settle(folder: &Path) -> Result<(), ResultsDirError> {
     for entry in fs::read_dir(folder).map_err(reading(folder))? {
         let path = entry.map_err(reading(folder))?.path();
         if path.is_dir() {
@@ -293,7 +295,7 @@ fn settle(folder: &Path) -> Result<(), StoreError> {
     sync(folder)
 }
 
-fn sync(path: &Path) -> Result<(), StoreError> {
+fn sync(path: &Path) -> Result<(), ResultsDirError> {
     match File::open(path).and_then(|file| file.sync_all()) {
         // Not every file system can, and not every system does it to directories.
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
@@ -303,31 +305,31 @@ fn sync(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Refuses what is no store and cannot be one.
-fn check(store: &Path) -> Result<(), StoreError> {
-    if store.join(KEPT).is_file() {
+fn check(store: &Path) -> Result<(), ResultsDirError> {
+    if manifest::path_in(store).is_file() {
         let parent = store.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("..")).to_owned();
-        return Err(StoreError::IsRun { path: store.to_owned(), store: parent });
+        return Err(ResultsDirError::IsRun { path: store.to_owned(), store: parent });
     }
     links::check(store)
 }
 
 /// The names of what is in a store, as far as they are those of runs.
-fn names(store: &Path) -> Result<impl Iterator<Item = Name>, StoreError> {
+fn names(store: &Path) -> Result<impl Iterator<Item = Name>, ResultsDirError> {
     let entries = fs::read_dir(store).map_err(reading(store))?;
     Ok(entries.filter_map(|entry| Name::parse(entry.ok()?.file_name().to_str()?)))
 }
 
 /// The runs of a store, the newest first.
-fn runs(store: &Path) -> Result<Vec<Found>, StoreError> {
+fn runs(store: &Path) -> Result<Vec<Found>, ResultsDirError> {
     let mut all = Vec::new();
     for name in names(store)? {
         let folder = store.join(name.to_string());
-        let kept = match fs::read_to_string(folder.join(KEPT)) {
+        let kept = match fs::read_to_string(manifest::path_in(&folder)) {
             // It is just being begun.
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => Err(error.to_string()),
-            Ok(text) => Kept::from_text(&text),
+            Ok(text) => Manifest::from_text(&text),
         };
         all.push(Found { name, folder, kept: kept.unwrap_or_else(|error| unreadable(&error)) });
     }
@@ -336,15 +338,15 @@ fn runs(store: &Path) -> Result<Vec<Found>, StoreError> {
 }
 
 /// What is known of a run whose file cannot be read.
-fn unreadable(error: &str) -> Kept {
-    let verdict = format!("{KEPT} cannot be read: {error}");
+fn unreadable(error: &str) -> Manifest {
+    let verdict = format!("{} cannot be read: {error}", manifest::FILE);
     let results = Results { exit: Exit::Usage.code(), verdict, ..Results::default() };
-    Kept { state: State::Ended, results: Some(results), ..Kept::begun("", None) }
+    Manifest { state: State::Ended, results: Some(results), ..Manifest::begun("", None) }
 }
 
 /// Whether a process is at work on the run in a folder.
 fn is_alive(folder: &Path) -> bool {
-    let file = File::open(folder.join(KEPT));
+    let file = File::open(manifest::path_in(folder));
     file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 

@@ -10,7 +10,7 @@ use super::exit::{Exit, Failure};
 use super::screen;
 
 /// Tells what was found. The exit code is 1 if no program can be run here.
-pub(crate) fn examine() -> Result<Exit, Failure> {
+pub(crate) fn check() -> Result<Exit, Failure> {
     let findings = ready::findings();
     let columns = screen::columns();
     let page: Vec<String> = findings.iter().map(|finding| tell(finding, columns)).collect();
@@ -20,13 +20,13 @@ pub(crate) fn examine() -> Result<Exit, Failure> {
         _ => "Programs cannot be run here; everything else of picklock can.\n".to_owned(),
     };
     let servers: Vec<String> =
-        KINDS.iter().filter_map(|kind| Some(tell_server(kind, kind.real.as_ref()?, columns))).collect();
+        KINDS.iter().filter_map(|kind| Some(server_line(kind, kind.real.as_ref()?, columns))).collect();
     screen::print(&format!("{}{}\n{verdict}", page.concat(), servers.concat()))?;
     Ok(if lacking == 0 { Exit::Expected } else { Exit::Violation })
 }
 
 /// A real server: its name, what is installed of it, and what asks for it.
-fn tell_server(kind: &StoreKind, real: &Installed, columns: usize) -> String {
+fn server_line(kind: &StoreKind, real: &Installed, columns: usize) -> String {
     let (name, (installed, option)) = (
         real.program,
         match kind.stores {

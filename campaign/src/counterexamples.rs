@@ -1,5 +1,5 @@
-//! Makes the counterexamples of a campaign worth reading: each distinct violation is drawn again, reduced, confirmed on
-//! the second engine and kept in a repro file.
+//! The counterexamples of a campaign: each distinct violation is drawn again, reduced, confirmed on the second engine and saved
+//! as a repro file.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -30,9 +30,9 @@ use picklock_judge::outcome::Finding;
 /// Network seeds under which a violation is confirmed.
 pub const NETWORKS: u32 = 16;
 
-/// Why a violation could not be told.
+/// The reason for which a violation could not be reported.
 #[derive(Debug, thiserror::Error)]
-pub enum TellError {
+pub enum CounterexampleError {
     /// Its run could not be made again.
     #[error("failed to run {design} under {scenario} again: {source}")]
     Check {
@@ -53,58 +53,58 @@ pub enum TellError {
     },
 }
 
-/// Tells violations, on as many threads as the campaign has. When `stop` becomes true or the time is over, the rest
-/// stays untold.
+/// Reduces, confirms and saves violations, on as many threads as the campaign has. When `stop` becomes true or the time is
+/// over, the rest is reported as it was found.
 pub(crate) fn all(
     campaign: &Campaign<'_>,
     pairings: &[Pairing<'_>],
     cells: &mut [Cell],
     stop: &AtomicBool,
     observer: &dyn Observer,
-) -> Result<(), TellError> {
+) -> Result<(), CounterexampleError> {
     let groups = groups(cells, campaign.reported);
     let all = groups.iter().map(Group::size).sum();
-    observer.telling(all);
+    observer.reporting(all);
     let patience = Patience::of(campaign.shrink_budget);
     let (begun, in_part) = (AtomicU64::new(0), AtomicU64::new(0));
     let next = AtomicUsize::new(0);
-    let told = Mutex::new((Vec::new(), None));
+    let found = Mutex::new((Vec::new(), None));
     in_parallel(campaign.jobs, || {
         while !stop.load(Ordering::Relaxed)
             && let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed))
             && !patience.is_over()
         {
             begun.fetch_add(group.size(), Ordering::Relaxed);
-            let outcome = tell_group(campaign, &pairings[group.cell], group, &patience, observer);
-            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+            let outcome = report_group(campaign, &pairings[group.cell], group, &patience, observer);
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             match outcome {
                 Ok(stories) => {
                     let parts = stories.iter().filter(|story| story.in_part).count() as u64;
                     in_part.fetch_add(parts, Ordering::Relaxed);
-                    told.0.extend(stories.into_iter().map(|story| (group.cell, story)));
+                    found.0.extend(stories.into_iter().map(|story| (group.cell, story)));
                 }
-                Err(error) => drop(told.1.get_or_insert(error)),
+                Err(error) => drop(found.1.get_or_insert(error)),
             }
         }
     });
     if patience.was_lost() {
-        let untold = all - begun.into_inner();
-        observer.ran_out(&RanOut { all, untold, in_part: in_part.into_inner() });
+        let unreduced = all - begun.into_inner();
+        observer.ran_out(&RanOut { all, unreduced, in_part: in_part.into_inner() });
     }
-    let (told, error) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for (cell, told) in told {
-        if let Some(violation) = cells[cell].violations.get_mut(&told.invariant) {
-            violation.repro = told.repro;
-            violation.confirmed = told.confirmed;
-            violation.real = told.real;
-            violation.story = Some(told.story);
+    let (found, error) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (cell, one) in found {
+        if let Some(violation) = cells[cell].violations.get_mut(&one.invariant) {
+            violation.repro = one.repro;
+            violation.confirmed = one.confirmed;
+            violation.real = one.real;
+            violation.story = Some(one.story);
         }
     }
     error.map_or(Ok(()), Err)
 }
 
 /// Violations of one cell that were first seen under the same seed: most often one mishap with several consequences,
-/// so that one reduced run tells them all.
+/// so that one reduced run shows them all.
 struct Group {
     cell: usize,
     seed: u64,
@@ -175,7 +175,7 @@ fn groups(cells: &[Cell], which: Reported) -> Vec<Group> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-struct Told {
+struct Counterexample {
     invariant: String,
     repro: Option<PathBuf>,
     confirmed: Option<Confirmed>,
@@ -185,20 +185,23 @@ struct Told {
     in_part: bool,
 }
 
-fn tell_group(
+fn report_group(
     campaign: &Campaign<'_>,
     pairing: &Pairing<'_>,
     group: &Group,
     patience: &Patience,
     observer: &dyn Observer,
-) -> Result<Vec<Told>, TellError> {
+) -> Result<Vec<Counterexample>, CounterexampleError> {
     let Ok(design) = &pairing.design else { return Ok(Vec::new()) };
     let scenario = pairing.scenario.name();
-    let failed =
-        |source| TellError::Check { design: pairing.name.clone(), scenario: scenario.to_owned(), source };
+    let failed = |source| CounterexampleError::Check {
+        design: pairing.name.clone(),
+        scenario: scenario.to_owned(),
+        source,
+    };
     let plan = check::draw(design, pairing.scenario, Seed(group.seed)).map_err(failed)?;
     let whole = check::check(campaign.engine, design, plan.clone()).map_err(failed)?;
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     let mut rest = group.invariants.clone();
     while let Some(worst) = rest.first().cloned() {
         let line = campaign.replay_line(pairing, group.seed);
@@ -230,11 +233,11 @@ fn tell_group(
             || campaign.confirm && confirmed.as_deref().is_none_or(few)
             || real.as_ref().is_some_and(|(_, counts)| few(counts))
             || campaign.shrink && ablation.is_none();
-        let mut told_of = Story { ablation, ..story(design, scenario, &run, replay) };
+        let mut story_of_run = Story { ablation, ..story(design, scenario, &run, replay) };
         if campaign.shrink {
-            told_of.lead_with(leading(&whole, &worst));
+            story_of_run.lead_with(leading(&whole, &worst));
         }
-        let story = Arc::new(told_of);
+        let story = Arc::new(story_of_run);
         for (at, invariant) in shown.into_iter().enumerate() {
             let repro = keep(campaign, pairing, design, &invariant, &run)?;
             let confirmed = confirmed.as_ref().map(|counts| counts[at]);
@@ -242,12 +245,19 @@ fn tell_group(
                 .as_ref()
                 .filter(|_| !OF_RECORDS.contains(&&*invariant))
                 .map(|(servers, counts)| SeenWith { servers: Arc::clone(servers), counts: counts[at] });
-            told.push(Told { invariant, repro, confirmed, real, story: Arc::clone(&story), in_part });
-            observer.told();
+            found.push(Counterexample {
+                invariant,
+                repro,
+                confirmed,
+                real,
+                story: Arc::clone(&story),
+                in_part,
+            });
+            observer.reported();
         }
         rest = others;
     }
-    Ok(told)
+    Ok(found)
 }
 
 /// The invariant that a run is reduced to if none is named; `None` if it violates none.
@@ -282,10 +292,10 @@ fn keep(
     design: &Design,
     invariant: &str,
     run: &Checked,
-) -> Result<Option<PathBuf>, TellError> {
+) -> Result<Option<PathBuf>, CounterexampleError> {
     let Some(path) = campaign.repro_path(pairing, invariant) else { return Ok(None) };
     let text = repro(design, pairing.scenario.name(), campaign.engine, run).to_text();
-    write_whole(&path, &text).map_err(|source| TellError::Write { path: path.clone(), source })?;
+    write_whole(&path, &text).map_err(|source| CounterexampleError::Write { path: path.clone(), source })?;
     Ok(Some(path))
 }
 
@@ -414,7 +424,7 @@ mod tests {
         }
     }
 
-    fn told(cells: &[Cell], which: Reported) -> Vec<(usize, u64)> {
+    fn chosen(cells: &[Cell], which: Reported) -> Vec<(usize, u64)> {
         groups(cells, which).iter().map(|group| (group.cell, group.seed)).collect()
     }
 
@@ -449,11 +459,11 @@ mod tests {
             cell("redlock{nodes=7}", &[(two, 2)], true),
             cell("redlock{nodes=7}", &[(two, 2), ("ownership", 9)], false),
         ];
-        assert_eq!(told(&cells, Reported::Unexpected), [(5, 2), (5, 9)]);
+        assert_eq!(chosen(&cells, Reported::Unexpected), [(5, 2), (5, 9)]);
         // The second cell of `single` breaks as its first one does, and so do both of `redlock`.
-        assert_eq!(told(&cells, Reported::Representative), [(5, 2), (5, 9), (0, 3), (3, 1), (2, 7)]);
-        // Both seeds of the last cell are told, and each family has its turn.
-        let all = told(&cells, Reported::All);
+        assert_eq!(chosen(&cells, Reported::Representative), [(5, 2), (5, 9), (0, 3), (3, 1), (2, 7)]);
+        // Both seeds of the last cell are reported, and each family has its turn.
+        let all = chosen(&cells, Reported::All);
         assert_eq!(all.len(), 7);
         assert_eq!(&all[..4], [(5, 2), (5, 9), (0, 3), (3, 1)]);
     }

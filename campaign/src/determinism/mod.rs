@@ -27,7 +27,7 @@ use crate::check::{self, CheckError, Checked};
 const EVENT_CHARS: usize = 200;
 
 /// What was found out about one plan.
-pub struct Examined {
+pub struct DeterminismCheck {
     /// The digest of the first run.
     pub digest: Digest,
     /// Where two runs of it part.
@@ -67,7 +67,7 @@ pub fn the_same(design: &Design, runs: [Checked; 2]) -> Result<Checked, Box<Diff
 ///
 /// # Errors
 /// When the design's code panics.
-pub fn examine(engine: Engine, design: &Design, plan: &Plan) -> Result<Examined, CheckError> {
+pub fn check(engine: Engine, design: &Design, plan: &Plan) -> Result<DeterminismCheck, CheckError> {
     let code = Code::of(design);
     let watch = (code == Code::Host).then(Watch::start);
     let runs = twice(engine, design, plan)?;
@@ -77,7 +77,7 @@ pub fn examine(engine: Engine, design: &Design, plan: &Plan) -> Result<Examined,
         let cause = noticed.first().copied().unwrap_or(difference.cause);
         Difference { cause, ..*difference }
     });
-    Ok(Examined { digest, difference, noticed, code })
+    Ok(DeterminismCheck { digest, difference, noticed, code })
 }
 
 /// Makes two runs of a plan that are to be told, with what their segments said.
@@ -184,7 +184,7 @@ mod tests {
     /// What the process does is counted, so one is examined after the other.
     static ALONE: Mutex<()> = Mutex::new(());
 
-    fn examined(deed: fn(&Host) -> Deed) -> Examined {
+    fn examined(deed: fn(&Host) -> Deed) -> DeterminismCheck {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let design =
             Design::new(
@@ -194,7 +194,7 @@ mod tests {
         let scenario =
             Scenario::parse("calm.toml", "summary = 'calm'", picklock_scenarios::testing::STORES).unwrap();
         let plan = scenario.plan(&scenario.applies(&design).unwrap(), Seed(1), None);
-        examine(Engine::Event, &design, &plan).unwrap()
+        check(Engine::Event, &design, &plan).unwrap()
     }
 
     fn cause(deed: fn(&Host) -> Deed) -> Option<Cause> {

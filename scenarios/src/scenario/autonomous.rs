@@ -5,20 +5,28 @@ use picklock_sim::design::Design;
 use picklock_sim::param::Args;
 
 use super::parts::Scenario;
-use super::world::{HEEDLESS, RELEASES, STOCK, WAIT};
+use super::world::{IGNORES_LOSS, RELEASES, STOCK, WAIT};
 use crate::faults::{self, FaultEntry};
-use crate::workloads::{self, ASSIGN, FIRST_WORK, KEYS, RIVALS, SHAPE, SHARED, TASKS, WORK};
+use crate::workloads::{self, ASSIGN, BACKGROUND, FIRST_WORK, KEYS, SHAPE, SHARED, TASKS, WORK};
 
 /// The parameters that say how clients carry sections out.
-const OF_SECTIONS: [&str; 8] =
-    [KEYS.name, ASSIGN.name, TASKS.name, SHARED.name, WORK.name, SHAPE.name, FIRST_WORK.name, RIVALS.name];
+const OF_SECTIONS: [&str; 8] = [
+    KEYS.name,
+    ASSIGN.name,
+    TASKS.name,
+    SHARED.name,
+    WORK.name,
+    SHAPE.name,
+    FIRST_WORK.name,
+    BACKGROUND.name,
+];
 
 /// The parameters of the world that do.
-const OF_CLIENTS: [&str; 4] = [WAIT.name, STOCK.name, HEEDLESS.name, RELEASES.name];
+const OF_CLIENTS: [&str; 4] = [WAIT.name, STOCK.name, IGNORES_LOSS.name, RELEASES.name];
 
 /// Whether a worker that does everything by itself decides for itself what this setting is about: `work=2s`, `contend.work=2s`.
 #[must_use]
-pub fn decides_by_itself(setting: &str) -> bool {
+pub fn is_up_to_the_client(setting: &str) -> bool {
     let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
     let own = name.rsplit('.').next().unwrap_or(name);
     let group = name.rsplit_once('.').map_or("", |(group, _)| group);
@@ -30,8 +38,8 @@ pub fn decides_by_itself(setting: &str) -> bool {
 impl Scenario {
     /// Why it says nothing of a design whose clients do everything by themselves, as a fragment; nothing of the kind for all
     /// others.
-    pub(super) fn fits_workers(&self, design: &Design) -> Result<(), String> {
-        if !design.by_itself {
+    pub(super) fn fits_autonomous(&self, design: &Design) -> Result<(), String> {
+        if !design.autonomous {
             return Ok(());
         }
         if self.workload.name != workloads::ALL[0].name {
@@ -56,10 +64,10 @@ impl Scenario {
 
 /// Whether a fault can hit such a worker as it is meant to.
 pub(super) fn hits(entry: &FaultEntry, design: &Design) -> Result<(), String> {
-    if design.by_itself && faults::hits_calls(entry.fault) {
+    if design.autonomous && faults::hits_calls(entry.fault) {
         return Err("it hits the section of a client and not at its lock, and a worker is both".into());
     }
-    if design.by_itself && faults::hits_resource(&entry.args) {
+    if design.autonomous && faults::hits_resource(&entry.args) {
         return Err("it hits the links to the resource, and a worker uses none".into());
     }
     Ok(())
@@ -72,7 +80,7 @@ mod tests {
 
     fn applies(text: &str) -> Result<Design, String> {
         let scenario = Scenario::parse("s.toml", &format!("summary = 's'\n{text}"), &[]).unwrap();
-        scenario.applies(&design(1, false).by_itself())
+        scenario.applies(&design(1, false).autonomous())
     }
 
     #[test]
@@ -91,12 +99,12 @@ mod tests {
     #[test]
     fn settings_of_sections_are_told_from_those_of_faults() {
         for setting in ["work=2s", "contend.work=2s", "keys = 3", "wait=1s", "world.wait=1s"] {
-            assert!(decides_by_itself(setting), "{setting}");
+            assert!(is_up_to_the_client(setting), "{setting}");
         }
         for setting in
             ["clients=5", "sections=3", "think=1ms", "ttl=2s", "pause.for=2s", "redis.persistence=none"]
         {
-            assert!(!decides_by_itself(setting), "{setting}");
+            assert!(!is_up_to_the_client(setting), "{setting}");
         }
     }
 }

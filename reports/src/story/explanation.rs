@@ -9,9 +9,9 @@ use picklock_model::trace::{Event, What};
 
 use super::cause;
 use super::exchanges::{self, Outcome, is_number};
-use super::tale::{differs, list};
+use super::paragraph::{differs, list};
 use super::words::Names;
-use super::writer::{Writer, hit, told_at};
+use super::writer::{Writer, hit, shown_at};
 use crate::page::layout::{left, printable, right, spaces, width, wrap};
 use crate::page::paint::{Ink, Style};
 
@@ -20,7 +20,7 @@ const LINKS: usize = 10;
 
 /// The blocks after a story, each under its word: a chain of causes for each violated invariant, or, if `short`, for the one
 /// that the story is told about; then what was tried. Empty without a finding.
-pub(crate) fn tell(story: &Story, style: &Style, short: bool) -> String {
+pub(crate) fn render(story: &Story, style: &Style, short: bool) -> String {
     let mut page = String::new();
     if story.leading().is_none() {
         return page;
@@ -86,7 +86,7 @@ pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
     let mut links: Vec<&Event> = links.iter().map(|position| &story.trace.events[*position]).collect();
     links.sort_by_key(|event| when(event));
     let tokens = tokens(story);
-    let hosts: Vec<&str> = links.iter().map(|event| names.host(told_at(event, &hit))).collect();
+    let hosts: Vec<&str> = links.iter().map(|event| names.host(shown_at(event, &hit))).collect();
     let columns = hosts.iter().map(|host| width(host)).max().unwrap_or(0);
     let time = links.iter().map(|event| when(event).to_string().len()).max().unwrap_or(0);
     let say = |(event, host): (&Event, &&str)| {
@@ -182,7 +182,8 @@ fn part(story: &Story, part: &Part) -> String {
 /// there, on which it violates less, or that there is none of these.
 pub(crate) fn survives(story: &Story, tried: &[Elsewhere]) -> Vec<String> {
     let here: Vec<&str> = story.invariants().collect();
-    let tells: Vec<&Elsewhere> = tried.iter().filter(|one| !(one.violated.is_empty() && one.idle)).collect();
+    let tells: Vec<&Elsewhere> =
+        tried.iter().filter(|one| !(one.violated.is_empty() && one.inconclusive)).collect();
     let names = |such: &dyn Fn(&Elsewhere) -> bool| -> Vec<&str> {
         tells.iter().filter(|one| such(one)).map(|one| one.design.as_str()).collect()
     };

@@ -20,7 +20,7 @@ struct Stay<'h, 't> {
 impl<'h, 't> Blocked<'h, 't> {
     /// What requests left on the stores again and again, if the records of sections that still wait in the end are there most of
     /// the time.
-    pub(super) fn rivals(&self) -> Option<Obstacle<'t>> {
+    pub(super) fn livelock(&self) -> Option<Obstacle<'t>> {
         let stays = self.stays();
         let (mut covered, mut reached) = (Duration::ZERO, self.from);
         for stay in stays.iter().filter(|stay| self.still_tries(stay.section)) {

@@ -3,7 +3,7 @@
 use super::frontend::{Message, Opening, opening, take};
 
 /// What a client asks for; none if that cannot be read alone.
-pub(crate) fn tell_request(bytes: &[u8]) -> Option<String> {
+pub(crate) fn describe_request(bytes: &[u8]) -> Option<String> {
     let mut input = bytes.to_vec();
     // An opening begins with its length, a message with a letter.
     if bytes.first() == Some(&0) {
@@ -36,7 +36,7 @@ pub(crate) fn tell_request(bytes: &[u8]) -> Option<String> {
 }
 
 /// What a server answers: tags of completion, errors, and whether it is ready; none if that cannot be read alone.
-pub(crate) fn tell_replies(bytes: &[u8]) -> Option<String> {
+pub(crate) fn describe_replies(bytes: &[u8]) -> Option<String> {
     let (mut rest, mut said, mut rows) = (bytes, Vec::new(), 0);
     while let Some((kind, after)) = rest.split_first() {
         let len = u32::from_be_bytes(*after.first_chunk()?) as usize;
@@ -70,13 +70,13 @@ mod tests {
 
     #[test]
     fn a_segment_is_told_in_a_few_words() {
-        assert_eq!(tell_request(b"Q\0\0\0\x0bCOMMIT\0").as_deref(), Some("COMMIT"));
-        assert_eq!(tell_request(b"\0\0\0\x10\0\x03\0\0user\0p\0\0").as_deref(), Some("startup"));
-        assert_eq!(tell_request(b"Q\0\0\0\x0bCOM"), None);
+        assert_eq!(describe_request(b"Q\0\0\0\x0bCOMMIT\0").as_deref(), Some("COMMIT"));
+        assert_eq!(describe_request(b"\0\0\0\x10\0\x03\0\0user\0p\0\0").as_deref(), Some("startup"));
+        assert_eq!(describe_request(b"Q\0\0\0\x0bCOM"), None);
         let mut replies = Replies::default();
         replies.complete("COMMIT");
         replies.error(&SqlError::new("55P03", "too late"));
         replies.ready(b'I');
-        assert_eq!(tell_replies(&replies.0).as_deref(), Some("COMMIT, ERROR 55P03: too late"));
+        assert_eq!(describe_replies(&replies.0).as_deref(), Some("COMMIT, ERROR 55P03: too late"));
     }
 }

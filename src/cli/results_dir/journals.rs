@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use picklock_campaign::campaign::Campaign;
 use picklock_campaign::campaign::journal::{FILE, Journal, JournalError, Part};
-use picklock_reports::kept::State;
+use picklock_reports::manifest::State;
 
-use super::error::{StoreError, writing};
+use super::error::{ResultsDirError, writing};
 use super::{Asked, Found, Run, is_alive, links, note, runs};
 use crate::cli::exit::Failure;
 
@@ -59,7 +59,7 @@ pub(crate) fn journalled(
     }
 }
 
-fn copy(from: &Path, run: &Run) -> Result<(), StoreError> {
+fn copy(from: &Path, run: &Run) -> Result<(), ResultsDirError> {
     let to = run.folder.join(FILE);
     fs::copy(from.join(FILE), &to).map(drop).map_err(writing(&to))
 }
@@ -77,11 +77,11 @@ fn newest(store: &Path, campaign: &Campaign<'_>) -> Result<Found, Failure> {
             Err(error) => return Err(Failure::input(error)),
         }
     }
-    Err(other.map_or(StoreError::Nothing { store: store.to_owned() }.into(), Failure::input))
+    Err(other.map_or(ResultsDirError::Nothing { store: store.to_owned() }.into(), Failure::input))
 }
 
 /// Says that there is a run of the same command that is not finished, and that nobody is at work on.
-fn point_out(asked: Asked<'_>) -> Result<(), StoreError> {
+fn point_out(asked: Asked<'_>) -> Result<(), ResultsDirError> {
     if !asked.out.is_dir() {
         return Ok(());
     }

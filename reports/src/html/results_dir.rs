@@ -7,7 +7,7 @@ use std::time::Duration;
 use maud::{Markup, PreEscaped, html};
 
 use super::frame;
-use crate::kept::{Kept, Results, State};
+use crate::manifest::{Manifest, Results, State};
 use crate::page::layout::printable;
 use crate::page::numbers::{percent, plural};
 
@@ -29,7 +29,7 @@ pub struct Row {
     /// Which command it was.
     pub kind: String,
     /// What is known of it.
-    pub kept: Kept,
+    pub kept: Manifest,
     /// Whether a process is at work on it.
     pub is_alive: bool,
     /// Whether its folder has a journal.
@@ -47,7 +47,7 @@ pub struct Going<'a> {
     /// How many there are to be, if that is known.
     pub of: Option<u64>,
     /// Whether the runs are done and violations are told.
-    pub telling: bool,
+    pub reporting: bool,
     /// The runs that violated something.
     pub violating: u64,
     /// The same by design and scenario, the most first.
@@ -122,7 +122,7 @@ pub fn under_way(going: &Going<'_>) -> String {
 
 /// The page of a run that has come to its end, or was interrupted: what came of it, and where its files are.
 #[must_use]
-pub fn ended(kept: &Kept) -> String {
+pub fn ended(kept: &Manifest) -> String {
     let verdict = words(kept, false);
     let body = html! {
         header.top {
@@ -195,7 +195,7 @@ fn line(row: &Row) -> Markup {
 }
 
 /// What came of a run, in a line.
-fn words(kept: &Kept, is_alive: bool) -> String {
+fn words(kept: &Manifest, is_alive: bool) -> String {
     let verdict = kept.results.as_ref().map(|results| results.verdict.clone()).unwrap_or_default();
     match (kept.state, is_alive) {
         (State::Ended, _) => verdict,
@@ -206,7 +206,7 @@ fn words(kept: &Kept, is_alive: bool) -> String {
 }
 
 /// Which designs fail, as far as there is room.
-fn failing(kept: &Kept) -> Option<String> {
+fn failing(kept: &Manifest) -> Option<String> {
     let Results { failing, .. } = kept.results.as_ref()?;
     let named = failing.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match failing.len() {
@@ -217,19 +217,19 @@ fn failing(kept: &Kept) -> Option<String> {
 }
 
 /// The files that are there to be looked at.
-fn files(kept: &Kept) -> impl Iterator<Item = &str> {
+fn files(kept: &Manifest) -> impl Iterator<Item = &str> {
     kept.results.iter().flat_map(|results| results.files.iter().map(String::as_str))
 }
 
 fn progress(going: &Going<'_>) -> String {
-    let Going { done, of, telling, violating, .. } = *going;
+    let Going { done, of, reporting, violating, .. } = *going;
     let share = of.map(|of| {
         let share = done.min(of) as f64 / of.max(1) as f64;
         // Below one in a hundred a digit more shows that something moves.
         let share = if share < 0.01 { percent(share) } else { format!("{:.0}%", (share * 100.0).floor()) };
         format!("{share} of {}", grouped(of))
     });
-    if telling {
+    if reporting {
         let share = share.unwrap_or_else(|| grouped(done));
         return format!("Under way: the runs are done, {share} violations told");
     }
@@ -289,7 +289,7 @@ mod tests {
             folder: "2026-11-22T223000Z-run".to_owned(),
             at: "2026-11-22 22:30:00".to_owned(),
             kind: "run".to_owned(),
-            kept: Kept { state, results, ..Kept::begun("picklock run --design '<b>\u{7}'", None) },
+            kept: Manifest { state, results, ..Manifest::begun("picklock run --design '<b>\u{7}'", None) },
             is_alive,
             has_journal: true,
         }
@@ -343,7 +343,7 @@ mod tests {
             shard: Some("2/8"),
             done: 17_094,
             of: Some(46_200),
-            telling: false,
+            reporting: false,
             violating: 1_002,
             cells: vec![("sin<gle", "pause", 1_002)],
             elapsed: Duration::from_secs(75),
@@ -359,7 +359,7 @@ mod tests {
         ] {
             assert!(page.contains(there), "{there}: {page}");
         }
-        let page = under_way(&Going { telling: true, done: 3, of: Some(9), ..going });
+        let page = under_way(&Going { reporting: true, done: 3, of: Some(9), ..going });
         assert!(page.contains("the runs are done, 33% of 9 violations told"), "{page}");
     }
 

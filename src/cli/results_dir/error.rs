@@ -9,7 +9,7 @@ use crate::cli::exit::Failure;
 
 /// Why a store cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum StoreError {
+pub(crate) enum ResultsDirError {
     /// Something cannot be written.
     #[error("failed to write {}: {source}; {}", path.display(), remedy(source))]
     Write { path: PathBuf, source: io::Error },
@@ -28,18 +28,18 @@ pub(crate) enum StoreError {
     Nothing { store: PathBuf },
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Failure {
+impl From<ResultsDirError> for Failure {
+    fn from(error: ResultsDirError) -> Failure {
         Failure::input(error)
     }
 }
 
 /// An error of writing this.
-pub(super) fn writing(path: &Path) -> impl Fn(io::Error) -> StoreError {
-    move |source| StoreError::Write { path: path.to_owned(), source }
+pub(super) fn writing(path: &Path) -> impl Fn(io::Error) -> ResultsDirError {
+    move |source| ResultsDirError::Write { path: path.to_owned(), source }
 }
 
 /// An error of reading this.
-pub(super) fn reading(path: &Path) -> impl Fn(io::Error) -> StoreError {
-    move |source| StoreError::Read { path: path.to_owned(), source }
+pub(super) fn reading(path: &Path) -> impl Fn(io::Error) -> ResultsDirError {
+    move |source| ResultsDirError::Read { path: path.to_owned(), source }
 }

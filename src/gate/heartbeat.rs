@@ -20,7 +20,7 @@ const EVERY: Duration = Duration::from_secs(10);
 
 /// How far a gate is, and the panics that were seen on its threads.
 #[derive(Default)]
-pub(super) struct Heart {
+pub(super) struct Heartbeat {
     design: String,
     at: Mutex<String>,
     runs: AtomicU64,
@@ -29,7 +29,7 @@ pub(super) struct Heart {
     panics: Mutex<BTreeMap<(String, u64), Seen>>,
 }
 
-impl Heart {
+impl Heartbeat {
     /// What is worked on from now on: `scenario `pause``.
     pub(super) fn at(&self, what: impl Into<String>) {
         *self.at.lock().unwrap_or_else(PoisonError::into_inner) = what.into();
@@ -58,12 +58,12 @@ impl Heart {
     }
 }
 
-impl Observer for Heart {
+impl Observer for Heartbeat {
     /// Runs are counted as they are judged.
     fn ran(&self, _: u64) {}
 
     fn judged(&self, judged: &Judged<'_>) {
-        Heart::ran(self, judged.run.violations().next().is_some());
+        Heartbeat::ran(self, judged.run.violations().next().is_some());
     }
 
     fn failed(&self, failed: &Failed<'_>) {
@@ -72,13 +72,13 @@ impl Observer for Heart {
         self.panics.lock().unwrap_or_else(PoisonError::into_inner).insert(run, panics::last(message));
     }
 
-    fn telling(&self, _: u64) {}
+    fn reporting(&self, _: u64) {}
 
-    fn told(&self) {}
+    fn reported(&self) {}
 }
 
 /// Does some work on this design and says every ten seconds how far it is.
-pub(super) fn beating<T>(design: &str, work: impl FnOnce(&Heart) -> T) -> T {
+pub(super) fn beating<T>(design: &str, work: impl FnOnce(&Heartbeat) -> T) -> T {
     // Who does not listen on standard error is not told, and the runs go on.
     beating_every(EVERY, design, work, |line| _ = writeln!(std::io::stderr().lock(), "{line}"))
 }
@@ -86,10 +86,10 @@ pub(super) fn beating<T>(design: &str, work: impl FnOnce(&Heart) -> T) -> T {
 fn beating_every<T>(
     every: Duration,
     design: &str,
-    work: impl FnOnce(&Heart) -> T,
+    work: impl FnOnce(&Heartbeat) -> T,
     say: impl Fn(&str) + Send,
 ) -> T {
-    let heart = Heart { design: design.to_owned(), ..Heart::default() };
+    let heart = Heartbeat { design: design.to_owned(), ..Heartbeat::default() };
     let (end, ended) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
         let heart = &heart;

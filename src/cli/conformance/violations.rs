@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use picklock_campaign::check;
+use picklock_campaign::counterexamples::{NETWORKS, OF_RECORDS, confirm, most_serious_first};
 use picklock_campaign::shrink;
-use picklock_campaign::tell::{NETWORKS, OF_RECORDS, confirm, most_serious_first};
 use picklock_model::plan::Plan;
 use picklock_model::seed::Seed;
 use picklock_programs::servers;

@@ -2,25 +2,25 @@
 
 use std::sync::PoisonError;
 
+use picklock_sim::autonomous::AutonomousClient;
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::recorder::BeliefRecorder;
-use picklock_sim::worker::Worker;
 use picklock_supervisor::{Setup, Status};
 
 use crate::driver;
 use crate::watch::Watch;
 
 /// A program that does everything by itself.
-pub(crate) struct WorkerProgram {
+pub(crate) struct AutonomousProgram {
     pub(crate) host: Host,
     pub(crate) setup: Setup,
     /// Whether its tokens count.
     pub(crate) fenced: bool,
 }
 
-impl Worker for WorkerProgram {
+impl AutonomousClient for AutonomousProgram {
     fn work(&self, rounds: Vec<u32>, recorder: BeliefRecorder) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if rounds.is_empty() {

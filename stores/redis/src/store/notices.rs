@@ -1,4 +1,4 @@
-//! How a command says what it did, to replicas and to those who watch keys.
+//! The notices of a command: the commands that replicas get, and the events that clients subscribe to for a key.
 
 use super::dataset::Store;
 use super::effects::{Change, Part, Touch};

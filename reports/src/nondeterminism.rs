@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use picklock_campaign::check::Checked;
-use picklock_campaign::doctor::{Cause, Code, Difference, Examined};
+use picklock_campaign::determinism::{Cause, Code, DeterminismCheck, Difference};
 
 use crate::page::layout::paragraph;
 use crate::page::paint::{Ink, Style};
@@ -11,7 +11,7 @@ use crate::story::words::Names;
 
 /// For people: where two runs part, what each of them has there, and the likely cause. `elsewhere` is what another process has.
 #[must_use]
-pub fn text(title: &str, examined: &Examined, elsewhere: Option<&str>, style: &Style) -> String {
+pub fn text(title: &str, examined: &DeterminismCheck, elsewhere: Option<&str>, style: &Style) -> String {
     let mut out = format!("{}\n", style.paint(Ink::Head, title));
     if let Some(difference) = &examined.difference {
         out.push_str(&parts(difference, style));

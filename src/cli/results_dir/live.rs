@@ -8,7 +8,7 @@ use std::time::Duration;
 use picklock_campaign::campaign::Judged;
 use picklock_campaign::files::write_whole;
 use picklock_reports::html::{Going, under_way};
-use picklock_reports::kept::Kept;
+use picklock_reports::manifest::Manifest;
 
 use super::name::now_in_words;
 
@@ -37,13 +37,13 @@ struct Seen {
 pub(crate) struct Progress {
     pub(crate) done: u64,
     pub(crate) of: Option<u64>,
-    pub(crate) telling: bool,
+    pub(crate) reporting: bool,
     pub(crate) violating: u64,
     pub(crate) elapsed: Duration,
 }
 
 impl Live {
-    pub(super) fn begin(path: PathBuf, kept: &Kept) -> Live {
+    pub(super) fn begin(path: PathBuf, kept: &Manifest) -> Live {
         Live { path, command: kept.command.clone(), shard: kept.shard.clone(), state: Mutex::default() }
     }
 
@@ -64,9 +64,9 @@ impl Live {
             seen.cells.iter().map(|((design, scenario), runs)| (&**design, &**scenario, *runs)).collect();
         cells.sort_by_key(|(.., runs)| std::cmp::Reverse(*runs));
         cells.truncate(CELLS);
-        let Progress { done, of, telling, violating, elapsed } = *progress;
+        let Progress { done, of, reporting, violating, elapsed } = *progress;
         let (command, shard, now) = (&*self.command, self.shard.as_deref(), now_in_words());
-        let page = under_way(&Going { command, shard, done, of, telling, violating, cells, elapsed, now });
+        let page = under_way(&Going { command, shard, done, of, reporting, violating, cells, elapsed, now });
         // What is wrong with the disk is said where results are lost by it.
         let _ = write_whole(&self.path, &page);
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use picklock_campaign::campaign::journal;
 
-use super::error::{StoreError, reading, writing};
+use super::error::{ResultsDirError, reading, writing};
 use super::name::Name;
 
 /// The link to the newest run that has results.
@@ -50,16 +50,16 @@ fn standing(store: &Path, name: &str) -> io::Result<Standing> {
 }
 
 /// Refuses a store whose `latest` is not its own.
-pub(super) fn check(store: &Path) -> Result<(), StoreError> {
+pub(super) fn check(store: &Path) -> Result<(), ResultsDirError> {
     let path = store.join(LATEST);
     match standing(store, LATEST).map_err(reading(&path))? {
-        Standing::Foreign(what) => Err(StoreError::Foreign { path, what }),
+        Standing::Foreign(what) => Err(ResultsDirError::Foreign { path, what }),
         Standing::Free | Standing::Ours(_) => Ok(()),
     }
 }
 
 /// Has the journal of this run stand in the store under its own name. `false` if something else has that name.
-pub(super) fn journal(store: &Path, folder: &str) -> Result<bool, StoreError> {
+pub(super) fn journal(store: &Path, folder: &str) -> Result<bool, ResultsDirError> {
     lead(store, folder, journal::FILE, &Path::new(folder).join(journal::FILE))
 }
 
@@ -72,7 +72,7 @@ pub(super) fn no_journal(store: &Path) {
 }
 
 /// Has `latest` lead to this run, and a link to each of these in it. Returns the names that something else has.
-pub(super) fn latest(store: &Path, folder: &str, entries: &[&str]) -> Result<Vec<String>, StoreError> {
+pub(super) fn latest(store: &Path, folder: &str, entries: &[&str]) -> Result<Vec<String>, ResultsDirError> {
     check(store)?;
     lead(store, folder, LATEST, Path::new(folder))?;
     let mut taken = Vec::new();
@@ -92,7 +92,7 @@ pub(super) fn latest(store: &Path, folder: &str, entries: &[&str]) -> Result<Vec
 }
 
 /// Has a name lead there. `false` if it is not the store's.
-fn lead(store: &Path, folder: &str, name: &str, target: &Path) -> Result<bool, StoreError> {
+fn lead(store: &Path, folder: &str, name: &str, target: &Path) -> Result<bool, ResultsDirError> {
     let path = store.join(name);
     match standing(store, name).map_err(reading(&path))? {
         Standing::Foreign(_) => return Ok(false),

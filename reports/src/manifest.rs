@@ -1,8 +1,9 @@
-//! What is to be known of a run that a store keeps, without reading its reports: what was asked for, how far it came, and
-//! what came of it in a line.
+//! The manifest of a saved run: its command, how far it came, and its verdict in a line, without reading its reports.
 //!
-//! It stands in a small file of the run's folder, so that an index over a thousand runs costs a thousand small files. It says
-//! nothing of when and where: the same runs, the same bytes.
+//! It is a small file in the folder of the run, so that an index over a thousand runs costs a thousand small files. It has no
+//! time and no place: the same runs make the same bytes.
+
+use std::path::{Path, PathBuf};
 
 use picklock_campaign::summary::Summary;
 use serde::{Deserialize, Serialize};
@@ -15,14 +16,25 @@ use crate::page::numbers::plural;
 /// The version of the file's form.
 pub const FORM: u32 = 1;
 /// The name of the file in the folder of a run.
-pub const FILE: &str = "kept.json";
+pub const FILE: &str = "manifest.json";
 
-/// What is to be known of a run.
+/// The former name of the file, which older runs have.
+pub const FORMER_FILE: &str = "kept.json";
+
+/// The manifest in the folder of a run: under its former name where it stands under that alone.
+#[must_use]
+pub fn path_in(folder: &Path) -> PathBuf {
+    let former = folder.join(FORMER_FILE);
+    if former.is_file() { former } else { folder.join(FILE) }
+}
+
+/// The manifest of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kept {
+pub struct Manifest {
     /// The version of the form.
-    pub kept: u32,
+    #[serde(alias = "kept")]
+    pub manifest: u32,
     /// The command that makes its results again.
     pub command: String,
     /// Which part of the runs it made, as in `2/8`; `None` if all.
@@ -64,23 +76,23 @@ pub struct Results {
     pub files: Vec<String>,
 }
 
-impl Kept {
+impl Manifest {
     /// Of a run that begins.
     #[must_use]
-    pub fn begun(command: &str, shard: Option<String>) -> Kept {
-        Kept { kept: FORM, command: command.to_owned(), shard, state: State::Begun, results: None }
+    pub fn begun(command: &str, shard: Option<String>) -> Manifest {
+        Manifest { manifest: FORM, command: command.to_owned(), shard, state: State::Begun, results: None }
     }
 
     /// Reads the file.
     ///
     /// # Errors
     /// When it is none, or of a form that is not known.
-    pub fn from_text(text: &str) -> Result<Kept, String> {
-        let kept: Kept = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if kept.kept == FORM {
-            Ok(kept)
+    pub fn from_text(text: &str) -> Result<Manifest, String> {
+        let manifest: Manifest = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if manifest.manifest == FORM {
+            Ok(manifest)
         } else {
-            Err(format!("its form is {}; this picklock reads form {FORM}", kept.kept))
+            Err(format!("its form is {}; this picklock reads form {FORM}", manifest.manifest))
         }
     }
 
@@ -130,20 +142,20 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back_and_anything_else_is_refused() {
         let results = Results { exit: 1, files: vec!["repro/".into()], ..Results::default() };
-        let kept = Kept {
+        let manifest = Manifest {
             state: State::Ended,
             results: Some(results),
-            ..Kept::begun("picklock run", Some("2/8".into()))
+            ..Manifest::begun("picklock run", Some("2/8".into()))
         };
-        let text = kept.to_text().unwrap();
-        assert_eq!(Kept::from_text(&text), Ok(kept));
+        let text = manifest.to_text().unwrap();
+        assert_eq!(Manifest::from_text(&text), Ok(manifest));
         for (from, to, because) in [
-            ("\"kept\": 1", "\"kept\": 7", "its form is 7; this picklock reads form 1"),
+            ("\"manifest\": 1", "\"manifest\": 7", "its form is 7; this picklock reads form 1"),
             ("\"ended\"", "\"over\"", "unknown variant `over`"),
             ("\"exit\": 1", "\"exit\": 999", "expected u8"),
             ("\"shard\"", "\"sherd\"", "unknown field `sherd`"),
         ] {
-            let error = Kept::from_text(&text.replacen(from, to, 1)).unwrap_err();
+            let error = Manifest::from_text(&text.replacen(from, to, 1)).unwrap_err();
             assert!(error.contains(because), "{error}");
         }
     }

@@ -27,8 +27,8 @@ pub(super) fn all(
 ) -> Result<(), GateError> {
     let directory = directory(gate);
     for file in files(gate, &directory)? {
-        match replay::kept(&gate.design, &file, allowed_violations) {
-            Ok(cell) => verdict.add_kept(cell),
+        match replay::saved(&gate.design, &file, allowed_violations) {
+            Ok(cell) => verdict.add_saved(cell),
             // Two locks of one crate share the directory.
             Err(GateError::File { why: FileError::OtherDesign { kept, .. }, path }) => {
                 verdict.note(format!("{}: holds a run of `{kept}`, and was left to that", path.display()));

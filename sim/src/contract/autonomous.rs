@@ -5,7 +5,7 @@ use crate::contract::recorder::BeliefRecorder;
 
 /// A client that nobody asks for anything. What it holds, and when, it tells the recorder of its
 /// host by itself, as a workload does for a [`Lock`](super::lock::Lock).
-pub trait Worker: Send + Sync {
+pub trait AutonomousClient: Send + Sync {
     /// Works until it has had, and has given back, as many grants as there are rounds; these are the ordinals of its
     /// sections, in order.
     fn work(&self, rounds: Vec<u32>, recorder: BeliefRecorder) -> BoxFuture<'_, ()>;
