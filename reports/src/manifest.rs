@@ -21,11 +21,11 @@ pub const FILE: &str = "manifest.json";
 /// The former name of the file, which older runs have.
 pub const FORMER_FILE: &str = "kept.json";
 
-/// The manifest in the folder of a run: under its former name where it stands under that alone.
+/// The manifest in the folder of a run: under its former name where it is there under that name alone.
 #[must_use]
 pub fn path_in(folder: &Path) -> PathBuf {
-    let former = folder.join(FORMER_FILE);
-    if former.is_file() { former } else { folder.join(FILE) }
+    let (path, former) = (folder.join(FILE), folder.join(FORMER_FILE));
+    if former.is_file() && !path.is_file() { former } else { path }
 }
 
 /// The manifest of a run.

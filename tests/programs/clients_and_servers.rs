@@ -141,7 +141,7 @@ fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
         ),
         (
             "import sys\nfor line in sys.stdin: print(\"error one\\nand two\", flush=True)",
-            ["printed `and two` before it was told `acquire lock:1", "one line for each", ""],
+            ["printed `and two` before it was asked `acquire lock:1", "one line for each", ""],
         ),
         ("while True: pass", ["without a call", "processor time", ""]),
         (

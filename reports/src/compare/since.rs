@@ -26,6 +26,7 @@ pub struct Baseline {
 struct Before {
     design: String,
     scenario: String,
+    #[serde(alias = "exercised")]
     conclusive: u64,
     not_applicable: Vec<String>,
     rates: Vec<Rate>,

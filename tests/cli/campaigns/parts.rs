@@ -249,6 +249,10 @@ fn a_comparison_is_held_against_an_older_one() {
     let other = compare("watchdog", &["--baseline", "old/comparison.json"]);
     assert!(other.stdout.contains("not in the baseline: 1 cell: watchdog under pause"), "{}", other.stdout);
 
+    // A baseline with the former name of the field is read.
+    std::fs::write(&old, text.replace("\"conclusive\"", "\"exercised\"")).unwrap();
+    assert_eq!(compare("single", &["--baseline", "old/comparison.json"]).code, Some(0));
+
     std::fs::write(&old, text.replace("\"conclusive\"", "\"exorcised\"")).unwrap();
     let refused = compare("single", &["--baseline", "old/comparison.json"]);
     assert_eq!(refused.code, Some(2));
