@@ -9,7 +9,7 @@
 use picklock_model::time::WallTime;
 use picklock_sim::disk::Disk;
 
-use crate::execution::{Command, Run};
+use crate::execution::{Command, Run, TABLE};
 use crate::node::Node;
 use crate::resp::Requests;
 use crate::snapshot;
@@ -85,7 +85,7 @@ pub(super) fn replay(store: &mut Store, bytes: &[u8], now: WallTime) {
     let mut requests = Requests::default();
     requests.room().extend_from_slice(complete(bytes));
     while let Ok(Some(request)) = requests.take() {
-        let command = Command::find(request.args[0]).filter(|command| command.takes(request.args.len()));
+        let command = TABLE.find(request.args[0]).filter(|command| command.takes(request.args.len()));
         match command {
             Some(Command { writes: true, run: Run::Data(run), .. }) => drop(run(store, &request.args)),
             Some(Command { name: "select", .. }) => {

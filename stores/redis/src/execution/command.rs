@@ -2,7 +2,7 @@
 //!
 //! Left out on purpose: the explanations in COMMAND DOCS, which is refused as by servers before 7.0.
 
-use super::table::{Command, TABLE};
+use super::row::Table;
 use crate::catalogue::{self, Fact, flags};
 use crate::commands::{SYNTAX, count, help, subcommand_syntax};
 use crate::glob;
@@ -10,30 +10,31 @@ use crate::node::{Answer, Node, SessionId};
 use crate::resp::{Reply, integer};
 use crate::version::Version;
 
-pub(crate) fn command(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn command(table: &Table, node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let version = node.store.version;
     let Some(sub) = args.get(1) else {
-        return Ok(Reply::Array(known(version).map(|fact| info(fact, version)).collect()).into());
+        return Ok(Reply::Array(known(table, version).map(|fact| info(fact, version)).collect()).into());
     };
     let is = |word: &[u8]| sub.eq_ignore_ascii_case(word);
     let reply = match () {
-        () if is(b"COUNT") => count(known(version).count()),
+        () if is(b"COUNT") => count(known(table, version).count()),
         () if is(b"INFO") && args.len() == 2 => {
-            Reply::Array(known(version).map(|fact| info(fact, version)).collect())
+            Reply::Array(known(table, version).map(|fact| info(fact, version)).collect())
         }
         () if is(b"INFO") => {
-            let named = |name: &&[u8]| find(name, version).map_or(Reply::Nil, |fact| info(fact, version));
+            let named =
+                |name: &&[u8]| find(table, name, version).map_or(Reply::Nil, |fact| info(fact, version));
             Reply::Array(args[2..].iter().map(named).collect())
         }
         // With an error instead of empty answers, redis-cli shows the explanations that it has itself.
         () if is(b"DOCS") => return Err(subcommand_syntax("COMMAND", sub)),
-        () if is(b"LIST") => list(&args[2..], version)?,
+        () if is(b"LIST") => list(table, &args[2..], version)?,
         () if is(b"GETKEYS") => {
-            let keys = keys(&args[2..], version)?;
+            let keys = keys(table, &args[2..], version)?;
             Reply::Array(keys.into_iter().map(|(key, _)| Reply::Bulk(key.to_vec())).collect())
         }
         () if is(b"GETKEYSANDFLAGS") => {
-            let keys = keys(&args[2..], version)?;
+            let keys = keys(table, &args[2..], version)?;
             let pair =
                 |(key, flags): (&[u8], &str)| Reply::Array(vec![Reply::Bulk(key.to_vec()), words(flags, "")]);
             Reply::Array(keys.into_iter().map(pair).collect())
@@ -44,18 +45,19 @@ pub(crate) fn command(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<A
 }
 
 /// The commands that the node has.
-fn known(version: Version) -> impl Iterator<Item = &'static Fact> {
-    TABLE
+fn known(table: &Table, version: Version) -> impl Iterator<Item = &'static Fact> {
+    table
+        .rows
         .iter()
         .filter_map(|row| catalogue::find(row.name))
         .filter(move |fact| catalogue::is_in(fact, version))
 }
 
 /// The command or subcommand of a name in any case.
-fn find(name: &[u8], version: Version) -> Option<&'static Fact> {
+fn find(table: &Table, name: &[u8], version: Version) -> Option<&'static Fact> {
     let name = std::str::from_utf8(name).ok()?.to_ascii_lowercase();
     let command = name.split('|').next().unwrap_or_default();
-    Command::find(command.as_bytes())?;
+    table.find(command.as_bytes())?;
     catalogue::find(&name).filter(|fact| catalogue::is_in(fact, version))
 }
 
@@ -107,12 +109,12 @@ fn spec(text: &str) -> Reply {
     Reply::Map(found)
 }
 
-fn list(args: &[&[u8]], version: Version) -> Result<Reply, Reply> {
-    let all = known(version)
+fn list(table: &Table, args: &[&[u8]], version: Version) -> Result<Reply, Reply> {
+    let all = known(table, version)
         .flat_map(|fact| std::iter::once(fact).chain(catalogue::subcommands(fact.name)))
         .filter(|fact| catalogue::is_in(fact, version));
     let names: Vec<Reply> = match args {
-        [] => known(version).map(|fact| Reply::text(fact.name)).collect(),
+        [] => known(table, version).map(|fact| Reply::text(fact.name)).collect(),
         [filter, kind, value] if filter.eq_ignore_ascii_case(b"FILTERBY") => {
             let is = |word: &[u8]| kind.eq_ignore_ascii_case(word);
             let fits = |fact: &&Fact| match () {
@@ -133,9 +135,13 @@ fn list(args: &[&[u8]], version: Version) -> Result<Reply, Reply> {
 }
 
 /// The keys of a command with its arguments, each with what is done to it.
-fn keys<'a>(args: &[&'a [u8]], version: Version) -> Result<Vec<(&'a [u8], &'static str)>, Reply> {
+fn keys<'a>(
+    table: &Table,
+    args: &[&'a [u8]],
+    version: Version,
+) -> Result<Vec<(&'a [u8], &'static str)>, Reply> {
     let name = args.first().copied().unwrap_or_default();
-    let command = Command::resolve(name, args, version).map_err(|error| match error {
+    let command = table.resolve(name, args, version).map_err(|error| match error {
         Reply::Error(text) if text.starts_with("ERR wrong number") => {
             Reply::error("ERR Invalid number of arguments specified for command")
         }

@@ -4,9 +4,11 @@
 mod command;
 mod exec;
 mod process;
+mod row;
 mod script;
 mod scripting;
 mod table;
 mod turn;
 
-pub(crate) use table::{Command, Run};
+pub(crate) use row::{Command, Run};
+pub(crate) use table::TABLE;

@@ -1,6 +1,7 @@
 //! How a command is executed: whether it may be now (Redis 7.0 `processCommand`), what it does, what follows from it.
 
-use super::table::{Command, Run};
+use super::row::{Command, Run};
+use super::table::TABLE;
 use crate::catalogue::flags;
 use crate::node::{
     Answer, KeptCommand, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Next, Node, OUT_OF_MEMORY, READ_ONLY, SessionId,
@@ -37,7 +38,7 @@ impl Node {
             self.session_mut(id).leaving = true;
             return Next::Close;
         }
-        let command = match Command::resolve(name, args, self.store.version) {
+        let command = match TABLE.resolve(name, args, self.store.version) {
             Ok(command) => command,
             Err(reply) => {
                 let ends = name.eq_ignore_ascii_case(b"exec");
@@ -95,7 +96,7 @@ impl Node {
 
     /// Executes a command of a transaction.
     pub(super) fn call_queued(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
-        match Command::resolve(args[0], args, self.store.version) {
+        match TABLE.resolve(args[0], args, self.store.version) {
             Ok(command) => self.call(id, &command, args),
             Err(reply) => {
                 self.reply(id, &reply);
@@ -118,6 +119,7 @@ impl Node {
         let answer = match command.run {
             Run::Data(run) => run(&mut self.store, args).map(Answer::from),
             Run::Server(run) => run(self, id, args),
+            Run::Table(run) => run(&TABLE, self, id, args),
         };
         let answer = answer.unwrap_or_else(Answer::from);
         let micros = i64::try_from(self.store.elapsed_us - elapsed_us).unwrap_or(i64::MAX);

@@ -1,6 +1,7 @@
 //! Commands that scripts call (Redis 7.0 `script.c`).
 
-use super::table::{Command, Run};
+use super::row::{Command, Run};
+use super::table::TABLE;
 use crate::catalogue::flags;
 use crate::node::{NOT_ENOUGH_REPLICAS, Node, OUT_OF_MEMORY, READ_ONLY, Running};
 use crate::resp::{Reply, integer};
@@ -16,7 +17,7 @@ impl Node {
     /// # Errors
     /// The reply that the script gets when the command fails.
     pub(crate) fn call_from_script(&mut self, running: &mut Running, args: &[&[u8]]) -> Result<Reply, Reply> {
-        let result = match Command::resolve(args[0], args, self.store.version) {
+        let result = match TABLE.resolve(args[0], args, self.store.version) {
             Err(Reply::Error(text)) if text.starts_with("ERR wrong number") => {
                 Err(Reply::error("ERR Wrong number of args calling Redis command from script"))
             }
@@ -40,7 +41,7 @@ impl Node {
 
     /// True if there is a command of this name.
     pub(super) fn knows(name: &[u8]) -> bool {
-        Command::find(name).is_some()
+        TABLE.find(name).is_some()
     }
 
     /// Whether a script may call a command now.
@@ -79,6 +80,8 @@ impl Node {
             Run::Data(run) => run(&mut self.store, args),
             Run::Server(_) if command.name == "select" => self.select_in_script(args[1]),
             Run::Server(run) => run(self, self.current.unwrap_or_default(), args)
+                .map(|answer| answer.reply.unwrap_or(Reply::Nil)),
+            Run::Table(run) => run(&TABLE, self, self.current.unwrap_or_default(), args)
                 .map(|answer| answer.reply.unwrap_or(Reply::Nil)),
         };
         self.stats.of(command.nth).failed += u32::from(result.is_err());

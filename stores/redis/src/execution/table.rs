@@ -2,91 +2,19 @@
 //!
 //! Names and arities are those of Redis 7.0.15 (`src/commands/*.json`).
 
+use super::row::{Command, Table, about, read, serve, write};
 use super::{command, exec, scripting};
-use crate::catalogue::{self, flags};
-use crate::commands::{OnData, OnServer, unknown, unknown_subcommand, wrong_arity};
 use crate::commands::{
     acl, bitfield, bits, blocking, client, config, connection, counters, debug, expiry, hashes, info, keys,
     list_elements, lists, payload, persistence, pubsub, ranges, replication, scan, sets, slowlog, sort,
     sorted_algebra, sorted_ranges, sorted_sets, strings, transactions,
 };
-use crate::resp::Reply;
-use crate::version::Version;
 
-/// One row of the table.
-#[derive(Clone, Copy)]
-pub(crate) struct Command {
-    /// Its name in lowercase.
-    pub(crate) name: &'static str,
-    /// Its name as one number, which a search compares faster than a text.
-    number: u128,
-    /// How many arguments it takes with its name; at least so many if negative.
-    arity: i32,
-    /// What kind of command it is: bits of [`flags`].
-    pub(crate) flags: u32,
-    /// True if it may change data.
-    pub(crate) writes: bool,
-    /// True if what it does depends on its subcommand.
-    container: bool,
-    /// Where it stands in the catalogue.
-    pub(crate) nth: usize,
-    /// What executes it.
-    pub(crate) run: Run,
-}
+/// All commands.
+pub(crate) static TABLE: Table = Table::new(ROWS);
 
-#[derive(Clone, Copy)]
-pub(crate) enum Run {
-    Data(OnData),
-    Server(OnServer),
-}
-
-const fn read(name: &'static str, arity: i32, run: OnData) -> Command {
-    row(name, arity, false, Run::Data(run))
-}
-
-const fn write(name: &'static str, arity: i32, run: OnData) -> Command {
-    row(name, arity, true, Run::Data(run))
-}
-
-const fn serve(name: &'static str, arity: i32, run: OnServer) -> Command {
-    row(name, arity, false, Run::Server(run))
-}
-
-/// What is not said here is in the catalogue; what is said twice must agree.
-const fn row(name: &'static str, arity: i32, writes: bool, run: Run) -> Command {
-    let Some(nth) = catalogue::position(name) else { panic!("all commands are in the catalogue") };
-    let fact = &catalogue::FACTS[nth];
-    assert!(fact.arity == arity, "the arity is Redis's");
-    assert!(!writes || fact.flags & flags::WRITE != 0, "it writes in Redis as well");
-    let flags = if may_replicate(name) { fact.flags | flags::MAY_REPLICATE } else { fact.flags };
-    let number = number_of(name.as_bytes());
-    Command { name, number, arity, flags, writes, container: catalogue::is_container(name), nth, run }
-}
-
-/// True for commands that change no data themselves, and may all the same have effects on replicas.
-const fn may_replicate(name: &str) -> bool {
-    matches!(name.as_bytes(), b"eval" | b"evalsha" | b"fcall" | b"publish" | b"spublish" | b"pfcount")
-}
-
-/// Which command came with 7.2; all others are older.
-const WAITAOF: Option<usize> = catalogue::position("waitaof");
-
-/// No name is longer than this.
-const NAME_MAX: usize = 16;
-
-/// A name in any case as a number, in the order of the alphabet.
-const fn number_of(name: &[u8]) -> u128 {
-    let mut lower = [0; NAME_MAX];
-    let mut at = 0;
-    while at < name.len() {
-        lower[at] = name[at].to_ascii_lowercase();
-        at += 1;
-    }
-    u128::from_be_bytes(lower)
-}
-
-/// All commands, in alphabetical order.
-pub(crate) static TABLE: &[Command] = &[
+/// In alphabetical order.
+static ROWS: &[Command] = &[
     serve("acl", -2, acl::acl),
     write("append", 3, ranges::append),
     serve("asking", 1, connection::no_cluster),
@@ -108,7 +36,7 @@ pub(crate) static TABLE: &[Command] = &[
     serve("bzpopmin", -3, blocking::bzpopmin),
     serve("client", -2, client::client),
     serve("cluster", -2, connection::no_cluster),
-    serve("command", -1, command::command),
+    about("command", -1, command::command),
     serve("config", -2, config::config),
     write("copy", -3, keys::copy),
     read("dbsize", 1, keys::dbsize),
@@ -297,89 +225,16 @@ pub(crate) static TABLE: &[Command] = &[
     write("zunionstore", -4, sorted_algebra::zunionstore),
 ];
 
-/// Where the rows of the table are found: each at the place that its number gives, or at the next free one.
-static PLACES: [u16; 1024] = places(TABLE);
-
-/// The place of no row.
-const FREE: u16 = u16::MAX;
-
-const fn places(table: &[Command]) -> [u16; 1024] {
-    let mut places = [FREE; 1024];
-    let mut row = 0;
-    while row < table.len() {
-        let mut place = place_of(table[row].number);
-        while places[place] != FREE {
-            place = (place + 1) % places.len();
-        }
-        places[place] = row as u16;
-        row += 1;
-    }
-    places
-}
-
-/// The place for a number: the ten highest bits of a product with the golden ratio, which differ for names that are alike.
-const fn place_of(number: u128) -> usize {
-    let folded = (number >> 64) as u64 ^ number as u64;
-    (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize
-}
-
-impl Command {
-    /// The row of a name in any case.
-    pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
-        if name.len() > NAME_MAX {
-            return None;
-        }
-        let number = number_of(name);
-        let mut place = place_of(number);
-        let command = loop {
-            let command = TABLE.get(usize::from(PLACES[place]))?;
-            if command.number == number {
-                break command;
-            }
-            place = (place + 1) % PLACES.len();
-        };
-        // A name that ends with zero bytes has the number of the name without them.
-        Some(command).filter(|command| command.name.len() == name.len())
-    }
-
-    /// The command that a client means, with the flags and the name of its subcommand if it has one.
-    ///
-    /// # Errors
-    /// The reply to give when there is no such command, or not with so many arguments.
-    pub(crate) fn resolve(name: &[u8], args: &[&[u8]], version: Version) -> Result<Command, Reply> {
-        let mut command = *Command::find(name).ok_or_else(|| unknown(args))?;
-        if command.container && args.len() > 1 {
-            let fact = catalogue::subcommand(command.name, args[1], version);
-            let (nth, fact) = fact.ok_or_else(|| unknown_subcommand(command.name, args[1]))?;
-            command.nth = nth;
-            (command.name, command.flags, command.arity) = (fact.name, fact.flags, fact.arity);
-        } else if Some(command.nth) == WAITAOF && version < Version::V7_2 {
-            return Err(unknown(args));
-        }
-        if command.takes(args.len()) { Ok(command) } else { Err(wrong_arity(command.name)) }
-    }
-
-    /// True if it has any of these flags.
-    pub(crate) fn is(&self, flags: u32) -> bool {
-        self.flags & flags != 0
-    }
-
-    /// True if it takes this many arguments, its name included.
-    pub(crate) fn takes(&self, args: usize) -> bool {
-        let least = self.arity.unsigned_abs() as usize;
-        if self.arity < 0 { args >= least } else { args == least }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue;
 
     #[test]
     fn the_table_is_in_order_so_that_it_can_be_searched() {
-        assert!(TABLE.is_sorted_by(|a, b| a.name < b.name));
-        assert!(TABLE.iter().all(|command| catalogue::find(command.name).is_some()));
-        assert!(TABLE.iter().all(|command| Command::find(command.name.as_bytes()).is_some()));
-        assert!(Command::find(b"GeT").is_some() && Command::find(b"get\0").is_none());
+        assert!(ROWS.is_sorted_by(|a, b| a.name < b.name));
+        assert!(ROWS.iter().all(|command| catalogue::find(command.name).is_some()));
+        assert!(ROWS.iter().all(|command| TABLE.find(command.name.as_bytes()).is_some()));
+        assert!(TABLE.find(b"GeT").is_some() && TABLE.find(b"get\0").is_none());
     }
 }

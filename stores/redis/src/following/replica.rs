@@ -6,7 +6,7 @@
 use picklock_model::time::WallTime;
 
 use super::link::{Introduction, Link, LinkError, LinkEvent};
-use crate::execution::{Command, Run};
+use crate::execution::{Command, Run, TABLE};
 use crate::node::{LinkState, Node, PORT};
 use crate::resp::{Request, Requests};
 use crate::snapshot::{self, StreamAt};
@@ -183,7 +183,7 @@ impl Node {
         } else {
             self.store.selected = upstream.selected;
             self.store.access = Access::Stream;
-            let command = Command::find(args.first().copied().unwrap_or_default());
+            let command = TABLE.find(args.first().copied().unwrap_or_default());
             match command.filter(|command| command.takes(args.len())) {
                 Some(Command { writes: true, run: Run::Data(run), .. }) => {
                     // An effect's reply is of no interest: the primary's client got one.
