@@ -8,7 +8,8 @@ use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::store::StoreParams;
 
-use super::{Asked, Gate, GateError};
+use super::settings::Asked;
+use super::{Gate, GateError};
 
 /// The scenarios asked for, or the built-in suite, with everything set.
 pub(super) fn scenarios(

@@ -1,17 +1,4 @@
-//! The gate: a lock of one's own against scenarios, as a test that passes or fails.
-//!
-//! It is the campaign that `picklock run` makes and is stricter with the lock. A run that violates something is made
-//! twice, and so are the first runs of every scenario and a sample of the others: a lock that reads time or takes randomness past its [`Host`] gives
-//! itself away by the difference, and is told so instead of being judged. A scenario without a
-//! conclusive run fails, too.
-//!
-//! What no lock of its kind can keep is [allowed](Gate::allow) by name; everything else fails. What was found once and kept
-//! is run first. A gate with a [budget](Gate::budget) makes as many runs as there is time for; every other one makes the same
-//! runs on every machine.
-//!
-//! Left out on purpose: expectations in a file. A test says in its own code what it expects.
-//!
-//! [`Host`]: crate::Host
+//! The settings of a gate: its lock, its scenarios and seeds, what is allowed, and where its files are.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -21,23 +8,6 @@ use std::time::Duration;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
-
-mod campaign;
-mod choose;
-mod error;
-mod explore;
-mod heartbeat;
-mod judge;
-mod panics;
-mod replay;
-mod repro;
-mod saved;
-mod unmade;
-mod verdict;
-
-pub use error::GateError;
-pub use replay::replay;
-pub use verdict::Verdict;
 
 /// Enough to find what is common, in about a second.
 const SEEDS: Range<u64> = 0..200;
@@ -92,31 +62,31 @@ pub fn gate(design: impl Into<Design>) -> Gate {
 #[derive(Clone, Debug)]
 #[must_use = "nothing is run before `assert_holds`, `assert_violates` or `run`"]
 pub struct Gate {
-    design: Design,
+    pub(super) design: Design,
     /// Empty: the built-in suite.
-    asked: Vec<Asked>,
-    settings: Vec<String>,
+    pub(super) asked: Vec<Asked>,
+    pub(super) settings: Vec<String>,
     /// `None`: as many as usual, or as the budget has room for.
-    seeds: Option<Range<u64>>,
-    engine: Engine,
-    jobs: NonZero<usize>,
+    pub(super) seeds: Option<Range<u64>>,
+    pub(super) engine: Engine,
+    pub(super) jobs: NonZero<usize>,
     /// `None`: `picklock` in the build's target directory.
-    out: Option<PathBuf>,
-    confirm: bool,
+    pub(super) out: Option<PathBuf>,
+    pub(super) confirm: bool,
     /// Scenarios, and what may be violated under each.
-    allowed: Vec<(String, Vec<String>)>,
+    pub(super) allowed: Vec<(String, Vec<String>)>,
     /// A design that comes with picklock.
-    no_worse_than: Option<String>,
+    pub(super) no_worse_than: Option<String>,
     /// The kinds of faults to place one by one, all if empty; `None`: nothing is explored.
-    hits: Option<Vec<String>>,
-    budget: Option<Duration>,
+    pub(super) hits: Option<Vec<String>>,
+    pub(super) budget: Option<Duration>,
     /// `None`: `tests/regressions` of the crate under test, if it is there.
-    regressions: Option<PathBuf>,
+    pub(super) regressions: Option<PathBuf>,
 }
 
 /// A scenario asked for.
 #[derive(Clone, Debug)]
-enum Asked {
+pub(super) enum Asked {
     /// One of the built-in suite.
     Named(String),
     /// A file.
@@ -125,7 +95,7 @@ enum Asked {
 
 /// Which seeds are run: so many from 0 on, or a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seeds(Range<u64>);
+pub struct Seeds(pub(super) Range<u64>);
 
 impl From<u64> for Seeds {
     fn from(count: u64) -> Seeds {
@@ -260,60 +230,17 @@ impl Gate {
         self.regressions = Some(directory.into());
         self
     }
-
-    /// Makes the runs: the kept ones, those of the scenarios, and those of an exploration.
-    ///
-    /// # Errors
-    /// When there is nothing to judge: see [`GateError`]. A violation is a result, not an error.
-    pub fn try_run(&self) -> Result<Verdict, GateError> {
-        judge::judge(self, judge::Extent::Everything)
-    }
-
-    /// As [`try_run`](Gate::try_run), for tests.
-    ///
-    /// # Panics
-    /// With the error, when there is nothing to judge.
-    #[track_caller]
-    pub fn run(&self) -> Verdict {
-        // A closure would hide the line of the test.
-        match self.try_run() {
-            Ok(verdict) => verdict,
-            Err(error) => panics::fail(&error),
-        }
-    }
-
-    /// Makes the runs and fails if anything is violated that is not allowed, or no run of a scenario is conclusive; see
-    /// [`Verdict::assert_holds`]. As long as a kept run still violates something, no other is made.
-    ///
-    /// # Panics
-    /// With what happened, when it fails.
-    #[track_caller]
-    pub fn assert_holds(&self) -> Verdict {
-        match judge::judge(self, judge::Extent::UnlessKeptFail) {
-            Ok(verdict) => verdict.assert_holds(),
-            Err(error) => panics::fail(&error),
-        }
-    }
-
-    /// Makes the runs and fails unless this invariant is violated in one of them; see [`Verdict::assert_violates`].
-    ///
-    /// # Panics
-    /// With what happened, when it fails.
-    #[track_caller]
-    pub fn assert_violates(&self, invariant: &str) -> Verdict {
-        self.run().assert_violates(invariant)
-    }
 }
 
 impl Gate {
     /// The seeds of every scenario.
-    fn range(&self) -> Range<u64> {
+    pub(super) fn range(&self) -> Range<u64> {
         let usual = if self.budget.is_some() { 0..u64::MAX } else { SEEDS };
         self.seeds.clone().unwrap_or(usual)
     }
 
     /// What is run, for the head of the page.
-    fn said(&self) -> String {
+    pub(super) fn said(&self) -> String {
         let seeds = match self.range() {
             Range { start, end: u64::MAX } => format!("seeds from {start} on"),
             Range { start, end } => format!("seeds {start}..{end}"),

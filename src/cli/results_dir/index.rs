@@ -9,8 +9,9 @@ use std::time::Duration;
 use picklock_campaign::campaign::journal::FILE as JOURNAL;
 use picklock_reports::html::{self, Row, STORE};
 
+use super::found::{PAGE, is_alive, note, runs};
+use super::links;
 use super::name::{Name, now_in_words};
-use super::{PAGE, is_alive, links, note, runs};
 
 /// Whether this is our turn is asked so often, with so long in between: whoever holds the lock needs milliseconds. One that was
 /// stopped meanwhile must not stop others.

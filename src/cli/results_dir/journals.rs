@@ -9,7 +9,9 @@ use picklock_campaign::campaign::journal::{FILE, Journal, JournalError, Part};
 use picklock_reports::manifest::State;
 
 use super::error::{ResultsDirError, writing};
-use super::{Asked, Found, Run, is_alive, links, note, runs};
+use super::found::{Found, has_journal, is_alive, note, runs};
+use super::links;
+use super::run::{Asked, Run};
 use crate::cli::exit::Failure;
 
 /// Begins a run with a journal, or goes on with one: with the newest of the same campaign that is not finished, in its folder; or
@@ -130,24 +132,4 @@ pub(crate) fn parts(named: &Path, partial: bool) -> Result<Vec<Part>, Failure> {
     of.insert(lead.kept.shard.as_deref(), lead);
     let paths: Vec<PathBuf> = of.into_values().map(|found| found.folder.join(FILE)).collect();
     paths.iter().map(|path| read(path).map(|part| part.in_store(named))).collect()
-}
-
-fn has_journal(found: &Found) -> bool {
-    found.folder.join(FILE).is_file()
-}
-
-/// Has the link to the journal that was begun last lead to the one before, once the folder of that one is removed.
-pub(super) fn lead_back(store: &Path) {
-    // It is but a short way: who wants a journal finds it in its folder.
-    if let Some(found) = runs(store).ok().and_then(|all| all.into_iter().find(has_journal)) {
-        let _ = links::journal(store, &found.name.to_string());
-    }
-    links::no_journal(store);
-}
-
-/// Whether there is anything in a folder to go on with.
-pub(super) fn has_begun(folder: &Path) -> bool {
-    let path = folder.join(FILE);
-    // One that cannot be read is not ours to throw away.
-    path.exists() && Part::read(&path).map_or(true, |part| part.progress().0 > 0)
 }
