@@ -139,11 +139,13 @@ fn plan(shape: &Shape) -> Plan {
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "contend".to_owned(),
         clients: (1..=shape.clients).map(client).collect(),
+        choices: Vec::new(),
         injections: Vec::new(),
     }
 }

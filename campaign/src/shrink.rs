@@ -1,6 +1,6 @@
 //! Makes a violating plan small: what is left is what the violation needs.
 //!
-//! Actions, clients and sections are taken away, one kind after another, as long as the same invariant stays violated;
+//! Actions, clients, sections and choices that do not come from the seed are taken away, one kind after another, as long as the same invariant stays violated;
 //! then durations are rounded. Once a candidate is violated under most other networks too, every later one must be: a
 //! counterexample that hangs on one message's latency convinces nobody and seldom shows on another engine.
 //!
@@ -114,6 +114,7 @@ impl Search<'_> {
             self.drop_injections(&mut best);
             self.drop_background(&mut best);
             self.drop_sections(&mut best);
+            self.drop_choices(&mut best);
             if best == before || self.is_over() {
                 break;
             }
@@ -172,6 +173,22 @@ impl Search<'_> {
                 smaller.clients[client].sections.remove(at);
                 self.keep_if_violated(best, smaller);
             }
+        }
+    }
+
+    /// All choices at once, then halves of them, quarters and so on down to one by one: of many, most violations need few.
+    fn drop_choices(&mut self, best: &mut Plan) {
+        let mut width = best.choices.len();
+        while width > 0 {
+            let mut end = best.choices.len();
+            while end > 0 {
+                let start = end.saturating_sub(width);
+                let mut smaller = best.clone();
+                smaller.choices.drain(start..end);
+                self.keep_if_violated(best, smaller);
+                end = start;
+            }
+            width /= 2;
         }
     }
 

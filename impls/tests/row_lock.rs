@@ -104,11 +104,13 @@ fn play(engine: Engine, design: &Design, injections: &[(u64, &str, Action)]) -> 
             tcp_timeout: ms(15_000),
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "test".into(),
         clients: (1..=3).map(client).collect(),
+        choices: Vec::new(),
         injections: injections.iter().map(injection).collect(),
     };
     run(engine, design, &plan, &workload()).unwrap().trace

@@ -17,7 +17,8 @@
 //!   program that was not written against one.
 //! - *controls*: [`resource`] is what locks guard, [`oracle`] is a perfect lock.
 //! - *engine*: the two [`engine`]s poll tasks, move true time and carry bytes.
-//! - *world*: clocks, processes, network, timers and physical acts; private, and the same under both engines.
+//! - *world*: clocks, processes, network, timers and physical acts; private, and the same under both engines. [`choices`] is the trait
+//!   through which everything goes that it leaves open.
 //! - *run*: [`run`](mod@run) makes one run, [`live`] runs the servers of a world in real time for real clients.
 //! - *base*: [`own_thread`] and [`waiter`], small parts of everything above.
 //!
@@ -106,11 +107,13 @@
 //!         tcp_timeout: s(15),
 //!         stock: 100,
 //!         final_client: false,
+//!         ready_order: picklock_model::plan::ReadyOrder::Woken,
 //!         policy: picklock_model::plan::ClientPolicy::default(),
 //!         store: Settings::default(),
 //!     },
 //!     workload: "one write".into(),
 //!     clients: vec![ClientPlan::new("client-1", vec![section])],
+//!     choices: Vec::new(),
 //!     injections: vec![pause],
 //! };
 //! plan.validate()?;
@@ -140,3 +143,4 @@ pub use contract::{autonomous, data, design, family, lock, param, recorder, span
 pub use controls::{oracle, resource};
 pub use host::{disk, driver, sleep, stream, task};
 pub use run::live;
+pub use world::choices;

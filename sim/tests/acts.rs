@@ -42,11 +42,13 @@ fn a_made_up_act_is_done_and_told() {
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "sleep".to_owned(),
         clients: vec![ClientPlan::new("client-1", vec![section])],
+        choices: Vec::new(),
         injections: vec![Injection {
             fault: "made-up".to_owned(),
             when: When::At { at_ns: TrueTime(1_000) },

@@ -107,6 +107,7 @@ pub(super) fn staged(later: Duration, actions: impl IntoIterator<Item = (u64, Ta
             tcp_timeout: 2 * LEASE,
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default(),
         },
@@ -115,6 +116,7 @@ pub(super) fn staged(later: Duration, actions: impl IntoIterator<Item = (u64, Ta
             client("client-1", Duration::from_millis(START), 2 * LEASE),
             client("client-2", Duration::from_millis(START) + later, LEASE * 6 / 10),
         ],
+        choices: Vec::new(),
         injections: actions.into_iter().map(injection).collect(),
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use picklock_campaign::check;
 use picklock_campaign::check::Checked;
+use picklock_model::plan::{Choice, ChoiceKind, Plan, ReadyOrder};
 use picklock_model::repro::{FORMAT, ReproFile};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
@@ -102,4 +103,20 @@ fn a_repro_of_today_is_compared_by_its_digest() {
     let today = ReproFile { repro: FORMAT, digest: run.trace.digest, ..repro };
     assert_eq!(today.is_its_digest(run.trace.digest), Some(true));
     assert_eq!(today.is_its_digest(picklock_model::trace::Digest(1)), Some(false));
+}
+
+#[test]
+fn a_plan_without_choices_of_its_own_is_written_as_ever() {
+    let (repro, design, run) = replayed(&kept(2)[0]);
+    assert_eq!((repro.plan.world.ready_order, repro.plan.choices.len()), (ReadyOrder::Woken, 0));
+    let text = repro.to_text();
+    assert!(!text.contains("choices") && !text.contains("ready_order"), "{text}");
+
+    let slow = Choice { kind: ChoiceKind::Latency, ordinal: 2, chosen: u64::MAX };
+    let mut chosen = ReproFile { plan: Plan { choices: vec![slow], ..repro.plan.clone() }, ..repro };
+    chosen.plan.world.ready_order = ReadyOrder::Drawn;
+    assert_eq!(ReproFile::from_text(&chosen.to_text()).unwrap(), chosen);
+    chosen.plan.world.ready_order = ReadyOrder::Woken;
+    let other = check::check(Engine::Event, &design, chosen.plan).unwrap();
+    assert_ne!(other.trace.digest, run.trace.digest);
 }

@@ -46,11 +46,13 @@ pub(crate) fn stage(injections: impl IntoIterator<Item = Injection>) -> Plan {
             tcp_timeout: ms(15_000),
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "contend".to_owned(),
         clients: vec![client("client-1", ms(0), ms(300), 1), client("client-2", ms(100), ms(50), 1)],
+        choices: Vec::new(),
         injections: injections.into_iter().collect(),
     }
 }

@@ -8,6 +8,7 @@ use picklock_model::plan::{Injection, Plan};
 use picklock_model::points::Points;
 use picklock_model::seed::Seed;
 use picklock_model::trace::Trace;
+use picklock_sim::choices::Made;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::lock::Belief;
@@ -49,6 +50,8 @@ pub struct Checked {
     pub wire: Wire,
     /// The protocol points that were passed, if they were noted.
     pub probe: Option<Points>,
+    /// All choices of the run, if they were noted.
+    pub choices: Vec<Made>,
 }
 
 /// Draws the plan of a seed and checks it. The design is as [`Scenario::applies`](picklock_scenarios::scenario::Scenario::applies)
@@ -74,8 +77,8 @@ pub fn draw(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Plan, Ch
 /// When the plan names an unknown workload or the design's code panics.
 pub fn check(options: impl Into<Options>, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
     let options = options.into();
-    let Run { trace, wire, probe } = run::run(options, design, &plan, &workload(&plan)?)?;
-    answered(options.engine, design, Checked { wire, probe, ..judge(plan, trace) })
+    let Run { trace, wire, probe, choices } = run::run(options, design, &plan, &workload(&plan)?)?;
+    answered(options.engine, design, Checked { wire, probe, choices, ..judge(plan, trace) })
 }
 
 /// The same run, of a program that can be tested.
@@ -108,6 +111,7 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
         trace,
         wire: Wire::new(),
         probe: None,
+        choices: Vec::new(),
     }
 }
 

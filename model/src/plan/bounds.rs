@@ -1,6 +1,7 @@
 //! The bounds within which a run ends in reasonable time: a plan may come from a hostile file.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::action::Action;
@@ -41,6 +42,15 @@ impl Plan {
         span("tcp_timeout_ns", world.tcp_timeout, MILLISECOND, HOUR, "from 1 ms to 1 h")?;
         count("clients", self.clients.len(), 1_000, "at most 1000")?;
         count("injections", self.injections.len(), 10_000, "at most 10000")?;
+        count("choices", self.choices.len(), 100_000, "at most 100000")?;
+        let mut named = BTreeSet::new();
+        if let Some(twice) = self.choices.iter().find(|choice| !named.insert((choice.kind, choice.ordinal))) {
+            return Err(PlanError::new(
+                "ordinal",
+                twice.ordinal.to_string(),
+                "named once for each kind of choice",
+            ));
+        }
         for (at, client) in self.clients.iter().enumerate() {
             let number = client.name.strip_prefix("client-").and_then(|number| number.parse::<u32>().ok());
             let earlier = self.clients[..at].iter().any(|other| other.name == client.name);

@@ -5,6 +5,7 @@
 
 mod action;
 mod bounds;
+mod choice;
 mod client;
 #[expect(clippy::module_inception, reason = "the plan itself is one of the things that a plan is made of")]
 mod plan;
@@ -14,8 +15,9 @@ mod world;
 
 pub use action::{Action, Effect, Target, UNTIL_HEALED};
 pub use bounds::PlanError;
+pub use choice::{Choice, ChoiceKind};
 pub use client::{ClientPlan, SectionPlan};
 pub use plan::{Injection, Plan};
 pub use point::{Access, Edge, Phase, Point, When};
 pub use settings::{Declared, Setting, Settings};
-pub use world::{ClientPolicy, Latency, WorldSpec};
+pub use world::{ClientPolicy, Latency, ReadyOrder, WorldSpec};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::action::{Action, Target};
+use super::choice::Choice;
 use super::client::ClientPlan;
 use super::point::When;
 use super::world::WorldSpec;
@@ -24,6 +25,9 @@ pub struct Plan {
     pub clients: Vec<ClientPlan>,
     /// What goes wrong, in no particular order.
     pub injections: Vec<Injection>,
+    /// The choices that do not come from the seed, in no particular order, each named once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
 }
 
 impl Plan {

@@ -33,9 +33,29 @@ pub struct WorldSpec {
     /// Whether a fresh client asks for every key once all others are done and all faults have healed.
     #[serde(default, skip_serializing_if = "is_false", alias = "latecomer")]
     pub final_client: bool,
+    /// The order in which tasks that are ready are polled.
+    #[serde(default, skip_serializing_if = "ReadyOrder::is_usual")]
+    pub ready_order: ReadyOrder,
     /// The parameters of the stores, as their kind declares them.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub store: Settings,
+}
+
+/// The order in which tasks that are ready at one instant are polled by the event engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadyOrder {
+    /// The task that was woken first is polled next.
+    #[default]
+    Woken,
+    /// The seed draws which of them is polled next.
+    Drawn,
+}
+
+impl ReadyOrder {
+    fn is_usual(&self) -> bool {
+        *self == ReadyOrder::default()
+    }
 }
 
 /// What the workers of sections do with what their lock tells them.

@@ -98,6 +98,7 @@ impl Scenario {
             workload: self.workload.name.to_owned(),
             clients: (self.workload.draw)(&self.load, self.ttl(), seed),
             injections: Vec::new(),
+            choices: Vec::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::Plan;
+use picklock_model::plan::{Plan, ReadyOrder};
 use picklock_model::seed::Seed;
 use proptest::prelude::*;
 
@@ -39,6 +39,15 @@ fn a_scenario_file_is_read_with_its_defaults() {
         plan.clients.iter().flat_map(|client| &client.sections).all(|s| s.work == Duration::from_secs(1))
     );
     assert_eq!(scenario.faults()[0].args.get(crate::faults::TIMES), (1, 2));
+}
+
+#[test]
+fn a_scenario_may_ask_that_the_order_of_ready_tasks_is_drawn() {
+    let order =
+        |text: &str| parse(text).unwrap().fault_free_plan(&design(1, false), Seed(1)).world.ready_order;
+    assert_eq!(order("summary = 's'"), ReadyOrder::Woken);
+    assert_eq!(order("summary = 's'\nready_order = 'drawn'"), ReadyOrder::Drawn);
+    assert!(error("summary = 's'\nready_order = 'random'").contains("`ready_order`"));
 }
 
 #[test]

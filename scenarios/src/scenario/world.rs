@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{ClientPolicy, Latency, Settings, WorldSpec};
+use picklock_model::plan::{ClientPolicy, Latency, ReadyOrder, Settings, WorldSpec};
 
 use picklock_sim::param::{Args, Count, HOUR, OneSpan, Param, Spans, Word, YesNo};
 use picklock_sim::params;
@@ -72,9 +72,16 @@ pub(super) const RELEASES: Param<Count> = Param {
     doc: "how often a release is tried until it succeeds",
 };
 
+pub(super) const READY_ORDER: Param<Word> = Param {
+    name: "ready_order",
+    domain: Word(&["woken", "drawn"]),
+    default: "woken",
+    doc: "drawn: the seed draws which of the tasks that are ready runs next, instead of the one that was woken first",
+};
+
 /// The parameters of the world.
 pub const PARAMS: &[Param] =
-    params![STORE, TTL, WAIT, HORIZON, LATENCY, TCP_TIMEOUT, STOCK, IGNORES_LOSS, RELEASES];
+    params![STORE, TTL, WAIT, HORIZON, LATENCY, TCP_TIMEOUT, STOCK, IGNORES_LOSS, RELEASES, READY_ORDER];
 
 /// The lease time.
 pub(super) fn ttl(args: &Args) -> Duration {
@@ -94,6 +101,7 @@ pub(super) fn spec(args: &Args) -> WorldSpec {
         tcp_timeout: args.get(TCP_TIMEOUT).resolve(ttl),
         stock: i64::try_from(args.get(STOCK)).unwrap_or(i64::MAX),
         final_client: true,
+        ready_order: if args.get(READY_ORDER) == "drawn" { ReadyOrder::Drawn } else { ReadyOrder::Woken },
         policy: ClientPolicy { ignores_loss: args.get(IGNORES_LOSS), releases: args.get(RELEASES) as u32 },
         store: Settings::default(),
     }

@@ -1,4 +1,4 @@
-//! The tasks of a run and the order in which they want to run: that in which they were woken.
+//! The tasks of a run and the order in which they want to run: that in which they were woken, unless the order is a choice.
 
 use std::collections::VecDeque;
 use std::future::Future as _;
@@ -23,6 +23,10 @@ pub(super) struct Tasks {
     free: Vec<usize>,
     /// How many tasks there have been.
     made: u64,
+    /// True if the task that is polled next is a choice.
+    chooses: bool,
+    /// The first of the tasks that want to run, once it was chosen.
+    chosen: Option<Ready>,
 }
 
 struct Entry {
@@ -106,7 +110,8 @@ impl Tasks {
             strays: Mutex::default(),
             has_strays: AtomicBool::new(false),
         });
-        Tasks { queue, entries: Vec::new(), free: Vec::new(), made: 0 }
+        let chooses = world.state().chooser.orders_ready_tasks();
+        Tasks { queue, entries: Vec::new(), free: Vec::new(), made: 0, chooses, chosen: None }
     }
 
     /// What takes on new tasks.
@@ -152,12 +157,15 @@ impl Tasks {
             // Its room is of use again.
             own.new = new;
         }
+        if self.chooses {
+            self.chosen = choose(&self.entries, &mut own.ready, self.chosen, &self.queue.world);
+        }
         loop {
             let task = own.ready.front()?;
-            match &self.entries[task.slot] {
-                Some(entry) if entry.token.task.made == task.made => return Some(entry.guard.host),
+            match live(&self.entries, *task) {
+                Some(entry) => return Some(entry.guard.host),
                 // It is over.
-                _ => _ = own.ready.pop_front(),
+                None => _ = own.ready.pop_front(),
             }
         }
     }
@@ -165,6 +173,7 @@ impl Tasks {
     /// Polls the task that is to run next.
     pub(super) fn poll_next(&mut self) {
         let Some(task) = self.queue.own.get().ready.pop_front() else { return };
+        self.chosen = None;
         let Some(entry) = &mut self.entries[task.slot] else { return };
         entry.token.queued.store(false, Ordering::Relaxed);
         let mut context = Context::from_waker(&entry.waker);
@@ -195,4 +204,28 @@ impl Tasks {
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = (HostId, impl Sized)> {
         self.entries.drain(..).flatten().map(|entry| (entry.guard.host, entry))
     }
+}
+
+/// The entry of a task, unless the task is over.
+fn live(entries: &[Option<Entry>], task: Ready) -> Option<&Entry> {
+    entries[task.slot].as_ref().filter(|entry| entry.token.task.made == task.made)
+}
+
+/// Puts the task that is chosen in front of the others, unless one that was chosen before still stands there.
+fn choose(
+    entries: &[Option<Entry>],
+    ready: &mut VecDeque<Ready>,
+    before: Option<Ready>,
+    world: &World,
+) -> Option<Ready> {
+    if let Some(task) = before.filter(|task| live(entries, *task).is_some()) {
+        return Some(task);
+    }
+    ready.retain(|task| live(entries, *task).is_some());
+    if ready.len() > 1 {
+        let at = world.state().chooser.next_task(ready.len());
+        let task = ready.remove(at)?;
+        ready.push_front(task);
+    }
+    ready.front().copied()
 }

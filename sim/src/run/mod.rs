@@ -11,7 +11,7 @@ mod tests;
 mod under_way;
 
 pub use context::{ClientContext, Workload};
-pub use one::{Panicked, Run, run};
+pub use one::{Panicked, Run, run, run_choosing};
 pub use options::Options;
 pub use under_way::is_under_way;
 

@@ -15,6 +15,7 @@ use crate::contract::design::Design;
 use crate::contract::store::Store;
 use crate::engine::{self, Engine};
 use crate::host::driver::Untestable;
+use crate::world::choices::{Choices, Chooser, Made};
 use crate::world::{Keeper, Wire, World};
 
 /// What a run leaves behind.
@@ -25,6 +26,8 @@ pub struct Run {
     pub probe: Option<Points>,
     /// What the segments to stores and from them said, as far as their kind can tell, if that was asked for.
     pub wire: Wire,
+    /// All choices of it in the order in which they were made, if that was asked for.
+    pub choices: Vec<Made>,
 }
 
 /// The code under test panicked, or gave up.
@@ -51,11 +54,35 @@ pub fn run(
     plan: &Plan,
     workload: &Workload,
 ) -> Result<Run, Panicked> {
-    let options = options.into();
+    made(options.into(), design, plan, workload, None)
+}
+
+/// Runs a plan, and lets a strategy decide what the plan's own choices leave open.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_choosing(
+    options: impl Into<Options>,
+    design: &Design,
+    plan: &Plan,
+    workload: &Workload,
+    strategy: Box<dyn Choices>,
+) -> Result<Run, Panicked> {
+    made(options.into(), design, plan, workload, Some(strategy))
+}
+
+fn made(
+    options: Options,
+    design: &Design,
+    plan: &Plan,
+    workload: &Workload,
+    strategy: Option<Box<dyn Choices>>,
+) -> Result<Run, Panicked> {
     let monitors_rest = options.shortened.is_some() && design.lets_monitors_rest();
     let Hosts { infos, programs, bound, final_client } = Hosts::of(design, plan, workload, monitors_rest);
     let keeper = design.store.as_ref().filter(|_| options.wire).map(keeper_of);
-    let world = Arc::new(World::new(plan, infos.clone(), options.recorded, keeper));
+    let chooser = Chooser::new(plan, strategy, options.choices);
+    let world = Arc::new(World::new(plan, infos.clone(), options.recorded, keeper, chooser));
     if let Some((host, span)) = final_client {
         world.state().expect_final_client(host, span, bound.survives);
     }
@@ -81,6 +108,7 @@ pub fn run(
     let (came, hits, outages) = (state.ending.came, state.take_hits(), state.take_outages());
     let attempts = std::mem::take(&mut state.attempts);
     let (names, passed) = state.take_points();
+    let choices = state.chooser.take_noted();
     let (events, digest) = std::mem::take(&mut state.log).finish();
     let remains = state.dissolve();
     drop(state);
@@ -107,7 +135,7 @@ pub fn run(
     let wire = world.keeper.as_ref().map(Keeper::take).unwrap_or_default();
     let probed = options.recorded != Recorded::Nothing;
     let probe = probed.then(|| Points::new(names, passed, came.unwrap_or(end)));
-    Ok(Run { trace, probe, wire })
+    Ok(Run { trace, probe, wire, choices })
 }
 
 /// Whoever does not heed what it is told believes until it releases.

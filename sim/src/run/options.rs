@@ -13,6 +13,8 @@ pub struct Options {
     pub recorded: Recorded,
     /// Whether it is kept what the segments to stores and from them say.
     pub wire: bool,
+    /// Whether all choices of it are noted.
+    pub choices: bool,
     /// Made for its points alone, if so.
     pub(super) shortened: Option<Shortened>,
 }
@@ -40,6 +42,13 @@ impl Options {
         self
     }
 
+    /// The same, and all its choices are noted.
+    #[must_use]
+    pub fn noting_choices(mut self) -> Options {
+        self.choices = true;
+        self
+    }
+
     /// A run for the protocol points that clients pass, as far as faults could hit: if none hits after `last_section` of a
     /// client, it is over when all are past it.
     #[must_use]
@@ -48,6 +57,7 @@ impl Options {
             engine: Engine::Event,
             recorded: Recorded::Sections,
             wire: false,
+            choices: false,
             shortened: Some(Shortened { last_section }),
         }
     }

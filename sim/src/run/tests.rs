@@ -38,10 +38,12 @@ fn plan() -> Plan {
             store: Settings::default(),
             stock: 0,
             final_client: true,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: ClientPolicy::default(),
         },
         workload: "sleep".to_owned(),
         clients: vec![ClientPlan::new("client-1", vec![section])],
+        choices: Vec::new(),
         injections: Vec::new(),
     }
 }

@@ -8,6 +8,7 @@
 //! whole, in order, after a latency. Loss shows as TCP shows it, as lateness or a broken connection.
 
 mod acts;
+pub mod choices;
 mod ending;
 mod file;
 mod leaders;

@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::choices::Chooser;
 use crate::base::waiter::Waiter;
 use picklock_model::ids::{ConnId, EventId, GrantId, HostId, Origin};
-use picklock_model::plan::Latency;
+use picklock_model::plan::{ChoiceKind, Latency};
 use picklock_model::seed::{Line, Seed, scale};
 use picklock_model::time::{TrueTime, nanos};
 use picklock_model::trace::{Disconnect, HostInfo};
@@ -302,10 +303,12 @@ impl Network {
 
     /// The latency of one segment, in nanoseconds. The cube of a uniform draw puts half of the messages into the fastest
     /// eighth of the range and leaves a tail up to its end, as measured round trips inside a data centre look.
-    pub(super) fn latency_ns(&self, draws: Line, number: u64) -> u64 {
+    pub(super) fn latency_ns(&self, draws: Line, number: u64, chooser: &mut Chooser) -> u64 {
         let draw = draws.at(number);
         let cube = scale(scale(draw, draw), draw);
-        self.latency_min_ns.saturating_add(scale(cube, self.latency_width_ns))
+        let proposed = scale(cube, self.latency_width_ns);
+        let chosen = chooser.choose(ChoiceKind::Latency, self.latency_width_ns.max(1), proposed);
+        self.latency_min_ns.saturating_add(chosen)
     }
 }
 

@@ -11,13 +11,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 
+use super::choices::Chooser;
 use super::file::File;
 use super::points::{Armed, Reached};
 use crate::base::deadline::Deadline;
 use crate::base::waiter::Waiter;
 use picklock_model::clock::Clock;
 use picklock_model::ids::{EventId, GrantId, HostId, Key};
-use picklock_model::plan::Phase;
+use picklock_model::plan::{ChoiceKind, Phase};
 use picklock_model::seed::{Seed, Stream};
 use picklock_model::time::{Monotonic, TrueTime};
 
@@ -109,11 +110,12 @@ pub(super) struct Halted {
 }
 
 impl Process {
-    pub(super) fn new(seed: Seed, this: HostId, name: &str) -> Process {
+    pub(super) fn new(seed: Seed, this: HostId, name: &str, chooser: &mut Chooser) -> Process {
         let mut draws = seed.stream(&format!("host/{name}/clock"));
         // Hosts program at different times and keep their wall clocks within a few milliseconds (NTP in one data centre).
-        let zero = Monotonic(draws.below(1_000_000_000_000));
-        let offset_ns = draws.below(4_000_000).cast_signed() - 2_000_000;
+        let mut choose = |options| chooser.choose(ChoiceKind::Clock, options, draws.below(options));
+        let zero = Monotonic(choose(1_000_000_000_000));
+        let offset_ns = choose(4_000_000).cast_signed() - 2_000_000;
         Process {
             applied: VecDeque::new(),
             action_waiter: None,

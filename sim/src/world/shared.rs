@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::choices::Chooser;
 use super::log::{EventSink, Log};
 use super::state::{LifecycleChange, State};
 use super::wire::Keeper;
@@ -77,8 +78,9 @@ impl World {
         hosts: Vec<HostInfo>,
         recorded: Recorded,
         keeper: Option<Keeper>,
+        chooser: Chooser,
     ) -> World {
-        World { keeper, ..World::around(State::new(plan, &hosts, recorded), hosts, None) }
+        World { keeper, ..World::around(State::new(plan, &hosts, recorded, chooser), hosts, None) }
     }
 
     /// A world that runs beside the real one: its clocks show real time, and what happens is told to `sink` instead of
@@ -90,7 +92,7 @@ impl World {
         unix_ns: u64,
         sink: EventSink,
     ) -> World {
-        let mut state = State::new(plan, &hosts, Recorded::Nothing);
+        let mut state = State::new(plan, &hosts, Recorded::Nothing, Chooser::new(plan, None, false));
         state.log = Log::to_sink(sink);
         for process in &mut state.processes {
             process.clock.set_wall(WallTime(unix_ns));

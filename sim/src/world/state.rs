@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::choices::Chooser;
 use super::ending::Ending;
 use super::leaders::Leaders;
 use super::log::Log;
@@ -26,6 +27,8 @@ pub(crate) struct State {
     pub(super) queue: EventQueue,
     pub(crate) processes: Vec<Process>,
     pub(crate) network: Network,
+    /// Decides everything that is left open.
+    pub(crate) chooser: Chooser,
     pub(super) timers: Timers,
     pub(super) oracle: Oracle,
     pub(crate) log: Log,
@@ -72,7 +75,7 @@ pub(crate) enum LifecycleChange {
 }
 
 impl State {
-    pub(super) fn new(plan: &Plan, hosts: &[HostInfo], recorded: Recorded) -> State {
+    pub(super) fn new(plan: &Plan, hosts: &[HostInfo], recorded: Recorded, mut chooser: Chooser) -> State {
         let mut state = State {
             now: TrueTime(0),
             roles: hosts.iter().map(|host| host.role).collect(),
@@ -81,9 +84,12 @@ impl State {
             processes: hosts
                 .iter()
                 .enumerate()
-                .map(|(index, host)| Process::new(plan.seed, HostId(index as u16), host.drawn_as()))
+                .map(|(index, host)| {
+                    Process::new(plan.seed, HostId(index as u16), host.drawn_as(), &mut chooser)
+                })
                 .collect(),
             network: Network::new(plan.network_seed, hosts, plan.world.latency, plan.world.tcp_timeout),
+            chooser,
             timers: Timers::default(),
             oracle: Oracle::default(),
             log: Log::new(),

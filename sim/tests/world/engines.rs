@@ -70,7 +70,7 @@ fn workload() -> Workload {
     })
 }
 
-fn plan(seed: u64) -> Plan {
+pub(crate) fn plan(seed: u64) -> Plan {
     let section = |ordinal| {
         SectionPlan::new(ordinal, Key::new("k"), Duration::from_millis(3), Duration::from_millis(20))
     };
@@ -86,12 +86,14 @@ fn plan(seed: u64) -> Plan {
             store: Settings::default(),
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
         },
         workload: "contend".to_owned(),
         clients: (1..=3)
             .map(|client| ClientPlan::new(format!("client-{client}"), vec![section(1), section(2)]))
             .collect(),
+        choices: Vec::new(),
         injections: Vec::new(),
     }
 }
@@ -101,7 +103,7 @@ fn oracle() -> Design {
         .believing(Belief::Naive)
 }
 
-fn no_lock() -> Design {
+pub(crate) fn no_lock() -> Design {
     Design::new("no-lock", |_| async { Ok(Client::lock(NoLock)) })
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
+mod choices;
 mod engines;
 mod request_origins;
 mod segment_contents;

@@ -65,11 +65,13 @@ fn play(engine: Engine) -> Trace {
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "test".into(),
         clients: vec![ClientPlan::new("client-1", (1..=3).map(section).collect())],
+        choices: Vec::new(),
         injections: Vec::new(),
     };
     let workload: Workload = Arc::new(|context| {

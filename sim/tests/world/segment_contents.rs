@@ -53,11 +53,13 @@ fn asking(engine: Engine, request: &'static [u8; 5]) -> Trace {
             tcp_timeout: Duration::from_secs(15),
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "test".into(),
         clients: vec![ClientPlan::new("client-1", vec![section])],
+        choices: Vec::new(),
         injections: Vec::new(),
     };
     let workload: Workload = Arc::new(move |context| {

@@ -102,10 +102,12 @@ fn plan(action: &str) -> Plan {
             store: Settings::default(),
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
         },
         workload: "test".to_owned(),
         clients: vec![ClientPlan::new("client-1", Vec::new())],
+        choices: Vec::new(),
         injections: vec![Injection {
             fault: "test".to_owned(),
             when: When::At { at_ns: TrueTime(1_000_000_000) },

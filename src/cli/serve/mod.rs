@@ -190,6 +190,7 @@ fn plan(args: &ServeArgs) -> Plan {
             tcp_timeout: 15 * second,
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default()
                 .with(DOWN_AFTER, args.down_after)
@@ -197,6 +198,7 @@ fn plan(args: &ServeArgs) -> Plan {
         },
         workload: String::new(),
         clients: Vec::new(),
+        choices: Vec::new(),
         injections: Vec::new(),
     }
 }

@@ -1,6 +1,7 @@
 //! Repro files that are damaged, made up, or of plans that no machine could run.
 
 use picklock_campaign::{check, counterexamples};
+use picklock_model::plan::{Choice, ChoiceKind};
 use picklock_model::repro::ReproFile;
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
@@ -139,13 +140,21 @@ fn json_that_is_no_repro_is_refused_whatever_its_checksum() {
 
 #[test]
 fn a_plan_that_no_machine_could_run_is_refused() {
-    let repro = small();
+    let mut repro = small();
+    repro.plan.choices = vec![Choice { kind: ChoiceKind::Poll, ordinal: 0, chosen: 1 }];
     let year = 31_536_000_000_000_000_u64;
     let client = |at: usize| json!({ "name": format!("client-{at}"), "sections": [] });
     let section = json!({ "ordinal": 1, "key": "k", "think_ns": 0, "work_ns": 0 });
     let injection = json!({
         "fault": "pause", "when": { "at": { "at_ns": 0 } }, "target": "holder", "action": { "pause": { "lasts_ns": 1 } },
     });
+    let choice = json!({ "kind": "poll", "ordinal": 0, "chosen": 1 });
+    let twice = with(&repro, "/plan/choices", json!([choice, choice]));
+    assert_refused(
+        "a choice that is made twice",
+        &replay(twice),
+        &["kept.json", "its plan cannot be run", "`ordinal`"],
+    );
     for (pointer, value) in [
         ("/plan/world/ttl_ns", json!(0)),
         ("/plan/world/ttl_ns", json!(u64::MAX)),
@@ -161,6 +170,7 @@ fn a_plan_that_no_machine_could_run_is_refused() {
         ("/plan/clients/0/sections/0/work_ns", json!(u64::MAX)),
         ("/plan/clients/0/sections/0/think_ns", json!(year)),
         ("/plan/injections", vec![injection; 10_001].into()),
+        ("/plan/choices", vec![choice.clone(); 100_001].into()),
     ] {
         let field = pointer.rsplit('/').find(|part| *part != "latency").unwrap_or_default();
         let says = [

@@ -94,7 +94,8 @@ impl State {
         };
         let entry = self.network.conn(conn);
         let sender = entry.end(direction);
-        let mut due = TrueTime(self.now.0.saturating_add(self.network.latency_ns(sender.draws, number)));
+        let latency_ns = self.network.latency_ns(sender.draws, number, &mut self.chooser);
+        let mut due = TrueTime(self.now.0.saturating_add(latency_ns));
         let mut spent = Vec::new();
         if !self.network.delays.is_empty() {
             let (from, to) = (sender.host, entry.end(direction.reverse()).host);
@@ -140,7 +141,7 @@ impl State {
     pub(in crate::world) fn reschedule_arrival(&mut self, conn: ConnId, direction: Direction) {
         let now = self.now;
         let draws = self.network.conn(conn).end(direction).draws;
-        let again = self.network.latency_ns(draws, HANDSHAKE - 1);
+        let again = self.network.latency_ns(draws, HANDSHAKE - 1, &mut self.chooser);
         let end = self.network.conn_mut(conn).end_mut(direction);
         let mut due = TrueTime(now.0.saturating_add(again));
         for flight in &mut end.flights {

@@ -143,10 +143,10 @@ impl State {
         self.queue.push(until, Pending::Resume { host, injection });
     }
 
-    /// Wakes what was parked, in an order drawn from the seed: after a stop the kernel owes nobody a turn.
+    /// Wakes what was parked, in an order that is a choice: after a stop the kernel owes nobody a turn.
     pub(in crate::world) fn resume(&mut self, host: HostId, injection: u32) {
         let now = self.now;
-        let process = self.process(host);
+        let process = &mut self.processes[usize::from(host.0)];
         let mut woken = Vec::new();
         let mut resumed = false;
         for place in [&mut process.halted, &mut process.stalled] {
@@ -158,7 +158,7 @@ impl State {
             }
         }
         if resumed {
-            process.rng.shuffle(&mut woken);
+            self.chooser.order_of_waking(&mut woken, &mut process.rng);
         }
         let alive = process.life == Life::Alive;
         // Over in any case: another halt may go on where this one ends, or the process have died meanwhile.

@@ -86,11 +86,13 @@ fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> (R
             tcp_timeout: ms(15_000),
             stock: 0,
             final_client: false,
+            ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
             store: Settings::default(),
         },
         workload: "test".into(),
         clients: clients.collect(),
+        choices: Vec::new(),
         injections,
     };
     let finished = Arc::new(Mutex::new(vec![false; scripts.len()]));

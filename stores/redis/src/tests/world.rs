@@ -164,6 +164,7 @@ impl World {
                 tcp_timeout: Duration::from_secs(15),
                 stock: 0,
                 final_client: false,
+                ready_order: picklock_model::plan::ReadyOrder::Woken,
                 policy: picklock_model::plan::ClientPolicy::default(),
                 store: Settings::default()
                     .with(REPLICAS, self.replicas.into())
@@ -172,6 +173,7 @@ impl World {
             },
             workload: "test".into(),
             clients: vec![ClientPlan::new("client-1", Vec::new())],
+            choices: Vec::new(),
             injections: self.injections,
         };
         let finished = Arc::clone(finished);
