@@ -223,7 +223,7 @@ fn choose(
     }
     ready.retain(|task| live(entries, *task).is_some());
     if ready.len() > 1 {
-        let at = world.state().chooser.next_task(ready.len());
+        let at = world.state().next_task(ready.len());
         let task = ready.remove(at)?;
         ready.push_front(task);
     }

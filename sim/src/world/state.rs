@@ -199,6 +199,11 @@ impl State {
         }
     }
 
+    /// The place of the task that is polled next among so many that are ready.
+    pub(crate) fn next_task(&mut self, ready: usize) -> usize {
+        self.chooser.next_task(ready, self.now)
+    }
+
     /// The next instant at which something is due.
     pub(crate) fn next_due(&mut self) -> Option<TrueTime> {
         self.queue.next_at()

@@ -1,9 +1,11 @@
 //! The desk of the world at which all choices are made: it names them, asks the strategy, and notes what was taken.
 
-use picklock_model::plan::{Choice, ChoiceKind, Plan, ReadyOrder};
-use picklock_model::seed::{Line, Stream, scale};
+use picklock_model::plan::{self, Choice, ChoiceKind, Plan};
+use picklock_model::seed::{Stream, scale};
+use picklock_model::time::TrueTime;
 
 use super::made::Made;
+use super::ready_order::ReadyOrder;
 use super::recorded::Recorded;
 use super::seeded::Seeded;
 use super::strategy::{Choices, Open};
@@ -13,8 +15,8 @@ pub(crate) struct Chooser {
     strategy: Strategy,
     /// How many choices of each kind have been made.
     made: [u64; ChoiceKind::COUNT],
-    /// The draws of the order of ready tasks, if it is drawn.
-    ready_order: Option<Line>,
+    /// The order of ready tasks, if it is drawn.
+    ready_order: Option<ReadyOrder>,
     /// All choices made so far, if they are noted.
     noted: Option<Vec<Made>>,
 }
@@ -26,9 +28,6 @@ enum Strategy {
     Given(Recorded<Box<dyn Choices>>),
 }
 
-/// The first coordinate of the draws of the order of ready tasks.
-const READY_ORDER: u64 = 0x7265_6164_796f_7264;
-
 impl Chooser {
     /// The chooser of a plan. What the plan has no choice for is decided by the strategy that is given, or else by the seed.
     pub(crate) fn new(plan: &Plan, given: Option<Box<dyn Choices>>, noting: bool) -> Chooser {
@@ -37,11 +36,11 @@ impl Chooser {
             None if plan.choices.is_empty() => Strategy::Seeded(Seeded),
             None => Strategy::Recorded(Recorded::new(&plan.choices, Seeded)),
         };
-        let drawn = plan.world.ready_order == ReadyOrder::Drawn;
+        let drawn = plan.world.ready_order == plan::ReadyOrder::Drawn;
         Chooser {
             strategy,
             made: [0; ChoiceKind::COUNT],
-            ready_order: drawn.then(|| plan.seed.along([READY_ORDER, 0, 0])),
+            ready_order: drawn.then(|| ReadyOrder::new(plan.seed)),
             noted: noting.then(Vec::new),
         }
     }
@@ -86,11 +85,10 @@ impl Chooser {
         !matches!(self.strategy, Strategy::Seeded(_)) || self.ready_order.is_some() || self.noted.is_some()
     }
 
-    /// The place of the task that is polled next among so many that are ready.
-    pub(crate) fn next_task(&mut self, ready: usize) -> usize {
+    /// The place of the task that is polled next among so many that are ready now.
+    pub(crate) fn next_task(&mut self, ready: usize, now: TrueTime) -> usize {
         let options = ready as u64;
-        let nth = self.made[ChoiceKind::Poll as usize];
-        let proposed = self.ready_order.map_or(0, |draws| scale(draws.at(nth), options));
+        let proposed = self.ready_order.as_mut().map_or(0, |order| scale(order.draw(now), options));
         self.choose(ChoiceKind::Poll, options, proposed) as usize
     }
 

@@ -11,6 +11,7 @@
 
 mod chooser;
 mod made;
+mod ready_order;
 mod recorded;
 mod seeded;
 mod strategy;
