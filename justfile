@@ -1,6 +1,6 @@
 # Shortcuts. Each is a plain command that also works without just.
 
-# Shows what there is.
+# Lists the recipes.
 default:
     @just --list
 
@@ -42,7 +42,7 @@ instructions *args:
 run *args:
     cargo run --release -- run {{ args }}
 
-# What takes too long for every change: servers and programs with many seeds, real libraries, and a campaign on seeds
+# Runs what takes too long for every change: servers and programs with many seeds, real libraries, and a campaign on seeds
 # that begin with today's date, for as long as given.
 nightly budget="1h":
     .ci/nightly {{ budget }}

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! While a process is at work on a run it holds a lock on manifest.json. See
-//! [0021](https://github.com/picklock/picklock/blob/main/docs/decisions/0021-out-is-a-store.md).
+//! [0021](https://github.com/picklock/picklock/blob/main/docs/decisions/0021-out-is-a-results-directory.md).
 
 mod error;
 mod found;
