@@ -22,13 +22,13 @@ func NewRecorder(path, host string) (*Recorder, error) {
 	return &Recorder{began: time.Now(), host: fmt.Sprintf("%s-%d", host, os.Getpid()), file: file}, err
 }
 
-// Note says what a worker does; goroutines have no names, so the worker brings one.
-func (r *Recorder) Note(worker, kind, f, key string) error {
+// Note writes what a goroutine does; goroutines have no names, so the caller gives one.
+func (r *Recorder) Note(process, kind, f, key string) error {
 	r.mutex.Lock() // The clock is read inside, so that the lines are in its order.
 	defer r.mutex.Unlock()
 	// time.Since goes by the monotonic clock, which is never set back.
 	at := r.began.UnixNano() + time.Since(r.began).Nanoseconds()
 	return json.NewEncoder(r.file).Encode(map[string]any{
-		"time_ns": at, "host": r.host, "process": worker, "type": kind, "f": f, "key": key,
+		"time_ns": at, "host": r.host, "process": process, "type": kind, "f": f, "key": key,
 	})
 }

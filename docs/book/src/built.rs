@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_broken_link_and_a_broken_anchor_are_told_with_page_line_and_target() {
+    fn a_broken_link_and_a_broken_anchor_are_reported_with_page_line_and_target() {
         let out = tempfile::tempdir().unwrap();
         let write = |name: &str, html: &str| {
             let file = out.path().join(name);

@@ -1,4 +1,4 @@
-//! Which page of the repository stands where in which book.
+//! The place of each page of the repository in the books.
 //!
 //! The guide of a language is its book, in the order of the tables in the guide's `README.md`. The other pages and data in `docs/`,
 //! which are written once, stand in the English book alone, and the others link to them there.

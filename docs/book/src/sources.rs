@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_link_and_a_broken_anchor_are_told_with_page_line_and_target() {
+    fn a_broken_link_and_a_broken_anchor_are_reported_with_page_line_and_target() {
         let root = repository(&[
             ("README.md", "# A\n\n[good](docs/b.md#some-heading) [bad](docs/c.md)\n"),
             ("docs/b.md", "# B\n\n## Some heading\n\n[above](../README.md#a)\n[bad](#sum-heading)\n"),
