@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Until when a grant may be relied on is said as the library says it: `until_ms=950`, from now, or `expires_ms=1700000000950`, on
-//! the wall clock since 1970. Whoever stands still between a look at the clock and the answer makes the first too late.
+//! the wall clock since 1970. A program that stands still between a clock read and the answer makes the first too late.
 //!
 //! The number after the key of `acquire` is how long to wait for the lock at most, in milliseconds; a program that asks its
 //! library once and answers `refused` is asked again. The lease is in the environment, as `PICKLOCK_TTL_MS`.
@@ -20,7 +20,7 @@ use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::Deadline;
 
-/// What a program answered.
+/// The answer of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It holds the lock.
@@ -61,7 +61,7 @@ impl Until {
     }
 }
 
-/// What a program says of a grant.
+/// The facts that a program gives with a grant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
     /// Its fencing token.
@@ -72,7 +72,7 @@ pub struct Granted {
     pub owner: Option<String>,
 }
 
-/// What is asked.
+/// The question to a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// `acquire`

@@ -1,4 +1,4 @@
-//! A program that does everything by itself, as the worker of a host.
+//! An autonomous client: a program that takes, uses and releases the lock by itself.
 
 use std::sync::PoisonError;
 
@@ -16,7 +16,7 @@ use crate::watch::Watch;
 pub(crate) struct AutonomousProgram {
     pub(crate) host: Host,
     pub(crate) setup: Setup,
-    /// Whether its tokens count.
+    /// True if its tokens count.
     pub(crate) fenced: bool,
 }
 
@@ -28,12 +28,12 @@ impl AutonomousClient for AutonomousProgram {
             }
             let watch = Watch::new(&self.host, recorder, rounds, self.fenced);
             let exit_report = driver::watch(&self.host, &self.setup, watch).await;
-            let words = exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            match words.status {
+            let report = exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            match report.status {
                 None | Some(Status::Code(0)) => {}
                 Some(status) => HostDriver::of(&self.host).abort_run(format!(
                     "the program {status}. It must handle the errors of its library and exit with 0, or not exit.{}",
-                    words.details()
+                    report.details()
                 )),
             }
         })

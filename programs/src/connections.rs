@@ -26,10 +26,10 @@ pub(crate) struct Connections {
     host: Host,
     names: Vec<String>,
     sockets: BTreeMap<SocketId, Socket>,
-    /// What takes connections, by the sockets that listen.
+    /// The doors that take connections, by the sockets that listen.
     doors: BTreeMap<SocketId, Door>,
     within: Within,
-    /// Where what comes is told.
+    /// The queue to which events are delivered.
     events: UnboundedSender<HostEvent>,
 }
 
@@ -64,7 +64,7 @@ impl Connections {
         }
     }
 
-    /// Whether nothing can come from another host.
+    /// True if nothing can come from another host.
     pub(crate) fn is_empty(&self) -> bool {
         self.sockets.is_empty()
     }
@@ -137,7 +137,7 @@ impl Connections {
 
     /// Another host has connected to a port.
     pub(crate) fn accepted(&mut self, group: &mut Group, listener: SocketId, stream: Stream, from: usize) {
-        // Ports are told apart by nobody: any will do.
+        // Nobody distinguishes ports: any will do.
         let from = SocketAddrV4::new(network::address(from), EPHEMERAL);
         if let Some(id) = group.accept(listener, from) {
             self.join(id, stream);

@@ -18,21 +18,21 @@ use crate::watch::Watch;
 const STDERR_LINES: usize = 8;
 
 thread_local! {
-    /// What this thread has started: a program is let go on by the thread that made its template.
+    /// The programs that this thread has started: a program is continued by the thread that made its template.
     static STARTED: Pool = Pool::new();
 }
 
-/// What is known of a program that has ended, or failed.
+/// The facts about a program that has ended, or failed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExitReport {
     pub(crate) status: Option<Status>,
     stderr: Vec<String>,
-    /// What was refused to it, each once: what it complains of afterwards is often only a consequence.
+    /// The calls that were refused to it, each once: what it complains of afterwards is often only a consequence.
     refusals: Vec<String>,
 }
 
 impl ExitReport {
-    /// What was refused to it and its last lines on standard error, as the end of a message.
+    /// The refused calls and the last lines on standard error, as the end of a message.
     pub(crate) fn details(&self) -> String {
         let mut text = String::new();
         for (title, lines) in
@@ -61,24 +61,24 @@ pub(crate) struct Handle {
 
 /// Starts a program as the process of this host, to be asked by lines.
 pub(crate) fn start(host: &Host, setup: &Setup) -> Handle {
-    let (tell, lines) = mpsc::unbounded_channel();
-    let (driver, to) = Driver::new(host, setup, Consumer::Asker(tell));
+    let (lines_out, lines) = mpsc::unbounded_channel();
+    let (driver, to) = Driver::new(host, setup, Consumer::Asker(lines_out));
     let exit_report = Arc::clone(&driver.exit_report);
     host.spawn(driver.run());
     Handle { to, lines, exit_report }
 }
 
-/// Runs a server as the process of this host until the host stops. What its log says of who leads is told.
+/// Runs a server as the process of this host until the host stops. What its log says of who leads is recorded.
 pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bool>) {
     let (driver, _) = Driver::new(&host, &setup, Consumer::Log { says: leads, leads: false });
     let exit_report = Arc::clone(&driver.exit_report);
     driver.run().await;
-    let words = exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let status = words.status.map(|status| status.to_string()).unwrap_or_default();
-    HostDriver::of(&host).abort_run(format!("the server of {} {status}{}", host.name(), words.details()));
+    let report = exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let status = report.status.map(|status| status.to_string()).unwrap_or_default();
+    HostDriver::of(&host).abort_run(format!("the server of {} {status}{}", host.name(), report.details()));
 }
 
-/// Runs a worker as the process of this host until it ends, or is to be stopped.
+/// Runs an autonomous client as the process of this host until it ends, or is to be stopped.
 pub(crate) async fn watch(host: &Host, setup: &Setup, watch: Watch) -> Arc<Mutex<ExitReport>> {
     let (mut driver, _) = Driver::new(host, setup, Consumer::Watch(Box::new(watch)));
     driver.group.end_input();
@@ -90,16 +90,16 @@ pub(crate) async fn watch(host: &Host, setup: &Setup, watch: Watch) -> Arc<Mutex
 
 /// For whom a program prints its lines.
 enum Consumer {
-    /// Nobody: they are a server's log, and tell what it last said of who leads.
+    /// Nobody: they are a server's log, of which the last line about who leads counts.
     Log {
-        /// What a line says of that.
+        /// True if a line says that this server leads, none if it is about something else.
         says: fn(&str) -> Option<bool>,
-        /// Whether this server does.
+        /// True if this server leads.
         leads: bool,
     },
     /// A lock, which has asked for them.
     Asker(UnboundedSender<String>),
-    /// Who follows a worker.
+    /// The watch over an autonomous client.
     Watch(Box<Watch>),
 }
 
@@ -110,16 +110,16 @@ struct Driver {
     events: UnboundedReceiver<HostEvent>,
     consumer: Consumer,
     exit_report: Arc<Mutex<ExitReport>>,
-    /// Whether a line is expected of it.
+    /// True if a line is expected of it.
     asked: bool,
-    /// Whether it has read what it was told.
+    /// True if it has read the lines that it was sent.
     has_read: bool,
-    /// Whether it is to be stopped.
+    /// True if it is to be stopped.
     over: bool,
 }
 
 impl Driver {
-    /// And where it is told what is brought to it.
+    /// The driver, and the queue of its events.
     fn new(host: &Host, setup: &Setup, consumer: Consumer) -> (Driver, UnboundedSender<HostEvent>) {
         // Programs that were started before are copied: the steps are the same, and a start takes a tenth.
         let group = match STARTED.with(|pool| pool.start(setup)) {
@@ -164,7 +164,7 @@ impl Driver {
         self.exit_report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker that was in the midst of something when it ended has not done its part, unless it failed: that is told then.
+    /// An autonomous client that exits with 0 in the middle of a section has not done its part: the run is aborted.
     fn ended(&mut self, status: Status) {
         if let (Consumer::Watch(watch), Status::Code(0)) = (&mut self.consumer, status)
             && let Err(why) = watch.ended()
@@ -239,10 +239,10 @@ impl Driver {
                     HostDriver::of(&self.host).abort_run(format!("{why}{details}"));
                 }
             },
-            Consumer::Asker(tell) => {
+            Consumer::Asker(lines_out) => {
                 self.asked = false;
                 // Nobody listens once the client is gone.
-                let _ = tell.send(line);
+                let _ = lines_out.send(line);
             }
             Consumer::Log { .. } => {}
         }
@@ -254,11 +254,11 @@ impl Driver {
     }
 
     fn keep_stderr(&self, line: String) {
-        let mut words = self.exit_report();
-        if words.stderr.len() == STDERR_LINES {
-            words.stderr.remove(0);
+        let mut report = self.exit_report();
+        if report.stderr.len() == STDERR_LINES {
+            report.stderr.remove(0);
         }
-        words.stderr.push(line);
+        report.stderr.push(line);
     }
 
     fn record_line(&self, line: String, aside: bool) {
@@ -294,7 +294,7 @@ impl Driver {
     }
 }
 
-/// A line in which control characters are shown and not obeyed: it is told on terminals and in reports.
+/// A line in which control characters are shown and not obeyed: terminals and reports print it.
 fn visible(line: String) -> String {
     let hidden = |c: char| c.is_control() && c != '\t';
     if !line.contains(hidden) {
@@ -304,7 +304,7 @@ fn visible(line: String) -> String {
     line.chars().map(shown).collect()
 }
 
-/// What a call is as a protocol point.
+/// The kind of injection point that a call is.
 fn access(call: Does) -> Access {
     match call {
         Does::Connect => Access::Connects,
@@ -314,6 +314,6 @@ fn access(call: Does) -> Access {
         Does::Print => Access::Prints,
         Does::Wait => Access::Waits,
         Does::Sleep => Access::Sleeps,
-        Does::ColourOptions => Access::Clock,
+        Does::ClockRead => Access::Clock,
     }
 }

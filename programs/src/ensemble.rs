@@ -24,7 +24,7 @@ impl Ensemble {
         KINDS.iter().copied().filter(|kind| kind.ensemble.is_some())
     }
 
-    /// What spells one, for messages: `one:N` or `other:N`, in backquotes.
+    /// The spellings of an ensemble, for messages: `one:N` or `other:N`, in backquotes.
     pub(crate) fn forms() -> String {
         let forms: Vec<String> = Ensemble::kinds().map(|kind| format!("`{}:N`", kind.name)).collect();
         forms.join(" or ")

@@ -1,6 +1,6 @@
-//! What is wrong with a program that was named.
+//! The errors in the spelling of a program.
 
-/// Why a text names no program.
+/// The reason why a text names no program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
     /// There is no command.
@@ -22,7 +22,7 @@ pub enum ProgramError {
         /// The one that was probably meant.
         near: Option<&'static str>,
     },
-    /// Nobody asks a worker to renew.
+    /// Nobody asks an autonomous client to renew.
     #[error("an autonomous client is asked for nothing, not for a renewal either: leave `renew` out")]
     Renews,
     /// A parameter cannot have this value.
@@ -32,7 +32,7 @@ pub enum ProgramError {
         name: &'static str,
         /// The value given.
         value: String,
-        /// What it must be.
+        /// The values that are allowed.
         must: String,
     },
 }

@@ -1,9 +1,9 @@
-//! What the world brings to a program.
+//! The events that a program gets from its world.
 
 use picklock_sim::stream::Stream;
 use picklock_supervisor::{ConnectError, Ending, SocketId};
 
-/// What its driver hands to it before its next step.
+/// An event that its driver hands to it before its next step.
 pub(crate) enum HostEvent {
     /// A line for its standard input.
     Line(String),

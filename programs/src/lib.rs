@@ -10,7 +10,7 @@
 //!
 //! - *The design*: `program` (command, stores, options) and `spelling` (`program{stores=5}:python3 lock.py`).
 //! - *A program that is asked*: `lock` sends it requests, [`answer`] has the lines in both directions.
-//! - *An autonomous client*: `worker` runs it, `watch` follows the lines that it prints.
+//! - *An autonomous client*: `autonomous` runs it, `watch` follows the lines that it prints.
 //! - *Real servers*: [`servers`] decorates a store kind with real ones, `ensemble` has those that exist as real ones only.
 //! - *The loop*: `driver` steps a program and answers it; `connections` and `network` join its sockets to the host, `within` has its connections to itself;
 //!   `event` is what the world hands to it.

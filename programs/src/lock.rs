@@ -86,11 +86,11 @@ impl ProgramLock {
         answer
     }
 
-    /// Tells that it is gone, and with what last words.
+    /// Aborts the run because the program is gone, with its exit report.
     fn ended(&self, talk: &Talk, line: &str) -> ! {
-        let words = talk.exit_report();
-        let status = words.status.map(|status| status.to_string()).unwrap_or("was stopped".to_owned());
-        let details = words.details();
+        let report = talk.exit_report();
+        let status = report.status.map(|status| status.to_string()).unwrap_or("was stopped".to_owned());
+        let details = report.details();
         HostDriver::of(&self.host)
             .abort_run(format!("the program {status} before it answered `{line}`{details}"));
     }

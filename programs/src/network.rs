@@ -10,7 +10,7 @@ use picklock_supervisor::{Clock, ConnectError, Setup};
 /// Where the first host is.
 const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
-/// What its clocks show while a program starts up: a little before every world begins, whatever the seed, so that a program that has
+/// The clocks of a program while it starts up: a little before every world begins, whatever the seed, so that a program that has
 /// started can be copied. It goes on by its host's clocks from its first step on. Not at zero: Go takes a poll of its network that
 /// began then for one that is under way, and makes no other.
 const START_UP: Clock = Clock { monotonic_ns: 1, wall_ns: EPOCH_NS - 10_000_000_000 };
@@ -36,7 +36,7 @@ pub(crate) fn setup(words: &[String], host: &Host) -> Setup {
     setup
 }
 
-/// What a failed connect is to the program.
+/// The error of a failed connect, as the program gets it.
 pub(crate) fn refusal(kind: std::io::ErrorKind) -> ConnectError {
     match kind {
         std::io::ErrorKind::ConnectionRefused => ConnectError::Refused,

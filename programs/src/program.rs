@@ -38,21 +38,21 @@ pub struct Program {
     pub command: String,
     /// How many independent stores it is given.
     pub stores: u32,
-    /// Whether each store has replicas, and Sentinels that promote one of them.
+    /// True if each store has replicas, and Sentinels that promote one of them.
     pub sentinel: bool,
     /// The store of several real servers that it is given instead of a Redis, if it is.
     pub ensemble: Option<Ensemble>,
-    /// What its worker makes of the `until_ms` of a grant.
+    /// How its client takes the `until_ms` of a grant.
     pub belief: Belief,
     /// The single conditions that it claims to survive.
     pub survives: Conditions,
-    /// Whether its grants carry a `token`.
+    /// True if its grants carry a `token`.
     pub fenced: bool,
-    /// Whether the worker asks it to renew, at each third of the lease.
+    /// True if the client asks it to renew, at each third of the lease.
     pub renews: bool,
-    /// Whether it does everything by itself, and only says when it holds the lock.
+    /// True if it is an autonomous client, which only says when it holds the lock.
     pub autonomous: bool,
-    /// Whether each of its looks at the clock, and each send, is a point of its own at which a fault can hit. Slower.
+    /// True if each of its clock reads, and each send, is a point of its own at which a fault can hit. Slower.
     pub clock_points: bool,
 }
 
@@ -95,7 +95,7 @@ impl Program {
         self
     }
 
-    /// The same, whose worker believes in this way.
+    /// The same, whose client has this belief.
     #[must_use]
     pub fn believing(mut self, belief: Belief) -> Program {
         self.belief = belief;
@@ -123,7 +123,7 @@ impl Program {
         self
     }
 
-    /// The same, with a point at each look at the clock and each send.
+    /// The same, with a point at each clock read and each send.
     #[must_use]
     pub fn clock_points(mut self) -> Program {
         self.clock_points = true;
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_program_that_is_told_of_sentinels_has_replicas() {
+    fn only_a_program_with_sentinels_has_replicas() {
         let replicates = |program: Program| program.design().unwrap().store.unwrap().spec.replicates();
         assert!(!replicates(Program::new("x")));
         assert!(replicates(Program::new("x").with_sentinels()));

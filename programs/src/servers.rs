@@ -21,7 +21,7 @@ use crate::{driver, network};
 /// Any lease will do to see whether there is a command at all.
 const LEASE: Duration = Duration::from_secs(1);
 
-/// What follows the spelling of a design on real servers.
+/// The suffix of a design on real servers.
 pub const SUFFIX: &str = "@real";
 
 /// The same design on the real servers of its kind of store.
@@ -68,7 +68,7 @@ pub(crate) fn real(spec: Arc<dyn StoreSpec>) -> Store {
     Store { spec, server: Server::Real(Arc::new(move |context| serve(&*served, context))) }
 }
 
-/// What a member of a run left behind.
+/// The files that a member of a run left behind.
 struct KeptFiles {
     directory: TempDir,
     syncs: Syncs,
@@ -77,7 +77,7 @@ struct KeptFiles {
 /// The files that a server starts with.
 struct Files {
     path: PathBuf,
-    /// What of them is synced.
+    /// The parts of them that are synced.
     syncs: Syncs,
     /// The power was lost since they were written: what is not synced should be gone.
     lost_power: bool,

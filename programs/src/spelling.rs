@@ -18,7 +18,7 @@ const PARAMS: [&str; 8] =
     ["stores", "topology", "belief", "survives", "fenced", "renew", "autonomous", "clock-points"];
 
 impl Program {
-    /// Whether a text spells a program.
+    /// True if a text spells a program.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         text.starts_with("program:") || text.starts_with("program{")
@@ -80,13 +80,13 @@ impl Program {
             "fenced" => self.fenced = yes("fenced")?,
             "renew" => self.renews = yes("renew")?,
             // `worker` and `looks` are former names.
-            "autonomous" | "worker" => self.autonomous = yes("autonomous")?,
+            "autonomous" | "worker" => self.autonomous = yes("autonomous")?, // a former name
             "clock-points" => self.clock_points = yes("clock-points")?,
             "looks" => {
                 self.clock_points = match value {
                     "page" => false,
-                    "told" => true,
-                    _ => return Err(wrong("looks", "`page` or `told`")),
+                    "told" => true, // its former value
+                    _ => return Err(wrong("looks", "a former name of `clock-points`, with `yes` or `no`")),
                 }
             }
             _ => {
@@ -163,8 +163,8 @@ mod tests {
             "program{topology=etcd:3,fenced=yes}:python3 lock.py",
             "program{topology=zookeeper:1}:python3 lock.py",
             "program{topology=sentinel,renew=yes,clock-points=yes}:python3 'my lock.py' {a,b}",
-            "program{belief=honest,autonomous=yes}:./worker",
-            "program{stores=3,survives=minority-down+holder-dead}:./worker",
+            "program{belief=honest,autonomous=yes}:./client",
+            "program{stores=3,survives=minority-down+holder-dead}:./client",
         ] {
             let program: Program = text.parse().unwrap();
             assert_eq!(program.to_string(), text);

@@ -1,4 +1,4 @@
-//! A worker that does everything by itself: what it reports, and what that is taken for.
+//! The watch over an autonomous client: the lines that it reports, and their meaning.
 //!
 //! ```text
 //! wants lock:1                                  it asks for it from now on; may be left out
@@ -6,7 +6,7 @@
 //! frees lock:1                                  it stops working, and is about to give it back
 //! ```
 //!
-//! It is told nothing, and its input is at its end. A line counts from the moment when it is printed, in the same step of the
+//! It is sent nothing, and its input is at its end. A line counts from the moment when it is printed, in the same step of the
 //! program: whatever happens to it between that and the next call, it has said so.
 
 use std::collections::VecDeque;
@@ -19,11 +19,11 @@ use picklock_sim::recorder::BeliefRecorder;
 
 use crate::answer::{self, Granted};
 
-/// What a worker may report.
+/// The lines that an autonomous client may report.
 const EXPECTED: &str =
     "`wants KEY`, `holds KEY [token=N] [until_ms=N | expires_ms=N] [owner=TEXT]` or `frees KEY`";
 
-/// A line of a worker.
+/// A line of an autonomous client.
 #[derive(Debug, PartialEq, Eq)]
 enum Report {
     Wants,
@@ -45,25 +45,25 @@ fn read(line: &str) -> Option<(Report, Key)> {
     Some((report, Key::new(key)))
 }
 
-/// Where a worker is, as far as it has said.
+/// The state of an autonomous client, as far as it has reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Stand {
+enum State {
     /// It has said nothing yet, or gives back what it had: this one, then.
     Free(Option<Key>),
     Wants(Key),
     Holds(Key),
 }
 
-/// Follows what a worker reports, and tells the world.
+/// Follows the reports of an autonomous client, and records its beliefs.
 pub(crate) struct Watch {
     host: Host,
     recorder: BeliefRecorder,
-    stand: Stand,
+    state: State,
     /// The section that it is in.
     section: u32,
     /// Those that come after it.
     rounds: VecDeque<u32>,
-    /// Whether it has begun the section.
+    /// True if it has begun the section.
     begun: bool,
     fenced: bool,
     grants: u32,
@@ -76,8 +76,8 @@ impl Watch {
         let section = rounds.pop_front().unwrap_or_default();
         // What it sends before its first report is already in the service of that.
         recorder.phase(section, Phase::Idle);
-        let (host, stand) = (host.clone(), Stand::Free(None));
-        Watch { host, recorder, stand, section, rounds, begun: false, fenced, grants: 0 }
+        let (host, state) = (host.clone(), State::Free(None));
+        Watch { host, recorder, state, section, rounds, begun: false, fenced, grants: 0 }
     }
 
     /// Takes a line that it printed. True once it has had all its rounds and asks for one more: it is to be stopped.
@@ -92,36 +92,36 @@ impl Watch {
             )
         })?;
         let wrong = |why: String| Err(format!("the program printed `{line}` {why}"));
-        match (report, &self.stand) {
-            (Report::Wants | Report::Holds(_), Stand::Free(_)) if self.rounds_are_over() => {
+        match (report, &self.state) {
+            (Report::Wants | Report::Holds(_), State::Free(_)) if self.rounds_are_over() => {
                 self.over();
                 return Ok(true);
             }
-            (Report::Wants, Stand::Free(_)) => self.wants(key),
-            (Report::Holds(given), Stand::Free(_)) => self.holds_at_once(key, given),
-            (Report::Holds(given), Stand::Wants(wanted)) if *wanted == key => self.holds(key, given),
-            (Report::Frees, Stand::Holds(held)) if *held == key => self.frees(key),
+            (Report::Wants, State::Free(_)) => self.wants(key),
+            (Report::Holds(given), State::Free(_)) => self.holds_at_once(key, given),
+            (Report::Holds(given), State::Wants(wanted)) if *wanted == key => self.holds(key, given),
+            (Report::Frees, State::Holds(held)) if *held == key => self.frees(key),
             // It gave up waiting, and waits again.
-            (Report::Wants, Stand::Wants(wanted)) if *wanted == key => {}
-            (Report::Wants | Report::Holds(_), Stand::Wants(wanted)) => {
+            (Report::Wants, State::Wants(wanted)) if *wanted == key => {}
+            (Report::Wants | Report::Holds(_), State::Wants(wanted)) => {
                 return wrong(format!(
                     "while it wanted `{wanted}`: it takes one at a time, and may say `frees {wanted}` when it wants that no more"
                 ));
             }
-            (Report::Frees, Stand::Wants(wanted)) if *wanted == key => self.gives_up(&key),
-            (Report::Holds(_), Stand::Holds(held)) if *held == key => {
+            (Report::Frees, State::Wants(wanted)) if *wanted == key => self.gives_up(&key),
+            (Report::Holds(_), State::Holds(held)) if *held == key => {
                 return wrong(
                     "and holds it already: a renewal is not reported, and `frees` comes first otherwise"
                         .to_owned(),
                 );
             }
-            (Report::Wants | Report::Holds(_), Stand::Holds(held)) => {
+            (Report::Wants | Report::Holds(_), State::Holds(held)) => {
                 return wrong(format!(
                     "while it held `{held}`: it takes one at a time, and says `frees {held}` first"
                 ));
             }
-            (Report::Frees, Stand::Holds(held)) => return wrong(format!("but it holds `{held}`")),
-            (Report::Frees, Stand::Free(_) | Stand::Wants(_)) => {
+            (Report::Frees, State::Holds(held)) => return wrong(format!("but it holds `{held}`")),
+            (Report::Frees, State::Free(_) | State::Wants(_)) => {
                 return wrong(format!("but it holds nothing: `holds {key}` comes first"));
             }
         }
@@ -133,15 +133,15 @@ impl Watch {
     /// # Errors
     /// When it held something.
     pub(crate) fn ended(&mut self) -> Result<(), String> {
-        match &self.stand {
-            Stand::Holds(key) => {
+        match &self.state {
+            State::Holds(key) => {
                 Err(format!("the program ended while it held `{key}`: it must print `frees {key}` before"))
             }
-            Stand::Wants(key) => {
+            State::Wants(key) => {
                 self.recorder.not_acquired(key, "the program ended");
                 Ok(())
             }
-            Stand::Free(_) => {
+            State::Free(_) => {
                 self.over();
                 Ok(())
             }
@@ -164,7 +164,7 @@ impl Watch {
     fn wants(&mut self, key: Key) {
         self.begins();
         self.recorder.waiting(self.section, &key);
-        self.stand = Stand::Wants(key);
+        self.state = State::Wants(key);
     }
 
     /// It says that it holds what it has not said that it wants.
@@ -182,23 +182,23 @@ impl Watch {
         grant.deadline = given.until.map(|until| until.on(&self.host));
         self.recorder.acquired(&grant);
         self.recorder.phase(self.section, Phase::Work);
-        self.stand = Stand::Holds(key);
+        self.state = State::Holds(key);
     }
 
     fn frees(&mut self, key: Key) {
         self.recorder.releasing(self.section, &key);
-        self.stand = Stand::Free(Some(key));
+        self.state = State::Free(Some(key));
     }
 
     fn gives_up(&mut self, key: &Key) {
         self.recorder.not_acquired(key, "the program gave up");
         self.recorder.idle(self.section);
-        self.stand = Stand::Free(None);
+        self.state = State::Free(None);
     }
 
-    /// What it was giving back, it has given back by now.
+    /// The key that it was giving back is released by now.
     fn over(&mut self) {
-        if let Stand::Free(key) = &mut self.stand
+        if let State::Free(key) = &mut self.state
             && let Some(key) = key.take()
         {
             self.recorder.released(self.section, &key, None);

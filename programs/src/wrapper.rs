@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shell_scripts_are_told_from_programs_and_other_scripts() {
+    fn shell_scripts_are_distinguished_from_programs_and_other_scripts() {
         let directory = tempfile::tempdir().unwrap();
         let is_one = |content: &[u8]| {
             let path = directory.path().join("file");

@@ -14,8 +14,8 @@
 //! | `stores/etcd` | etcd | real servers in virtual time |
 //! | `stores/zookeeper` | ZooKeeper | real servers in virtual time |
 //!
-//! What a store kind must declare is [`StoreSpec`](picklock_sim::store::StoreSpec); the smallest are those of etcd and ZooKeeper. A new kind
-//! also joins the workspace and the table of arrows in `tests/structure.rs`.
+//! A store kind declares a [`StoreSpec`](picklock_sim::store::StoreSpec); the smallest are those of etcd and ZooKeeper. A new
+//! kind also joins the workspace and the table of arrows in `tests/structure.rs`.
 //!
 //! # What is not here
 //!

@@ -1,18 +1,18 @@
-//! What is found when a machine is looked at.
+//! A finding of the environment check.
 
-/// One thing that was looked at.
+/// One property of the machine that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked at.
+    /// The property.
     pub what: &'static str,
-    /// Whether it is there.
+    /// True if it is there.
     pub is_there: bool,
-    /// Whether no program can be started without it.
+    /// True if no program can be started without it.
     pub is_needed: bool,
-    /// What was seen.
+    /// The observation.
     pub seen: String,
-    /// What is lost without it.
+    /// The consequence of its absence.
     pub lost: &'static str,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: &'static str,
 }

@@ -15,7 +15,7 @@
 //! group.line("acquire lock:1 5000");
 //! loop {
 //!     match group.step(clock).expect("step the program") {
-//!         Step::Point(_) => {}                                       // a pause may strike here
+//!         Step::Point(_) => {}                                       // a pause may hit here
 //!         Step::Connect { socket, .. } => group.connected(socket, Ok(())), // at once, or after a latency
 //!         Step::Sent { socket, bytes } => group.deliver(socket, &bytes), // an echo, without latency
 //!         Step::Printed(line) => println!("{line}"),
@@ -30,8 +30,8 @@
 //! }
 //! ```
 //!
-//! Computation costs no virtual time. A program that only looks at the clock, or asks again and again whether something happened, is made
-//! to wait a little ([`Step::Waits`] with a time just ahead), so that time passes for it.
+//! Computation costs no virtual time. A program that only reads the clock, or asks again and again whether something happened,
+//! is made to wait a little ([`Step::Waits`] with a time just ahead), so that time passes for it.
 //!
 //! Most of the time of a run goes into the start of its programs. A [`Pool`] lets each start up once, and copies it from then on, with the
 //! same steps.

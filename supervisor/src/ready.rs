@@ -1,4 +1,4 @@
-//! What this machine offers for programs in virtual time, and what is lost without it.
+//! The environment check for programs in virtual time: what this machine offers, and what is lost without it.
 
 pub use crate::finding::Finding;
 

@@ -1,12 +1,12 @@
-//! What a program is started with: its command, its surroundings, and how far it may go.
+//! The setup of a program: its command, its surroundings, and how far it may go.
 
 use std::{ffi::OsString, net::Ipv4Addr, path::PathBuf};
 
 use crate::Syncs;
 
-/// What one program is started with. The same setup and the same answers give the same steps.
+/// The setup of one program. The same setup and the same answers give the same steps.
 ///
-/// What a program does before its first step is its start-up: it loads itself and its libraries, and touches nothing of
+/// The start-up of a program is all that it does before its first step: it loads itself and its libraries, and touches nothing of
 /// its world. Start-up knows neither the seed nor the time, so that it is the same in each run, and a [`Pool`] can do it
 /// once: its randomness is decided by the host's name, its clocks stand at `clock`, and lines come after it.
 ///
@@ -21,19 +21,19 @@ pub struct Setup {
     pub dir: Option<PathBuf>,
     /// Decides the program's randomness and the order of its threads, from its first step on.
     pub seed: u64,
-    /// What its clocks show during start-up; not later than the first step's.
+    /// Its clocks during start-up; not later than the first step's.
     pub clock: Clock,
-    /// How its looks at the clock are answered.
+    /// The answers to its clock reads.
     pub clock_reads: ClockReads,
     /// Which files it finds.
     pub files: Files,
-    /// What `HOME` is instead of an empty directory, where the program has files of its own: this one. It outlives the
+    /// The directory that is `HOME` instead of an empty one, where the program has files of its own. It outlives the
     /// program, so that another one finds there what it wrote, as after a restart. Such a program is not copied by a
     /// [`Pool`]: each start is a plain one.
     ///
     /// [`Pool`]: crate::Pool
     pub home: Option<PathBuf>,
-    /// Where its syncs of files are noted, if that is wanted: each is told to the supervisor then.
+    /// Where its syncs of files are noted, if that is wanted: the supervisor is notified of each then.
     pub syncs: Option<Syncs>,
     /// How far it may go.
     pub limits: Limits,
@@ -72,12 +72,12 @@ impl Setup {
     }
 }
 
-/// How looks at the clock and sends are answered.
+/// The answers to clock reads and sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockReads {
     /// ClockReads read a shared page, sends go unseen until the next call: fast, for sweeps.
     Page,
-    /// Each look and each send is a point at which a pause can strike: slow, for exhaustive search.
+    /// Each clock read and each send is a point at which a pause can hit: slow, for exhaustive search.
     Notified,
 }
 
@@ -99,8 +99,8 @@ pub struct Limits {
     pub silence_ms: u64,
     /// Real time that the program may sleep in the kernel in a call that is not served, in milliseconds.
     pub stuck_ms: u64,
-    /// Calls that the program may make within a second of its own time. A call of which the world is told counts as 3, a connection
-    /// as 101, the birth of a thread or process as 300: so much longer they take.
+    /// Calls that the program may make within a second of its own time. A call of which the world is notified counts as 3, a
+    /// connection as 101, the creation of a thread or process as 300: so much longer they take.
     pub calls: u64,
     /// Threads of all its processes together.
     pub threads: usize,
@@ -132,7 +132,7 @@ impl Default for Limits {
     }
 }
 
-/// What the program's clocks show.
+/// The clocks of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
     /// Nanoseconds of its monotonic clocks; never goes back.

@@ -1,4 +1,4 @@
-//! What a group of processes reports to its driver.
+//! The steps that a group of processes reports to its driver.
 
 use std::{fmt, net::SocketAddrV4};
 
@@ -15,7 +15,7 @@ impl fmt::Display for SocketId {
 /// The next thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A thread is about to do this; it is done when the group is stepped again. A pause can strike here.
+    /// A thread is about to do this; it is done when the group is stepped again. A pause can hit here.
     Point(Call),
     /// A socket is being connected; answered by `connected`.
     Connect {
@@ -35,7 +35,7 @@ pub enum Step {
     Sent {
         /// The connection.
         socket: SocketId,
-        /// What was sent.
+        /// The bytes.
         bytes: Vec<u8>,
     },
     /// The program will send nothing more through this connection, and may still receive.
@@ -59,20 +59,20 @@ pub enum Step {
     },
     /// The program ended.
     Exited(Status),
-    /// The program tried something that has no place in its world, and was told that it failed.
+    /// The program tried something that has no place in its world, and got an error.
     Refused(String),
 }
 
-/// What a thread is about to do.
+/// A call that a thread is about to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The thread, numbered in the order of birth.
+    /// The thread, numbered in the order of creation.
     pub thread: u32,
-    /// What it does.
+    /// The kind of the call.
     pub what: What,
 }
 
-/// Kinds of calls at which a pause can strike.
+/// Kinds of calls at which a pause can hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Connects a socket.
@@ -89,8 +89,8 @@ pub enum What {
     Wait,
     /// Sleeps.
     Sleep,
-    /// ClockReads at the clock.
-    ColourOptions,
+    /// Reads the clock.
+    ClockRead,
 }
 
 /// How a program ended.
@@ -111,7 +111,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// Why a connection was not made.
+/// The reason why a connection was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectError {
     /// Nobody listens there.
@@ -133,7 +133,7 @@ pub enum Ending {
     Reset,
 }
 
-/// Why a program could not be started.
+/// The reason why a program could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// This is another machine.
@@ -153,14 +153,14 @@ pub enum StartError {
     /// The kernel or the container forbids a call that is needed.
     #[error("{what}: {source}")]
     Forbidden {
-        /// What was tried.
+        /// The attempt.
         what: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: std::io::Error,
     },
 }
 
-/// Why a group cannot be stepped any further. Its processes are gone.
+/// The reason why a group cannot be stepped any further. Its processes are gone.
 #[derive(Debug, thiserror::Error)]
 pub enum Broken {
     /// It computed for too long without a call.
@@ -183,9 +183,9 @@ pub enum Broken {
     /// The kernel refused a call that worked before.
     #[error("{what}: {source}")]
     Kernel {
-        /// What was tried.
+        /// The attempt.
         what: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: std::io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! What of a program's files would survive a loss of power: as much as it had synced.
+//! The part of a program's files that would survive a loss of power: as much as it had synced.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;

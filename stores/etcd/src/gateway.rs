@@ -1,4 +1,4 @@
-//! Requests and replies of the JSON gateway, as a story tells them: keys and values are in base64 there.
+//! Requests and replies of the JSON gateway, as a story shows them: keys and values are in base64 there.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 const BYTES: [&str; 3] = ["\"key\":", "\"value\":", "\"range_end\":"];
 
 /// A request to `/v3/...`, with its body, or the body alone where a library sends it by itself: the answer belongs to what was
-/// sent last. `None` for what is none, such as what members tell each other.
+/// sent last. `None` for what is none, such as messages between members.
 pub(crate) fn describe_request(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     if text.starts_with('{') {
@@ -43,20 +43,20 @@ fn without_header(body: &str) -> String {
 
 /// With the bytes of its fields as text where they are some.
 fn readable(body: &str) -> String {
-    let mut told = String::with_capacity(body.len());
+    let mut shown = String::with_capacity(body.len());
     let mut rest = body;
     while let Some((at, name)) = BYTES.iter().filter_map(|name| Some((rest.find(name)?, name))).min() {
         let (before, after) = rest.split_at(at + name.len());
-        told.push_str(before);
+        shown.push_str(before);
         rest = after;
         let Some(quoted) = after.trim_start().strip_prefix('"') else { continue };
         let Some((value, behind)) = quoted.split_once('"') else { continue };
         let bytes = STANDARD.decode(value).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let Some(text) = bytes.filter(|text| !text.chars().any(char::is_control)) else { continue };
-        told.push_str(&format!("{text:?}"));
+        shown.push_str(&format!("{text:?}"));
         rest = behind;
     }
-    told + rest
+    shown + rest
 }
 
 #[cfg(test)]
@@ -66,12 +66,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_told_with_its_keys_as_text() {
+    fn a_request_is_described_with_its_keys_as_text() {
         let body = r#"{"compare": [{"target": "CREATE", "key": "bG9jazox", "create_revision": "0"}]}"#;
         let request = format!("POST /v3/kv/txn HTTP/1.1\r\nHost: node-1:2379\r\n\r\n{body}");
-        let told =
+        let described =
             r#"POST /v3/kv/txn {"compare": [{"target": "CREATE", "key":"lock:1", "create_revision": "0"}]}"#;
-        assert_eq!(describe_request(request.as_bytes()).unwrap(), told);
+        assert_eq!(describe_request(request.as_bytes()).unwrap(), described);
         assert_eq!(describe_request(b"POST /raft HTTP/1.1\r\n\r\n\x08\x01"), None);
         assert_eq!(describe_request(b"POST /v3/kv/txn HTTP/1.1\r\nContent-Length: 9\r\n\r\n"), None);
         assert_eq!(describe_request(br#"{"key": "bG9jazox"}"#).unwrap(), r#"{"key":"lock:1"}"#);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_told_without_its_header() {
+    fn a_reply_is_described_without_its_header() {
         let body = r#"{"header":{"cluster_id":"7","revision":"3"},"ID":"9","TTL":"2"}"#;
         let reply = |status: &str| format!("HTTP/1.1 {status}\r\nContent-Length: 60\r\n\r\n{body}");
         assert_eq!(describe_reply(reply("200 OK").as_bytes()).unwrap(), r#"{"ID":"9","TTL":"2"}"#);

@@ -1,4 +1,4 @@
-//! What a member's log says of who leads.
+//! The lines of a member's log that say whether it leads.
 
 /// Reads a line of the log (`--logger=zap`): whether the member leads from now on. `None` if it is of something else.
 pub(crate) fn leads(line: &str) -> Option<bool> {

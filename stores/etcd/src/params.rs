@@ -9,7 +9,7 @@ pub(crate) const HEARTBEAT: Param<OneSpan> = Param {
     name: "heartbeat",
     domain: OneSpan { min: Duration::from_millis(10), max: Duration::from_secs(10) },
     default: "100ms",
-    doc: "how often a leader of etcd tells the others that it is there, in whole milliseconds (heartbeat-interval)",
+    doc: "how often a leader of etcd sends the others a heartbeat, in whole milliseconds (heartbeat-interval)",
 };
 
 pub(crate) const ELECTION_TIMEOUT: Param<OneSpan> = Param {

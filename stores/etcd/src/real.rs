@@ -9,7 +9,7 @@ use picklock_sim::store::{Installed, Member};
 use crate::params::{ELECTION_TIMEOUT, HEARTBEAT};
 use crate::{CLIENT_PORT, PEER_PORT};
 
-/// Runs its arguments in its own directory, which a restart finds as it was left; a moment later, if it is told so.
+/// Runs its arguments in its own directory, which a restart finds as it was left, after a delay.
 ///
 /// New members ask those that listen already whether they are expected, for a second each. Whoever asks members that
 /// have only just begun to listen waits for all of them, and so do they: a cluster of three would take two seconds.
@@ -73,7 +73,7 @@ mod tests {
     use crate::{Etcd, PARAMS};
 
     #[test]
-    fn each_member_is_told_of_all_and_only_the_first_wants_to_lead_at_once() {
+    fn each_member_is_given_all_and_only_the_first_wants_to_lead_at_once() {
         let settings = complete(PARAMS, &Settings::default(), Duration::from_secs(2));
         let members = Etcd { members: 3 }.members(Topology { stores: 1, replicated: true }, &settings);
         let line = |at: usize| command(&members[at], &members, &settings).join(" ");

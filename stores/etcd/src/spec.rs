@@ -18,7 +18,8 @@ pub struct Etcd {
     pub members: u32,
 }
 
-/// What a new leader adds to an election before it answers: it makes an entry of its term, which a majority has to keep.
+/// The time that a new leader adds to an election before it answers: it makes an entry of its term, which a majority has to
+/// keep.
 const FIRST_ENTRY: Duration = Duration::from_millis(500);
 
 /// etcd in the list of all kinds.

@@ -8,7 +8,7 @@
 //! The queue is first come, first served. PostgreSQL's is so too for the row as it is; after the holder changed the row
 //! the waiters queue anew for its new version, in the order in which the kernel happens to run them.
 //!
-//! Who inserts a row whose key another transaction is just inserting, changing or deleting waits for the end of that
+//! An insertion of a row whose key another transaction is just inserting, changing or deleting waits for the end of that
 //! transaction; a mere lock does not concern it.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -23,7 +23,7 @@ pub(crate) struct TxnId(pub(crate) u64);
 /// The values of a row, in the order of its columns.
 pub(crate) type Row = Arc<[Value]>;
 
-/// What a table looks like.
+/// The columns and the key of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Schema {
     pub(crate) name: Arc<str>,
@@ -51,11 +51,11 @@ pub(crate) struct RowRef {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) row: RowRef,
-    birth: Birth,
+    creation: Creation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Birth {
+enum Creation {
     /// Inserted by the transaction itself.
     Own,
     Committed(u64),
@@ -66,9 +66,9 @@ pub(crate) struct Database {
     tables: BTreeMap<Arc<str>, Table>,
     /// The rows that each transaction has locked, in that order.
     held: BTreeMap<TxnId, Vec<RowRef>>,
-    /// What each waiting transaction waits for.
+    /// The waits of transactions.
     waits: BTreeMap<TxnId, Wait>,
-    births: u64,
+    creations: u64,
 }
 
 struct Table {
@@ -82,21 +82,21 @@ struct Table {
 struct Slot {
     committed: Option<Version>,
     holder: Option<Holder>,
-    /// Who waits to lock it.
+    /// The transactions that wait to lock it.
     queue: VecDeque<TxnId>,
-    /// Who waits to learn whether there will be such a row.
+    /// The transactions that wait to learn whether there will be such a row.
     inserters: Vec<TxnId>,
 }
 
 struct Version {
-    birth: u64,
+    creation: u64,
     row: Row,
 }
 
 struct Holder {
     txn: TxnId,
-    /// True once it was told of as a lock.
-    told: bool,
+    /// True once it was reported as a lock.
+    reported: bool,
     pending: Pending,
 }
 
@@ -118,7 +118,7 @@ struct Wait {
 /// The outcome of an attempt to lock a row.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Locked {
-    /// It is locked by this transaction; `first` if it has not been told of before.
+    /// It is locked by this transaction; `first` if it was not reported before.
     Yes { first: bool },
     /// Another transaction has it.
     Busy,
@@ -146,14 +146,14 @@ pub(crate) struct Change {
     pub(crate) inserted: bool,
 }
 
-/// What the end of a transaction brings about.
+/// The effects of the end of a transaction.
 #[derive(Default)]
 pub(crate) struct Ended {
     /// The tables that it has created for good.
     pub(crate) created: Vec<Arc<Schema>>,
     /// The rows that it has changed for good.
     pub(crate) changed: Vec<Change>,
-    /// The locks that were told of.
+    /// The locks that were reported.
     pub(crate) unlocked: Vec<RowRef>,
     /// Whose wait is over.
     pub(crate) woken: Vec<TxnId>,
@@ -161,12 +161,12 @@ pub(crate) struct Ended {
 
 impl Slot {
     /// The version that a transaction sees.
-    fn seen_by(&self, txn: TxnId) -> Option<(Birth, &Row)> {
-        let committed = || self.committed.as_ref().map(|it| (Birth::Committed(it.birth), &it.row));
+    fn seen_by(&self, txn: TxnId) -> Option<(Creation, &Row)> {
+        let committed = || self.committed.as_ref().map(|it| (Creation::Committed(it.creation), &it.row));
         match self.holder.as_ref().filter(|holder| holder.txn == txn).map(|holder| &holder.pending) {
             None | Some(Pending::Nothing) => committed(),
-            Some(Pending::Changed(row)) => committed().map(|(birth, _)| (birth, row)),
-            Some(Pending::Inserted(row)) => Some((Birth::Own, row)),
+            Some(Pending::Changed(row)) => committed().map(|(creation, _)| (creation, row)),
+            Some(Pending::Inserted(row)) => Some((Creation::Own, row)),
             Some(Pending::Deleted) => None,
         }
     }
@@ -197,12 +197,12 @@ impl Database {
 
     /// Puts a committed row in its place.
     pub(crate) fn restore(&mut self, row: RowRef, values: Option<Row>) {
-        self.births += 1;
-        let birth = self.births;
+        self.creations += 1;
+        let creation = self.creations;
         let Some(table) = self.tables.get_mut(&row.table) else { return };
         match values {
             Some(values) => {
-                let committed = Some(Version { birth, row: values });
+                let committed = Some(Version { creation, row: values });
                 table.rows.insert(row.key, Slot { committed, ..Slot::default() });
             }
             None => {
@@ -224,9 +224,9 @@ impl Database {
     pub(crate) fn rows(&self, txn: TxnId, table: &Arc<str>, key: Option<&Value>) -> Vec<(Found, Row)> {
         let Some(rows) = self.tables.get(table).map(|table| &table.rows) else { return Vec::new() };
         let found = |(key, slot): (&Value, &Slot)| {
-            let (birth, row) = slot.seen_by(txn)?;
+            let (creation, row) = slot.seen_by(txn)?;
             let name = RowRef { table: Arc::clone(table), key: key.clone() };
-            Some((Found { row: name, birth }, Arc::clone(row)))
+            Some((Found { row: name, creation }, Arc::clone(row)))
         };
         match key {
             Some(key) => rows.get_key_value(key).and_then(found).into_iter().collect(),
@@ -247,19 +247,21 @@ impl Database {
         self.tables.get_mut(&row.table)?.rows.get_mut(&row.key)
     }
 
-    /// Locks a row if it is free. `tells`: by a statement whose purpose that is.
-    pub(crate) fn lock(&mut self, txn: TxnId, found: &Found, tells: bool) -> Locked {
+    /// Locks a row if it is free. `reports`: by a statement whose purpose that is.
+    pub(crate) fn lock(&mut self, txn: TxnId, found: &Found, reports: bool) -> Locked {
         let Some(slot) = self.slot_mut(&found.row) else { return Locked::Gone };
         let first = match &mut slot.holder {
-            Some(holder) if holder.txn == txn => tells && !std::mem::replace(&mut holder.told, true),
-            _ if slot.committed.as_ref().map(|it| Birth::Committed(it.birth)) != Some(found.birth) => {
+            Some(holder) if holder.txn == txn => reports && !std::mem::replace(&mut holder.reported, true),
+            _ if slot.committed.as_ref().map(|it| Creation::Committed(it.creation))
+                != Some(found.creation) =>
+            {
                 return Locked::Gone;
             }
             Some(_) => return Locked::Busy,
             None => {
-                slot.holder = Some(Holder { txn, told: tells, pending: Pending::Nothing });
+                slot.holder = Some(Holder { txn, reported: reports, pending: Pending::Nothing });
                 self.held.entry(txn).or_default().push(found.row.clone());
-                tells
+                reports
             }
         };
         Locked::Yes { first }
@@ -293,7 +295,7 @@ impl Database {
             Some(_) => Inserted::Busy,
             None if slot.committed.is_some() => Inserted::Conflict,
             None => {
-                slot.holder = Some(Holder { txn, told: false, pending });
+                slot.holder = Some(Holder { txn, reported: false, pending });
                 self.held.entry(txn).or_default().push(row.clone());
                 Inserted::Yes
             }
@@ -366,10 +368,10 @@ impl Database {
     }
 
     fn let_go(&mut self, row: RowRef, commits: bool, ended: &mut Ended) {
-        let birth = self.births + 1;
+        let creation = self.creations + 1;
         let Some(slot) = self.slot_mut(&row) else { return };
         let Some(holder) = slot.holder.take() else { return };
-        if holder.told {
+        if holder.reported {
             ended.unlocked.push(row.clone());
         }
         let mut same = slot.committed.is_some();
@@ -384,7 +386,7 @@ impl Database {
             Pending::Inserted(values) if commits => {
                 let (kept, inserted) = (Some(Arc::clone(&values)), slot.committed.is_none());
                 ended.changed.push(Change { row: row.clone(), values: kept, inserted });
-                slot.committed = Some(Version { birth, row: values });
+                slot.committed = Some(Version { creation, row: values });
                 same = false;
             }
             Pending::Deleted if commits => {
@@ -404,13 +406,13 @@ impl Database {
             over.extend(slot.queue.drain(..));
         }
         if let Some(txn) = heir {
-            slot.holder = Some(Holder { txn, told: false, pending: Pending::Nothing });
+            slot.holder = Some(Holder { txn, reported: false, pending: Pending::Nothing });
         }
         let empty = slot.committed.is_none() && slot.holder.is_none();
         if empty && let Some(table) = self.tables.get_mut(&row.table) {
             table.rows.remove(&row.key);
         }
-        self.births = birth;
+        self.creations = creation;
         if let Some(txn) = heir {
             self.held.entry(txn).or_default().push(row);
             over.push(txn);

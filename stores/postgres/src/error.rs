@@ -28,7 +28,7 @@ impl Severity {
     }
 }
 
-/// What a session is told when something goes wrong.
+/// The error that a session is sent when something goes wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} {code}: {message}", .severity.word())]
 pub(crate) struct SqlError {

@@ -17,7 +17,7 @@ use crate::value::{Type, Value};
 pub(crate) struct Work {
     pub(crate) plan: Arc<Plan>,
     pub(crate) params: Vec<Value>,
-    /// What it is about, from when it began on.
+    /// The rows that it is about, from when it began on.
     found: Option<Vec<Found>>,
     /// How many of these, or of the rows to be inserted, are dealt with.
     done: usize,
@@ -36,7 +36,7 @@ pub(crate) enum Step {
     Busy { row: RowRef, inserts: bool },
 }
 
-/// What a statement did that others than its session care for.
+/// The effect of a statement for others than its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It locked a row, which was its purpose.
@@ -54,7 +54,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) clock: i64,
     pub(crate) pid: i32,
     pub(crate) effects: &'a mut Vec<Effect>,
-    /// What the client is told besides.
+    /// The notices that the client gets besides.
     pub(crate) notices: &'a mut Vec<SqlError>,
 }
 

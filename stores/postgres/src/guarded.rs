@@ -1,4 +1,4 @@
-//! What the machine tells the trace of its rows: which are locks, and which are the guarded resource.
+//! The events of rows in the trace: some rows are locks, and some are the guarded resource.
 //!
 //! A row that SELECT ... FOR UPDATE locks is a lock's record for as long. Rows of one table are registers of the guarded
 //! resource: reading one reads the register, and a transaction that changed one has written it when it commits, because
@@ -25,7 +25,7 @@ impl Default for Guarded {
     }
 }
 
-/// What happened to a row.
+/// An act on a row.
 pub(crate) enum Deed<'a> {
     Locked,
     Unlocked,
@@ -34,8 +34,8 @@ pub(crate) enum Deed<'a> {
     Changed(&'a Row),
 }
 
-/// What the trace is to know of it, if anything.
-pub(crate) fn tell(guarded: &Guarded, schema: &Schema, key: &Value, deed: &Deed<'_>) -> Option<What> {
+/// The event for the trace, if there is one.
+pub(crate) fn event_of(guarded: &Guarded, schema: &Schema, key: &Value, deed: &Deed<'_>) -> Option<What> {
     let key = Key::new(&key.text().unwrap_or_default());
     let register = || {
         let column = || schema.columns.iter().position(|column| column.name == guarded.column);

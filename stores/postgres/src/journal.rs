@@ -1,8 +1,8 @@
-//! What of the database is on disk: the changes of each committed transaction, written and synced before anybody hears of
+//! The files of the database: the changes of each committed transaction, written and synced before anybody hears of
 //! the commit (`fsync = on`, `synchronous_commit = on`).
 //!
 //! So a restart loses nothing but transactions that were not committed, and with them all row locks. Which rows were
-//! locked is kept in a second file, only so that the simulator can tell which locks a restart has lost.
+//! locked is kept in a second file, only so that the simulator can report which locks a restart has lost.
 //!
 //! Left out on purpose: checkpoints (the log is written anew at each start), and that recovery takes time.
 
@@ -117,7 +117,7 @@ fn value(out: &mut Vec<u8>, value: &Value) {
     }
 }
 
-/// What is left of a log.
+/// The rest of a log.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -196,7 +196,7 @@ impl Journal {
         Journal { disk, locks: BTreeSet::new() }
     }
 
-    /// What was committed in earlier lives, in order.
+    /// The changes that were committed in earlier lives, in order.
     pub(crate) fn records(&self) -> Vec<Record> {
         let bytes = self.disk.read(LOG);
         let mut reader = Reader(&bytes);

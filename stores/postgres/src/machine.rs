@@ -12,7 +12,7 @@ use picklock_sim::host::Origin;
 
 use crate::data::{Database, Ended, TxnId};
 use crate::error::{Severity, SqlError};
-use crate::guarded::{Deed, Guarded, tell};
+use crate::guarded::{Deed, Guarded, event_of};
 use crate::journal::Record;
 use crate::session::{Alarm, Session, Stage, Transaction};
 use crate::settings::REPORTED;
@@ -23,7 +23,7 @@ use crate::wire::{Message, Opening, opening, take};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionId(u64);
 
-/// What the clocks show.
+/// The clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
     /// The wall clock: what `now()` shows.
@@ -32,27 +32,27 @@ pub struct Now {
     pub monotonic: Monotonic,
 }
 
-/// What goes to a session's client.
+/// A message to a session's client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// To which session.
     pub session: SessionId,
     /// The message that it answers.
     pub origin: Origin,
-    /// What is sent; nothing if the session is only to be looked at again.
+    /// The bytes to send; none if the session is only to be looked at again.
     pub bytes: Vec<u8>,
     /// True if the connection is closed after that.
     pub closes: bool,
 }
 
-/// What the machine has done since it was asked last.
+/// The effects of the machine since the last call.
 #[derive(Debug, Default)]
 pub struct Effects {
-    /// What the trace is to know, and for which message it was done.
+    /// The events for the trace, and the message for which each was made.
     pub events: Vec<(Origin, What)>,
-    /// What was committed, to be on disk before anything is delivered.
+    /// The records of commits, to be on disk before anything is delivered.
     pub log: Vec<Record>,
-    /// What goes to clients, in order.
+    /// The messages to clients, in order.
     pub deliveries: Vec<Delivery>,
 }
 
@@ -150,7 +150,7 @@ impl Machine {
         }
     }
 
-    /// What was done since the last call.
+    /// The effects since the last call.
     pub fn take_effects(&mut self) -> Effects {
         std::mem::take(&mut self.effects)
     }
@@ -378,19 +378,19 @@ impl Machine {
         self.effects.log.extend(ended.created.into_iter().map(Record::table));
         for change in ended.changed {
             if let Some(row) = change.values.as_ref().filter(|_| !change.inserted) {
-                self.tell(origin, &change.row.table, &change.row.key, &Deed::Changed(row));
+                self.record(origin, &change.row.table, &change.row.key, &Deed::Changed(row));
             }
             self.effects.log.push(Record::row(change.row, change.values));
         }
         for row in ended.unlocked {
-            self.tell(origin, &row.table, &row.key, &Deed::Unlocked);
+            self.record(origin, &row.table, &row.key, &Deed::Unlocked);
         }
         self.woken.extend(ended.woken);
     }
 
-    pub(crate) fn tell(&mut self, origin: Origin, table: &str, key: &crate::value::Value, deed: &Deed<'_>) {
+    pub(crate) fn record(&mut self, origin: Origin, table: &str, key: &crate::value::Value, deed: &Deed<'_>) {
         let Some(schema) = self.data.any_schema(table) else { return };
-        if let Some(what) = tell(&self.guarded, schema, key, deed) {
+        if let Some(what) = event_of(&self.guarded, schema, key, deed) {
             self.effects.events.push((origin, what));
         }
     }

@@ -1,4 +1,4 @@
-//! What a statement means in a database: names looked up, types found, literals read.
+//! The meaning of a statement in a database: names looked up, types found, literals read.
 //!
 //! Source: "Type Conversion", PostgreSQL 15 documentation, as far as these types need it: a quoted literal and a
 //! parameter without a type take the type of what they meet; integers widen; a value is converted to its column's type.

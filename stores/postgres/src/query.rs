@@ -1,4 +1,4 @@
-//! What a session does with its messages: simple queries, and the extended protocol.
+//! The messages of a session: simple queries, and the extended protocol.
 //!
 //! Source: "Message Flow", PostgreSQL 15 documentation; `exec_simple_query` and its kin in `tcop/postgres.c`.
 
@@ -119,7 +119,7 @@ impl Machine {
         }
     }
 
-    /// Goes on with what a session is in the middle of.
+    /// Continues what a session is in the middle of.
     pub(crate) fn resume(&mut self, id: SessionId, waiting: Waiting, now: Now) {
         match waiting.job {
             Job::Query { work, rest } => self.statements(id, Some(work), rest, waiting.began, now),
@@ -193,7 +193,7 @@ impl Machine {
         }
     }
 
-    /// Tells the columns of a simple query's result, which PostgreSQL does before it begins, but not before it has planned
+    /// Sends the columns of a simple query's result, which PostgreSQL does before it begins, but not before it has planned
     /// the query, constants computed.
     fn describe_result(&mut self, id: SessionId, plan: &Plan) {
         if let (Some(session), Some(columns)) = (self.sessions.get_mut(&id), &plan.columns) {
@@ -224,7 +224,7 @@ impl Machine {
         session.waiting = Some(Waiting { job, began, since: now.monotonic, checked: false });
     }
 
-    /// What a statement means to this session.
+    /// The meaning of a statement to this session.
     fn plan(
         &mut self,
         id: SessionId,
@@ -261,9 +261,9 @@ impl Machine {
         let origin = session.origin;
         for effect in effects {
             match effect {
-                Effect::Locked(row) => self.tell(origin, &row.table, &row.key, &Deed::Locked),
+                Effect::Locked(row) => self.record(origin, &row.table, &row.key, &Deed::Locked),
                 Effect::Read { schema, row, columns } => {
-                    self.tell(origin, &schema.name, &row[schema.key], &Deed::Read(&row, &columns));
+                    self.record(origin, &schema.name, &row[schema.key], &Deed::Read(&row, &columns));
                 }
             }
         }
@@ -422,7 +422,7 @@ impl Machine {
         }
     }
 
-    /// Executes a portal, or goes on with it; the row that it has to wait for, if it has to.
+    /// Executes a portal, or continues it; the row that it has to wait for, if it has to.
     fn execute_portal(
         &mut self,
         id: SessionId,

@@ -40,11 +40,11 @@ pub async fn serve(context: ServerContext) {
 struct Server {
     host: Host,
     shared: Mutex<Shared>,
-    /// Told when the machine's deadline is another one.
+    /// Notified when the machine's deadline is another one.
     deadline_moved: Notify,
 }
 
-/// What the tasks of a server share.
+/// The state that the tasks of a server share.
 struct Shared {
     machine: Machine,
     journal: Journal,

@@ -1,4 +1,4 @@
-//! What the machine knows of one session.
+//! The state of one session.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -32,9 +32,9 @@ pub(crate) struct Session {
     pub(crate) skips: bool,
     pub(crate) transaction: Option<Transaction>,
     pub(crate) settings: Settings,
-    /// What the settings will be after the transaction.
+    /// The settings after the transaction.
     pub(crate) settled: Settings,
-    /// The name of its application as the client was told.
+    /// The name of its application as the client was sent it.
     pub(crate) reported_name: String,
     /// The statement that waits for a lock.
     pub(crate) waiting: Option<Waiting>,
@@ -90,7 +90,7 @@ pub(crate) struct Waiting {
     pub(crate) checked: bool,
 }
 
-/// What a session is in the middle of.
+/// The work that a session is in the middle of.
 pub(crate) enum Job {
     /// A simple query: this statement, and those to come.
     Query { work: Work, rest: VecDeque<Statement> },
@@ -98,7 +98,7 @@ pub(crate) enum Job {
     Execute { portal: String, max_rows: i32 },
 }
 
-/// What ends a wait or a session when its time has come.
+/// The deadline of a wait or of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Alarm {
     Deadlock,

@@ -1,4 +1,4 @@
-//! The parameters of a session: those that have to do with waiting, and what clients are told of at the start.
+//! The parameters of a session: those that have to do with waiting, and those that clients get at the start.
 //!
 //! Source: PostgreSQL 15, "Client Connection Defaults" and "Lock Management".
 
@@ -30,7 +30,7 @@ impl Default for Settings {
     }
 }
 
-/// What a client is told at the start besides its own name and that of its application.
+/// The parameters that a client gets at the start besides its own name and that of its application.
 pub(crate) const REPORTED: [(&str, &str); 10] = [
     ("client_encoding", "UTF8"),
     ("DateStyle", "ISO, MDY"),

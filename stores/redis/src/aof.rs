@@ -78,7 +78,7 @@ impl Log {
     }
 }
 
-/// Executes effects as they stand in a file, up to the first that is not complete. The events of it are not news.
+/// Executes effects as they stand in a file, up to the first that is not complete. Their events are not reported.
 pub(super) fn replay(store: &mut Store, bytes: &[u8], now: WallTime) {
     store.now = now;
     store.access = Access::Stream;

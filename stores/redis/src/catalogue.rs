@@ -1,8 +1,8 @@
-//! What is known of each command besides what it does: flags, keys, categories, tips and subcommands, as the COMMAND of
-//! Redis 7.0.15 tells them.
+//! The facts about each command: flags, keys, categories, tips and subcommands, as the COMMAND of
+//! Redis 7.0.15 answers them.
 //!
-//! The table of commands takes its flags from here. Commands that the node does not have may stand here; COMMAND does
-//! not tell of them.
+//! The table of commands takes its flags from here. Commands that the node does not have may stand here; COMMAND leaves
+//! them out.
 
 use crate::version::Version;
 
@@ -50,7 +50,7 @@ pub(crate) mod flags {
     /// Has effects on replicas though it changes no data: not shown.
     pub(crate) const MAY_REPLICATE: u32 = 1 << 19;
 
-    /// The flags by name, in the order in which COMMAND tells them.
+    /// The flags by name, in the order in which COMMAND answers them.
     pub(crate) const NAMES: [(&str, u32); 19] = [
         ("write", WRITE),
         ("readonly", READONLY),
@@ -108,7 +108,7 @@ pub(crate) mod flags {
     }
 }
 
-/// What is known of a command or of a subcommand.
+/// The facts about a command or a subcommand.
 pub(crate) struct Fact {
     /// Its name in lowercase; that of a subcommand follows the command's after a bar.
     pub(crate) name: &'static str,
@@ -223,7 +223,7 @@ fn numbered(command: &str) -> impl Iterator<Item = (usize, &'static Fact)> + '_ 
     all.take_while(move |(_, fact)| fact.name.starts_with(command)).filter(move |(_, fact)| of(fact))
 }
 
-/// What came with 7.2.
+/// The commands and subcommands that came with 7.2.
 pub(crate) const SINCE_7_2: [&str; 3] = ["client|no-touch", "client|setinfo", "waitaof"];
 
 /// All commands and subcommands, in the order of the bytes of their names.

@@ -1,4 +1,4 @@
-//! What a server of Redis is started with: the general context of a member, in Redis's words.
+//! The context of a Redis server: the general context of a member, in Redis's words.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,12 +12,12 @@ use picklock_sim::store::Member;
 use crate::params::{DOWN_AFTER, MAX_LAG, MIN_REPLICAS, PERSISTENCE};
 use crate::version::Version;
 
-/// What servers have of their own, in whichever context.
+/// The values that a server has for itself, in whichever context.
 #[derive(Clone, Debug, Default)]
 pub struct Own {
     /// The version of Redis that the nodes behave like.
     pub version: Version,
-    /// What no other process has, for servers that real clients talk to: identifiers are drawn from it as well as from the
+    /// A value that no other process has, for servers of real clients: identifiers are drawn from it as well as from the
     /// seed, since those of two processes meet. In a run they come from the seed and the host alone.
     pub salt: Option<u64>,
     /// The password of all servers; none if empty.
@@ -26,14 +26,14 @@ pub struct Own {
     pub ending: Arc<AtomicBool>,
 }
 
-/// What a server is started with.
+/// The context in which a server starts.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerContext {
     /// Its host.
     pub(crate) host: Host,
-    /// What it is to be.
+    /// The role of the server.
     pub(crate) role: ServerRole,
-    /// What it keeps over a restart.
+    /// The data that it keeps over a restart.
     pub(crate) persistence: Persistence,
     /// For a Sentinel: how long a primary may be silent.
     pub(crate) down_after: Duration,
@@ -43,7 +43,7 @@ pub(crate) struct ServerContext {
     pub(crate) announce: Option<(String, u16)>,
     /// True for a Sentinel that only has to answer: nothing fails, and nobody looks at what it sees.
     pub(crate) passive: bool,
-    /// What it has of its own.
+    /// The values that it has for itself.
     pub(crate) own: Own,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct SentinelPlace {
     pub(crate) address: String,
 }
 
-/// What a server is to be.
+/// The role of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ServerRole {
     /// An independent store, or the first primary of a replicated one.
@@ -77,7 +77,7 @@ pub(crate) enum ServerRole {
     },
 }
 
-/// What a store keeps over a restart.
+/// The data that a store keeps over a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Persistence {
     /// Nothing.
@@ -85,9 +85,9 @@ pub(crate) enum Persistence {
     None,
     /// Every acknowledged write (append-only file, fsync always).
     Always,
-    /// What was written a second ago (append-only file, fsync every second); a process that is killed loses nothing.
+    /// The data of a second ago (append-only file, fsync every second); a process that is killed loses nothing.
     EverySec,
-    /// What was there when the last snapshot was made, a second or two ago.
+    /// The data of the last snapshot, a second or two ago.
     Rdb,
 }
 

@@ -46,7 +46,7 @@ fn read_requests(reads: &[&[u8]]) -> (Vec<Vec<Vec<u8>>>, bool) {
     (taken, false)
 }
 
-/// What a client reads of a server. A reply that is written again is read as it was written.
+/// Replies as a client reads them. A reply that is written again is read as it was written.
 pub fn reply(bytes: &[u8]) {
     if let Ok(Some((reply, len))) = Reply::decode(bytes) {
         assert!(len <= bytes.len());
@@ -94,7 +94,7 @@ pub fn append_only(bytes: &[u8]) {
     look_at(store);
 }
 
-/// What a primary says to a replica, which has followed it before if the first byte is odd; then its replica's replica
+/// The stream of a primary to a replica, which has followed it before if the first byte is odd; then its replica's replica
 /// has the same bytes of the stream.
 pub fn primary(bytes: &[u8]) {
     let (first, bytes) = bytes.split_first().map_or((0, bytes), |(first, rest)| (*first, rest));
@@ -127,7 +127,7 @@ fn hear(node: &mut Node, reads: &[&[u8]]) {
     }
 }
 
-/// What a replica says to its primary, between the writes of somebody else.
+/// The words of a replica to its primary, between the writes of somebody else.
 pub fn replica(bytes: &[u8]) {
     let mut node = Node::new(Store::default(), None);
     node.replication.rename(Seed(7));

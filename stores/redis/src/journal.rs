@@ -1,4 +1,4 @@
-//! What a node leaves on disk: its dataset as the plan's persistence says, and its role.
+//! The files that a node leaves on disk: its dataset as the plan's persistence says, and its role.
 //!
 //! - always: an append-only file that is synced before a command is answered;
 //! - every second: the same, synced about once a second: a process that is killed loses nothing, a power loss takes the
@@ -7,7 +7,7 @@
 //!   crash takes what came after it. Redis's own save points are minutes apart, longer than a run;
 //! - none: nothing.
 //!
-//! Unless the file holds everything, all effects are also kept in a second file, but only so that the simulator can tell
+//! Unless the file holds everything, all effects are also kept in a second file, but only so that the simulator can report
 //! which records a restart has lost; nothing of it comes back.
 //!
 //! Left out on purpose: reading and writing take no time, so a node is never seen loading.
@@ -66,12 +66,12 @@ pub(super) struct Restored {
 }
 
 impl Journal {
-    /// The files of a host. With `tells`, what a restart loses is known and told; that takes the whole of a life's effects.
-    pub(super) fn open(host: &Host, persistence: Persistence, tells: bool) -> Journal {
+    /// The files of a host. With `reports`, records that a restart loses are reported, for which all effects of a life are kept.
+    pub(super) fn open(host: &Host, persistence: Persistence, reports: bool) -> Journal {
         let disk = host.disk();
         let appends = matches!(persistence, Persistence::Always | Persistence::EverySec);
         let file = appends.then(|| Log::new(disk.clone(), "appendonly.base.rdb", "appendonly.incr.aof"));
-        let truth = (tells && persistence != Persistence::Always)
+        let truth = (reports && persistence != Persistence::Always)
             .then(|| Log::new(disk.clone(), "base-of-this-life", "effects-of-this-life"));
         let now_s = seconds(host.wall());
         let state = State { file, truth, unsynced: false, synced_s: now_s, changes: 0, saved_s: now_s };
@@ -113,7 +113,7 @@ impl Journal {
         state.unsynced || self.persistence == Persistence::Rdb && state.changes > 0
     }
 
-    /// What is due every so often: a sync in every new second, a snapshot when its time has come.
+    /// The regular work: a sync in every new second, a snapshot when its time has come.
     pub(super) fn tick(&self, node: &Node) {
         let mut state = self.state();
         let now_s = node.now_s();

@@ -14,11 +14,11 @@
 //! - A lock from outside (a program, or a client of `picklock serve`) sends what its library and its own scripts send, and its application
 //!   may use the same store. A missing command is an error in plain sight, and keeps the lock from being tested.
 //! - A script can call any of these commands, and a snapshot or a replica must hold any value.
-//! - Redis's own tests and random commands need the surface that they exercise: a node that runs them is checked by tests that were not
-//!   written for it.
+//! - Redis's own tests and random commands need the surface that they use: a node that runs them is checked by tests that
+//!   were not written for it.
 //!
-//! Who sends what, as seen on the wire for the library versions of `docs/libraries.md` (of rslock by its source); *designs* and *bugs* are
-//! those of `impls`:
+//! The senders of commands, as seen on the wire for the library versions of `docs/libraries.md` (of rslock by its source);
+//! *designs* and *bugs* are those of `impls`:
 //!
 //! | family | commands | sent by |
 //! | --- | --- | --- |

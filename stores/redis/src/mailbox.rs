@@ -1,4 +1,4 @@
-//! What one task of a server hands to another.
+//! The mailbox by which one task of a server hands something to another.
 //!
 //! A connection's task looks into its mailbox each time that it is woken, and finds it empty nearly always: nothing that
 //! threads would have to agree on is touched there, since a server's tasks are all on the thread of the run.
@@ -22,7 +22,7 @@ struct Content<T> {
     waiting: VecDeque<T>,
     /// True when one of the ends is gone.
     closed: bool,
-    /// Who takes out.
+    /// The task that takes out.
     reader: Waiter,
 }
 

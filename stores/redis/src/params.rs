@@ -9,7 +9,7 @@ use picklock_sim::params;
 pub const REPLICAS: Param<Count> =
     Param { name: "replicas", domain: Count(1, 8), default: "1", doc: "replicas of each replicated store" };
 
-/// What a store keeps over a restart.
+/// The data that a store keeps over a restart.
 pub const PERSISTENCE: Param<Word> = Param {
     name: "persistence",
     domain: Word(&["none", "rdb", "everysec", "always"]),

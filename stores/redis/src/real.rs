@@ -17,7 +17,7 @@ const AT_HOME: &str = r#"cd "$HOME" && exec "$@""#;
 const WITH_FILE: &str =
     r#"cd "$HOME" && printf '%s' "$1" > sentinel.conf && exec redis-server sentinel.conf --sentinel"#;
 
-/// What makes a server keep as much over a restart as the simulated one does.
+/// The options by which a server keeps as much over a restart as the simulated one does.
 fn keeping(persistence: &str) -> Vec<String> {
     let (appends, syncs, saves) = match persistence {
         "always" => ("yes", "always", ""),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn each_member_is_told_whom_it_follows_or_watches() {
+    fn each_member_is_given_the_one_that_it_follows_or_watches() {
         let members = members();
         let line = |at: usize| command(&members[at], &members, &settings("none")).join(" ");
         assert!(line(0).contains("--min-replicas-to-write 1") && !line(0).contains("--replicaof"));

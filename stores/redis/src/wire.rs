@@ -1,9 +1,9 @@
-//! What a segment says, in the words of `redis-cli`: commands, and the replies to them. Nodes and Sentinels speak alike.
+//! The content of a segment, in the words of `redis-cli`: commands, and the replies to them. Nodes and Sentinels speak alike.
 //!
-//! What is long is cut: a story wants to know which command it was, and of which key, not every byte of its script.
+//! A long argument is cut: a story wants to know which command it was, and of which key, not every byte of its script.
 //!
-//! Left out on purpose: commands typed as a line, which the rest of a segment that was cut in the middle cannot be told
-//! from.
+//! Left out on purpose: commands typed as a line, which cannot be distinguished from the rest of a segment that was cut in the
+//! middle.
 
 use crate::resp::{Reply, Requests};
 
@@ -45,13 +45,13 @@ pub(crate) fn describe_replies(bytes: &[u8]) -> Option<String> {
 fn command(args: &[&[u8]]) -> String {
     let name = args.first().map(|name| name.to_ascii_uppercase()).unwrap_or_default();
     let second = args.get(1).map(|second| second.to_ascii_uppercase()).unwrap_or_default();
-    let told = |(at, arg): (usize, &&[u8])| match (at, &name[..]) {
+    let shown = |(at, arg): (usize, &&[u8])| match (at, &name[..]) {
         (1, b"EVAL" | b"EVAL_RO") => cut(&one_line(arg), WHOLE, BEGINNING),
         (2, b"SCRIPT") if second == b"LOAD" => cut(&one_line(arg), WHOLE, BEGINNING),
         (1, b"EVALSHA" | b"EVALSHA_RO") => cut(arg, DIGEST, DIGEST),
         _ => word(arg),
     };
-    row(args.iter().take(SHOWN + 1).enumerate().map(told).collect(), " ")
+    row(args.iter().take(SHOWN + 1).enumerate().map(shown).collect(), " ")
 }
 
 fn answer(reply: &Reply) -> String {
@@ -70,7 +70,7 @@ fn answer(reply: &Reply) -> String {
     }
 }
 
-/// What there is in a row, up to a point.
+/// The items in a row, up to a number of them.
 fn row(mut items: Vec<String>, between: &str) -> String {
     if items.len() > SHOWN {
         items.truncate(SHOWN);
@@ -126,8 +126,8 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_told_as_one_would_type_them() {
-        let told = |args: &[&[u8]]| describe_requests(&commands(&[args])).unwrap();
+    fn commands_are_described_as_one_would_type_them() {
+        let described = |args: &[&[u8]]| describe_requests(&commands(&[args])).unwrap();
         let token: &[u8] = b"7f3a0000-0000-4000-8000-000000000000";
         let script = b"-- frees it\nif redis.call('get', KEYS[1]) == ARGV[1] then return 1 end";
         let sha = b"e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
@@ -146,12 +146,12 @@ mod tests {
             (&[b"SET", b"a\r\nb\0", b"\xff\xfe"], "SET a\\r\\nb\\u{0} \\xff\\xfe"),
         ];
         for (args, said) in examples {
-            assert_eq!(told(args), said);
+            assert_eq!(described(args), said);
         }
     }
 
     #[test]
-    fn commands_of_one_segment_are_told_in_order() {
+    fn commands_of_one_segment_are_described_in_order() {
         let mut bytes = commands(&[&[b"MULTI"], &[b"GET", b"k"], &[b"EXEC"]]);
         assert_eq!(describe_requests(&bytes).as_deref(), Some("MULTI; GET k; EXEC"));
         bytes.truncate(bytes.len() - 1);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_are_told_without_their_framing() {
+    fn replies_are_described_without_their_framing() {
         let examples: [(&[u8], &str); 14] = [
             (b"_\r\n", "(nil)"),
             (b"%1\r\n$5\r\nproto\r\n:3\r\n+OK\r\n", "[proto, 3]; OK"),
@@ -201,7 +201,7 @@ mod tests {
         }
 
         #[test]
-        fn every_command_is_told_on_one_line(args in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 1..20)) {
+        fn every_command_is_described_on_one_line(args in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 1..20)) {
             let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
             let said = describe_requests(&commands(&[&args])).unwrap();
             prop_assert!(!said.contains(char::is_control));

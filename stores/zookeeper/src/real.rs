@@ -15,7 +15,7 @@ pub(crate) const SYNC_LIMIT: u32 = 5;
 /// Writes its number and its configuration where it finds them, and runs the rest of its arguments there.
 const AT_HOME: &str = r#"cd "$HOME" && echo "$0" > myid && printf %s "$1" > zoo.cfg && shift && exec "$@""#;
 
-/// What is asked of the JVM: one processor, no threads that compile or collect beside the program's own, nothing that is
+/// The options of the JVM: one processor, no threads that compile or collect beside the program's own, nothing that is
 /// shared with other processes, and a log on standard output.
 const JAVA: [&str; 11] = [
     "java",
@@ -83,7 +83,7 @@ mod tests {
     use crate::{PARAMS, ZooKeeper};
 
     #[test]
-    fn each_member_is_told_of_all_and_the_first_has_the_highest_number() {
+    fn each_member_is_given_all_and_the_first_has_the_highest_number() {
         let settings = complete(PARAMS, &Settings::default(), Duration::from_secs(4));
         let line = |count: u32, at: usize| {
             let replicated = count > 1;

@@ -1,4 +1,4 @@
-//! Requests and replies of clients, as a story tells them: records of big-endian numbers and of strings, each packet with
+//! Requests and replies of clients, as a story shows them: records of big-endian numbers and of strings, each packet with
 //! its length before it.
 
 /// Codes of requests and what they are called, for those that name a node first.
@@ -29,7 +29,7 @@ const ERRORS: [(i32, &str); 5] = [
     (-118, "session moved"),
 ];
 
-/// What a client sends; `None` for what is no single request, such as what members tell each other.
+/// The request of a client; `None` for what is no single request, such as messages between members.
 pub(crate) fn describe_request(bytes: &[u8]) -> Option<String> {
     let mut rest = Reader::packet(bytes)?;
     let number = rest.int()?;
@@ -50,7 +50,7 @@ pub(crate) fn describe_request(bytes: &[u8]) -> Option<String> {
     Some(format!("{name} {path}"))
 }
 
-/// What a member answers, or tells by itself.
+/// The reply or the event of a member.
 pub(crate) fn describe_reply(bytes: &[u8]) -> Option<String> {
     let mut rest = Reader::packet(bytes)?;
     let number = rest.int()?;
@@ -74,7 +74,7 @@ pub(crate) fn describe_reply(bytes: &[u8]) -> Option<String> {
                 4 => "has other children",
                 _ => return None,
             };
-            return Some(format!("told: {path} {what}"));
+            return Some(format!("event: {path} {what}"));
         }
         _ => {}
     }
@@ -85,7 +85,7 @@ pub(crate) fn describe_reply(bytes: &[u8]) -> Option<String> {
     Some(format!("ok at {at:#x}"))
 }
 
-/// What is left of a packet.
+/// The rest of a packet.
 struct Reader<'b>(&'b [u8]);
 
 impl<'b> Reader<'b> {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_told_with_the_node_that_they_name() {
+    fn requests_are_described_with_the_node_that_they_name() {
         let request = |number: i32, code: i32, rest: &[u8]| {
             describe_request(&packet(&[&number.to_be_bytes(), &code.to_be_bytes(), rest]))
         };
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_are_told_with_their_error_and_events_with_their_node() {
+    fn replies_are_described_with_their_error_and_events_with_their_node() {
         let reply = |number: i32, at: i64, error: i32, rest: &[u8]| {
             describe_reply(&packet(&[&number.to_be_bytes(), &at.to_be_bytes(), &error.to_be_bytes(), rest]))
         };
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(reply(3, 18, -7, &[]).unwrap(), "error -7");
         assert_eq!(reply(-2, 18, 0, &[]).unwrap(), "ping");
         let event = [&2_i32.to_be_bytes()[..], &3_i32.to_be_bytes(), &text("/lock:1/a-1")].concat();
-        assert_eq!(reply(-1, -1, 0, &event).unwrap(), "told: /lock:1/a-1 deleted");
+        assert_eq!(reply(-1, -1, 0, &event).unwrap(), "event: /lock:1/a-1 deleted");
         let over = packet(&[&[0; 4], &0_i32.to_be_bytes(), &0_i64.to_be_bytes(), &[0; 21]]);
         assert_eq!(describe_reply(&over).unwrap(), "the session is over");
     }

@@ -1,4 +1,4 @@
-//! Addresses of IPv4, as programs pass them and are told them.
+//! Addresses of IPv4, as programs pass and receive them.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 

@@ -1,4 +1,4 @@
-//! What files of a simulated host say, by their names: those of the machine differ from one to another, and from run to run.
+//! The contents of files of a simulated host, by name: those of the machine differ from one to another, and from run to run.
 //!
 //! Of `/proc` and of the counters in `/sys` a program finds what is answered here, what is the same in each run, and no
 //! more.
@@ -8,7 +8,7 @@ use rand_core::Rng;
 use super::{apart::Apart, paths::Sight, table::Table};
 use crate::{Clock, Setup};
 
-/// What becomes of a look into a file.
+/// The outcome of a look into a file.
 pub(crate) enum Answered {
     /// It says this.
     Text(String),
@@ -37,7 +37,7 @@ const STEADY: [&str; 15] = [
     "version",
 ];
 
-/// What processes and threads show of themselves that counts the machine's time or its memory.
+/// The files of processes and threads that count the machine's time or its memory.
 const COUNTED: [&str; 14] = [
     "clear_refs",
     "io",
@@ -66,11 +66,11 @@ const OF_MACHINE: [&str; 7] = [
     "/var/lib/libuuid",
 ];
 
-/// What the names of counters in `/sys/fs/cgroup` end with.
+/// The endings of the names of counters in `/sys/fs/cgroup`.
 const COUNTERS: [&str; 8] =
     [".current", ".peak", ".stat", ".events", ".pressure", ".usage", "usage_in_bytes", "cpuacct.usage"];
 
-/// Who asks for a file, and what the answer depends on.
+/// The caller who asks for a file, and the facts on which the answer depends.
 pub(crate) struct Asked<'a> {
     pub(crate) table: &'a mut Table,
     pub(crate) thread: usize,
@@ -81,7 +81,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What a file says, by its name without links and detours.
+    /// The content of a file, by its name without links and detours.
     pub(crate) fn answer_for(&mut self, name: &str) -> Answered {
         let hundredths = self.clock.monotonic_ns / 10_000_000;
         let text = match name {
@@ -100,8 +100,8 @@ impl Asked<'_> {
             "/proc/uptime" => format!("{0}.{1:02} {0}.{1:02}\n", hundredths / 100, hundredths % 100),
             "/proc/loadavg" => "0.00 0.00 0.00 1/100 1000\n".to_owned(),
             "/proc/stat" => {
-                let boot = (self.clock.wall_ns.saturating_sub(self.clock.monotonic_ns)) / 1_000_000_000;
-                format!("cpu  0 0 0 {hundredths} 0 0 0 0 0 0\ncpu0 0 0 0 {hundredths} 0 0 0 0 0 0\nbtime {boot}\n")
+                let started = (self.clock.wall_ns.saturating_sub(self.clock.monotonic_ns)) / 1_000_000_000;
+                format!("cpu  0 0 0 {hundredths} 0 0 0 0 0 0\ncpu0 0 0 0 {hundredths} 0 0 0 0 0 0\nbtime {started}\n")
             }
             "/proc/meminfo" => {
                 "MemTotal: 4194304 kB\nMemFree: 3145728 kB\nMemAvailable: 3145728 kB\nBuffers: 0 kB\nCached: 0 kB\n\
@@ -130,7 +130,7 @@ impl Asked<'_> {
         Answered::Text(text)
     }
 
-    /// What is below `/proc`.
+    /// The content of a file below `/proc`.
     fn answer_for_process(&mut self, rest: &str) -> Answered {
         let (first, file) = rest.split_once('/').unwrap_or((rest, ""));
         let Ok(number) = first.parse::<u32>() else {
@@ -210,7 +210,7 @@ impl Asked<'_> {
     }
 }
 
-/// Whether a file names or counts what is the machine's.
+/// True if a file names or counts what is the machine's.
 fn is_of_machine(name: &str) -> bool {
     let is_below =
         |dir: &str| name.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));

@@ -1,5 +1,5 @@
-//! What a program has of its own beside its files and its processes: the names by which processes of one machine find each
-//! other. Shared memory, semaphores and queues are numbered in an IPC namespace, abstract names of unix sockets belong to a
+//! The names by which processes of one machine find each other, which a program has for itself like its files and its
+//! processes. Shared memory, semaphores and queues are numbered in an IPC namespace, abstract names of unix sockets belong to a
 //! network namespace.
 //!
 //! Where one of them is forbidden, what it would hold is refused: nothing of it reaches the machine's.
@@ -15,13 +15,13 @@ use super::child::fork;
 /// Which namespaces a program has, beside those that it cannot be without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Apart {
-    /// What is shared by number or name is its own.
+    /// True if what is shared by number or name is its own.
     pub(crate) ipc: bool,
     /// Abstract names are its own.
     pub(crate) network: bool,
 }
 
-/// What is tried, the best first.
+/// The combinations to try, the best first.
 const TRIED: [Apart; 4] = [
     Apart { ipc: true, network: true },
     Apart { ipc: true, network: false },

@@ -1,4 +1,4 @@
-//! What a thread waits for at its descriptors.
+//! The descriptors that a thread waits for.
 //!
 //! The supervisor asks for the readiness of the same files, by handles of its own. That is wrong for a signalfd, which is ready when the
 //! process that *asks* has a signal pending: to ask it here would see the supervisor's own signals, and to ask an epoll that holds one

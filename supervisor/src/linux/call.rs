@@ -13,8 +13,8 @@ pub(crate) enum Answer {
     Hold(Held),
     /// Answered already.
     Done,
-    /// The driver is told first; the call is looked at again.
-    Tell(What),
+    /// The driver is notified first; the call is looked at again.
+    Notify(What),
 }
 
 /// A time to wait for.
@@ -29,11 +29,11 @@ pub(crate) enum Deadline {
 pub(crate) struct Held {
     pub(crate) until: Option<Deadline>,
     pub(crate) cause: Cause,
-    /// What is done when the time is over.
+    /// The action when the time is over.
     pub(crate) late: Late,
 }
 
-/// What a call waits for.
+/// The cause that a call waits for.
 pub(crate) enum Cause {
     /// Only for its time.
     Time,
@@ -63,7 +63,7 @@ pub(crate) struct FutexWait {
     pub(crate) order: u64,
 }
 
-/// What is done with a call whose time is over.
+/// The action on a call whose time is over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Late {
     Answer(i64),

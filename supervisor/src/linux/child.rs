@@ -133,13 +133,13 @@ unsafe fn wait_for_either(files: [RawFd; 2]) -> bool {
 /// The init of a template: reports how each copy ended, and ends with the template or its keeper.
 ///
 /// # Safety
-/// Only in a copy made by `fork`; the files are the lifeline, the report, and the news of children.
-unsafe fn report_copies([lifeline, report, news]: [RawFd; 3]) -> ! {
+/// Only in a copy made by `fork`; the files are the lifeline, the report, and the signals of ended children.
+unsafe fn report_copies([lifeline, report, signals]: [RawFd; 3]) -> ! {
     // SAFETY: the calls are async-signal-safe, and all pointers are to locals with their sizes.
     unsafe {
-        while !wait_for_either([lifeline, news]) {
+        while !wait_for_either([lifeline, signals]) {
             let mut signal = MaybeUninit::<libc::signalfd_siginfo>::uninit();
-            libc::read(news, signal.as_mut_ptr().cast(), size_of::<libc::signalfd_siginfo>());
+            libc::read(signals, signal.as_mut_ptr().cast(), size_of::<libc::signalfd_siginfo>());
             let mut status = 0;
             loop {
                 match libc::waitpid(-1, &mut status, libc::WNOHANG) {
@@ -153,7 +153,7 @@ unsafe fn report_copies([lifeline, report, news]: [RawFd; 3]) -> ! {
     }
 }
 
-/// What root keeps: to read and write files, and to become another user.
+/// The capabilities that root keeps: to read and write files, and to become another user.
 const KEPT: [u32; 7] =
     [CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID];
 
@@ -243,7 +243,7 @@ unsafe fn run_program(plan: &Plan) -> ! {
     }
 }
 
-/// Why the kernel does not start a program, in words: who could look them up is not async-signal-safe.
+/// The reason why the kernel does not start a program, in words: a look-up of them is not async-signal-safe.
 fn why_not(errno: i32) -> &'static CStr {
     match errno {
         libc::ENOENT => {

@@ -1,8 +1,8 @@
-//! The program's looks at the clock.
+//! The clock reads of a program.
 //!
 //! The C library and others read the clock without a call, by code that the kernel maps into each process (the vDSO).
 //! That code is overwritten: in the `Notified` mode by the plain calls, in the `Page` mode by the code below, which reads a
-//! page that is shared with the supervisor. It counts the clock_reads, so that a program which waits for time to pass is noticed.
+//! page that is shared with the supervisor. It counts the clock reads, so that a program which waits for time to pass is noticed.
 
 use std::{
     arch::global_asm,
@@ -23,12 +23,12 @@ use crate::{Clock, ClockReads};
 pub(crate) const PAGE: u64 = 0x6f00_0000_0000;
 /// The descriptor by which the page is mapped; it is closed at once.
 pub(crate) const PAGE_FD: i32 = 990;
-/// ClockReads between two moves of the time.
-const LOOKS: i32 = 1_500;
+/// Clock reads between two moves of the time.
+const READS: i32 = 1_500;
 const SECOND: u64 = 1_000_000_000;
 
 // Read by the supervisor as bytes, and run by the program only. `pl_mapped` says, per process, that the page is there;
-// the supervisor sets it when it is told of the first look.
+// the supervisor sets it when it is notified of the first clock read.
 global_asm!(
     ".pushsection .rodata",
     ".balign 16",
@@ -184,16 +184,16 @@ impl ClockPage {
 
     /// Allows the looks anew.
     pub(crate) fn allow(&self) {
-        self.left().store(LOOKS, Ordering::Relaxed);
+        self.left().store(READS, Ordering::Relaxed);
     }
 
-    /// Whether there were too many looks.
+    /// True if there were too many clock reads.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.left().load(Ordering::Relaxed) < 0
     }
 }
 
-/// What was found and overwritten in a new image of a process.
+/// The code that was found and overwritten in a new image of a process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Image {
     /// Where the code's flag lies, if the page is read.
@@ -203,7 +203,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Tells the code that the page is mapped, if it is.
+    /// Sets the mark that the page is mapped, if the code has one.
     pub(crate) fn map(self, memory: Memory) -> std::io::Result<()> {
         match self.flag {
             Some(flag) if memory.u64(PAGE).is_ok() => memory.patch(&[(flag, vec![1])]),

@@ -1,6 +1,6 @@
 //! The program's network: connections that end at the supervisor.
 //!
-//! What the program takes for a TCP socket is a unix socket, made here and given to it. A connect joins it to a hub of
+//! The program's TCP sockets are unix sockets, made here and given to it. A connect joins it to a hub of
 //! the supervisor, a listening socket of the program is listened at under a name that the kernel makes up. So bytes
 //! arrive at once, without ports, and all of the program's own calls (epoll, dup, shutdown) work on the real thing.
 //!
@@ -33,7 +33,7 @@ pub(crate) const PARTS: usize = 64;
 /// The first port that sockets are given by themselves.
 const FIRST_PORT: u16 = 40_000;
 
-/// What a socket is at.
+/// The stage of a socket.
 pub(crate) enum Stage {
     Fresh,
     Listening {
@@ -59,9 +59,9 @@ pub(crate) struct Socket {
     pub(crate) local: Option<SocketAddrV4>,
     pub(crate) peer: Option<SocketAddrV4>,
     pub(crate) error: Option<Errno>,
-    /// What the program sent and was not told yet.
+    /// Bytes that the program sent and that were not reported yet.
     pub(crate) sent: Vec<u8>,
-    /// What could not be delivered yet, for want of room.
+    /// Bytes that could not be delivered yet, for want of room.
     pub(crate) backlog: VecDeque<u8>,
     pub(crate) ending: Option<Ending>,
     pub(crate) options: Options,
@@ -85,12 +85,12 @@ impl Sockets {
         self.setup.address
     }
 
-    /// Whether an address is the host's.
+    /// True if an address is the host's.
     pub(crate) fn is_own(&self, address: Ipv4Addr) -> bool {
         address == self.setup.address || address.is_loopback() || address.is_unspecified()
     }
 
-    /// Whether an address is that of a host of this world.
+    /// True if an address is that of a host of this world.
     pub(crate) fn is_known(&self, address: Ipv4Addr) -> bool {
         self.is_own(address) || self.setup.hosts.iter().any(|(_, host)| *host == address)
     }
@@ -157,7 +157,7 @@ impl Sockets {
         }
     }
 
-    /// Bytes that were sent and not told yet.
+    /// Bytes that were sent and not reported yet.
     pub(crate) fn unsent(&self) -> usize {
         self.all.iter().map(|socket| socket.sent.len()).sum()
     }
@@ -167,7 +167,7 @@ impl Sockets {
         self.all.iter().filter_map(Socket::open)
     }
 
-    /// Whether something waits for room.
+    /// True if something waits for room.
     pub(crate) fn has_backlog(&self) -> bool {
         self.all.iter().any(|socket| !socket.backlog.is_empty() || socket.ending.is_some())
     }
@@ -226,9 +226,9 @@ impl Socket {
         false
     }
 
-    /// Whether the program closed its end, and did not merely shut it for sending.
+    /// True if the program closed its end, and did not merely shut it for sending.
     pub(crate) fn is_closed(&self) -> bool {
-        // Asking for nothing still tells of a hang-up.
+        // Asking for nothing still reports a hang-up.
         self.ours.as_ref().is_none_or(|ours| is_ready(&[(ours.as_fd(), PollFlags::empty())]))
     }
 

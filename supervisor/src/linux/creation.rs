@@ -44,7 +44,7 @@ pub(crate) fn born(table: &mut Table, tid: u32) -> std::io::Result<usize> {
     Ok(table.threads.len() - 1)
 }
 
-/// Whether there are threads or processes that have not called yet.
+/// True if there are threads or processes that have not called yet.
 pub(crate) fn has_strangers(table: &Table) -> bool {
     if table.processes.is_empty() {
         // The first one: should it die before it calls, its end is heard.

@@ -1,7 +1,8 @@
 //! Datagrams of IPv4: sockets that can be asked, and that carry nothing.
 //!
 //! Programs make one to ask for the interfaces of their host, or for the address from which a connection would come, which `connect` and
-//! `getsockname` tell without a message: the C library orders addresses so. What is sent is refused as at a port where nobody listens.
+//! `getsockname` give without a message: the C library orders addresses so. What is sent is refused as at a port where nobody
+//! listens.
 
 use std::{net::SocketAddrV4, os::fd::AsFd as _};
 
@@ -55,7 +56,7 @@ impl Datagrams {
         self.0.iter().position(|socket| socket.inode == inode)
     }
 
-    /// Whether a call is about such a socket.
+    /// True if a call is about such a socket.
     pub(crate) fn has(&self, caller: Caller<'_>, notice: &Notice) -> bool {
         self.find(caller, notice).is_some()
     }

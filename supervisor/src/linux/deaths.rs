@@ -1,4 +1,4 @@
-//! How threads and processes end, and whom the kernel tells of it.
+//! The ends of threads and processes, and the processes that the kernel notifies of them.
 //!
 //! With the first process the program ends: the table says so from then on.
 
@@ -74,7 +74,7 @@ pub(crate) fn exit_process(
 
 /// A process ended, by itself or by a signal.
 pub(crate) fn buried(table: &mut Table, listener: &Listener, process: usize) {
-    told_of_its_end();
+    wait_for_notification();
     for thread in table.threads.iter_mut().filter(|thread| thread.process == process) {
         thread.state = State::Dead;
     }
@@ -141,7 +141,7 @@ pub(crate) fn look_after(table: &mut Table, listener: &Listener, process: usize)
     }
 }
 
-/// Whether the first thread of a process ended before the others.
+/// True if the first thread of a process ended before the others.
 fn is_shell(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_none_or(|rest| rest.starts_with(['Z', 'X']))
@@ -151,7 +151,7 @@ fn is_shell(pid: u32) -> bool {
 ///
 /// The kernel first lets the end be seen and then sends the signal, under one lock for both, which is also taken to look
 /// for children of one's own.
-fn told_of_its_end() {
+fn wait_for_notification() {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let _ = waitid(WaitId::All, look);
 }

@@ -4,21 +4,21 @@ use crate::What;
 
 /// Calls of all threads before a little time must pass.
 const CALLS: u32 = 20_000;
-/// What its calls are counted in.
+/// The unit of time in which its calls are counted.
 const SECOND_NS: u64 = 1_000_000_000;
-/// So much more than another call one counts of which the driver is told.
-const TOLD: u64 = 2;
+/// The additional weight of a call of which the driver is notified.
+const NOTIFIED: u64 = 2;
 /// The same for a connection.
 const CONNECTION: u64 = 100;
-/// As so many calls the birth of a thread or a process counts.
-const BIRTH: u64 = 300;
+/// The weight of the creation of a thread or a process.
+const CREATION: u64 = 300;
 
 /// The calls of a group.
 #[derive(Default)]
 pub(crate) struct Effort {
     /// Since time has passed.
     calls: u32,
-    /// What those of a second amount to, and since when.
+    /// The weight of the calls of a second, and since when.
     work: u64,
     since_ns: u64,
 }
@@ -30,12 +30,12 @@ impl Effort {
     }
 
     pub(crate) fn note_creation(&mut self) {
-        self.work += BIRTH;
+        self.work += CREATION;
     }
 
-    /// The driver is told of a call.
+    /// The driver is notified of a call.
     pub(crate) fn note_notified(&mut self, what: What) {
-        self.work += if what == What::Connect { CONNECTION } else { TOLD };
+        self.work += if what == What::Connect { CONNECTION } else { NOTIFIED };
     }
 
     /// The clock is this from now on.
@@ -55,12 +55,12 @@ impl Effort {
         self.calls
     }
 
-    /// What the calls of a second amount to.
+    /// The weight of the calls of a second.
     pub(crate) fn work(&self) -> u64 {
         self.work
     }
 
-    /// Whether a little time must pass now.
+    /// True if a little time must pass now.
     pub(crate) fn takes_time(&mut self) -> bool {
         let takes = self.calls > CALLS;
         if takes {

@@ -23,7 +23,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// What an `open` of a FIFO with these flags is about to do; none if it does not wait.
+    /// The wait of an `open` of a FIFO with these flags; none if it does not wait.
     pub(crate) fn new(found: Found, flags: i32, since: u64) -> Option<Box<Self>> {
         let flags = OFlags::from_bits_retain(flags as u32);
         let mode = flags & OFlags::RWMODE;
@@ -38,7 +38,7 @@ impl Opening {
         rustix::fs::open(self.found.handle(), flags | OFlags::CLOEXEC, Mode::empty())
     }
 
-    /// Whether somebody has the other end open.
+    /// True if somebody has the other end open.
     pub(crate) fn has_partner(&self) -> Result<bool, Errno> {
         if self.writes {
             return match self.open(OFlags::WRONLY | OFlags::NONBLOCK) {

@@ -31,14 +31,14 @@ const MOST_RANDOM: usize = 1 << 20;
 /// Bytes that a random file holds for reads at a position.
 const HELD_RANDOM: usize = 16 << 10;
 
-/// What a program finds of files.
+/// The file system as a program finds it.
 pub(crate) struct FileSystem {
     setup: Arc<Setup>,
     apart: Apart,
     pub(crate) sight: Sight,
     /// The times of its files.
     pub(crate) stamps: Stamps,
-    /// What files were answered with, by their names.
+    /// The answers for files, by their names.
     answered: BTreeMap<String, (String, OwnedFd)>,
     /// Files that stand for `/dev/urandom`.
     pub(crate) random_files: Vec<u64>,
@@ -147,7 +147,7 @@ impl FileSystem {
         give_file(listener, notice, flags, &file)
     }
 
-    /// What a file is that a program must not open: a device, or a pipe of the machine. Mounts keep it from devices, too.
+    /// The kind of a file that a program must not open: a device, or a pipe of the machine. Mounts keep it from devices, too.
     fn out_of_reach(
         &mut self,
         caller: Caller<'_>,
@@ -173,7 +173,7 @@ impl FileSystem {
         Answer::Go
     }
 
-    /// Whether a call reads a file that stands for `/dev/urandom`.
+    /// True if a call reads a file that stands for `/dev/urandom`.
     pub(crate) fn reads_random(&self, notice: &Notice, file: &OwnedFd) -> Result<bool, Errno> {
         if self.random_files.is_empty() || !matches!(notice.call(), Sysno::read | Sysno::readv) {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! Which calls are told to the supervisor: a seccomp filter.
+//! A seccomp filter: the calls of which the supervisor is notified.
 //!
 //! All others are the kernel's business: they neither wait, nor depend on time, nor leave the program's world.
 
@@ -14,10 +14,10 @@ use crate::ClockReads;
 
 /// The descriptor by which a new process sends its listener.
 pub(crate) const START_FD: i32 = 1000;
-/// The flags with which it does, which are nobody else's. Such a send is not told, and [`seal`] forbids it from then on.
+/// The flags with which it does, which are nobody else's. The filter lets such a send pass, and [`seal`] forbids it from then on.
 pub(crate) const START_FLAGS: i32 = libc::MSG_CONFIRM | libc::MSG_DONTROUTE | libc::MSG_RST;
 
-/// When a call is told.
+/// The condition on which the supervisor is notified of a call.
 enum When {
     Always,
     /// An argument is this.
@@ -33,7 +33,7 @@ enum When {
 }
 
 /// Calls that are answered, watched, or made to wait.
-const TOLD: &[Sysno] = &[
+const NOTIFIED: &[Sysno] = &[
     Sysno::clock_gettime,
     Sysno::gettimeofday,
     Sysno::time,
@@ -139,7 +139,7 @@ const TOLD: &[Sysno] = &[
     Sysno::gettid,
 ];
 
-/// Calls without a place in a simulated host: the program is told that they are forbidden, the driver that they were tried.
+/// Calls without a place in a simulated host: the program sees that they are forbidden, the driver that they were tried.
 pub(crate) const FORBIDDEN: &[Sysno] = &[
     Sysno::ptrace,
     Sysno::process_vm_readv,
@@ -229,7 +229,7 @@ const SYNCS: &[Sysno] = &[Sysno::fsync, Sysno::fdatasync];
 
 fn rules(clock_reads: ClockReads, syncs: bool) -> Vec<(Sysno, When)> {
     let mut rules: Vec<_> =
-        TOLD.iter().chain(SHARED).chain(FORBIDDEN).map(|&call| (call, When::Always)).collect();
+        NOTIFIED.iter().chain(SHARED).chain(FORBIDDEN).map(|&call| (call, When::Always)).collect();
     if syncs {
         rules.extend(SYNCS.iter().map(|&call| (call, When::Always)));
     }
@@ -282,7 +282,7 @@ fn answer(action: u32) -> sock_filter {
     statement(BPF_RET | BPF_K, action)
 }
 
-/// What becomes of the send by which a new process hands over its listener; the number of the call is loaded before and after.
+/// The answer to the send by which a new process hands over its listener; the number of the call is loaded before and after.
 fn first_send(action: u32) -> [sock_filter; 7] {
     [
         jump(BPF_JEQ, Sysno::sendmsg as u32, 0, 6),
@@ -317,14 +317,14 @@ pub(crate) const SHARED: &[Sysno] = &[
     Sysno::mq_unlink,
 ];
 
-/// The filter as the kernel takes it. With `syncs`, those of files are told.
+/// The filter as the kernel takes it. With `syncs`, the supervisor is notified of those of files, too.
 pub(crate) fn program(clock_reads: ClockReads, syncs: bool) -> Vec<sock_filter> {
     /// `AUDIT_ARCH_X86_64`, which libc does not name: `EM_X86_64`, 64 bits, little endian.
     const X86_64: u32 = libc::EM_X86_64 as u32 | 0x8000_0000 | 0x4000_0000;
     /// Calls of the x32 interface begin here.
     const X32: u32 = 0x4000_0000;
     let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
-    let told = libc::SECCOMP_RET_USER_NOTIF;
+    let notify = libc::SECCOMP_RET_USER_NOTIF;
     let mut program = vec![
         load(offset_of!(seccomp_data, arch)),
         jump(BPF_JEQ, X86_64, 1, 0),
@@ -343,19 +343,19 @@ pub(crate) fn program(clock_reads: ClockReads, syncs: bool) -> Vec<sock_filter> 
     for (call, when) in rules(clock_reads, syncs) {
         let (argument, test) = match when {
             When::Always => {
-                program.extend([jump(BPF_JEQ, call as u32, 0, 1), answer(told)]);
+                program.extend([jump(BPF_JEQ, call as u32, 0, 1), answer(notify)]);
                 continue;
             }
             When::Within(n, (least, most)) => {
                 let reload = load(offset_of!(seccomp_data, nr));
                 program.extend([jump(BPF_JEQ, call as u32, 0, 5), load_arg(n), jump(BPF_JGE, least, 0, 2)]);
-                program.extend([jump(BPF_JGE, most, 1, 0), answer(told), reload]);
+                program.extend([jump(BPF_JGE, most, 1, 0), answer(notify), reload]);
                 continue;
             }
             When::Set(n) => {
                 let reload = load(offset_of!(seccomp_data, nr));
                 program.extend([jump(BPF_JEQ, call as u32, 0, 6), load_arg(n), jump(BPF_JEQ, 0, 0, 2)]);
-                program.extend([load_upper(n), jump(BPF_JEQ, 0, 1, 0), answer(told), reload]);
+                program.extend([load_upper(n), jump(BPF_JEQ, 0, 1, 0), answer(notify), reload]);
                 continue;
             }
             When::Is(n, value) => (n, jump(BPF_JEQ, value, 0, 1)),
@@ -363,7 +363,7 @@ pub(crate) fn program(clock_reads: ClockReads, syncs: bool) -> Vec<sock_filter> 
             When::Without(n, bits) => (n, jump(BPF_JSET, bits, 1, 0)),
         };
         let reload = load(offset_of!(seccomp_data, nr));
-        program.extend([jump(BPF_JEQ, call as u32, 0, 4), load_arg(argument), test, answer(told), reload]);
+        program.extend([jump(BPF_JEQ, call as u32, 0, 4), load_arg(argument), test, answer(notify), reload]);
     }
     program.push(answer(libc::SECCOMP_RET_ALLOW));
     program

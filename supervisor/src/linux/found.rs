@@ -31,17 +31,17 @@ impl Found {
         Ok(fs::readlink(self.handle(), Vec::new())?.into_bytes())
     }
 
-    /// Whether it gives random bytes.
+    /// True if it gives random bytes.
     pub(crate) fn is_random(&self) -> bool {
         self.kind() == FileType::CharacterDevice && matches!(self.device(), (1, 8 | 9))
     }
 
-    /// Whether a device holds nothing and leads nowhere: null, zero, full, the program's own terminal and pseudo-terminals.
+    /// True if a device holds nothing and leads nowhere: null, zero, full, the program's own terminal and pseudo-terminals.
     pub(crate) fn is_harmless(&self) -> bool {
         matches!(self.device(), (1, 3 | 5 | 7) | (5, 0 | 2) | (136..=143, _))
     }
 
-    /// Whether it is in a `/proc`.
+    /// True if it is in a `/proc`.
     pub(crate) fn is_of_processes(&self) -> bool {
         fs::fstatfs(&self.file).is_ok_and(|system| system.f_type == PROC)
     }
@@ -56,7 +56,7 @@ impl Found {
     }
 }
 
-/// What is asked of each file that is found.
+/// The facts that are asked of each file that is found.
 pub(crate) fn describe(file: BorrowedFd<'_>) -> Result<Statx, Errno> {
     let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
     fs::statx(file, "", AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT, wanted)

@@ -20,7 +20,7 @@ const FORMS: [(&[u8], &[u8]); 3] = [
     (&[0x0f, 0x01, 0xf9, 0x48, 0xc1, 0xe2, 0x20], &[0x31, 0xc0, 0x99, 0x48, 0xc1, 0xe2, 0x20]),
 ];
 
-/// What is to be overwritten in a process that was just given a program, which begins at `entry`; nothing if Go did not
+/// The bytes to overwrite in a process that was just given a program, which begins at `entry`; nothing if Go did not
 /// make it.
 pub(crate) fn counters(memory: Memory, entry: u64) -> Vec<(u64, Vec<u8>)> {
     File::open(format!("/proc/{}/exe", memory.0)).ok().and_then(|file| find(&file, entry)).unwrap_or_default()

@@ -1,7 +1,7 @@
-//! The heart: which thread goes on, what its call is answered, and what the driver is told.
+//! A group of processes: it decides which thread runs, how its call is answered, and which steps its driver gets.
 //!
 //! One thread runs at a time. It runs until its next call; then the call is answered, made to wait, or left to the
-//! kernel, and the thread goes on. When it waits, another one is chosen by the seed; when all wait, the driver is told.
+//! kernel, and the thread goes on. When it waits, another one is chosen by the seed; when all wait, the driver is notified.
 
 use std::{collections::VecDeque, net::SocketAddrV4, os::fd::OwnedFd, sync::Arc};
 
@@ -53,12 +53,12 @@ pub struct Group {
     streams: Streams,
     network: Network,
     pub(crate) files: FileSystem,
-    /// What it has of its own.
+    /// The names of the machine that are its own.
     pub(crate) apart: Apart,
     notifications: Notifications,
     turns: Turns,
     effort: Effort,
-    /// What the driver was not told yet.
+    /// The steps that were not reported to the driver yet.
     pub(crate) events: VecDeque<Step>,
     /// It has not come to its first step.
     starts_up: bool,
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Group {
     }
 }
 
-/// Whether the supervisor does a call itself when a file is ready.
+/// True if the supervisor does a call itself when a file is ready.
 fn is_done_here(call: Sysno) -> bool {
     matches!(call, Sysno::accept | Sysno::accept4 | Sysno::write | Sysno::writev)
 }
@@ -90,7 +90,7 @@ impl Group {
         Self::start_as(setup, spawn::start(setup, Role::Program)?)
     }
 
-    /// Whether the program was copied from one that had started up before.
+    /// True if the program was copied from one that had started up before.
     #[must_use]
     pub fn is_copy(&self) -> bool {
         matches!(self.life, Life::Lent(_))
@@ -175,7 +175,7 @@ impl Group {
         self.streams.line(line);
     }
 
-    /// Whether the program has read the lines that were written to it, if any were.
+    /// True if the program has read the lines that were written to it, if any were.
     #[must_use]
     pub fn has_read(&self) -> bool {
         self.streams.has_read()
@@ -186,7 +186,7 @@ impl Group {
         self.streams.end_input();
     }
 
-    /// Tells how a connect ended.
+    /// Reports how a connect ended.
     pub fn connected(&mut self, socket: SocketId, outcome: Result<(), ConnectError>) {
         self.network.sockets.connected(socket, outcome);
     }
@@ -196,7 +196,7 @@ impl Group {
         self.network.sockets.deliver(socket, bytes);
     }
 
-    /// Tells the program that the other side ended the connection.
+    /// Reports to the program that the other side ended the connection.
     pub fn closed(&mut self, socket: SocketId, how: Ending) {
         self.network.sockets.closed(&self.table, socket, how);
     }
@@ -206,7 +206,7 @@ impl Group {
         self.network.sockets.accept(&self.table, listener, from)
     }
 
-    /// Kills the processes. What they said before is told first.
+    /// Kills the processes. Their output is reported first.
     fn give_up(&mut self, broken: Broken) {
         self.life.kill();
         self.streams.report_all();
@@ -262,7 +262,7 @@ impl Group {
             }
         }
         loop {
-            // Before a step is told: no thread runs while the driver answers.
+            // Before a step is reported: no thread runs while the driver answers.
             if self.is_running() {
                 self.listen()?;
                 continue;
@@ -364,7 +364,7 @@ impl Group {
         }
     }
 
-    /// The program ended: what is left of its output is told, then how it ended.
+    /// The program ended: the rest of its output is reported, then how it ended.
     fn end(&mut self) {
         self.over = true;
         self.life.status();
@@ -396,12 +396,12 @@ impl Group {
         self.time.first(waits.chain(self.timers.deadlines()))
     }
 
-    /// Whether a thread runs, or is about to.
+    /// True if a thread runs, or is about to.
     fn is_running(&self) -> bool {
         !self.over && self.table.is_running()
     }
 
-    /// Whether a thread can go on.
+    /// True if a thread can go on.
     fn is_able(&self, thread: usize) -> bool {
         match &self.table.threads[thread].state {
             State::Called(_) => true,
@@ -430,15 +430,15 @@ impl Group {
     fn serve(&mut self, thread: usize) {
         match std::mem::replace(&mut self.table.threads[thread].state, State::Running) {
             State::Called(notice) => {
-                let is_told = self.table.threads[thread].announced || self.starts_up;
+                let is_notified = self.table.threads[thread].announced || self.starts_up;
                 let caller = self.table.caller(thread);
-                let what = if is_told {
+                let what = if is_notified {
                     None
                 } else {
                     point(&self.network, self.setup.clock_reads, caller, &notice)
                 };
                 match what {
-                    Some(what) => self.tell(thread, notice, what),
+                    Some(what) => self.notify(thread, notice, what),
                     None => self.answer(thread, notice),
                 }
             }
@@ -452,8 +452,8 @@ impl Group {
         }
     }
 
-    /// Tells the driver what a thread is about to do.
-    fn tell(&mut self, thread: usize, notice: Notice, what: What) {
+    /// Reports to the driver what a thread is about to do.
+    fn notify(&mut self, thread: usize, notice: Notice, what: What) {
         self.table.threads[thread].state = State::Called(notice);
         self.table.threads[thread].announced = true;
         self.effort.note_notified(what);
@@ -465,14 +465,14 @@ impl Group {
         let outcome = self.handle(thread, &notice);
         self.end_if_over();
         self.table.threads[thread].announced = false;
-        if !matches!(outcome, Ok(Answer::Hold(_) | Answer::Tell(_))) {
+        if !matches!(outcome, Ok(Answer::Hold(_) | Answer::Notify(_))) {
             self.table.threads[thread].written = 0;
         }
         match outcome {
             Ok(Answer::Value(value)) => self.listener.answer(&notice, value),
             Ok(Answer::Go) => self.listener.go(&notice),
             Ok(Answer::Done) => {}
-            Ok(Answer::Tell(what)) => self.tell(thread, notice, what),
+            Ok(Answer::Notify(what)) => self.notify(thread, notice, what),
             Ok(Answer::Hold(held)) if is_interrupted(&mut self.table, thread, &held) => {
                 break_off(&mut self.table, &self.listener, thread, &notice);
             }

@@ -20,7 +20,7 @@ const STEPS: usize = 1_000;
 /// How far behind a look at the counter its halves are put together.
 const REACH: usize = 24;
 
-/// What the code of a program, as it is when it waits for the first time, has of such instructions.
+/// The instructions of this kind in the code of a program, as it is when it waits for the first time.
 pub(crate) fn of(setup: &Setup) -> Vec<Instruction> {
     let Ok(mut group) = Group::start(setup) else { return Vec::new() };
     let clock: Clock = setup.clock;

@@ -1,4 +1,4 @@
-//! What keeps a group's processes alive: an init of their own, or a template that they are a copy of.
+//! The keeper of a group's processes: an init of their own, or a template that they are a copy of.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::Status;
 /// The place of a template in its pool: empty while a copy of it lives.
 pub(crate) type Place = Arc<Mutex<Option<Template>>>;
 
-/// What keeps a group's processes alive.
+/// The keeper of a group's processes.
 pub(crate) enum Life {
     /// They are its own.
     Own(Child),
@@ -89,7 +89,7 @@ impl Template {
     /// The template without its copy, if it is as it was.
     fn cleared(mut self) -> Option<Self> {
         let is_clear = self.keeper.clears().unwrap_or(false);
-        // Its end was told, and the next one's is not.
+        // Its end was reported, and the next one's is not.
         self.child.status();
         is_clear.then_some(self)
     }

@@ -56,7 +56,7 @@ fn refuse_file_of_machine(
     Err(Errno::NOLCK)
 }
 
-/// Whether an open file has a name outside the program's own directory. Where the machine's files may be written, they are
+/// True if an open file has a name outside the program's own directory. Where the machine's files may be written, they are
 /// the program's, too.
 fn is_of_machine(sight: &mut Sight, caller: Caller<'_>, file: &OwnedFd) -> Result<bool, Errno> {
     if sight.files == Files::Shared {
@@ -123,7 +123,7 @@ fn range(file: &OwnedFd, lock: &libc::flock) -> Option<(u64, u64)> {
     Some((u64::try_from(first).ok()?, u64::try_from(last).ok()?))
 }
 
-/// Whether nobody else holds a lock that forbids this one.
+/// True if nobody else holds a lock that forbids this one.
 fn is_free(file: &OwnedFd, lock: &libc::flock, pid: u32, start: u64, end: u64) -> bool {
     let Ok(stat) = rustix::fs::fstat(file) else { return true };
     let (major, minor) = (rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev));

@@ -29,12 +29,12 @@ impl NamespaceKeeper {
         Self(commands)
     }
 
-    /// Whether the template left the place as it was, and copies can be given what a fresh start is given.
+    /// True if the template left the place as it was, and copies can be given what a fresh start is given.
     pub(crate) fn prepares(&self) -> Result<bool, Errno> {
         self.command(PREPARE)
     }
 
-    /// Whether nothing is left of the last copy.
+    /// True if nothing is left of the last copy.
     pub(crate) fn clears(&self) -> Result<bool, Errno> {
         self.command(CLEAR)
     }
@@ -91,7 +91,7 @@ pub(super) unsafe fn run_keeper(plan: &Plan, commands: RawFd) -> ! {
     }
 }
 
-/// Whether nothing was made in the directory for the program's own files, or taken from it.
+/// True if nothing was made in the directory for the program's own files, or taken from it.
 ///
 /// # Safety
 /// Only in a copy made by `fork`.

@@ -1,7 +1,8 @@
 //! Netlink, as far as programs ask it for the interfaces of their host and for their addresses.
 //!
-//! What the program takes for a netlink socket is one end of a pair of unix sockets. What it sends is answered at once: the answers lie in
-//! the socket when it asks for them. Left out: news of changes, for there are none; all that is not a question about interfaces fails.
+//! The program's netlink socket is one end of a pair of unix sockets. What it sends is answered at once: the answers lie in
+//! the socket when it asks for them. Left out: notifications of changes, for there are none; all that is not a question about
+//! interfaces fails.
 
 use std::{
     net::Ipv4Addr,
@@ -291,8 +292,8 @@ fn hear_answer(caller: Caller<'_>, notice: &Notice, file: &OwnedFd) -> Result<An
     }
     let (address_at, length_at) = if is_message {
         let field = |offset: usize| notice.arg(1) + offset as u64;
-        let told = if whole > got { libc::MSG_TRUNC } else { 0 };
-        memory.write(field(std::mem::offset_of!(libc::msghdr, msg_flags)), &told.to_ne_bytes())?;
+        let flags = if whole > got { libc::MSG_TRUNC } else { 0 };
+        memory.write(field(std::mem::offset_of!(libc::msghdr, msg_flags)), &flags.to_ne_bytes())?;
         memory.write(field(std::mem::offset_of!(libc::msghdr, msg_controllen)), &[0; 8])?;
         let address_at = memory.u64(field(std::mem::offset_of!(libc::msghdr, msg_name)))?;
         (address_at, field(std::mem::offset_of!(libc::msghdr, msg_namelen)))

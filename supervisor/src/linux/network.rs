@@ -38,7 +38,7 @@ impl Network {
         }
     }
 
-    /// Whether a call is about a datagram socket of IPv4.
+    /// True if a call is about a datagram socket of IPv4.
     pub(crate) fn is_of_datagrams(&self, caller: Caller<'_>, notice: &Notice) -> bool {
         self.datagrams.has(caller, notice)
     }

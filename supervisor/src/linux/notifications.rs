@@ -17,12 +17,12 @@ use crate::Broken;
 const SLICE_MS: i64 = 40;
 
 /// So many times as long as for a call it is waited for a process that was made and has not called yet.
-const BIRTH: u64 = 10;
+const CREATION: u64 = 10;
 
-/// What such a process is at.
+/// The state of such a process, for messages.
 const BEFORE: &str = "what comes before its first call";
 
-/// What was heard.
+/// A notification, or its absence.
 pub(crate) enum Notification {
     /// Nothing, and it is to be listened again.
     Nothing,
@@ -101,7 +101,7 @@ impl Notifications {
                     }
                 }
             }
-            let patience_ms = table.limits.stuck_ms.saturating_mul(BIRTH);
+            let patience_ms = table.limits.stuck_ms.saturating_mul(CREATION);
             return if silent_ms > patience_ms { Err(Broken::Stuck(BEFORE.to_owned())) } else { Ok(()) };
         }
         let asleep =
@@ -120,7 +120,7 @@ impl Notifications {
     }
 }
 
-/// Whether a thread sleeps. Whoever waits for a disk (D) does not: that ends by itself.
+/// True if a thread sleeps. Whoever waits for a disk (D) does not: that ends by itself.
 fn sleeps(tid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{tid}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('S'))

@@ -66,7 +66,7 @@ impl Listener {
         Self(fd)
     }
 
-    /// The next call; none if the thread died before it was told.
+    /// The next call; none if the thread died before it was reported.
     pub(crate) fn receive(&self) -> io::Result<Option<Notice>> {
         // SAFETY: all-zero bytes are a valid notice, and the kernel insists on them.
         let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };

@@ -6,14 +6,14 @@
 
 use std::collections::BTreeMap;
 
-/// What a socket's buffers hold before the program sets them, as Linux reports it.
+/// The size of a socket's buffers before the program sets them, as Linux reports it.
 const BUFFERS: i32 = 212_992;
 
-/// What was set on one socket, by level and name.
+/// The options that were set on one socket, by level and name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options(BTreeMap<(i32, i32), Vec<u8>>);
 
-/// Whether an option is of another protocol, or promises what a simulated connection does not do.
+/// True if an option is of another protocol, or promises what a simulated connection does not do.
 pub(crate) fn is_refused(level: i32, name: i32) -> bool {
     match level {
         libc::IPPROTO_TCP => matches!(
@@ -30,12 +30,12 @@ pub(crate) fn is_refused(level: i32, name: i32) -> bool {
     }
 }
 
-/// Whether the supervisor keeps an option of `SOL_SOCKET` in place of the kernel.
+/// True if the supervisor keeps an option of `SOL_SOCKET` in place of the kernel.
 pub(crate) fn is_kept(name: i32) -> bool {
     matches!(name, libc::SO_SNDBUF | libc::SO_RCVBUF | libc::SO_REUSEPORT)
 }
 
-/// Whether an option is on or off, and reads as one or zero.
+/// True if an option is a switch, which is on or off and reads as one or zero.
 fn is_switch(level: i32, name: i32) -> bool {
     match level {
         libc::IPPROTO_TCP => matches!(name, libc::TCP_NODELAY | libc::TCP_CORK | libc::TCP_QUICKACK),
@@ -43,7 +43,7 @@ fn is_switch(level: i32, name: i32) -> bool {
     }
 }
 
-/// What an option is before it was set, on a Linux with its usual settings.
+/// The value of an option before it was set, on a Linux with its usual settings.
 fn default(level: i32, name: i32) -> Vec<u8> {
     let value: i32 = match (level, name) {
         (libc::SOL_SOCKET, libc::SO_SNDBUF | libc::SO_RCVBUF) => BUFFERS,

@@ -1,4 +1,4 @@
-//! What a program prints, sends and reads: bytes in, steps out; lines in, bytes out.
+//! The streams of a program: bytes in, steps out; lines in, bytes out.
 
 use std::{
     collections::VecDeque,
@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{Broken, Limits, Step};
 
-/// What a program reads and prints.
+/// The input and the outputs of a program.
 pub(crate) struct Streams {
     limits: Limits,
     input: Input,
     outputs: [Output; 2],
     /// A thread ran, and may have printed or sent something.
     has_run: bool,
-    /// Something was taken that was not told yet.
+    /// Something was taken that was not reported yet.
     has_lines: bool,
 }
 
@@ -60,7 +60,7 @@ impl Streams {
         self.has_run = true;
     }
 
-    /// What was taken is told the next time, whatever comes until then.
+    /// The lines that were taken are reported the next time, whatever comes until then.
     pub(crate) fn report_all(&mut self) {
         self.has_lines = true;
     }
@@ -71,7 +71,7 @@ impl Streams {
         self.has_lines = true;
     }
 
-    /// Whether not too much was printed.
+    /// An error if too much was printed.
     pub(crate) fn check(&self) -> Result<(), Broken> {
         if self.outputs.iter().any(|output| output.total > self.limits.output) {
             return Err(Broken::TooMuchOutput(self.limits.output));
@@ -79,7 +79,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Whether a full pipe is one of the outputs, which then has room again.
+    /// True if a full pipe is one of the outputs, which then has room again.
     pub(crate) fn makes_room(&mut self, inode: u64) -> bool {
         let is_it =
             |output: &&mut Output| rustix::fs::fstat(&output.file).is_ok_and(|stat| stat.st_ino == inode);
@@ -111,7 +111,7 @@ impl Streams {
         }
         self.has_lines = false;
         let (printed, sent) = ready.split_at(self.outputs.len());
-        // Of what is printed and sent between two calls the first is told first: who says that it gives a lock back goes on to do so.
+        // Prints and sends between two calls are reported in their order: who says that it gives a lock back does so next.
         for ((output, make), &comes) in
             self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Stderr]).zip(printed)
         {
@@ -129,7 +129,7 @@ impl Streams {
         Ok(())
     }
 
-    /// The program ended: tells what is left of its outputs.
+    /// The program ended: reports the rest of its outputs.
     pub(crate) fn report_rest(&mut self, events: &mut VecDeque<Step>) {
         for (output, make) in self.outputs.iter_mut().zip([Step::Printed as fn(String) -> Step, Step::Stderr])
         {
@@ -145,12 +145,12 @@ impl Streams {
         self.input.flush();
     }
 
-    /// Whether the program has read the lines that were written to it, if any were.
+    /// True if the program has read the lines that were written to it, if any were.
     pub(crate) fn has_read(&self) -> bool {
         let mut unread: libc::c_int = 0;
         // SAFETY: the call writes one number, to a local.
-        let told = unsafe { libc::ioctl(self.input.file.as_raw_fd(), libc::TIOCOUTQ, &raw mut unread) };
-        self.input.was_sent && self.input.backlog.is_empty() && told == 0 && unread == 0
+        let asked = unsafe { libc::ioctl(self.input.file.as_raw_fd(), libc::TIOCOUTQ, &raw mut unread) };
+        self.input.was_sent && self.input.backlog.is_empty() && asked == 0 && unread == 0
     }
 
     /// Ends the program's standard input.
@@ -212,14 +212,14 @@ impl Output {
         Some(line)
     }
 
-    /// What is left when the program ended in the middle of a line.
+    /// The rest of the output if the program ended in the middle of a line.
     fn rest(&mut self) -> Option<String> {
         let rest = std::mem::take(&mut self.pending);
         (!rest.is_empty()).then(|| String::from_utf8_lossy(&rest).into_owned())
     }
 }
 
-/// Whether nothing is left in an output.
+/// True if nothing is left in an output.
 fn is_empty(output: &Output) -> bool {
     !is_ready(&[(output.file.as_fd(), PollFlags::IN)])
 }

@@ -48,7 +48,7 @@ pub(crate) struct View {
     links: Vec<(Vec<u8>, &'static str)>,
 }
 
-/// Who clock_reads: what links to oneself mean to it.
+/// The process that looks a path up: links to oneself mean this one.
 struct Looker {
     /// The process, in its own namespace and in the supervisor's.
     process: [u32; 2],
@@ -57,13 +57,13 @@ struct Looker {
 }
 
 impl Looker {
-    /// What `/proc/self` says.
+    /// The content of `/proc/self`.
     fn process(&self, own: bool) -> String {
         let [inner, outer] = self.process;
         if own { inner } else { outer }.to_string()
     }
 
-    /// What `/proc/thread-self` says.
+    /// The content of `/proc/thread-self`.
     fn thread(&self, own: bool) -> String {
         let thread = match self.process {
             _ if !own => self.tid,
@@ -119,7 +119,7 @@ impl View {
         usual.map_or(name, |(_, usual)| usual.as_bytes().to_vec())
     }
 
-    /// Whether a file is in the program's own directory. Nothing of the machine is mounted there.
+    /// True if a file is in the program's own directory. Nothing of the machine is mounted there.
     fn is_at_home(&self, stat: &Statx) -> bool {
         self.home == Some(stat.stx_mnt_id)
     }
@@ -128,7 +128,7 @@ impl View {
         (stat.stx_mnt_id, stat.stx_ino) == (self.root_stat.stx_mnt_id, self.root_stat.stx_ino)
     }
 
-    /// What a path leads to, from a directory if it is relative.
+    /// The file to which a path leads, from a directory if it is relative.
     fn find(
         &self,
         looker: &Looker,
@@ -246,7 +246,7 @@ impl Sight {
         self.view.as_ref().ok_or(Errno::SRCH)
     }
 
-    /// What a path leads to for a thread, from a directory of it if it is relative.
+    /// The file to which a path leads for a thread, from a directory of it if it is relative.
     pub(crate) fn find(
         &mut self,
         caller: Caller<'_>,
@@ -275,7 +275,7 @@ impl Sight {
         }
     }
 
-    /// Whether a file is in the program's own directory.
+    /// True if a file is in the program's own directory.
     pub(crate) fn is_at_home(&mut self, caller: Caller<'_>, stat: &Statx) -> Result<bool, Errno> {
         Ok(self.view(caller)?.is_at_home(stat))
     }

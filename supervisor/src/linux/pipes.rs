@@ -20,7 +20,7 @@ use super::{
     table::{Caller, Table},
 };
 
-/// What a pipe takes as a whole or not at all; with room for anything it has room for this.
+/// The size up to which a pipe takes a write as a whole or not at all; with room for anything it has room for this.
 const WHOLE: usize = libc::PIPE_BUF;
 /// Bytes that are carried at once: as many as a pipe holds.
 const PART: usize = 64 << 10;
@@ -80,7 +80,7 @@ fn write_in_parts(
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) if streams.makes_room(inode) => {}
             Err(Errno::AGAIN) => return Ok(None),
-            // Nobody reads any more, which the kernel tells in its own way; or it cannot write without waiting (before 6.5).
+            // Nobody reads any more, which the kernel reports in its own way; or it cannot write without waiting (before 6.5).
             Err(_) if written == 0 => return Ok(Some(Answer::Go)),
             Err(_) => return Ok(Some(Answer::Value(written as i64))),
         }

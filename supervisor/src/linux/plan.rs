@@ -1,4 +1,4 @@
-//! What the processes of a new program are told to do, and how they tell what failed.
+//! The orders for the processes of a new program, and the reports of what failed.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::RawFd;
@@ -9,7 +9,7 @@ use crate::Limits;
 /// directory that is kept for the next program.
 pub(crate) const HOME: &CStr = c"/dev/shm";
 
-/// What a program is started for.
+/// The purpose for which a program is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// To run.

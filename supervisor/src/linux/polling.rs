@@ -1,4 +1,4 @@
-//! Whether files are ready, asked without waiting.
+//! The readiness of files, asked without waiting.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -8,7 +8,7 @@ use rustix::{
     io::Errno,
 };
 
-/// Whether one of the files is ready for what is asked.
+/// True if one of the files is ready for what is asked.
 pub(crate) fn is_ready(files: &[(BorrowedFd<'_>, PollFlags)]) -> bool {
     which_are_ready(files).contains(&true)
 }
@@ -22,7 +22,7 @@ pub(crate) fn which_are_ready(files: &[(BorrowedFd<'_>, PollFlags)]) -> Vec<bool
     asked.iter().map(|file| any && !file.revents().is_empty()).collect()
 }
 
-/// What kind of file a descriptor is, as far as waiting goes.
+/// True if a call on the descriptor may wait: it blocks, and its file is of such a kind.
 pub(crate) fn may_wait(file: &OwnedFd) -> Result<bool, Errno> {
     let stat = rustix::fs::fstat(file)?;
     let kind = FileType::from_raw_mode(stat.st_mode);

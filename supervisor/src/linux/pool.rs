@@ -49,7 +49,7 @@ impl Key {
     }
 }
 
-/// What is known of a setup.
+/// The state of a setup in the pool.
 enum Known {
     /// It was started once.
     Once,
@@ -59,7 +59,7 @@ enum Known {
 }
 
 impl Known {
-    /// Whether it is a template that is not there, and that nobody will bring back.
+    /// True if it is a template that is not there, and that nobody will bring back.
     fn is_lost(&self) -> bool {
         let Self::Template(place) = self else { return false };
         Arc::strong_count(place) == 1 && place.lock().unwrap_or_else(PoisonError::into_inner).is_none()
@@ -122,7 +122,7 @@ impl Pool {
         })
     }
 
-    /// Whether a setup was started before, and may be copied.
+    /// True if a setup was started before, and may be copied.
     fn is_worth_a_template(&self, key: &Key) -> bool {
         let mut known = self.known();
         let mut before = known.iter().filter(|(other, _)| other == key).peekable();

@@ -20,7 +20,7 @@ pub(crate) struct Process {
     pub(crate) handle: OwnedFd,
     pub(crate) parent: Option<usize>,
     pub(crate) alive: bool,
-    /// Dead, and its parent was not told yet.
+    /// Dead, and its parent was not notified yet.
     pub(crate) unreaped: bool,
     /// It was just given a new program, or is about to be.
     pub(crate) fresh: bool,
@@ -50,7 +50,7 @@ impl Process {
         pidfd_getfd(&self.handle, fd, PidfdGetfdFlags::empty())
     }
 
-    /// Whether the process ended.
+    /// True if the process ended.
     pub(crate) fn ended(&self) -> bool {
         is_ready(&[(self.handle.as_fd(), PollFlags::IN)])
     }
@@ -60,11 +60,11 @@ impl Process {
         let mut clock = 0;
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: both pointers are to locals.
-        let told = unsafe {
+        let is_known = unsafe {
             libc::clock_getcpuclockid(self.pid as i32, &mut clock) == 0
                 && libc::clock_gettime(clock, &mut time) == 0
         };
-        if told { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 } else { 0 }
+        if is_known { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 } else { 0 }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is random for a program: decided by the name of its host during start-up, and by the seed from then on.
+//! The randomness of a program: decided by the name of its host during start-up, and by the seed from then on.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
@@ -10,7 +10,7 @@ pub(crate) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     random
 }
 
-/// What decides the randomness of the processes.
+/// The source of the randomness of the processes.
 pub(crate) enum Randomness {
     /// Start-up is the same in each run.
     Name(String),
@@ -18,7 +18,7 @@ pub(crate) enum Randomness {
 }
 
 impl Randomness {
-    /// What a process is given as random.
+    /// The random number generator of a process.
     pub(crate) fn of(&self, process: usize) -> ChaCha8Rng {
         let name = match self {
             Self::Seed(seed) => return stream(*seed, 1 + process as u64),

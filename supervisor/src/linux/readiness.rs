@@ -1,4 +1,4 @@
-//! What this kernel and this container offer.
+//! The environment check of this kernel and this container.
 
 use crate::{Clock, Group, Setup, Status, Step, finding::Finding};
 
@@ -29,7 +29,7 @@ pub(crate) fn findings() -> Vec<Finding> {
     let command_line = setting("/proc/cmdline").unwrap_or_default();
     let locked = command_line.contains("proc_mem.force_override=never")
         || command_line.contains("proc_mem.force_override=ptrace");
-    let trial = trial();
+    let sample = run_sample();
     vec![
         Finding {
             what: "kernel 5.14 or later",
@@ -82,9 +82,9 @@ pub(crate) fn findings() -> Vec<Finding> {
         },
         Finding {
             what: "a program in virtual time",
-            is_there: trial.is_ok(),
+            is_there: sample.is_ok(),
             is_needed: true,
-            seen: trial.err().unwrap_or_else(|| "ran, and slept an hour in no time".to_owned()),
+            seen: sample.err().unwrap_or_else(|| "ran, and slept an hour in no time".to_owned()),
             lost: "all of it",
             remedy: "see the findings above",
         },
@@ -92,9 +92,9 @@ pub(crate) fn findings() -> Vec<Finding> {
 }
 
 /// Runs `sleep 3600`.
-fn trial() -> Result<(), String> {
+fn run_sample() -> Result<(), String> {
     let failed = |what: &str, error: &dyn std::error::Error| format!("failed to {what}: {error}");
-    let setup = Setup::new(["sleep", "3600"], "trial", std::net::Ipv4Addr::LOCALHOST, 0);
+    let setup = Setup::new(["sleep", "3600"], "sample", std::net::Ipv4Addr::LOCALHOST, 0);
     let mut group = Group::start(&setup).map_err(|error| failed("start", &error))?;
     let mut clock = Clock { monotonic_ns: 1_000_000_000, wall_ns: 1_000_000_000 };
     loop {

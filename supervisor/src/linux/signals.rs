@@ -66,7 +66,7 @@ impl Sets {
         sets
     }
 
-    /// Whether nothing comes of a signal: it is ignored, or has no handler and would do nothing.
+    /// True if nothing comes of a signal: it is ignored, or has no handler and would do nothing.
     fn ignores(&self, number: i32) -> bool {
         let harmless = matches!(number, libc::SIGCHLD | libc::SIGURG | libc::SIGWINCH | libc::SIGCONT);
         self.ignored & bit(number) != 0 || harmless && self.caught & bit(number) == 0
@@ -187,7 +187,7 @@ pub(crate) fn break_off(table: &mut Table, listener: &Listener, thread: usize, n
     }
 }
 
-/// Whether a thread that is about to wait has a signal to take first: it was sent before the call.
+/// True if a thread that is about to wait has a signal to take first: it was sent before the call.
 pub(crate) fn is_interrupted(table: &mut Table, thread: usize, held: &Held) -> bool {
     let entry = &table.threads[thread];
     if !table.processes[entry.process].signalled || entry.blocks.is_some() {
@@ -208,7 +208,7 @@ pub(crate) fn pending(tid: u32) -> impl Iterator<Item = i32> {
     (1..=64).filter(move |&number| pending & bit(number) != 0)
 }
 
-/// Whether one of these signals is pending for a thread.
+/// True if one of these signals is pending for a thread.
 pub(crate) fn has_signal(table: &Table, thread: usize, set: u64) -> bool {
     let entry = &table.threads[thread];
     set != 0 && table.processes[entry.process].signalled && Sets::of(entry.tid).pending & set != 0

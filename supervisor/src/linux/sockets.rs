@@ -99,7 +99,7 @@ impl Sockets {
         Err(Errno::INPROGRESS)
     }
 
-    /// Tells how a connect ended.
+    /// Reports how a connect ended.
     pub(crate) fn connected(&mut self, socket: SocketId, outcome: Result<(), ConnectError>) {
         let outcome = outcome.map_err(errno);
         let entry = self.get(socket);
@@ -140,7 +140,7 @@ impl Sockets {
         entry.deliver();
     }
 
-    /// Tells the program that the other side ended the connection.
+    /// Reports to the program that the other side ended the connection.
     pub(crate) fn closed(&mut self, table: &Table, socket: SocketId, how: Ending) {
         match how {
             Ending::Eof => {

@@ -39,7 +39,7 @@ pub(crate) struct Child {
     status: Option<Status>,
 }
 
-/// What the supervisor holds of a new program.
+/// The supervisor's part of a new program.
 pub(crate) struct Started {
     pub(crate) child: Child,
     pub(crate) listener: Listener,
@@ -49,7 +49,7 @@ pub(crate) struct Started {
     pub(crate) keeper: Option<OwnedFd>,
     /// The program's own ends of its input and its outputs, as long as nobody else needs them.
     pub(crate) ends: [u64; 3],
-    /// What it has of its own.
+    /// The names of the machine that are its own.
     pub(crate) apart: Apart,
 }
 
@@ -214,7 +214,7 @@ fn locate(name: &OsStr, path: &OsStr, dir: Option<&Path>) -> Option<PathBuf> {
     std::env::split_paths(path).map(|place| place.join(name)).find(|file| runs(file))
 }
 
-/// Why a program was not located.
+/// The reason why a program was not located.
 fn not_located(name: &OsStr, dir: Option<&Path>) -> StartError {
     let file = dir.map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
     let there = name.as_bytes().contains(&b'/') && file.is_file();
@@ -244,7 +244,7 @@ impl Child {
         Err(StartError::Forbidden { what, source: io::Error::from_raw_os_error(errno) })
     }
 
-    /// How the program ended; waits until its init has told. None if the init was killed.
+    /// How the program ended; waits for the report of its init. None if the init was killed.
     pub(crate) fn status(&mut self) -> Status {
         if let Some(status) = self.status {
             return status;
@@ -253,8 +253,8 @@ impl Child {
         let mut watched = [PollFd::new(&self.report, PollFlags::IN)];
         let patience = Timespec { tv_sec: 10, tv_nsec: 0 };
         let _ = poll(&mut watched, Some(&patience));
-        let told = rustix::io::read(&self.report, &mut bytes).is_ok_and(|n| n == 4);
-        let raw = if told { i32::from_le_bytes(bytes) } else { libc::SIGKILL };
+        let is_reported = rustix::io::read(&self.report, &mut bytes).is_ok_and(|n| n == 4);
+        let raw = if is_reported { i32::from_le_bytes(bytes) } else { libc::SIGKILL };
         let status = if libc::WIFSIGNALED(raw) {
             Status::Signal(libc::WTERMSIG(raw))
         } else {

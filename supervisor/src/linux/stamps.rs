@@ -6,7 +6,7 @@
 //! and numbered in the order of being asked for.
 //!
 //! Looked at are directories and files that were opened to be written; of these a hundred at most. What changes otherwise, as a
-//! file does that is linked to, is stamped when it is asked for. When a file was last read is not told: its last change is.
+//! file does that is linked to, is stamped when it is asked for. The time of the last read is not shown: the last change's is.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -33,14 +33,14 @@ const FIRST_NUMBER: u64 = 1_000;
 /// Nanoseconds since 1970.
 type Time = u64;
 
-/// What is known of a file.
+/// The times of a file that are known.
 #[derive(Clone, Copy)]
 struct Stamp {
     born: Time,
     changed: Time,
     /// When its rights or its links changed, or it.
     status: Time,
-    /// What the kernel says of it: when it was made, when it changed, and its status.
+    /// The kernel's times: when it was made, when it changed, and its status.
     kernel: [Time; 3],
 }
 
@@ -65,8 +65,8 @@ pub(crate) struct Stamps {
     begin: Time,
 }
 
-/// What a file is answered with, if not with what the machine says.
-struct Told {
+/// The answer about a file, if it is not the machine's.
+struct Shown {
     file: OwnedFd,
     /// When it was read, changed, its status changed, and it was made.
     times: [Time; 4],
@@ -88,12 +88,12 @@ impl Stamps {
         Self { start, begin, ..Self::default() }
     }
 
-    /// Whether a time is one of the machine's clock, and none that the program has set.
+    /// True if a time is one of the machine's clock, and none that the program has set.
     fn is_real(&self, time: Time) -> bool {
         time.abs_diff(self.start) < DAY
     }
 
-    /// What is known of a file after a look at it, with the time of a change that was not seen before.
+    /// The times of a file after a look at it, with the time of a change that was not seen before.
     fn note(&mut self, file: BorrowedFd<'_>, now: Time) -> Result<(Statx, Stamp), Errno> {
         let stat = look(file)?;
         let kernel = [time(&stat.stx_btime), time(&stat.stx_mtime), time(&stat.stx_ctime)];
@@ -259,7 +259,7 @@ impl Stamps {
             let Ok(found) = sight.find(caller, dir, &path, follow) else { return Ok(Answer::Go) };
             found
         };
-        let Some(Told { file, times, number }) = self.told(sight, now, caller, found)? else {
+        let Some(Shown { file, times, number }) = self.shown(sight, now, caller, found)? else {
             return Ok(Answer::Go);
         };
         let memory = caller.memory();
@@ -285,20 +285,20 @@ impl Stamps {
     }
 
     /// A file with its times and its number, if they are not the machine's.
-    fn told(
+    fn shown(
         &mut self,
         sight: &mut Sight,
         now: Time,
         caller: Caller<'_>,
         found: Found,
-    ) -> Result<Option<Told>, Errno> {
+    ) -> Result<Option<Shown>, Errno> {
         if sight.is_at_home(caller, &found.stat)? {
             self.meet();
             let (stat, stamp) = self.note(found.file.as_fd(), now)?;
             let accessed = time(&stat.stx_atime);
             let accessed = if self.is_real(accessed) { stamp.changed } else { accessed };
             let times = [accessed, stamp.changed, stamp.status, stamp.born];
-            return Ok(Some(Told { file: found.file, times, number: None }));
+            return Ok(Some(Shown { file: found.file, times, number: None }));
         }
         let may_be_nameless =
             matches!(found.kind(), FileType::Fifo | FileType::Socket | FileType::RegularFile)
@@ -311,7 +311,7 @@ impl Stamps {
             return Ok(None);
         }
         let number = Some(self.number(found.stat.stx_ino));
-        Ok(Some(Told { file: found.file, times: [self.begin; 4], number }))
+        Ok(Some(Shown { file: found.file, times: [self.begin; 4], number }))
     }
 
     /// The number of a socket, which the kernel counts for the whole machine.
@@ -359,7 +359,7 @@ impl Stamps {
     }
 }
 
-/// Whether a path plainly leads neither into the program's own directory nor to its descriptors: most that are asked for do not.
+/// True if a path plainly leads neither into the program's own directory nor to its descriptors: most that are asked for do not.
 fn is_elsewhere(path: &[u8]) -> bool {
     let mut parts = path.split(|&byte| byte == b'/');
     let from_root = parts.next() == Some(b"");
@@ -374,7 +374,7 @@ fn parts(time: Time) -> (i64, u32) {
     ((time / SECOND) as i64, (time % SECOND) as u32)
 }
 
-/// What the kernel says of a file, with other times and perhaps another number.
+/// The kernel's answer about a file, with other times and perhaps another number.
 fn shown_stat(mut stat: Stat, times: [Time; 4], number: Option<u64>) -> Stat {
     let [accessed, changed, status, _] = times.map(parts);
     (stat.st_atime, stat.st_atime_nsec) = (accessed.0, accessed.1.into());

@@ -41,10 +41,10 @@ const PREPARATIONS: &[Sysno] = &[
     Sysno::times,
 ];
 
-/// After so many calls start-up is over. Where each look at the clock is a call, importing a library of Python is ten thousand.
+/// After so many calls start-up is over. Where each clock read is a call, importing a library of Python is ten thousand.
 pub(crate) const START_UP_CALLS: u32 = 200_000;
 
-/// Whether a call belongs to start-up.
+/// True if a call belongs to start-up.
 pub(crate) fn prepares(caller: Caller<'_>, notice: &Notice) -> bool {
     match notice.call() {
         Sysno::read | Sysno::readv => {

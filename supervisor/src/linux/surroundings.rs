@@ -1,4 +1,4 @@
-//! What a program can ask about its machine: one processor, little memory, and no processor time used.
+//! The machine as a program sees it: one processor, little memory, and no processor time used.
 
 // As the kernel lays them out: those of C libraries have room for more, each as much as it likes.
 use linux_raw_sys::{general::rusage, system::sysinfo};

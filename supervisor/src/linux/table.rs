@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{Limits, Setup};
 
-/// What a thread is at.
+/// The state of a thread.
 pub(crate) enum State {
     /// It computes, or the kernel does its call.
     Running,
@@ -34,7 +34,7 @@ pub(crate) struct Thread {
     pub(crate) tid: u32,
     pub(crate) process: usize,
     pub(crate) state: State,
-    /// The driver was told what the thread is about to do.
+    /// The driver was notified of what the thread is about to do.
     pub(crate) announced: bool,
     /// The signals that are blocked during its call, if the call says so.
     pub(crate) blocks: Option<u64>,
@@ -88,7 +88,7 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// The processes and threads of a group, in the order of their births.
+/// The processes and threads of a group, in the order of their creation.
 pub(crate) struct Table {
     pub(crate) processes: Vec<Process>,
     pub(crate) threads: Vec<Thread>,
@@ -162,7 +162,7 @@ impl Table {
         Ok(added)
     }
 
-    /// Whether a thread runs, or is about to.
+    /// True if a thread runs, or is about to.
     pub(crate) fn is_running(&self) -> bool {
         self.unborn > 0 || self.threads.iter().any(Thread::is_running)
     }
@@ -185,7 +185,7 @@ impl Table {
         self.process_of(thread).file(fd)
     }
 
-    /// What is random for a thread.
+    /// The random number generator of a thread.
     pub(crate) fn random_of(&mut self, thread: usize) -> &mut ChaCha8Rng {
         &mut self.processes[self.threads[thread].process].random
     }

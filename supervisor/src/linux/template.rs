@@ -77,8 +77,8 @@ impl Template {
     }
 }
 
-/// What a process holds besides its input and its outputs; none if these are not as they were given, or if copies would
-/// share more than what is the same for all.
+/// The epolls that a process holds besides its input and its outputs; none if these are not as they were given, or if copies
+/// would share more than what is the same for all.
 fn holds(process: u32, ends: [u64; 3], random_files: &[u64]) -> Option<Vec<Epoll>> {
     /// Flags of the first three that a program may have changed.
     const CHANGES: i32 = libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_APPEND | libc::O_ASYNC;
@@ -105,7 +105,7 @@ fn holds(process: u32, ends: [u64; 3], random_files: &[u64]) -> Option<Vec<Epoll
     (given == ends.len()).then_some(epolls)
 }
 
-/// Whether a copy has the same memory, and shares none of it but the clock.
+/// True if a copy has the same memory, and shares none of it but the clock.
 fn has_plain_memory(process: u32) -> bool {
     let Ok(maps) = fs::read_to_string(format!("/proc/{process}/smaps")) else { return false };
     let clock = format!("{PAGE:x}-");
@@ -119,7 +119,7 @@ fn has_plain_memory(process: u32) -> bool {
     })
 }
 
-/// Whether a process is in the directory for its own files, which copies find made anew.
+/// True if a process is in the directory for its own files, which copies find made anew.
 fn is_at_home(process: u32) -> bool {
     let home = Path::new(std::ffi::OsStr::new(HOME.to_str().unwrap_or_default()));
     fs::read_link(format!("/proc/{process}/cwd")).is_ok_and(|dir| dir.starts_with(home))

@@ -19,7 +19,7 @@ use crate::Clock;
 const SECOND: u64 = 1_000_000_000;
 /// Calls that do nothing but look whether something happened, before a little time must pass.
 const SPINS: u32 = 300;
-/// The same during start-up: importing redis-py alone looks at the clock 13,000 times.
+/// The same during start-up: importing redis-py alone reads the clock 13,000 times.
 const START_UP_SPINS: u32 = 60_000;
 /// That little time; it doubles as long as nothing else happens.
 const LITTLE_NS: u64 = 50_000;
@@ -87,13 +87,13 @@ impl Time {
         self.in_time(little)
     }
 
-    /// A call that only clock_reads: after many of them, a little time must pass.
+    /// A call that only looks: after many of them, a little time must pass.
     fn spins_too_long(&mut self) -> bool {
         self.spins += 1;
         self.spins > self.most_spins
     }
 
-    /// Holds a call that only clock_reads, if there were many.
+    /// Holds a call that only looks, if there were many.
     fn pause(&mut self, late: Late) -> Option<Answer> {
         if !self.spins_too_long() {
             return None;
@@ -133,7 +133,7 @@ impl Time {
         deadlines.map(|deadline| self.monotonic(deadline)).min()
     }
 
-    /// A look at the clock.
+    /// A clock read.
     pub(crate) fn look(&mut self, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
         let memory = caller.memory();
         let clock = self.clock;

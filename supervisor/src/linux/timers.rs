@@ -41,7 +41,7 @@ pub(crate) struct Timers {
     alarms: Vec<Alarm>,
 }
 
-/// What the kernel calls an event descriptor.
+/// The kernel's number of an event descriptor.
 fn event_id(file: BorrowedFd<'_>) -> Option<u64> {
     let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
     info.lines().find_map(|line| line.strip_prefix("eventfd-id:")?.trim().parse().ok())

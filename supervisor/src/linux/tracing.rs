@@ -101,7 +101,7 @@ impl Drop for Traced {
     }
 }
 
-/// What requests are numbered with: C libraries differ in it.
+/// The type of the numbers of requests: C libraries differ in it.
 #[cfg(target_env = "musl")]
 type Request = libc::c_int;
 #[cfg(not(target_env = "musl"))]

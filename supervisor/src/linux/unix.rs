@@ -295,7 +295,7 @@ fn in_no_time<T>(file: &OwnedFd, does: impl FnOnce() -> Result<T, Errno>) -> Res
     outcome
 }
 
-/// What the other side has no room for waits, if the program does: it is tried again a little later.
+/// Data for which the other side has no room wait, if the program does: they are tried again a little later.
 fn unless_full(time: &mut Time, file: &OwnedFd, outcome: Result<usize, Errno>) -> Result<Answer, Errno> {
     match outcome {
         Ok(value) => Ok(Answer::Value(value as i64)),

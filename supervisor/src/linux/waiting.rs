@@ -22,7 +22,7 @@ use crate::What;
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// Whether what a thread waits for is there.
+/// True if what a thread waits for is there.
 pub(crate) fn has_cause(table: &Table, sockets: &Sockets, thread: usize, held: &Held) -> bool {
     if table.threads[thread].blocks.is_some_and(|blocked| has_signal(table, thread, !blocked)) {
         return true;
@@ -191,7 +191,7 @@ pub(crate) fn read(
         return Ok(Answer::Go);
     }
     if notice.call() == Sysno::read && !table.threads[thread].announced {
-        return Ok(Answer::Tell(What::Read));
+        return Ok(Answer::Notify(What::Read));
     }
     let limit = sockopt::socket_timeout(file, sockopt::Timeout::Recv).ok().flatten();
     let until = limit.map(|limit| time.in_time(limit.as_nanos() as u64));

@@ -38,7 +38,7 @@ fn redis_py_takes_and_releases_a_lock() {
     let story = same_each_time(&setup, &lines, 3);
     assert_eq!(story.printed()[..2], ["granted", "refused"], "{story:#?}");
     assert_eq!(story.status, Some(Status::Code(0)));
-    assert!(story.tells("sent *"), "{story:#?}");
+    assert!(story.says("sent *"), "{story:#?}");
 }
 
 /// The same three commands for each language, and what a lock answers.

@@ -261,9 +261,9 @@ fn three_hundred_copies_leave_nothing_behind() {
         let name = harness_name(module_path!(), "three_hundred_copies_leave_nothing_behind");
         let ended = alone.args(["--exact", &name, "--nocapture"]).env("PICKLOCK_ALONE", "1").output();
         let ended = ended.expect("run this program");
-        let told = String::from_utf8_lossy(&ended.stdout);
+        let output = String::from_utf8_lossy(&ended.stdout);
         eprint!("{}", String::from_utf8_lossy(&ended.stderr));
-        assert!(ended.status.success() && told.contains("1 passed"), "{told}");
+        assert!(ended.status.success() && output.contains("1 passed"), "{output}");
         return;
     }
     let Some(setup) = python("import os, sys\nfor line in sys.stdin: print(os.fork() and os.getpid())", 1)
@@ -301,8 +301,8 @@ fn two_copies_of_a_name_differ_by_seed_only_after_their_first_step() {
         return;
     };
     let pool = pool(&setup);
-    let told = |seed| finish(copy(&pool, &Setup { seed, ..setup.clone() }), &["a"]).printed().concat();
-    let (one, other) = (told(1), told(2));
+    let printed = |seed| finish(copy(&pool, &Setup { seed, ..setup.clone() }), &["a"]).printed().concat();
+    let (one, other) = (printed(1), printed(2));
     assert_eq!(one[..10], other[..10]);
     assert_ne!(one, other);
     assert_eq!(setup.clock, START);
@@ -346,7 +346,7 @@ fn processor_time_of_two_clients_with_three_sections() {
             let before = processor_ms();
             (0..RUNS).for_each(run);
             drop(pool);
-            // With the start-up of the templates themselves, which their ends tell.
+            // With the start-up of the templates themselves, which their ends report.
             let spent = (processor_ms() - before) as f64 / RUNS as f64;
             eprintln!("{:?} {how}: {spent:.1} ms a run", first.command[0]);
         }

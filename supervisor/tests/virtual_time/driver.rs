@@ -7,7 +7,7 @@ use picklock_supervisor::{Broken, Clock, ConnectError, Ending, Group, Setup, Soc
 /// Where the toy store is.
 pub(crate) const STORE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
 const MILLISECOND: u64 = 1_000_000;
-/// What the clocks show at the start.
+/// The clocks at the start.
 pub(crate) const START: Clock = Clock { monotonic_ns: 1_000_000_000, wall_ns: 1_700_000_000_000_000_000 };
 
 /// A setup of `command` on a host that knows the store as `store`.
@@ -19,33 +19,33 @@ pub(crate) fn setup(command: &[&str], seed: u64) -> Setup {
     setup
 }
 
-/// What happened, and how it ended.
+/// The steps of a program, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Story {
     /// One line a step, with its time.
     pub(crate) steps: Vec<String>,
     /// How the program ended.
     pub(crate) status: Option<Status>,
-    /// Why it could not be stepped any further.
+    /// The reason why it could not be stepped any further.
     pub(crate) broken: Option<Broken>,
     /// Virtual time at the end, from the start.
     pub(crate) elapsed_ms: u64,
 }
 
 impl Story {
-    /// What it printed.
+    /// The lines that it printed.
     pub(crate) fn printed(&self) -> Vec<&str> {
         self.steps.iter().filter_map(|step| step.split_once(" printed ")).map(|(_, line)| line).collect()
     }
 
-    /// Whether a step holds these words.
-    pub(crate) fn tells(&self, words: &str) -> bool {
+    /// True if a step holds these words.
+    pub(crate) fn says(&self, words: &str) -> bool {
         self.steps.iter().any(|step| step.contains(words))
     }
 }
 
 /// Answers that are due.
-enum Due {
+enum Delivery {
     Connected(SocketId, Result<(), ConnectError>),
     Bytes(SocketId, Vec<u8>),
     Ended(SocketId, Ending),
@@ -74,7 +74,7 @@ pub(crate) struct Run {
     group: Group,
     clock: Clock,
     lines: std::vec::IntoIter<String>,
-    due: BTreeMap<(u64, u64), Due>,
+    due: BTreeMap<(u64, u64), Delivery>,
     number: u64,
     store: Store,
     pub(crate) story: Story,
@@ -90,13 +90,13 @@ impl Run {
         run
     }
 
-    fn after(&mut self, ms: u64, what: Due) {
+    fn after(&mut self, ms: u64, what: Delivery) {
         self.number += 1;
         self.due.insert((self.clock.monotonic_ns + ms * MILLISECOND, self.number), what);
     }
 
     fn next_line(&mut self, ms: u64) {
-        let line = self.lines.next().map_or(Due::Close, Due::Line);
+        let line = self.lines.next().map_or(Delivery::Close, Delivery::Line);
         self.after(ms, line);
     }
 
@@ -105,11 +105,11 @@ impl Run {
         let now = self.clock.monotonic_ns;
         while let Some(entry) = self.due.first_entry().filter(|entry| entry.key().0 <= now) {
             match entry.remove() {
-                Due::Connected(socket, outcome) => self.group.connected(socket, outcome),
-                Due::Bytes(socket, bytes) => self.group.deliver(socket, &bytes),
-                Due::Ended(socket, how) => self.group.closed(socket, how),
-                Due::Line(line) => self.group.line(&line),
-                Due::Close => self.group.end_input(),
+                Delivery::Connected(socket, outcome) => self.group.connected(socket, outcome),
+                Delivery::Bytes(socket, bytes) => self.group.deliver(socket, &bytes),
+                Delivery::Ended(socket, how) => self.group.closed(socket, how),
+                Delivery::Line(line) => self.group.line(&line),
+                Delivery::Close => self.group.end_input(),
             }
         }
         let step = match self.group.step(self.clock) {
@@ -119,33 +119,33 @@ impl Run {
                 return false;
             }
         };
-        let told = match &step {
+        let text = match &step {
             Step::Point(call) => format!("point {} {:?}", call.thread, call.what),
             Step::Sent { socket, bytes } => {
                 format!("{socket} sent {}", String::from_utf8_lossy(bytes).escape_debug())
             }
             Step::Printed(line) => format!("printed {line}"),
-            Step::Stderr(line) => format!("complained {line}"),
+            Step::Stderr(line) => format!("standard error {line}"),
             other => format!("{other:?}"),
         };
-        self.story.steps.push(format!("{:>12} {told}", now - START.monotonic_ns));
+        self.story.steps.push(format!("{:>12} {text}", now - START.monotonic_ns));
         match step {
             Step::Connect { socket, to } => {
                 let outcome = match to.port() {
                     6379 if *to.ip() == STORE => Ok(()),
                     _ => Err(ConnectError::Refused),
                 };
-                self.after(2, Due::Connected(socket, outcome));
+                self.after(2, Delivery::Connected(socket, outcome));
             }
             Step::Sent { socket, bytes } => {
                 let answer = self.store.answer(socket, &bytes, now);
                 if answer == b"RESET" {
-                    self.after(2, Due::Ended(socket, Ending::Reset));
+                    self.after(2, Delivery::Ended(socket, Ending::Reset));
                 } else if !answer.is_empty() {
-                    self.after(2, Due::Bytes(socket, answer));
+                    self.after(2, Delivery::Bytes(socket, answer));
                 }
             }
-            Step::Shut { socket } => self.after(1, Due::Ended(socket, Ending::Eof)),
+            Step::Shut { socket } => self.after(1, Delivery::Ended(socket, Ending::Eof)),
             Step::Printed(_) => self.next_line(1),
             Step::Waits { until_ns } => {
                 let soonest = self.due.keys().next().map(|key| key.0);
@@ -287,7 +287,7 @@ pub(crate) fn python_with_redis(script: &str, seed: u64) -> Option<Setup> {
     Some(setup(&[&python, "-c", script], seed))
 }
 
-/// Whether this machine runs programs at all; says why not.
+/// True if this machine runs programs at all; prints why not.
 pub(crate) fn can_run() -> bool {
     static LACKS: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
     let lacks = LACKS.get_or_init(|| {

@@ -11,14 +11,14 @@ use picklock_supervisor::{Group, Pool, Setup, StartError, Status, instructions};
 
 use crate::driver::{Story, finish, harness_name, run, runtime, setup};
 
-/// Tells the test, when it is run by itself, that another user or another namespace runs it.
+/// Set for a test that is run by itself, as another user or in another namespace.
 const WITHIN: &str = "PICKLOCK_ESCAPES_WITHIN";
 
 fn probes() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/hostile")
 }
 
-/// What probes try to reach, and what a process outside the sandbox says of it.
+/// The targets of the probes, and what a process outside the sandbox says of them.
 struct Outside {
     process: Child,
     output: BufReader<std::process::ChildStdout>,
@@ -46,7 +46,7 @@ impl Outside {
         Self { process, output, variables }
     }
 
-    /// What was reached.
+    /// The targets that were reached.
     fn end(mut self) -> String {
         drop(self.process.stdin.take());
         let mut text = String::new();
@@ -178,13 +178,13 @@ fn within(command: &[&str], test: &str) {
         .current_dir("/")
         .output();
     let Ok(output) = output else { return eprintln!("skipped: no {}", command[0]) };
-    let told =
+    let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if told.contains("skipped: ") || told.contains("Permission denied") || told.contains("failed to execute")
+    if text.contains("skipped: ") || text.contains("Permission denied") || text.contains("failed to execute")
     {
-        return eprintln!("skipped: {command:?}: {told}");
+        return eprintln!("skipped: {command:?}: {text}");
     }
-    assert!(output.status.success() && told.contains("1 passed"), "{command:?}: {told}");
+    assert!(output.status.success() && text.contains("1 passed"), "{command:?}: {text}");
 }
 
 #[test]

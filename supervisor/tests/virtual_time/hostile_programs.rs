@@ -63,7 +63,7 @@ fn a_fork_bomb_meets_the_limit_and_leaves_nothing_behind() {
     let Some(mut setup) = python("'fork-bomb-7251'\nimport os\nwhile True: os.fork()") else { return };
     setup.limits = Limits { threads: 24, ..Limits::default() };
     let story = run(&setup, &[]);
-    assert!(story.tells("more than 24 threads"), "{story:#?}");
+    assert!(story.says("more than 24 threads"), "{story:#?}");
     assert!(story.status.is_some());
     assert_eq!(processes_with("fork-bomb-7251"), 0);
 }
@@ -148,7 +148,7 @@ fn an_end_in_the_middle_of_a_line_loses_nothing() {
 }
 
 #[test]
-fn a_crash_is_told_as_its_signal() {
+fn a_crash_is_reported_as_its_signal() {
     let Some(story) = story("import ctypes\nctypes.string_at(0)") else { return };
     assert_eq!(story.status, Some(Status::Signal(11)), "{story:#?}");
 }
@@ -166,11 +166,11 @@ print(os.getpid(), os.getppid(), sorted(os.listdir('/proc/self/fd')))",
     );
     let Some(story) = story(&script) else { return };
     assert_eq!(story.printed(), ["not stopped", "nobody there", "2 1 ['0', '1', '2', '3']"], "{story:#?}");
-    assert!(story.tells("stopping a process"));
+    assert!(story.says("stopping a process"));
 }
 
 #[test]
-fn calls_that_have_no_place_are_refused_and_told() {
+fn calls_that_have_no_place_are_refused_and_reported() {
     let script = "import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
 for call in [101, 165, 308, 272, 169, 321]:
@@ -179,7 +179,7 @@ print(libc.syscall(425, 1, 0), ctypes.get_errno())";
     let Some(story) = story(script) else { return };
     assert_eq!(story.printed(), ["-1 1", "-1 1", "-1 1", "-1 1", "-1 1", "-1 1", "-1 38"], "{story:#?}");
     for call in ["ptrace", "mount", "setns", "unshare", "reboot", "bpf"] {
-        assert!(story.tells(&format!("Refused(\"{call}\")")), "{call}: {story:#?}");
+        assert!(story.says(&format!("Refused(\"{call}\")")), "{call}: {story:#?}");
     }
 }
 
@@ -211,7 +211,7 @@ except OSError: print('no such name')";
         "no such name",
     ];
     assert_eq!(story.printed(), expected, "{story:#?}");
-    assert!(story.tells("8.8.8.8") && story.tells("docker.sock"), "{story:#?}");
+    assert!(story.says("8.8.8.8") && story.says("docker.sock"), "{story:#?}");
 }
 
 #[test]
@@ -226,7 +226,7 @@ while True:
     conn.close()";
     let Some(setup) = python(script) else { return };
     let mut group = Group::start(&setup).expect("start the server");
-    let mut told = Vec::new();
+    let mut seen = Vec::new();
     let (mut listener, mut rounds) = (None, 0);
     let mut conn = None;
     loop {
@@ -244,17 +244,17 @@ while True:
             }
             Step::Sent { socket, bytes } => {
                 assert_eq!(Some(socket), conn);
-                told.push(String::from_utf8(bytes).expect("text"));
+                seen.push(String::from_utf8(bytes).expect("text"));
                 group.closed(socket, Ending::Eof);
             }
-            Step::Printed(line) => told.push(line),
-            Step::Closed { .. } => told.push("closed".to_owned()),
+            Step::Printed(line) => seen.push(line),
+            Step::Closed { .. } => seen.push("closed".to_owned()),
             _ => {}
         }
     }
     let one = "('10.0.0.1', 999) ('0.0.0.0', 7000)";
     let two = "('10.0.0.2', 999) ('0.0.0.0', 7000)";
-    assert_eq!(told, [one, "HELLO", "closed", two, "HELLO", "closed"]);
+    assert_eq!(seen, [one, "HELLO", "closed", two, "HELLO", "closed"]);
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! What the machine offers, and several groups at once.
+//! The environment check, and several groups at once.
 
 use picklock_supervisor::{Clock, Files, Group, Pool, StartError, Step, ready};
 
 use crate::driver::{can_run, finish, run, setup};
 
 #[test]
-fn what_is_looked_at_is_told_with_what_is_lost_and_what_to_do() {
+fn each_finding_says_what_is_lost_and_what_to_do() {
     let findings = ready::findings();
     assert!(findings.iter().any(|finding| finding.is_needed));
     assert!(
@@ -42,9 +42,9 @@ fn a_group_may_move_to_another_thread() {
     let mut group = Group::start(&setup(&["sh", "-c", "echo moved"], 1)).expect("start a shell");
     let clock = Clock { monotonic_ns: 1, wall_ns: 1 };
     assert!(matches!(group.step(clock), Ok(Step::Point(_))));
-    let told =
+    let step =
         std::thread::scope(|scope| scope.spawn(move || group.step(clock)).join().expect("step a shell"));
-    assert!(matches!(told, Ok(Step::Printed(line)) if line == "moved"));
+    assert!(matches!(step, Ok(Step::Printed(line)) if line == "moved"));
 }
 
 #[test]
@@ -56,20 +56,20 @@ fn two_groups_in_one_thread_are_stepped_in_turn() {
         |seed| Group::start(&setup(&["sh", "-c", "read line; echo $line"], seed)).expect("start a shell");
     let mut groups = [start(1), start(2)];
     let clock = Clock { monotonic_ns: 1, wall_ns: 1 };
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for round in 0..2 {
         for (number, group) in groups.iter_mut().enumerate() {
             loop {
                 match group.step(clock).expect("step a shell") {
                     Step::Waits { .. } if round == 0 => break group.line(&format!("group {number}")),
-                    Step::Printed(line) => told.push(line),
+                    Step::Printed(line) => printed.push(line),
                     Step::Exited(_) => break,
                     _ => {}
                 }
             }
         }
     }
-    assert_eq!(told, ["group 0", "group 1"]);
+    assert_eq!(printed, ["group 0", "group 1"]);
 }
 
 #[test]
@@ -101,9 +101,9 @@ fn files_of_its_own_are_gone_at_the_end_and_others_are_only_read() {
     let script = "pwd; ls -A $HOME; echo x > $HOME/kept; ls -A $HOME; echo /proc/[0-9]*; readlink /proc/self";
     let mut own = setup(&["bash", "-c", script], 1);
     own.dir = Some("/dev/shm".into());
-    let told = ["/dev/shm", "kept", "/proc/1 /proc/2", "2"];
-    assert_eq!(run(&own, &[]).printed(), told);
-    assert_eq!(run(&own, &[]).printed(), told);
+    let printed = ["/dev/shm", "kept", "/proc/1 /proc/2", "2"];
+    assert_eq!(run(&own, &[]).printed(), printed);
+    assert_eq!(run(&own, &[]).printed(), printed);
     assert!(!std::path::Path::new("/dev/shm/kept").exists());
     let script =
         "touch $0 && echo touched; : >> /proc/sys/vm/swappiness && echo set; echo x > /dev/null && echo null";
@@ -134,12 +134,12 @@ fn a_home_that_is_kept_is_found_by_the_next_program_as_it_was_left() {
     let mut setup = setup(&["bash", "-c", script], 1);
     setup.home = Some(home);
     let pool = Pool::new();
-    let told = [0, 1, 2].map(|_| {
+    let printed = [0, 1, 2].map(|_| {
         let group = pool.start(&setup).expect("start a shell");
         assert!(!group.is_copy());
         finish(group, &[]).printed().join(" ")
     });
-    assert_eq!(told, ["/dev/shm", "/dev/shm first", "/dev/shm first"]);
+    assert_eq!(printed, ["/dev/shm", "/dev/shm first", "/dev/shm first"]);
 }
 
 #[test]

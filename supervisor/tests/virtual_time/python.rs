@@ -51,10 +51,10 @@ fn the_seed_decides_the_randomness_from_the_first_step_on() {
 early = os.urandom(8).hex(), random.random()
 print(early)
 print(os.urandom(8).hex(), uuid.uuid4(), uuid.uuid1(), hash('a'), id(sys), os.getpid(), os.getppid(), os.uname().nodename)";
-    let told = |seed| run(&python(script, seed), &[]);
-    let first = told(1);
-    assert_eq!(first.steps, told(1).steps);
-    let (first, other) = (first.printed(), told(2));
+    let with = |seed| run(&python(script, seed), &[]);
+    let first = with(1);
+    assert_eq!(first.steps, with(1).steps);
+    let (first, other) = (first.printed(), with(2));
     assert_eq!(first[0], other.printed()[0]);
     assert_ne!(first[1], other.printed()[1]);
     let mut elsewhere = python(script, 1);
@@ -76,13 +76,13 @@ print(time.monotonic(), fcntl.ioctl(0, termios.FIONREAD, b'    '), sep='\\n')";
     for looks in [ClockReads::Page, ClockReads::Notified] {
         setup.clock_reads = looks;
         let story = run(&setup, &["one"]);
-        let told = [r"(0.5, 1.5, b'\x00\x00\x00\x00')", "1.0", r"b'\x04\x00\x00\x00'"];
-        assert_eq!(story.printed(), told, "{story:#?}");
+        let expected = [r"(0.5, 1.5, b'\x00\x00\x00\x00')", "1.0", r"b'\x04\x00\x00\x00'"];
+        assert_eq!(story.printed(), expected, "{story:#?}");
     }
 }
 
 #[test]
-fn a_program_that_waits_by_looking_at_the_clock_gets_on() {
+fn a_program_that_waits_by_reading_the_clock_gets_on() {
     if runtime(&["python3"]).is_none() {
         return;
     }
@@ -115,11 +115,11 @@ threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 print(out)";
-    let told = |seed| run(&python(script, seed), &[]);
-    let first = told(1);
+    let with = |seed| run(&python(script, seed), &[]);
+    let first = with(1);
     assert_eq!(first.printed().len(), 1, "{first:#?}");
-    assert_eq!(first.steps, told(1).steps);
-    assert!((2..8).any(|seed| told(seed).printed() != first.printed()), "the seed decides nothing");
+    assert_eq!(first.steps, with(1).steps);
+    assert!((2..8).any(|seed| with(seed).printed() != first.printed()), "the seed decides nothing");
 }
 
 #[test]
@@ -221,7 +221,7 @@ except ConnectionResetError: print('reset')";
     let mut group = Group::start(&setup).expect("start Python");
     let mut conn = None;
     let mut other = None;
-    let told = loop {
+    let received = loop {
         match group.step(clock).expect("step Python") {
             Step::Connect { socket, .. } => {
                 group.connected(socket, Ok(()));
@@ -236,11 +236,11 @@ except ConnectionResetError: print('reset')";
             _ => {}
         }
     };
-    assert_eq!(told, "reset");
+    assert_eq!(received, "reset");
 }
 
 #[test]
-fn what_is_printed_and_then_sent_is_told_in_this_order() {
+fn what_is_printed_and_then_sent_is_reported_in_this_order() {
     if runtime(&["python3"]).is_none() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Shells, which start processes, wait for them, and are told of their ends by signals.
+//! Shells, which start processes, wait for them, and hear of their ends by signals.
 
 use picklock_supervisor::Status;
 
@@ -17,7 +17,7 @@ done
 ";
 
 #[test]
-fn a_shell_is_told_of_the_ends_of_its_processes_at_the_same_points_each_time() {
+fn a_shell_hears_of_the_ends_of_its_processes_at_the_same_points_each_time() {
     if runtime(&["/bin/bash"]).is_none() {
         return;
     }

@@ -2,7 +2,7 @@
 
 use crate::driver::{Story, run, runtime, setup};
 
-/// What a script of Python did, the same each time.
+/// The story of a script of Python, the same each time.
 fn python(script: &str) -> Option<Story> {
     let python = runtime(&["/usr/bin/python3", "python3"])?;
     let setup = setup(&[&python, "-S", "-c", script], 1);
@@ -26,8 +26,8 @@ print(conn.getsockopt(IPPROTO_TCP, TCP_INFO, 104)[0], conn.getsockopt(IPPROTO_TC
 try: conn.setsockopt(IPPROTO_TCP, 36, 1)
 except OSError as error: print(error.strerror)";
     let Some(story) = python(script) else { return };
-    let told = ["[0, 7200, 1460] 64", "1 30 5000 16 1 8192 1 b'cubic'", "Protocol not available"];
-    assert_eq!(story.printed(), told, "{story:#?}");
+    let expected = ["[0, 7200, 1460] 64", "1 30 5000 16 1 8192 1 b'cubic'", "Protocol not available"];
+    assert_eq!(story.printed(), expected, "{story:#?}");
 }
 
 /// Prints what the C library makes of the netlink answers.
@@ -67,14 +67,14 @@ fn the_c_library_finds_the_interfaces_of_the_host() {
     assert!(built.expect("run the compiler").success());
     let setup = setup(&[program.to_str().expect("a path of text")], 1);
     let story = run(&setup, &[]);
-    let told = [
+    let expected = [
         "lo 00:00:00:00:00:00  1",
         "eth0 02:00:0a:00:00:01  1",
         "lo 127.0.0.1 255.0.0.0 1",
         "eth0 10.0.0.1 255.0.0.0 1",
         "0",
     ];
-    assert_eq!(story.printed(), told, "{story:#?}");
+    assert_eq!(story.printed(), expected, "{story:#?}");
 }
 
 #[test]
@@ -96,7 +96,7 @@ for send in (lambda: asks.send(b'x'), lambda: asks.sendto(b'x', ('store', 53))):
     try: send()
     except ConnectionRefusedError: print('refused')";
     let Some(story) = python(script) else { return };
-    let told = [
+    let expected = [
         "[('lo', '127.0.0.1'), ('eth0', '10.0.0.1')]",
         "2 1 02000a000001 [(1, 'lo'), (2, 'eth0')]",
         "No such device",
@@ -104,7 +104,7 @@ for send in (lambda: asks.send(b'x'), lambda: asks.sendto(b'x', ('store', 53))):
         "refused",
         "refused",
     ];
-    assert_eq!(story.printed(), told, "{story:#?}");
+    assert_eq!(story.printed(), expected, "{story:#?}");
 }
 
 /// The same commands as the adapters of other languages, without a library.

@@ -4,8 +4,8 @@ use picklock_supervisor::Status;
 
 use crate::driver::{Story, run, runtime, setup};
 
-/// What a command did, the same each time.
-fn told(command: &[&str]) -> Option<Story> {
+/// The story of a command, the same each time.
+fn story(command: &[&str]) -> Option<Story> {
     runtime(&command[..1])?;
     let setup = setup(command, 1);
     let story = run(&setup, &[]);
@@ -21,7 +21,7 @@ fn told(command: &[&str]) -> Option<Story> {
 
 fn python(script: &str) -> Option<Story> {
     let python = runtime(&["/usr/bin/python3", "python3"])?;
-    told(&[&python, "-S", "-c", script])
+    story(&[&python, "-S", "-c", script])
 }
 
 /// The first words of scripts in which a second process comes a second later.
@@ -44,7 +44,7 @@ fn forking(script: &str) -> Option<Story> {
 
 #[test]
 fn a_write_to_a_full_pipe_waits_for_its_reader() {
-    let Some(story) = told(&["/bin/sh", "-c", "head -c 200000 /dev/zero | wc -c"]) else { return };
+    let Some(story) = story(&["/bin/sh", "-c", "head -c 200000 /dev/zero | wc -c"]) else { return };
     assert_eq!(story.printed(), ["200000"]);
     let script = "reader, writer = os.pipe()
 def read():
@@ -148,7 +148,7 @@ os.wait()";
 #[test]
 fn a_shell_opens_both_ends_of_a_fifo() {
     let script = "mkfifo $HOME/a $HOME/b; (read x < $HOME/a; echo got $x > $HOME/b) & echo one > $HOME/a; cat $HOME/b; wait";
-    let Some(story) = told(&["/bin/sh", "-c", script]) else { return };
+    let Some(story) = story(&["/bin/sh", "-c", script]) else { return };
     assert_eq!(story.printed(), ["got one"]);
 }
 
@@ -253,7 +253,7 @@ fn a_signalfd_is_ready_for_who_has_the_signal() {
     std::fs::write(&source, LATCHES).expect("write a program");
     let built = std::process::Command::new(compiler).arg("-o").arg(&program).arg(&source).status();
     assert!(built.expect("run the compiler").success());
-    let Some(story) = told(&[program.to_str().expect("a path of text")]) else { return };
+    let Some(story) = story(&[program.to_str().expect("a path of text")]) else { return };
     let expected = [
         "read 1 1",
         "epoll 1 2",

@@ -85,7 +85,7 @@ fn run(text: &str, is: impl Fn(char) -> bool) -> usize {
     text.find(|c| !is(c)).unwrap_or(text.len())
 }
 
-/// What stands between quotes, where a doubled one is one of the text; and how long that is as it is written.
+/// The text between quotes, where a doubled one is one of the text; and how long that is as it is written.
 fn quoted(text: &str, at: usize, quote: char) -> Result<(String, usize), SqlError> {
     let rest = &text[at..];
     let mut content = String::new();

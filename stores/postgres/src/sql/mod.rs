@@ -42,7 +42,7 @@ pub(crate) struct Column {
     pub(crate) default: Option<Expr>,
 }
 
-/// What an INSERT does about a row whose key is there.
+/// The reaction of an INSERT to a row whose key is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
     /// Fails.
@@ -51,7 +51,7 @@ pub(crate) enum Conflict {
     Nothing(Option<String>),
 }
 
-/// What FOR UPDATE does about a row that is locked.
+/// The reaction of FOR UPDATE to a row that is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
     /// Waits.

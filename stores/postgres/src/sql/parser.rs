@@ -1,6 +1,6 @@
 //! Reads statements out of a text: recursive descent over the tokens.
 //!
-//! What PostgreSQL knows and this simulation does not is refused as unsupported (0A000) where it begins with a word that
+//! A statement that PostgreSQL knows and this simulation does not is refused as unsupported (0A000) if it begins with a word that
 //! PostgreSQL knows, else as an error of syntax (42601) at the same place as PostgreSQL's.
 
 use super::lexer::{Kind, Token, error_at, tokens};
@@ -615,7 +615,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_are_told_apart_by_semicolons_outside_quotes() {
+    fn statements_are_separated_by_semicolons_outside_quotes() {
         assert_eq!(parse(" ; select 'a;b' ;; begin; -- and no more;\n").unwrap().len(), 2);
         assert_eq!(parse("/* nothing; */").unwrap(), []);
     }

@@ -1,4 +1,4 @@
-//! Clients that send anything in any order: the machine never panics, and what it tells of locks makes sense.
+//! Clients that send anything in any order: the machine never panics, and its events of locks make sense.
 
 use picklock_model::time::{Monotonic, WallTime};
 use picklock_model::trace::What;
@@ -39,7 +39,7 @@ const STARTUP: &[u8] = b"\0\0\0\x10\0\x03\0\0user\0p\0\0";
 
 proptest! {
     #[test]
-    fn locks_are_told_of_one_after_another(
+    fn locks_are_reported_one_after_another(
         acts in prop::collection::vec((0..4_usize, 0..STATEMENTS.len() + 2, 0..400_u64), 0..60),
     ) {
         let mut machine = Machine::new(Guarded::default(), []);

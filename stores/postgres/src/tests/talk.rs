@@ -26,11 +26,11 @@ pub(super) trait Server {
 
 /// Plays a script: its lines with the answers below them.
 pub(super) fn play(server: &mut dyn Server, script: &str) -> String {
-    let mut told = String::new();
+    let mut transcript = String::new();
     let mut known = Vec::new();
     for line in script.lines().filter(|line| !line.starts_with(' ')) {
-        told.push_str(line);
-        told.push('\n');
+        transcript.push_str(line);
+        transcript.push('\n');
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
@@ -49,17 +49,17 @@ pub(super) fn play(server: &mut dyn Server, script: &str) -> String {
         match act {
             ":" => {
                 server.send(client, &frame(b'Q', &[rest.as_bytes(), b"\0"].concat()));
-                read(server, client, &mut told);
+                read(server, client, &mut transcript);
             }
             ">" => {
                 server.send(client, &frame(b'Q', &[rest.as_bytes(), b"\0"].concat()));
                 server.pass(Duration::from_millis(60));
             }
-            "<" => read(server, client, &mut told),
+            "<" => read(server, client, &mut transcript),
             "~" => {
                 server.send(client, &extended(rest));
                 if rest == "sync" {
-                    read(server, client, &mut told);
+                    read(server, client, &mut transcript);
                 }
             }
             "!" => {
@@ -70,17 +70,17 @@ pub(super) fn play(server: &mut dyn Server, script: &str) -> String {
             _ => panic!("no act: {line}"),
         }
     }
-    told
+    transcript
 }
 
 /// Reads up to the end of an answer.
-fn read(server: &mut dyn Server, client: char, told: &mut String) {
+fn read(server: &mut dyn Server, client: char, transcript: &mut String) {
     loop {
         let Some((kind, content)) = server.next(client) else {
-            told.push_str("  closed\n");
+            transcript.push_str("  closed\n");
             return;
         };
-        told.push_str(&format!("  {}\n", tell(kind, &content)));
+        transcript.push_str(&format!("  {}\n", describe(kind, &content)));
         if kind == b'Z' {
             return;
         }
@@ -158,7 +158,7 @@ fn long(content: &[u8], at: usize) -> i32 {
 }
 
 /// A message in words.
-fn tell(kind: u8, content: &[u8]) -> String {
+fn describe(kind: u8, content: &[u8]) -> String {
     let rest = match kind {
         b'T' => columns(content),
         b'D' => row(content),
@@ -176,38 +176,38 @@ fn tell(kind: u8, content: &[u8]) -> String {
 
 fn columns(content: &[u8]) -> String {
     let mut at = 2;
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     for _ in 0..short(content, 0) {
         let end = at + content[at..].iter().position(|byte| *byte == 0).unwrap();
         let name = String::from_utf8_lossy(&content[at..end]);
         let at_type = end + 7;
         let (oid, size, modifier) =
             (long(content, at_type), short(content, at_type + 4), long(content, at_type + 6));
-        told.push(format!("{name}:{oid}:{size}:{modifier}:{}", short(content, at_type + 10)));
+        parts.push(format!("{name}:{oid}:{size}:{modifier}:{}", short(content, at_type + 10)));
         at = at_type + 12;
     }
-    told.join(" ")
+    parts.join(" ")
 }
 
 fn row(content: &[u8]) -> String {
     let mut at = 2;
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     for _ in 0..short(content, 0) {
         let len = long(content, at);
         at += 4;
         let Ok(len) = usize::try_from(len) else {
-            told.push("(null)".to_owned());
+            parts.push("(null)".to_owned());
             continue;
         };
         let bytes = &content[at..at + len];
         at += len;
         if bytes.iter().all(|byte| (32..127).contains(byte)) {
-            told.push(String::from_utf8_lossy(bytes).into_owned());
+            parts.push(String::from_utf8_lossy(bytes).into_owned());
         } else {
-            told.push(bytes.iter().map(|byte| format!("{byte:02x}")).collect());
+            parts.push(bytes.iter().map(|byte| format!("{byte:02x}")).collect());
         }
     }
-    told.join("|")
+    parts.join("|")
 }
 
 /// Severity, code and message; detail and position only where they are part of what a program could look at.
@@ -216,11 +216,11 @@ fn fault(content: &[u8]) -> String {
         .into_iter()
         .filter_map(|text| Some((text.chars().next()?, text.chars().skip(1).collect())))
         .collect();
-    let mut told = format!("{} {} {}", fields[&'S'], fields[&'C'], fields[&'M']);
+    let mut text = format!("{} {} {}", fields[&'S'], fields[&'C'], fields[&'M']);
     if fields[&'C'] == "23505" {
-        told.push_str(&format!(" ({})", fields[&'D']));
+        text.push_str(&format!(" ({})", fields[&'D']));
     }
-    told
+    text
 }
 
 /// The machine, with clocks that are moved by hand.

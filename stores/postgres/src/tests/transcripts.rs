@@ -33,7 +33,7 @@ fn the_machine_says_what_postgres_said() {
 }
 
 #[test]
-fn locks_and_the_guarded_rows_are_told_of() {
+fn locks_and_the_guarded_rows_are_reported() {
     let mut server = Tame::new();
     play(
         &mut server,

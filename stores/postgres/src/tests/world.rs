@@ -57,7 +57,7 @@ const SET_UP: &str = "CREATE TABLE IF NOT EXISTS resource (key text PRIMARY KEY,
      INSERT INTO resource (key) VALUES ('k') ON CONFLICT DO NOTHING";
 const LOCK: &str = "BEGIN; SELECT value FROM resource WHERE key = 'k' FOR UPDATE";
 
-/// What a test has a client do.
+/// The program of a client in a test.
 type Script = fn(Host) -> BoxFuture<'static, ()>;
 
 fn at(ms: u64, host: &str, action: Action) -> Injection {
@@ -117,9 +117,9 @@ fn play(scripts: &[Script], injections: Vec<Injection>) -> Run {
     run
 }
 
-/// What the store has told, as "milliseconds what".
-fn told(run: &Run) -> Vec<String> {
-    let told = |what: &What| match what {
+/// The events of the store, as "milliseconds event".
+fn store_events(run: &Run) -> Vec<String> {
+    let named = |what: &What| match what {
         What::Created { .. } => Some("created".to_owned()),
         What::Deleted { .. } => Some("deleted".to_owned()),
         What::Lost { .. } => Some("lost".to_owned()),
@@ -127,7 +127,7 @@ fn told(run: &Run) -> Vec<String> {
         _ => None,
     };
     let events = run.trace.events.iter();
-    events.filter_map(|event| Some(format!("{} {}", event.at.as_millis(), told(&event.what)?))).collect()
+    events.filter_map(|event| Some(format!("{} {}", event.at.as_millis(), named(&event.what)?))).collect()
 }
 
 /// Locks the row and never lets go.
@@ -162,23 +162,23 @@ fn is_refused_at_two_seconds(host: Host) -> BoxFuture<'static, ()> {
 #[test]
 fn a_killed_holder_gives_the_row_back_at_once() {
     let killed = at(3000, "client-1", Action::Crash { power_loss: false, restart_after: None });
-    let told = told(&play(&[holds_for_ever, locks_at_two_seconds], vec![killed]));
-    assert_eq!(told.len(), 4, "{told:?}");
-    assert!(told[1].starts_with("300") && told[2].starts_with("300"), "{told:?}");
+    let events = store_events(&play(&[holds_for_ever, locks_at_two_seconds], vec![killed]));
+    assert_eq!(events.len(), 4, "{events:?}");
+    assert!(events[1].starts_with("300") && events[2].starts_with("300"), "{events:?}");
 }
 
 #[test]
 fn a_holder_without_power_keeps_the_row() {
     let dead = at(1000, "client-1", Action::Crash { power_loss: true, restart_after: None });
-    let told = told(&play(&[holds_for_ever, is_refused_at_two_seconds], vec![dead]));
-    assert_eq!(told.len(), 1, "{told:?}");
+    let events = store_events(&play(&[holds_for_ever, is_refused_at_two_seconds], vec![dead]));
+    assert_eq!(events.len(), 1, "{events:?}");
 }
 
 #[test]
 fn a_holder_that_sleeps_keeps_the_row() {
     let asleep = at(1000, "client-1", Action::Pause { lasts: ms(25_000) });
-    let told = told(&play(&[holds_for_ever, is_refused_at_two_seconds], vec![asleep]));
-    assert_eq!(told[..1].len(), 1, "{told:?}");
+    let events = store_events(&play(&[holds_for_ever, is_refused_at_two_seconds], vec![asleep]));
+    assert_eq!(events[..1].len(), 1, "{events:?}");
 }
 
 #[test]
@@ -200,11 +200,11 @@ fn a_killed_waiter_keeps_its_place_until_its_turn() {
         })
     };
     let killed = at(1500, "client-2", Action::Crash { power_loss: false, restart_after: None });
-    let told = told(&play(&[holds, waits, locks_at_two_seconds], vec![killed]));
-    let words: Vec<&str> = told.iter().map(|line| line.split_once(' ').unwrap().1).collect();
+    let events = store_events(&play(&[holds, waits, locks_at_two_seconds], vec![killed]));
+    let words: Vec<&str> = events.iter().map(|line| line.split_once(' ').unwrap().1).collect();
     // The dead one's turn comes and goes before that of the one behind it.
-    assert_eq!(words, ["created", "deleted", "created", "deleted", "created", "deleted"], "{told:?}");
-    assert!(told[3].starts_with("400"), "{told:?}");
+    assert_eq!(words, ["created", "deleted", "created", "deleted", "created", "deleted"], "{events:?}");
+    assert!(events[3].starts_with("400"), "{events:?}");
 }
 
 #[test]
@@ -228,8 +228,8 @@ fn what_is_committed_survives_and_what_is_not_does_not() {
                 );
             })
         };
-        let told = told(&play(&[script], vec![at(3000, "node-1", crash)]));
-        let words: Vec<&str> = told.iter().map(|line| line.split_once(' ').unwrap().1).collect();
+        let events = store_events(&play(&[script], vec![at(3000, "node-1", crash)]));
+        let words: Vec<&str> = events.iter().map(|line| line.split_once(' ').unwrap().1).collect();
         assert_eq!(words, ["written 41", "created", "lost", "written 42"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a server answers.
+//! The messages of a server.
 
 use crate::error::{Severity, SqlError};
 use crate::value::{Format, Type, Value};

@@ -1,8 +1,8 @@
-//! What a segment says, in a few words: the statements of a client, the outcomes of a server.
+//! The content of a segment in a few words: the statements of a client, the outcomes of a server.
 
 use super::frontend::{Message, Opening, opening, take};
 
-/// What a client asks for; none if that cannot be read alone.
+/// The request of a client; none if that cannot be read alone.
 pub(crate) fn describe_request(bytes: &[u8]) -> Option<String> {
     let mut input = bytes.to_vec();
     // An opening begins with its length, a message with a letter.
@@ -35,7 +35,7 @@ pub(crate) fn describe_request(bytes: &[u8]) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// What a server answers: tags of completion, errors, and whether it is ready; none if that cannot be read alone.
+/// The answer of a server: tags of completion, errors, and whether it is ready; none if that cannot be read alone.
 pub(crate) fn describe_replies(bytes: &[u8]) -> Option<String> {
     let (mut rest, mut said, mut rows) = (bytes, Vec::new(), 0);
     while let Some((kind, after)) = rest.split_first() {
@@ -69,7 +69,7 @@ mod tests {
     use crate::wire::Replies;
 
     #[test]
-    fn a_segment_is_told_in_a_few_words() {
+    fn a_segment_is_described_in_a_few_words() {
         assert_eq!(describe_request(b"Q\0\0\0\x0bCOMMIT\0").as_deref(), Some("COMMIT"));
         assert_eq!(describe_request(b"\0\0\0\x10\0\x03\0\0user\0p\0\0").as_deref(), Some("startup"));
         assert_eq!(describe_request(b"Q\0\0\0\x0bCOM"), None);

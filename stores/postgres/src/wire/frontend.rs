@@ -1,4 +1,4 @@
-//! What clients send.
+//! The messages of clients.
 
 use crate::error::SqlError;
 use crate::value::{Format, Type};
@@ -132,7 +132,7 @@ fn length(input: &[u8], at: usize) -> Option<usize> {
     Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize)
 }
 
-/// What is left of a message.
+/// The rest of a message.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

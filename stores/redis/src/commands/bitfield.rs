@@ -5,7 +5,7 @@ use super::{SYNTAX, number};
 use crate::resp::{self, Reply};
 use crate::store::Store;
 
-/// What becomes of a number that its field cannot hold.
+/// The treatment of a number that its field cannot hold.
 #[derive(Clone, Copy)]
 enum Overflow {
     Wrap,

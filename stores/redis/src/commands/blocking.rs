@@ -14,7 +14,7 @@ use crate::node::{Answer, Cause, Node, SessionId, Take};
 use crate::resp::{Reply, integer};
 use crate::store::{Store, Value};
 
-/// What is taken from a key.
+/// The elements that are taken from a key.
 #[derive(Clone, Debug)]
 enum Pop {
     /// An element of a list, from an end of it.

@@ -212,7 +212,7 @@ fn list(node: &Node, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Verbatim("txt", text.into_bytes()))
 }
 
-/// The address of a client: hosts here have names, and a connection is told from others by its number.
+/// The address of a client: hosts here have names, and a connection is known by its number.
 fn address(session: &Session) -> String {
     if session.peer.contains(':') {
         session.peer.clone()

@@ -31,10 +31,10 @@ fn get(node: &Node, patterns: &[&[u8]]) -> Reply {
     let (globs, names): (Vec<&[u8]>, Vec<&[u8]>) =
         patterns.iter().partition(|pattern| pattern.iter().any(|byte| b"*?[".contains(byte)));
     let mut pairs: Vec<(Reply, Reply)> = Vec::new();
-    let mut told: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let mut answered: BTreeSet<Vec<u8>> = BTreeSet::new();
     for name in names {
         if let Some(parameter) = Parameter::find(name)
-            && told.insert(name.to_ascii_lowercase())
+            && answered.insert(name.to_ascii_lowercase())
         {
             pairs.push((Reply::Bulk(name.to_vec()), Reply::text(&node.parameter(parameter))));
         }
@@ -42,7 +42,7 @@ fn get(node: &Node, patterns: &[&[u8]]) -> Reply {
     for parameter in ALL {
         for name in [parameter.name, parameter.alias] {
             let wanted = |pattern: &&[u8]| glob::fits(&pattern.to_ascii_lowercase(), name.as_bytes());
-            if !name.is_empty() && globs.iter().any(wanted) && told.insert(name.as_bytes().to_vec()) {
+            if !name.is_empty() && globs.iter().any(wanted) && answered.insert(name.as_bytes().to_vec()) {
                 pairs.push((Reply::text(name), Reply::text(&node.parameter(parameter))));
             }
         }

@@ -1,4 +1,4 @@
-//! What clients say to set up, check and end a connection (Redis 7.0 `networking.c`, `db.c`).
+//! Commands that set up, check and end a connection (Redis 7.0 `networking.c`, `db.c`).
 
 use super::acl::{WRONG_PASSWORD, log_in};
 use super::client::set_name;
@@ -8,7 +8,7 @@ use crate::resp::{self, Protocol, Reply};
 use crate::store::{DATABASES, Store};
 use crate::version::Version;
 
-/// Who listens and speaks RESP2 is answered in the form of a message.
+/// A client that listens and speaks RESP2 is answered in the form of a message.
 pub(crate) fn ping(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let listens = node.session(id).only_listens();
     let text = match args {
@@ -91,7 +91,7 @@ pub(crate) fn hello(session: &mut Session, args: &[&[u8]]) -> Result<Reply, Repl
     options.apply(session, "sentinel", None, Version::default())
 }
 
-/// What HELLO was called with.
+/// The arguments of HELLO.
 struct Options<'a> {
     protocol: Protocol,
     auth: Option<(&'a [u8], &'a [u8])>,

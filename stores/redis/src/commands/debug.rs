@@ -1,7 +1,7 @@
 //! DEBUG, as far as tests of Redis use it (Redis 7.0 `debug.c`).
 //!
 //! Left out on purpose: what shows the inside of another implementation (memory layouts, allocators), and the digests,
-//! which tell equal datasets here as well but are not Redis's numbers.
+//! which distinguish datasets here as well but are not Redis's numbers.
 
 use super::{number, subcommand_syntax};
 use crate::node::{Answer, Next, Node, SessionId};

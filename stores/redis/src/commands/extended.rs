@@ -165,7 +165,7 @@ fn halved(number: u128, shift: u32) -> u128 {
 }
 
 /// The 64 highest bits of a number that is not zero, and the exponent that goes with them. `more` says that the number
-/// is a little greater than its bits tell.
+/// is a little greater than its bits say.
 fn rounded(number: u128, exponent: i32, more: bool) -> (u64, i32) {
     let bits = 128 - number.leading_zeros();
     let Some(shift) = bits.checked_sub(64).filter(|shift| *shift > 0) else {

@@ -7,7 +7,7 @@ use bstr::ByteSlice as _;
 
 use crate::stream::ReplicationId;
 
-/// What can stand for a value.
+/// A type that can stand for a value.
 pub(super) trait Value {
     /// Appends it.
     fn write(&self, text: &mut String);

@@ -11,7 +11,7 @@ use crate::node::{Answer, ChannelKind, Node, SessionId};
 use crate::resp::Reply;
 use crate::store::{BASE_MEMORY, DATABASES, Store};
 
-/// What writes a section.
+/// The writer of a section.
 type Section = fn(&Node, &mut String);
 
 /// The sections in order, and whether they are shown without being asked for.
@@ -208,7 +208,7 @@ fn memory_section(node: &Node, text: &mut String) {
 fn persistence(node: &Node, text: &mut String) {
     let saved = node.stats.saved_ms.or(node.stats.started_ms).unwrap_or(0) / 1000;
     let logs = u8::from(node.parameter_named("appendonly") == "yes");
-    // Sentinels ask for this all the time: within a run, what they are told is as long whatever was written.
+    // Sentinels ask for this all the time: within a run, the answer has the same length whatever was written.
     let changes = if node.config.mover.is_some() { node.stats.changes } else { 0 };
     lines(text, &[("loading", &u8::from(node.loading))]);
     text.push_str(constant!(

@@ -1,4 +1,4 @@
-//! Keys of any type: deleting, renaming, copying, and what OBJECT tells (Redis 7.0 `db.c`, `object.c`).
+//! Keys of any type: deleting, renaming, copying, and the answers of OBJECT (Redis 7.0 `db.c`, `object.c`).
 
 use super::{NOT_AN_INTEGER, SYNTAX, count, number, unknown_subcommand, wrong_arity};
 use crate::glob;

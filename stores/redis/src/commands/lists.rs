@@ -178,7 +178,7 @@ pub(crate) fn rpoplpush(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Repl
     Ok(moved.map_or(Reply::Nil, Reply::Bulk))
 }
 
-/// What LMPOP and ZMPOP are asked for, from the number of keys on: keys, an end, and at most how many elements.
+/// The arguments of LMPOP and ZMPOP, from the number of keys on: keys, an end, and at most how many elements.
 pub(crate) struct Many<'a, E> {
     /// The keys to try, in order.
     pub(crate) keys: &'a [&'a [u8]],

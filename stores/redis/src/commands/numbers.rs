@@ -98,7 +98,7 @@ pub(crate) enum Sample {
     Repeated(usize),
 }
 
-/// What a reply with repeated elements may hold here.
+/// The size up to which a reply may repeat elements here.
 const REPEATED_MAX: usize = 10_000_000;
 
 impl Sample {

@@ -1,10 +1,10 @@
-//! The parameters of Redis 7.0.15: their names, what they may be, and what they are unless told otherwise.
+//! The parameters of Redis 7.0.15: their names, their possible values, and their defaults.
 //!
-//! Most have no effect here; they are kept so that who sets them and asks again is answered as by Redis.
+//! Most have no effect here; they are kept so that a client that sets them and asks again is answered as by Redis.
 
 use crate::resp;
 
-/// What a parameter may be set to.
+/// The possible values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `yes` or `no`.
@@ -59,7 +59,7 @@ impl Parameter {
     /// A value in the form in which it is kept.
     ///
     /// # Errors
-    /// Why it may not be set.
+    /// The reason why it may not be set.
     pub(crate) fn check(&self, value: &[u8]) -> Result<String, String> {
         let text = String::from_utf8_lossy(value).into_owned();
         let within = |number: i64, from: i64, to: i64| {

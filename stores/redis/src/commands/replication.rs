@@ -142,7 +142,7 @@ pub(crate) fn failover(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<
     Ok(Reply::OK.into())
 }
 
-/// What FAILOVER asks for.
+/// The arguments of FAILOVER.
 #[derive(Default)]
 struct Planned {
     target: Option<(String, i64)>,
@@ -200,7 +200,7 @@ pub(crate) fn replicaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Resul
     Ok(Reply::OK.into())
 }
 
-/// What a replica says about itself, in pairs of an option and its value; acknowledgements get no answer.
+/// The facts that a replica reports about itself, in pairs of an option and its value; acknowledgements get no answer.
 pub(crate) fn replconf(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     if args.len().is_multiple_of(2) {
         return Err(SYNTAX);
@@ -210,7 +210,7 @@ pub(crate) fn replconf(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result
         let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
         match () {
             () if is(b"listening-port") => {
-                // Redis keeps what it is told; no port is larger than this.
+                // Redis keeps any number; no port is larger than this.
                 node.introduce(id, Fact::Port(u16::try_from(number(value)?).unwrap_or(0)));
             }
             () if is(b"ip-address") => {

@@ -65,7 +65,7 @@ pub(crate) fn sort_ro(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
     run(store, args, false)
 }
 
-/// What an element is sorted by.
+/// The weight by which an element is sorted.
 enum Weight {
     Number(f64),
     Text(Option<Vec<u8>>),

@@ -41,7 +41,7 @@ fn zero_if_nan(score: f64) -> f64 {
     if score.is_nan() { 0.0 } else { score }
 }
 
-/// What a command is allowed to say, and what it is called.
+/// The options that a command allows, and its name.
 #[derive(Clone, Copy)]
 struct Form {
     name: &'static str,

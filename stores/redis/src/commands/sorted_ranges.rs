@@ -25,7 +25,7 @@ enum Lex<'a> {
     At { member: &'a [u8], open: bool },
 }
 
-/// What a range asks for.
+/// The range that a command asks for.
 enum Range<'a> {
     Ranks(i64, i64),
     Scores(Score, Score),
@@ -111,7 +111,7 @@ impl<'a> Range<'a> {
     /// The members in the range but the first so many, in order, or from the greatest to the least. Ranks then count from
     /// the greatest.
     ///
-    /// What is skipped need not be in the range. That shows only where a range by members meets scores that differ, for
+    /// Skipped members need not be in the range. That shows only where a range by members meets scores that differ, for
     /// which Redis promises nothing; it is as Redis does it.
     fn of(&self, set: &SortedSet, reverse: bool, skipped: usize) -> Vec<(Vec<u8>, f64)> {
         let owned = |(member, score): (&[u8], f64)| (member.to_vec(), score);
@@ -160,7 +160,7 @@ impl<'a> Range<'a> {
     }
 }
 
-/// What the range commands have in common once they are parsed.
+/// The parts that the range commands have in common once they are parsed.
 struct Query<'a> {
     range: Range<'a>,
     reverse: bool,

@@ -187,7 +187,7 @@ pub(crate) fn get(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(store.string(args[1])?.cloned().map_or(Reply::Nil, Reply::Bulk))
 }
 
-/// What is no string counts as missing.
+/// A value that is no string counts as missing.
 pub(crate) fn mget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let value = |key: &&[u8]| store.string(key).ok().flatten().cloned().map_or(Reply::Nil, Reply::Bulk);
     Ok(Reply::Array(args[1..].iter().map(value).collect()))

@@ -9,7 +9,7 @@ use crate::node::{
 };
 use crate::resp::Reply;
 
-/// What becomes of a command.
+/// The treatment of a command.
 enum Admission {
     Execute,
     /// It belongs to a transaction.
@@ -159,7 +159,7 @@ impl Node {
         declared.map_or(command.flags, |declared| declared.of_command(command.flags))
     }
 
-    /// Whether a command with these flags may be executed now.
+    /// The admission of a command with these flags, or the reply that refuses it.
     fn admit(&mut self, id: SessionId, command: &Command, flags: u32) -> Result<Admission, Reply> {
         let session = self.sessions.get(&id).expect("a session is used only while it is connected");
         let multi = session.transaction.is_some();
@@ -223,7 +223,7 @@ impl Node {
     }
 }
 
-/// What a session may send while it listens and speaks RESP2.
+/// The commands that a session may send while it listens and speaks RESP2.
 const LISTENERS: [&str; 9] = [
     "ping",
     "subscribe",
@@ -235,9 +235,9 @@ const LISTENERS: [&str; 9] = [
     "quit",
     "reset",
 ];
-/// What a browser says that was led to send a web page's request to a node: nothing that follows it is executed.
+/// The words of a browser that was led to send a web page's request to a node: nothing that follows them is executed.
 const FOREIGN: [&[u8]; 2] = [b"POST", b"Host:"];
 /// The commands that run scripts.
 const SCRIPTS: [&str; 6] = ["eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"];
-/// What is not queued in a transaction.
+/// The commands that are not queued in a transaction.
 const AT_ONCE: [&str; 6] = ["exec", "discard", "multi", "watch", "quit", "reset"];

@@ -15,7 +15,7 @@ pub(crate) struct Command {
     number: u128,
     /// How many arguments it takes with its name; at least so many if negative.
     arity: i32,
-    /// What kind of command it is: bits of [`flags`].
+    /// The properties of the command: bits of [`flags`].
     pub(crate) flags: u32,
     /// True if it may change data.
     pub(crate) writes: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Command {
     container: bool,
     /// Where it stands in the catalogue.
     pub(crate) nth: usize,
-    /// What executes it.
+    /// The function that executes it.
     pub(crate) run: Run,
 }
 
@@ -53,7 +53,7 @@ pub(super) const fn about(name: &'static str, arity: i32, run: OnTable) -> Comma
     row(name, arity, false, Run::Table(run))
 }
 
-/// What is not said here is in the catalogue; what is said twice must agree.
+/// A row has only what is not in the catalogue; what is in both must agree.
 const fn row(name: &'static str, arity: i32, writes: bool, run: Run) -> Command {
     let Some(nth) = catalogue::position(name) else { panic!("all commands are in the catalogue") };
     let fact = &catalogue::FACTS[nth];

@@ -7,8 +7,8 @@ use crate::node::{NOT_ENOUGH_REPLICAS, Node, OUT_OF_MEMORY, READ_ONLY, Running};
 use crate::resp::{Reply, integer};
 use crate::store::DATABASES;
 
-/// What scripts may call besides, to look into the node, once DEBUG SET-DISABLE-DENY-SCRIPTS says so. Redis lets everything
-/// through then, and leaves it to its tests to be careful.
+/// The commands that scripts may call besides, to look into the node, once DEBUG SET-DISABLE-DENY-SCRIPTS says so. Redis lets
+/// everything through then, and leaves it to its tests to be careful.
 const INSPECTORS: [&str; 2] = ["client", "debug"];
 
 impl Node {
@@ -44,7 +44,7 @@ impl Node {
         TABLE.find(name).is_some()
     }
 
-    /// Whether a script may call a command now.
+    /// An error reply if a script may not call a command now.
     fn admit_from_script(&self, running: &Running, command: &Command, name: &[u8]) -> Result<(), Reply> {
         let inspects = || {
             self.scripts_inspect && INSPECTORS.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))

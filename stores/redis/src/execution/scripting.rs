@@ -11,7 +11,7 @@ use crate::resp::Reply;
 
 const NO_SCRIPT: Reply = Reply::error("NOSCRIPT No matching script. Please use EVAL.");
 
-/// What scripts reach of the commands.
+/// The commands as scripts reach them.
 const COMMANDS: Commands = Commands { call: Node::call_from_script, knows: Node::knows };
 
 pub(crate) fn eval(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
@@ -170,5 +170,5 @@ pub(crate) fn function(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<
     Ok(reply.into())
 }
 
-/// What FUNCTION DUMP says of no libraries: version and checksum.
+/// The answer of FUNCTION DUMP about no libraries: version and checksum.
 const EMPTY_DUMP: &[u8] = b"\x0a\x00\x5d\x9b\x5c\x40\x0f\x7f\xa2\xda";

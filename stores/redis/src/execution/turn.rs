@@ -74,7 +74,7 @@ impl Node {
         Outcome { effects, next }
     }
 
-    /// What a node does every so often when the wall clock shows `now`: it deletes the keys that are dead, unless it is a
+    /// The regular work of a node when the wall clock shows `now`: it deletes the keys that are dead, unless it is a
     /// replica, and answers those who have waited long enough.
     pub fn tick(&mut self, now: WallTime) -> Effects {
         self.at(now);
@@ -104,7 +104,7 @@ impl Node {
         self.paused().is_some() || self.has_deadlines() || !self.is_replica() && self.store.has_volatile()
     }
 
-    /// What was done since it was last asked; it is in the stream now.
+    /// The effects since the last call; they are in the stream now.
     fn take_effects(&mut self) -> Effects {
         let effects = std::mem::take(&mut self.store.effects);
         self.stats.changes += effects.parts.len() as u64;

@@ -1,7 +1,7 @@
-//! A replica's link to its primary, as a machine without a socket: bytes in, bytes and news out.
+//! A replica's link to its primary, as a machine without a socket: bytes in, bytes and events out.
 //!
 //! The handshake is that of Redis 7.0: PING; AUTH and REPLCONF in one go; PSYNC with what the replica has. The primary
-//! then goes on with the stream, or sends a full copy first, of a length told beforehand (from its disk) or between two
+//! then continues the stream, or sends a full copy first, of a length sent beforehand (from its disk) or between two
 //! equal marks (without a disk).
 //!
 //! Source: `syncWithMaster` and `readSyncBulkPayload` of `replication.c`.
@@ -15,7 +15,7 @@ const LINE_MAX: usize = 1024;
 /// The length of the marks around a copy that comes without its length.
 const MARK_LEN: usize = 40;
 
-/// What a replica tells its primary about itself.
+/// The facts that a replica reports to its primary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Introduction {
     /// The user to log in as; the default user if empty.
@@ -51,7 +51,7 @@ enum State {
     Streaming,
 }
 
-/// What a link has to tell.
+/// An event of a link.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LinkEvent<'a> {
     /// The primary is there, and what follows is the handshake's next part: nothing to do but to send.
@@ -76,7 +76,7 @@ pub(crate) enum LinkEvent<'a> {
     Command(Request<'a>),
 }
 
-/// Why a link is given up.
+/// The reason why a link is given up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LinkError {
     /// The primary refuses for now: it loads its data, or has lost its own primary.
@@ -85,7 +85,7 @@ pub(crate) enum LinkError {
     /// The primary refuses.
     #[error("the primary refused: {0}")]
     Refused(String),
-    /// What came is not the protocol of replication.
+    /// The bytes are not the protocol of replication.
     #[error("bad protocol from the primary")]
     Garbage,
     /// The stream is not a sequence of requests.
@@ -98,10 +98,10 @@ pub(crate) enum LinkError {
 pub(crate) struct Link {
     introduction: Introduction,
     state: State,
-    /// What came before the stream and is not used yet.
+    /// The bytes before the stream that are not used yet.
     received: Vec<u8>,
     stream: Requests,
-    /// What has to be sent.
+    /// The bytes to send.
     out: Vec<u8>,
 }
 
@@ -144,7 +144,7 @@ impl Link {
         matches!(self.state, State::Announced { .. } | State::Sized { .. } | State::Marked { .. })
     }
 
-    /// What there is to tell next, if the bytes so far say it.
+    /// The next event, if the bytes so far hold one.
     ///
     /// # Errors
     /// When the primary refuses, or what came is not the protocol of replication. The link is of no use any more.

@@ -1,4 +1,4 @@
-//! What a node does with what its primary sends.
+//! The work of a replica with the stream of its primary.
 //!
 //! A replica executes the stream as it comes and deletes nothing by itself; a transaction is executed when its end has
 //! come. The bytes go on to its own replicas as they are, so that all of a tree count alike.
@@ -14,7 +14,7 @@ use crate::store::{Access, DATABASES, Effects, Store, database};
 use crate::stream::ReplicationId;
 
 impl Node {
-    /// What the primary is asked to go on with: a history, and how much of it is here.
+    /// The place from which the primary is asked to continue: a history, and how much of it is here.
     fn resumes(&self) -> Option<(ReplicationId, u64)> {
         let upstream = self.replication.upstream.as_ref()?;
         let history = &self.replication.history;
@@ -52,7 +52,7 @@ impl Node {
         self.link_to_target_is(state);
     }
 
-    /// What this node says about itself on a new link.
+    /// The facts that this node reports on a new link.
     pub(crate) fn introduction(&self) -> Introduction {
         let settings = &self.replication.settings;
         Introduction {
@@ -72,9 +72,9 @@ impl Node {
     pub(crate) fn hear(&mut self, now: WallTime, link: &mut Link) -> Result<Option<Heard>, LinkError> {
         self.store.now = now;
         let was_transferring = link.is_transferring();
-        let Some(news) = link.next()? else { return Ok(None) };
-        let (mut owed, mut resynced, mut transfers) = (None, false, false);
-        let effects = match news {
+        let Some(event) = link.next()? else { return Ok(None) };
+        let (mut acknowledged, mut resynced, mut transfers) = (None, false, false);
+        let effects = match event {
             LinkEvent::Progress => {
                 transfers = true;
                 if link.is_asking() {
@@ -86,7 +86,7 @@ impl Node {
             }
             LinkEvent::Full { id, offset, copy, acknowledge } => {
                 let copy = snapshot::load(&copy, now, false).map_err(|_| LinkError::Garbage)?;
-                owed = acknowledge.then_some(offset);
+                acknowledged = acknowledge.then_some(offset);
                 resynced = true;
                 self.resync(copy.store, id, offset)
             }
@@ -97,14 +97,14 @@ impl Node {
             }
             LinkEvent::Command(request) => {
                 let effects = self.apply(now, &request);
-                owed = self.take_owed_ack();
+                acknowledged = self.take_requested_ack();
                 effects
             }
         };
         if transfers && link.is_transferring() && !was_transferring {
             self.link_is(now, LinkState::Transfer);
         }
-        if let Some(offset) = owed {
+        if let Some(offset) = acknowledged {
             link.acknowledge(offset);
         }
         Ok(Some(Heard { effects, resynced }))
@@ -178,7 +178,7 @@ impl Node {
         } else if is(0, b"REPLCONF") {
             if is(1, b"GETACK") {
                 // The question itself does not count yet.
-                upstream.owes_ack = Some(self.replication.history.offset());
+                upstream.requested_ack = Some(self.replication.history.offset());
             }
         } else {
             self.store.selected = upstream.selected;
@@ -205,9 +205,9 @@ impl Node {
         self.feed_all(bytes);
     }
 
-    /// How far this node is, if the primary has asked since it was last told.
-    fn take_owed_ack(&mut self) -> Option<u64> {
-        self.replication.upstream.as_mut()?.owes_ack.take()
+    /// The offset of this node, if the primary has asked for it since the last acknowledgement.
+    fn take_requested_ack(&mut self) -> Option<u64> {
+        self.replication.upstream.as_mut()?.requested_ack.take()
     }
 
     /// True if the primary has been silent for too long.
@@ -218,7 +218,7 @@ impl Node {
     }
 }
 
-/// What came of something that the primary said.
+/// The effects of something that the primary said.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     pub(crate) effects: Effects,

@@ -4,7 +4,7 @@
 use mlua::{Lua, MultiValue, Table, Value};
 
 use super::convert::value;
-use super::errors::{Refused, complain, first_line};
+use super::errors::{Refused, call_error, first_line};
 use super::task::{with_task, with_words};
 use crate::node::Sha;
 use crate::resp::{Protocol, Reply};
@@ -98,7 +98,7 @@ fn acl_check_cmd(_: &Lua, args: MultiValue) -> mlua::Result<bool> {
 fn number(lua: &Lua, args: &MultiValue, at: usize, name: &str) -> mlua::Result<f64> {
     coerced(lua, args, at)?.ok_or_else(|| {
         let got = args.get(at).map_or("no value", Value::type_name);
-        complain(lua, &format!("bad argument #{} to '{name}' (number expected, got {got})", at + 1))
+        call_error(lua, &format!("bad argument #{} to '{name}' (number expected, got {got})", at + 1))
     })
 }
 
@@ -108,11 +108,11 @@ fn random(lua: &Lua, args: MultiValue) -> mlua::Result<f64> {
         0 => return Ok(drawn),
         1 => (1.0, number(lua, &args, 0, "random")?.trunc()),
         2 => (number(lua, &args, 0, "random")?.trunc(), number(lua, &args, 1, "random")?.trunc()),
-        _ => return Err(complain(lua, "wrong number of arguments")),
+        _ => return Err(call_error(lua, "wrong number of arguments")),
     };
     if low > high {
         let at = args.len();
-        return Err(complain(lua, &format!("bad argument #{at} to 'random' (interval is empty)")));
+        return Err(call_error(lua, &format!("bad argument #{at} to 'random' (interval is empty)")));
     }
     Ok((drawn * (high - low + 1.0)).floor() + low)
 }

@@ -9,7 +9,7 @@ use mlua::{
 };
 
 use super::convert::{reply, text_field};
-use super::errors::{CHUNK, Complaint, complain, explain, first_line, is_counted, place};
+use super::errors::{CHUNK, CallError, call_error, explain, first_line, is_counted, place};
 use super::task::{self, Commands, with_task};
 use super::{api, call, libs};
 use crate::node::{Flags, IsOver, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Node, Running, Script, Sha};
@@ -30,7 +30,7 @@ struct Limit {
     is_over: Option<IsOver>,
 }
 
-/// What became of a script.
+/// The end of a script.
 pub(crate) enum Ending {
     /// It ended with this reply; if that is an error, whether it was counted where it arose.
     Replied { reply: Reply, counted: bool },
@@ -89,7 +89,7 @@ pub(crate) fn run(
     ended.unwrap_or_else(|reply| Ending::Replied { reply, counted: false })
 }
 
-/// Whether the script may run on this node, called by a command that may be read-only, and what it may do then.
+/// The rights of the script on this node, called by a command that may be read-only.
 ///
 /// # Errors
 /// The reply to give when it may not.
@@ -140,7 +140,7 @@ fn with_engine<T>(act: impl FnOnce(&mut Engine) -> Result<T, Reply>) -> Result<T
 /// A thread's interpreter.
 struct Engine {
     lua: Lua,
-    /// What scripts see as their globals.
+    /// The globals that scripts see.
     globals: Table,
     /// Calls a compiled script with KEYS and ARGV: true and its result, or false and a table of the error.
     runner: Function,
@@ -257,7 +257,7 @@ fn string(bytes: &[u8]) -> Either<&str, impl IntoLua> {
 /// Ends a script that takes too long. From now on every instruction fails, so that no pcall can hold it up.
 fn kill(lua: &Lua) -> mlua::Result<VmState> {
     let line = place(lua, ())?.unwrap_or(1);
-    // Whether or not a task is there to be told, the script ends.
+    // Even if no task is there to get the line, the script ends.
     let _ = with_task(|task| task.stopped.get_or_insert(line).to_owned());
     lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |lua, _| kill(lua))?;
     Err(mlua::Error::runtime("Script killed by user with SCRIPT KILL."))
@@ -282,13 +282,13 @@ fn walk(lua: &Lua, (name, walker): (String, Function)) -> mlua::Result<Function>
         let got = args.front();
         if !got.is_some_and(Value::is_table) {
             let got = got.map_or("no value", libs::type_name);
-            return Err(complain(lua, &format!("bad argument #1 to '{name}' (table expected, got {got})")));
+            return Err(call_error(lua, &format!("bad argument #1 to '{name}' (table expected, got {got})")));
         }
         walker.call::<MultiValue>(args).map_err(|error| {
             // The host language says of its own accord what kind of error it is.
             let text = first_line(&error);
             let text = text.strip_prefix("runtime error: ").unwrap_or(&text);
-            mlua::Error::external(Complaint(text.to_owned()))
+            mlua::Error::external(CallError(text.to_owned()))
         })
     })
 }

@@ -1,4 +1,4 @@
-//! What goes wrong in a script, on its way through Lua, and where.
+//! The errors of a script, on their way through Lua, with their places.
 
 use mlua::{Lua, Value};
 
@@ -13,13 +13,13 @@ pub(super) struct Refused(pub(super) String);
 /// A call of a function that went wrong, with the place where it was called.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Complaint(pub(super) String);
+pub(super) struct CallError(pub(super) String);
 
 /// The error of a library function, which names the place where it was called.
-pub(super) fn complain(lua: &Lua, text: &str) -> mlua::Error {
+pub(super) fn call_error(lua: &Lua, text: &str) -> mlua::Error {
     let line = place(lua, ()).ok().flatten();
     let place = line.map(|line| format!("{}:{line}: ", &CHUNK[1..])).unwrap_or_default();
-    mlua::Error::external(Complaint(format!("{place}{text}")))
+    mlua::Error::external(CallError(format!("{place}{text}")))
 }
 
 /// The table of an error that was counted where it arose.
@@ -37,9 +37,9 @@ pub(super) fn is_counted(error: &Value) -> bool {
     error.as_table().is_some_and(|table| table.raw_get(COUNTED).unwrap_or(false))
 }
 
-/// What scripts see instead of an error of the host language.
+/// The error that scripts see instead of one of the host language.
 pub(super) fn explain(lua: &Lua, error: mlua::Error) -> mlua::Result<Value> {
-    if let Some(Complaint(text)) = error.downcast_ref() {
+    if let Some(CallError(text)) = error.downcast_ref() {
         return Ok(Value::String(lua.create_string(text)?));
     }
     match error.downcast_ref() {

@@ -10,7 +10,7 @@ use crate::resp::{Protocol, Reply, doubles};
 /// Nearly all commands of scripts have so many words at most.
 const FEW: usize = 8;
 
-/// What executes a command for the script that runs.
+/// The function that executes a command for the script that runs.
 pub(crate) type Call = fn(&mut Node, &mut Running, &[&[u8]]) -> Result<Reply, Reply>;
 
 /// The commands as scripts reach them. They are handed in: the table of commands is a floor above, since EVAL is one.
@@ -22,18 +22,18 @@ pub(crate) struct Commands {
     pub(crate) knows: fn(&[u8]) -> bool,
 }
 
-/// What a running script works on. Lua's callbacks cannot borrow, so the node moves here and back; in its place stands a
-/// spare one meanwhile, which is kept, since making one takes longer than most scripts.
+/// The state that a running script works on. Lua's callbacks cannot borrow, so the node moves here and back; in its place
+/// stands a spare one meanwhile, which is kept, since making one takes longer than most scripts.
 pub(super) struct Task {
     /// The node, or the spare one while no script runs.
     pub(super) node: Node,
     /// True while a script runs.
     runs: bool,
-    /// What it may call.
+    /// The commands that it may call.
     pub(super) commands: Commands,
     /// The protocol in which it sees replies and gives its own.
     pub(super) protocol: Protocol,
-    /// What it may do, and what it did.
+    /// Its rights, and its effects.
     pub(super) running: Running,
     /// True while what it writes is not propagated.
     pub(super) silent: bool,

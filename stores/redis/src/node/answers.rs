@@ -1,4 +1,4 @@
-//! What goes to whom: replies to the session whose command is executed, deliveries to all others.
+//! The outputs of a node: replies to the session whose command is executed, deliveries to all others.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl Node {
         self.deliveries.push(Delivery { session, bytes, then });
     }
 
-    /// What has to be sent to other sessions since it was last asked, in order.
+    /// The messages to other sessions since the last call, in order.
     pub fn take_deliveries(&mut self) -> Vec<Delivery> {
         std::mem::take(&mut self.deliveries)
     }

@@ -1,4 +1,4 @@
-//! Who listens to what (Redis 7.0 `pubsub.c`).
+//! The listeners of channels and patterns (Redis 7.0 `pubsub.c`).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
 
 type Listeners = BTreeMap<Vec<u8>, Vec<SessionId>>;
 
-/// Who listens to what.
+/// The listeners of channels and patterns.
 #[derive(Debug, Default)]
 pub(crate) struct Channels {
     pub(super) channels: Listeners,

@@ -1,4 +1,4 @@
-//! What of a node's configuration it acts upon. The rest is only kept.
+//! The parameters on which a node acts. The others are only kept.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ pub(crate) struct Config {
     pub(crate) password: Vec<u8>,
     /// The most memory that the dataset may take, in bytes; 0 without limit.
     pub(crate) maxmemory: u64,
-    /// What is evicted then.
+    /// The policy of eviction.
     pub(crate) policy: Policy,
     /// `notify-keyspace-events`: a bit for each letter.
     pub(crate) notifications: u128,
@@ -35,11 +35,11 @@ pub(crate) struct Config {
     pub(crate) bulk_max: i64,
     /// How much unanswered input a client may have, in bytes.
     pub(crate) query_max: usize,
-    /// How long a script keeps all others waiting before they are told that it is busy, in milliseconds.
+    /// The time that a script keeps all others waiting before they are answered that it is busy, in milliseconds.
     pub(crate) busy_ms: u64,
     /// The port at which clients reach it.
     pub(crate) port: u16,
-    /// What has clients come to it through another port, where they are real.
+    /// The redirection of clients to another port, where they are real.
     pub(crate) mover: Option<Mover>,
     /// The most clients at a time.
     pub(crate) clients_max: usize,

@@ -60,7 +60,7 @@ impl Node {
         true
     }
 
-    /// What a session listens to.
+    /// The channels or patterns that a session listens to.
     pub(crate) fn heard(&mut self, id: SessionId, kind: Kind) -> Vec<Vec<u8>> {
         let heard = self.session_mut(id).heard.as_mut();
         heard.map_or_else(Vec::new, |heard| heard.of(kind).iter().cloned().collect())

@@ -1,6 +1,6 @@
 //! The state of a node: it touches nothing else, neither clock nor socket nor disk.
 //!
-//! It knows all its sessions, since a command of one may concern others: those are told by deliveries, which the server
+//! It knows all its sessions, since a command of one may concern others: those are sent deliveries, which the server
 //! takes and sends. The reply to the session itself is appended to what the server hands in.
 //!
 //! It knows no command. What it has to do with one, a session hands in with its wish: what it takes from a key once

@@ -1,19 +1,19 @@
-//! What comes of a command: the reply, what happened to the dataset, what the server has to do now.
+//! The outcome of a command: the reply, the effects on the dataset, the next act of the server.
 
 use crate::resp::Reply;
 use crate::store::Effects;
 
-/// What executing one command came to, besides the reply.
+/// The outcome of a command, besides the reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Outcome {
-    /// What happened to the dataset.
+    /// The effects on the dataset.
     pub effects: Effects,
-    /// What the server has to do now.
+    /// The next act of the server.
     pub next: Next,
 }
 
-/// What a server has to do after a command.
+/// The act of a server after a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Next {
     /// Nothing special.
@@ -48,11 +48,11 @@ pub enum Save {
     Rewrite,
 }
 
-/// What a command about the server answers with.
+/// The answer of a command about the server.
 pub(crate) struct Answer {
     /// The reply, if there is one now.
     pub(crate) reply: Option<Reply>,
-    /// What the server has to do.
+    /// The next act of the server.
     pub(crate) next: Next,
     /// True if the reply is an error that was counted where it arose.
     pub(crate) counted: bool,

@@ -1,4 +1,4 @@
-//! What a node is and may do just now: its role, its memory, a pause.
+//! The place of a node just now: its role, its memory, a pause.
 
 use super::ids::SessionId;
 use super::replication::{FedReplica, LinkState, Upstream};

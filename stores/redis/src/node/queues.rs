@@ -1,4 +1,4 @@
-//! What sessions wait for, and who waits for what.
+//! The sessions that wait, and the keys that they wait for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -8,14 +8,14 @@ use super::ids::{KeptCommand, SessionId};
 use crate::resp::Reply;
 use crate::store::Store;
 
-/// What a session takes from a key that it waited for. Who waits brings it along: the commands stand upon the node, and
-/// it knows none of them.
+/// The elements that a session takes from a key that it waited for. The session brings this along: the commands stand
+/// upon the node, and it knows none of them.
 pub(crate) trait Take: Debug + Send + Sync {
     /// Takes from a key; `None` if there is nothing for it.
     fn serve(&self, store: &mut Store, key: &[u8]) -> Option<Reply>;
 }
 
-/// What a session waits for.
+/// The wait of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     pub(crate) cause: Cause,
@@ -37,7 +37,7 @@ pub(crate) enum Cause {
     Script,
 }
 
-/// Who waits.
+/// The sessions that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Queues {
     /// The deadlines in order.

@@ -1,4 +1,4 @@
-//! What a node knows about its place in a replicated store: its history, the primary that it follows, the replicas that
+//! The place of a node in a replicated store: its history, the primary that it follows, the replicas that
 //! follow it.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(crate) struct Replication {
     pub(crate) upstream: Option<Upstream>,
     /// The replicas that this node feeds.
     pub(crate) replicas: Vec<FedReplica>,
-    /// What connections have said about themselves with REPLCONF.
+    /// The facts that connections have reported about themselves with REPLCONF.
     pub(crate) introduced: BTreeMap<SessionId, Introduced>,
     pub(crate) settings: Settings,
     /// The planned failover that has begun, if one has.
@@ -49,14 +49,14 @@ pub(crate) struct Upstream {
     pub(crate) port: u16,
     /// How far the link is.
     pub(crate) link: LinkState,
-    /// True if this node has a part of a history that the primary may be asked to go on with.
+    /// True if this node has a part of a history that the primary may be asked to continue.
     pub(crate) resumable: bool,
     /// The database that the stream has selected.
     pub(crate) selected: usize,
     /// The bytes of a transaction whose end has not come yet.
     pub(crate) transaction: Option<Vec<u8>>,
     /// The offset to acknowledge, since the primary has asked.
-    pub(crate) owes_ack: Option<u64>,
+    pub(crate) requested_ack: Option<u64>,
     /// When the primary was last heard, in seconds of the wall clock.
     pub(crate) heard_s: i64,
     /// Since when the link is down, in seconds of the wall clock; `None` if it never was up.
@@ -93,11 +93,11 @@ pub(crate) struct FedReplica {
     pub(crate) acked_s: i64,
     /// How many bytes of copies it was sent.
     pub(crate) copied: u64,
-    /// What becomes of the stream.
+    /// The state of the stream.
     pub(crate) feeding: Feeding,
 }
 
-/// What becomes of the stream that a replica is to have.
+/// The state of the stream that a replica is to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Feeding {
     /// It is in the copy that the replica will get: one is made for all that come within some seconds.
@@ -111,7 +111,7 @@ pub(crate) enum Feeding {
     Sent,
 }
 
-/// What a connection has said about itself before PSYNC.
+/// The facts that a connection has reported about itself before PSYNC.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Introduced {
     pub(crate) port: u16,
@@ -211,7 +211,7 @@ impl Upstream {
             resumable,
             selected: 0,
             transaction: None,
-            owes_ack: None,
+            requested_ack: None,
             heard_s: 0,
             down_since_s: None,
         }

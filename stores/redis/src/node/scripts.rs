@@ -9,7 +9,7 @@ use super::shebang::Flags;
 pub(crate) struct Script {
     pub(crate) sha: Sha,
     pub(crate) body: Vec<u8>,
-    /// What it says of itself.
+    /// Its flags.
     pub(crate) flags: Flags,
 }
 
@@ -36,7 +36,7 @@ impl Sha {
     }
 }
 
-/// What a script that runs may do, and what it did.
+/// The rights of a script that runs, and its effects.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Running {
     /// True if it may not write.

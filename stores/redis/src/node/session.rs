@@ -1,4 +1,4 @@
-//! What a node keeps of one connection.
+//! The state of one connection in a node.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::ids::{KeptCommand, SessionId};
 use super::queues::Waiting;
 use crate::resp::{Protocol, Reply};
 
-/// What a node keeps of one connection.
+/// The state of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     /// Its number.
@@ -23,7 +23,7 @@ pub struct Session {
     pub database: usize,
     /// The offset of the effects when its last command was done.
     pub wrote: u64,
-    /// What the client said about its library: name and version.
+    /// The name and version of its library, as the client reported them.
     pub(crate) library: [Vec<u8>; 2],
     /// When it connected, and when it sent its last command, in milliseconds of the wall clock.
     pub(crate) since_ms: i64,
@@ -32,7 +32,7 @@ pub struct Session {
     pub(crate) last: &'static str,
     /// True if it gave the password, where there is one.
     pub(crate) authenticated: bool,
-    /// Whether its commands are answered.
+    /// The commands that are answered.
     pub(crate) answers: Answers,
     /// The commands that it has queued since MULTI.
     pub(crate) transaction: Option<Box<Transaction>>,
@@ -49,9 +49,9 @@ pub struct Session {
     /// CLIENT NO-EVICT and CLIENT NO-TOUCH.
     pub(crate) spared: bool,
     pub(crate) leaves_untouched: bool,
-    /// True if it was told to go: nothing more is executed for it.
+    /// True if it was ordered to go: nothing more is executed for it.
     pub(crate) leaving: bool,
-    /// What it waits for; until then, nothing else that it sends is executed.
+    /// The wait of the session; until it ends, nothing else that it sends is executed.
     pub(crate) waiting: Option<Box<Waiting>>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) enum Answers {
     Skip,
 }
 
-/// What was queued since MULTI.
+/// The commands that were queued since MULTI.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transaction {
     pub(crate) commands: Vec<KeptCommand>,

@@ -1,7 +1,7 @@
-//! What CONFIG says about replication, under the names of redis.conf.
+//! The parameters of replication, under the names of redis.conf.
 //!
-//! One default differs: `repl-diskless-sync` is off until CONFIG SET says otherwise. A real primary waits five seconds for more replicas before it sends
-//! a copy over its socket; a simulated run is often over by then.
+//! One default differs: `repl-diskless-sync` is off until CONFIG SET says otherwise. A real primary waits five seconds for more
+//! replicas before it sends a copy over its socket; a simulated run is often over by then.
 
 /// The parameters of replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct Settings {
     pub(crate) priority: u64,
     /// The backlog is dropped after so many seconds without replicas; 0 for never.
     pub(crate) backlog_ttl_s: i64,
-    /// Whether a copy goes straight over the socket, how long it waits for more replicas, in seconds, and how many are
+    /// True if a copy goes straight over the socket; how long it waits for more replicas, in seconds, and how many are
     /// enough; 0 for none.
     pub(crate) diskless: bool,
     pub(crate) diskless_delay_s: i64,

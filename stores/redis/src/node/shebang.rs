@@ -1,4 +1,4 @@
-//! What a script says of itself in its first line, as in `#!lua flags=no-writes` (Redis 7.0 `script.c`).
+//! The first line of a script, as in `#!lua flags=no-writes` (Redis 7.0 `script.c`).
 
 use crate::catalogue::flags;
 use crate::resp::Reply;
@@ -77,7 +77,7 @@ impl Flags {
     }
 }
 
-/// What a script says of itself, if nothing is wrong with that.
+/// The flags in the first line of a script, if nothing is wrong with them.
 pub(crate) fn script_flags(body: &[u8]) -> Option<Flags> {
     Flags::split(body).ok().map(|(flags, _)| flags)
 }

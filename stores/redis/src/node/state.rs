@@ -35,17 +35,17 @@ pub struct Node {
     pub(crate) current: Option<SessionId>,
     /// How many bytes that session has sent that are not executed, with the command at hand.
     pub(crate) query: usize,
-    /// What goes to that session.
+    /// The bytes for that session.
     pub(crate) out: Vec<u8>,
-    /// What goes to other sessions.
+    /// The messages to other sessions.
     pub(crate) deliveries: Vec<Delivery>,
-    /// Who waits for what.
+    /// The sessions that wait.
     pub(super) queues: Box<Queues>,
-    /// Who watches which key of a database.
-    pub(super) watchers: BTreeMap<(usize, Vec<u8>), Vec<SessionId>>,
-    /// Who listens to what.
+    /// The sessions that watch a key of a database.
+    pub(super) watched_keys: BTreeMap<(usize, Vec<u8>), Vec<SessionId>>,
+    /// The listeners of channels.
     pub(crate) channels: Box<Channels>,
-    /// Who is shown all commands.
+    /// The sessions that are shown all commands.
     pub(crate) monitors: Vec<SessionId>,
     /// CLIENT PAUSE.
     pub(crate) pause: Option<Pause>,
@@ -86,11 +86,11 @@ pub(crate) struct Busy {
     pub(crate) session: SessionId,
     /// True if it has effects: then it cannot be killed.
     pub(crate) wrote: bool,
-    /// What its client is told when it is killed.
+    /// The reply to its client when it is killed.
     pub(crate) killed: Reply,
 }
 
-/// What executes a command of a session: handed in, since the commands stand upon the node.
+/// The function that executes a command of a session: handed in, since the commands stand upon the node.
 pub(crate) type Executor = fn(&mut Node, SessionId, &[&[u8]]) -> Next;
 
 impl Node {
@@ -153,7 +153,7 @@ impl Node {
         self.sessions.values()
     }
 
-    /// What a connection may send now.
+    /// The limits of a connection now.
     pub(crate) fn limits(&self, id: SessionId) -> Limits {
         let trusted = self.config.password.is_empty() || self.session(id).authenticated;
         Limits { bulk_max: self.config.bulk_max, waiting_max: self.config.query_max, trusted }

@@ -1,10 +1,10 @@
-//! What INFO counts.
+//! The counters of INFO.
 
 use std::collections::BTreeMap;
 
 use crate::catalogue;
 
-/// What a node has counted since it started, or since CONFIG RESETSTAT.
+/// The counters of a node since it started, or since CONFIG RESETSTAT.
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
     pub(crate) connections: u64,
@@ -23,13 +23,13 @@ pub(crate) struct Stats {
     pub(crate) saved_ms: Option<i64>,
     /// How many commands have changed something since then. Redis counts some of them for each element.
     pub(crate) changes: u64,
-    /// What became of each command, by its place in the catalogue.
+    /// The counters of each command, by its place in the catalogue.
     pub(crate) calls: Vec<Calls>,
     /// Errors by their first word.
     pub(crate) by_error: BTreeMap<String, u64>,
 }
 
-/// What became of one command.
+/// The counters of one command.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Calls {
     pub(crate) done: u32,
@@ -39,11 +39,11 @@ pub(crate) struct Calls {
     pub(crate) failed: u32,
 }
 
-/// How many kinds of errors are told apart: a script may make up any number of them.
+/// The number of kinds of errors that are distinguished: a script may make up any number of them.
 const KINDS_MAX: usize = 128;
 
 impl Stats {
-    /// What is counted of a command.
+    /// The counters of a command.
     pub(crate) fn of(&mut self, nth: usize) -> &mut Calls {
         if self.calls.len() <= nth {
             self.calls.resize(catalogue::FACTS.len(), Calls::default());

@@ -231,7 +231,7 @@ impl Node {
         }
     }
 
-    /// Ends all waiting that a replica does not do: those sessions are told, and closed.
+    /// Ends all waiting that a replica does not do: those sessions are notified, and closed.
     pub(crate) fn unblock_all(&mut self) {
         let blocked = |waiting: &Waiting| waiting.cause.is_blocking();
         let waits =

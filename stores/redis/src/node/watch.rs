@@ -1,4 +1,4 @@
-//! What follows from changes of keys: transactions that watch them fail, clients that wait for them are served,
+//! The effects of changes of keys: transactions that watch them fail, clients that wait for them are served,
 //! listeners are notified (Redis 7.0 `multi.c`, `blocked.c`, `notify.c`).
 
 use super::ids::SessionId;
@@ -15,7 +15,7 @@ impl Node {
         }
         let was_dead = self.store.is_dead(database, key) == Some(true);
         let place = (database, key.to_vec());
-        self.watchers.entry(place).or_default().push(id);
+        self.watched_keys.entry(place).or_default().push(id);
         self.session_mut(id).watched.push(Watched { database, key: key.to_vec(), was_dead });
         self.store.watching = true;
     }
@@ -26,10 +26,10 @@ impl Node {
         session.overtaken = false;
         for Watched { database, key, .. } in std::mem::take(&mut session.watched) {
             let place = (database, key);
-            if let Some(watchers) = self.watchers.get_mut(&place) {
-                watchers.retain(|other| *other != id);
-                if watchers.is_empty() {
-                    self.watchers.remove(&place);
+            if let Some(sessions) = self.watched_keys.get_mut(&place) {
+                sessions.retain(|other| *other != id);
+                if sessions.is_empty() {
+                    self.watched_keys.remove(&place);
                 }
             }
         }
@@ -54,10 +54,10 @@ impl Node {
     /// The dataset need not say what happens to keys if nobody wants to know.
     pub(crate) fn look_away(&mut self) {
         self.store.watching =
-            !self.watchers.is_empty() || !self.queues.keys.is_empty() || self.config.notifications != 0;
+            !self.watched_keys.is_empty() || !self.queues.keys.is_empty() || self.config.notifications != 0;
     }
 
-    /// Tells everybody concerned of what has happened to keys.
+    /// Notifies everybody concerned of changes of keys.
     pub(crate) fn digest_changes(&mut self) {
         for change in std::mem::take(&mut self.store.changes) {
             if let Some((class, event)) = change.event {
@@ -67,8 +67,8 @@ impl Node {
                 continue;
             }
             let place = (change.database, change.key);
-            if let Some(watchers) = self.watchers.get(&place) {
-                for id in watchers.clone() {
+            if let Some(sessions) = self.watched_keys.get(&place) {
+                for id in sessions.clone() {
                     self.overtake(id, &place, change.touch);
                 }
             }

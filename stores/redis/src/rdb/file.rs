@@ -20,11 +20,11 @@ const END: u8 = 255;
 /// How much a header and its auxiliary fields take, and an entry besides its key and value.
 const HEADER_LEN: usize = 256;
 
-/// The auxiliary field before a key that says whether store events tell of it. Servers other than this one ignore
+/// The auxiliary field before a key that says whether store events report it. Servers other than this one ignore
 /// fields that they do not know.
 const RECORD: &[u8] = b"picklock-record";
 
-/// What a snapshot says about itself and about the replication stream that it is a moment of.
+/// The facts of a snapshot about itself and about the replication stream that it is a moment of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Aux {
     /// When it was made, in seconds of the Unix epoch.
@@ -51,11 +51,11 @@ pub(crate) struct StreamAt {
 pub(crate) struct Saved<'a> {
     /// The key.
     pub(crate) key: &'a [u8],
-    /// What it holds.
+    /// The value.
     pub(crate) value: &'a Value,
     /// When it ends, in milliseconds of the Unix epoch.
     pub(crate) expires: Option<i64>,
-    /// True if store events tell of it.
+    /// True if store events report it.
     pub(crate) record: bool,
 }
 
@@ -66,11 +66,11 @@ pub(crate) struct Loaded {
     pub(crate) db: u32,
     /// The key.
     pub(crate) key: Vec<u8>,
-    /// What it holds.
+    /// The value.
     pub(crate) value: Value,
     /// When it ends, in milliseconds of the Unix epoch.
     pub(crate) expires: Option<i64>,
-    /// True if store events tell of it.
+    /// True if store events report it.
     pub(crate) record: bool,
 }
 
@@ -134,7 +134,7 @@ fn save(out: &mut Vec<u8>, entry: Saved<'_>) {
     value::encode(out, entry.value);
 }
 
-/// Whether an entry is taken for a lock's when the snapshot does not say: a string with an expiry, or a hash.
+/// True if an entry is taken for a lock's when the snapshot does not say: a string with an expiry, or a hash.
 fn is_record(value: &Value, expires: Option<i64>) -> bool {
     match value {
         Value::String(_) => expires.is_some(),

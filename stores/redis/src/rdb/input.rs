@@ -3,7 +3,7 @@
 use super::{RdbError, lzf};
 use crate::resp;
 
-/// What is left of the input.
+/// The rest of the input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input<'a> {
     rest: &'a [u8],

@@ -2,7 +2,7 @@
 //!
 //! Read are all encodings that a 7.0 server writes for its five plain types or still loads from older ones. Written are
 //! the plain ones (a list of strings, not a quicklist of listpacks), which a real server loads as well. Checksums are
-//! always written, and checked unless they are zero, which means that the writer was told to leave them out.
+//! always written, and checked unless they are zero, which means that the writer left them out.
 //!
 //! A decoder trusts no length: what it makes of its input is bounded by what the input holds, so that hostile bytes are
 //! refused and neither panic nor exhaust the memory.
@@ -33,7 +33,7 @@ const VERSION: u16 = 10;
 /// The checksum over files and payloads.
 static CHECKSUM: Crc<u64> = Crc::<u64>::new(&CRC_64_REDIS);
 
-/// Why bytes are not a snapshot or a payload.
+/// The reason why bytes are not a snapshot or a payload.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RdbError {
     /// The input ends too early.

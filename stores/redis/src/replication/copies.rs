@@ -43,7 +43,7 @@ impl Node {
         format!("+FULLRESYNC {} {}\r\n", history.id(), history.offset())
     }
 
-    /// Makes a copy for those who wait for one, if enough do or the first has waited long enough; else they are told
+    /// Makes a copy for those who wait for one, if enough do or the first has waited long enough; else they are sent a sign
     /// that this node is alive.
     pub(super) fn copy_when_due(&mut self) {
         let (now_s, settings) = (self.now_s(), &self.replication.settings);

@@ -217,7 +217,7 @@ impl Node {
         self.deserted(now_s);
     }
 
-    /// What a node does for replication once a second when the wall clock shows `now`.
+    /// The work of a node for replication, once a second, when the wall clock shows `now`.
     pub(crate) fn beat(&mut self, now: WallTime) -> Effects {
         self.store.now = now;
         self.tend_replicas();

@@ -9,7 +9,7 @@
 use crate::node::{Failover, FedReplica, LinkState, Node, Stage};
 
 impl Failover {
-    /// Whether this replica is meant, or any is.
+    /// True if this replica is meant, or any is.
     fn means(&self, replica: &FedReplica) -> bool {
         self.target.as_ref().is_none_or(|(host, port)| replica.is_at(host, *port))
     }

@@ -22,7 +22,7 @@ impl Node {
     /// Becomes a replica of another node.
     pub(crate) fn follow(&mut self, host: String, port: u16) {
         let old = self.replication.upstream.take();
-        // A primary asks its successor whether that knows its history; a replica goes on with what it has.
+        // A primary asks its successor whether that knows its history; a replica continues with what it has.
         let resumable = old.as_ref().is_none_or(|old| old.resumable);
         let mut upstream = Upstream::new(host, port, resumable);
         if old.is_none() {

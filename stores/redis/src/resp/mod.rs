@@ -28,10 +28,10 @@ const ARGS_MAX: i64 = i32::MAX as i64;
 /// Room for a string of more bytes than this is made exactly.
 const LARGE: usize = 1 << 20;
 
-/// What a short bulk string takes besides its bytes: its header and the ends of both lines.
+/// The size of a short bulk string besides its bytes: its header and the ends of both lines.
 const HEADER_LEN: usize = 8;
 
-/// What a peer sent is not Redis's protocol. The text is the one that Redis answers with.
+/// The bytes of a peer are not Redis's protocol. The text is the one that Redis answers with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Protocol error: {0}")]
 pub struct ProtocolError(Cow<'static, str>);

@@ -52,7 +52,7 @@ pub enum Reply {
     Verbatim(&'static str, Vec<u8>),
     /// A message that is no answer: a list in RESP2.
     Push(Vec<Reply>),
-    /// What is said about a reply, which follows; left out in RESP2.
+    /// The attributes of a reply, which follows; left out in RESP2.
     Attributed(Vec<(Reply, Reply)>, Box<Reply>),
 }
 

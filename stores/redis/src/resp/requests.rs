@@ -18,7 +18,7 @@ pub struct Request<'a> {
     pub behind: usize,
 }
 
-/// What a client may send.
+/// The limits of what a client may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The longest bulk string, in bytes.
@@ -42,7 +42,7 @@ const UNTRUSTED_BULK_MAX: i64 = 16 * 1024;
 /// Takes requests out of a byte stream, however it is cut into reads.
 #[derive(Debug, Default)]
 pub struct Requests {
-    /// What is taken.
+    /// The limits.
     pub limits: Limits,
     buffer: Vec<u8>,
     /// Where the present request begins.

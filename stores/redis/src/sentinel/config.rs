@@ -1,4 +1,4 @@
-//! What a Sentinel keeps on disk, in the words of `sentinel.conf`: what it watches, whom it knows, whom it voted for.
+//! The state of a Sentinel on disk, in the words of `sentinel.conf`: what it watches, whom it knows, whom it voted for.
 
 use std::fmt::Write as _;
 

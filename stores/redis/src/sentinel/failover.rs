@@ -93,7 +93,7 @@ impl Sentinel {
     }
 
     /// Takes the failover of a primary as far as it goes now.
-    pub(super) fn go_on_with_failover(&mut self, id: InstanceId) {
+    pub(super) fn continue_failover(&mut self, id: InstanceId) {
         match self.primary(id).failover {
             Failover::None | Failover::UpdateConfig => {}
             Failover::WaitStart => self.wait_for_election(id),
@@ -226,7 +226,7 @@ impl Sentinel {
         self.greet_soon(id);
     }
 
-    /// Tells the other replicas, a few at a time, whom to follow now.
+    /// Orders the other replicas, a few at a time, to follow the new primary.
     fn reconfigure(&mut self, id: InstanceId) {
         let now = self.now;
         let Some(promoted) = self.primary(id).promoted else { return };
@@ -288,15 +288,15 @@ impl Sentinel {
         }
     }
 
-    /// A last attempt at those that have not been told yet.
+    /// A last attempt at those that have no order yet.
     fn order_the_rest(&mut self, id: InstanceId, target: &Address) {
-        let untold = self.replicas_of(id).filter(|(instance, replica)| {
+        let others = self.replicas_of(id).filter(|(instance, replica)| {
             !replica.is_promoted
                 && replica.reconfiguration == Reconfiguration::None
                 && !instance.wire.is_broken
         });
-        let untold: Vec<InstanceId> = untold.map(|(instance, _)| instance.id).collect();
-        for other in untold {
+        let others: Vec<InstanceId> = others.map(|(instance, _)| instance.id).collect();
+        for other in others {
             if self.order(other, Some(target)) {
                 self.event("+slave-reconf-sent-be", other, "");
                 if let Some(replica) = self.instance_mut(other).replica_mut() {

@@ -1,9 +1,9 @@
-//! What clients of a Sentinel talk to: its commands, and subscriptions to its events.
+//! The clients' side of a Sentinel: its commands, and subscriptions to its events.
 //!
 //! Connections, their protocol and names, and Pub/Sub are those of a Redis server: a node without data keeps them. The
 //! commands that a Sentinel has are those of `SENTINEL` mode, all others are unknown.
 //!
-//! Left out on purpose: COMMAND tells of the commands of a node.
+//! Left out on purpose: COMMAND lists the commands of a node.
 
 use bstr::ByteSlice as _;
 use picklock_model::time::WallTime;
@@ -122,16 +122,16 @@ impl Front {
     }
 
     /// Sends an event to the clients that have subscribed to it.
-    pub(super) fn tell(&mut self, channel: &str, message: &str) {
-        self.node.tell(channel.as_bytes(), message.as_bytes());
+    pub(super) fn publish(&mut self, channel: &str, message: &str) {
+        self.node.publish(channel.as_bytes(), message.as_bytes());
     }
 
-    /// What has to be sent to clients besides the replies to their own commands.
+    /// The messages to clients besides the replies to their own commands.
     pub(super) fn take_deliveries(&mut self) -> Vec<Delivery> {
         self.node.take_deliveries()
     }
 
-    /// What the Sentinel wants done.
+    /// The acts that the Sentinel asks for.
     pub(super) fn take_acts(&mut self) -> Vec<Act> {
         self.sentinel.take_acts()
     }

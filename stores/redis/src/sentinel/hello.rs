@@ -1,4 +1,4 @@
-//! Greetings: how Sentinels find each other, and how news of a failover spread.
+//! Greetings: how Sentinels find each other, and how a failover becomes known.
 //!
 //! Every two seconds a Sentinel publishes on all servers that it knows who it is, and where it thinks the primary is
 //! since which epoch. The highest epoch is right.
@@ -62,7 +62,7 @@ impl Sentinel {
         let now = self.now;
         let mut peers = self.instances.values_mut().filter_map(Instance::peer_mut);
         if let Some(peer) = peers.find(|peer| peer.greeting.as_deref() == Some(greeting)) {
-            // Nothing of it is news.
+            // Nothing of it is new.
             peer.hello = now;
             return;
         }

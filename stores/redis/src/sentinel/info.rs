@@ -1,4 +1,4 @@
-//! What INFO tells of a server: its replicas, its role, its primary; and what a change of role leads to.
+//! The INFO of a server, as a Sentinel reads it: its replicas, its role, its primary; and the effects of a change of role.
 //!
 //! Source: `sentinelRefreshInstanceInfo` of `sentinel.c`.
 
@@ -10,9 +10,9 @@ use super::instance::{Address, Reconfiguration, Role};
 use super::primary::Failover;
 use super::state::Sentinel;
 
-/// What one INFO says.
+/// The facts of one INFO.
 #[derive(Default)]
-struct Told {
+struct ServerInfo {
     run_id: Option<String>,
     role: Option<Role>,
     replicas: Vec<Address>,
@@ -25,37 +25,37 @@ struct Told {
     is_hidden: bool,
 }
 
-impl Told {
-    /// Sentinels ask often, and most of what they are told is of no use to them.
-    fn of(text: &[u8]) -> Told {
-        let mut told = Told::default();
+impl ServerInfo {
+    /// Sentinels ask often, and most lines of the answers are of no use to them.
+    fn of(text: &[u8]) -> ServerInfo {
+        let mut info = ServerInfo::default();
         for line in parts(text).into_iter().flat_map(lines).filter(|line| may_matter(line)) {
             let Some(colon) = memchr::memchr(b':', line) else { continue };
             let (name, value) = (&line[..colon], &line[colon + 1..]);
             let value = || value.to_str_lossy();
             match name {
-                b"run_id" => told.run_id = value().get(..40).map(str::to_owned),
+                b"run_id" => info.run_id = value().get(..40).map(str::to_owned),
                 b"role" => {
-                    told.role = match &*value() {
+                    info.role = match &*value() {
                         "master" => Some(Role::Primary),
                         "slave" => Some(Role::Replica),
-                        _ => told.role,
+                        _ => info.role,
                     }
                 }
-                b"master_host" => told.host = Some(value().into_owned()),
-                b"master_port" => told.port = value().parse().unwrap_or(0),
-                b"master_link_status" => told.is_linked = value() == "up",
+                b"master_host" => info.host = Some(value().into_owned()),
+                b"master_port" => info.port = value().parse().unwrap_or(0),
+                b"master_link_status" => info.is_linked = value() == "up",
                 b"master_link_down_since_seconds" => {
-                    told.link_down_ms = value().parse::<i64>().unwrap_or(0).saturating_mul(1_000);
+                    info.link_down_ms = value().parse::<i64>().unwrap_or(0).saturating_mul(1_000);
                 }
-                b"slave_priority" => told.priority = value().parse().ok(),
-                b"slave_repl_offset" => told.offset = value().parse().ok(),
-                b"replica_announced" => told.is_hidden = value() == "0",
-                name if is_replica_line(name) => told.replicas.extend(replica_address(&value())),
+                b"slave_priority" => info.priority = value().parse().ok(),
+                b"slave_repl_offset" => info.offset = value().parse().ok(),
+                b"replica_announced" => info.is_hidden = value() == "0",
+                name if is_replica_line(name) => info.replicas.extend(replica_address(&value())),
                 _ => {}
             }
         }
-        told
+        info
     }
 }
 
@@ -82,7 +82,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether a line begins as those do that a Sentinel reads: a tenth of them.
+/// True if a line begins as those do that a Sentinel reads: a tenth of them.
 fn may_matter(line: &[u8]) -> bool {
     matches!(line, [b'r', b'u' | b'o' | b'e', ..] | [b'm', b'a', ..] | [b's', b'l', ..])
 }
@@ -101,9 +101,9 @@ fn replica_address(value: &str) -> Option<Address> {
 impl Sentinel {
     /// A primary or a replica has answered INFO.
     pub(super) fn inform(&mut self, id: InstanceId, text: &[u8]) {
-        let told = Told::of(text);
+        let info = ServerInfo::of(text);
         let now = self.now;
-        if let Some(run_id) = told.run_id {
+        if let Some(run_id) = info.run_id {
             let instance = self.instance_mut(id);
             if instance.run_id != run_id {
                 let is_known = !instance.run_id.is_empty();
@@ -118,7 +118,7 @@ impl Sentinel {
             }
         }
         if self.instance(id).is_primary() {
-            for address in told.replicas {
+            for address in info.replicas {
                 if !self.replicas_of(id).any(|(instance, _)| instance.address == address) {
                     let replica = self.add_replica(id, address);
                     self.event("+slave", replica, "");
@@ -129,20 +129,20 @@ impl Sentinel {
         let instance = self.instance_mut(id);
         instance.informed = now;
         if let Some(replica) = instance.replica_mut() {
-            replica.link_down_ms = told.link_down_ms;
-            if told.role == Some(Role::Replica) {
-                let follows = told.host.map(|host| Address::new(host, told.port));
+            replica.link_down_ms = info.link_down_ms;
+            if info.role == Some(Role::Replica) {
+                let follows = info.host.map(|host| Address::new(host, info.port));
                 if follows.is_some() && follows != replica.follows {
                     replica.follows = follows;
                     replica.follows_since = now;
                 }
-                replica.is_linked = told.is_linked;
-                replica.priority = told.priority.unwrap_or(replica.priority);
-                replica.offset = told.offset.unwrap_or(replica.offset);
-                replica.is_announced = !told.is_hidden;
+                replica.is_linked = info.is_linked;
+                replica.priority = info.priority.unwrap_or(replica.priority);
+                replica.offset = info.offset.unwrap_or(replica.offset);
+                replica.is_announced = !info.is_hidden;
             }
         }
-        if let Some(role) = told.role {
+        if let Some(role) = info.role {
             self.note_role(id, role);
             if self.tilt_since.is_none() {
                 self.act_on_role(id, role);
@@ -209,7 +209,7 @@ impl Sentinel {
         }
     }
 
-    /// A replica that was told to follow the new primary does so, and then is in step with it.
+    /// A replica that was ordered to follow the new primary does so, and then is in step with it.
     fn note_reconfiguration(&mut self, id: InstanceId, primary: InstanceId) {
         let promoted = self.primary(primary).promoted.map(|promoted| self.instance(promoted).address.clone());
         let Some(replica) = self.instance_mut(id).replica_mut() else { return };
@@ -254,13 +254,13 @@ mod tests {
             slave0:ip=node-2,port=6380,state=online,offset=1,lag=0\r\nsync_full:1\r\n";
         let in_sections = text.replace("role:", "\r\n# Stats\r\nrole:master\r\n\r\n# Replication\r\nrole:");
         for text in [&text[..], &in_sections] {
-            let told = Told::of(text);
-            assert_eq!(told.run_id.as_deref(), Some("0123456789012345678901234567890123456789"));
-            assert_eq!(told.role, Some(Role::Replica));
-            assert_eq!((told.host.as_deref(), told.port), (Some("node-1"), 6379));
-            assert_eq!((told.is_linked, told.link_down_ms), (true, 3_000));
-            assert_eq!((told.priority, told.offset, told.is_hidden), (Some(7), Some(42), true));
-            assert_eq!(told.replicas, [Address::new("node-2", 6380)]);
+            let info = ServerInfo::of(text);
+            assert_eq!(info.run_id.as_deref(), Some("0123456789012345678901234567890123456789"));
+            assert_eq!(info.role, Some(Role::Replica));
+            assert_eq!((info.host.as_deref(), info.port), (Some("node-1"), 6379));
+            assert_eq!((info.is_linked, info.link_down_ms), (true, 3_000));
+            assert_eq!((info.priority, info.offset, info.is_hidden), (Some(7), Some(42), true));
+            assert_eq!(info.replicas, [Address::new("node-2", 6380)]);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a Sentinel knows of one server: a primary, one of its replicas, or another Sentinel.
+//! The state of one server in a Sentinel: a primary, one of its replicas, or another Sentinel.
 
 use std::collections::VecDeque;
 
@@ -6,9 +6,9 @@ use bstr::ByteSlice as _;
 
 use super::ids::{InstanceId, LinkId};
 
-/// What a server is to be sent.
+/// The messages that a server is to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Due {
+pub(super) struct DueMessages {
     pub(super) info: bool,
     pub(super) ping: bool,
     pub(super) greeting: bool,
@@ -37,7 +37,7 @@ impl Address {
     }
 }
 
-/// What a server is for.
+/// The part that a server plays.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
     Primary(Box<super::primary::Primary>),
@@ -70,11 +70,11 @@ pub(super) struct Instance {
     pub(super) down_since: i64,
     /// When INFO was last answered; 0 for never.
     pub(super) informed: i64,
-    /// What was answered then.
+    /// The answer of that time.
     pub(super) info: Option<Vec<u8>>,
     /// A primary that has restarted, and did not answer a ping since: when that was noticed.
     pub(super) rebooted: Option<i64>,
-    /// It was told to end a script that takes too long, in its present time of being down.
+    /// It was ordered to end a script that takes too long, in its present time of being down.
     pub(super) script_killed: bool,
     pub(super) role: Role,
     pub(super) role_since: i64,
@@ -82,7 +82,7 @@ pub(super) struct Instance {
     pub(super) greeted: i64,
 }
 
-/// What is kept of a replica.
+/// The state of a replica.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Replica {
     pub(super) priority: u64,
@@ -96,7 +96,7 @@ pub(super) struct Replica {
     pub(super) is_promoted: bool,
     pub(super) reconfiguration: Reconfiguration,
     pub(super) reconfigured_at: i64,
-    /// False if it asks not to be told of.
+    /// False if it asks not to be listed.
     pub(super) is_announced: bool,
 }
 
@@ -126,7 +126,7 @@ impl Default for Replica {
     }
 }
 
-/// What is kept of another Sentinel.
+/// The state of another Sentinel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Peer {
     /// It says that the primary is down.
@@ -138,7 +138,7 @@ pub(super) struct Peer {
     pub(super) leader_epoch: u64,
     /// When it was last heard of by a greeting.
     pub(super) hello: i64,
-    /// What it said when it last said something new, and that was heeded.
+    /// Its last greeting that said something new and was heeded.
     pub(super) greeting: Option<String>,
 }
 
@@ -162,7 +162,7 @@ pub(super) struct Wire {
     pub(super) reconnected: i64,
 }
 
-/// What an answer will be to.
+/// The request whose answer is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Awaited {
     Ping,

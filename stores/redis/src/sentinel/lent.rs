@@ -53,7 +53,7 @@ impl Node {
     }
 
     /// Sends a message to those who listen to a channel.
-    pub(crate) fn tell(&mut self, channel: &[u8], message: &[u8]) {
+    pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) {
         self.spread(channel, message, false);
     }
 }

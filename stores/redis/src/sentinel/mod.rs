@@ -1,7 +1,7 @@
 //! A simulated Redis Sentinel: it watches a primary together with others of its kind, and when they agree that it is
 //! down, one of them, elected by the others, makes one of its replicas the primary.
 //!
-//! What is modelled, after Sentinel of Redis 7.0.15: pings, INFO and greetings in their periods, subjectively and
+//! The model, after Sentinel of Redis 7.0.15: pings, INFO and greetings in their periods, subjectively and
 //! objectively down, votes and epochs, the choice and promotion of a replica, the reconfiguration of the others and of
 //! a primary that comes back, tilt mode, the state on disk, the commands, and the events that clients can subscribe to.
 //!

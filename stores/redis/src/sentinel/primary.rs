@@ -1,4 +1,4 @@
-//! What a Sentinel keeps of a primary besides what it keeps of every server: its parameters, and the failover.
+//! The state of a primary in a Sentinel, besides that of every server: its parameters, and the failover.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::ids::InstanceId;
 pub(super) const DOWN_AFTER_MS: i64 = 30_000;
 /// How long a failover may take unless a configuration says otherwise.
 pub(super) const FAILOVER_TIMEOUT_MS: i64 = 180_000;
-/// How many replicas are told at a time unless a configuration says otherwise.
+/// The number of replicas that are reconfigured at a time unless a configuration says otherwise.
 pub(super) const PARALLEL_SYNCS: usize = 1;
 
 /// How a primary is watched.
@@ -20,7 +20,7 @@ pub struct Watch {
     pub down_after_ms: i64,
     /// A failover may take so many milliseconds; the next one starts after twice as many.
     pub failover_timeout_ms: i64,
-    /// How many replicas are told at a time to follow the new primary.
+    /// The number of replicas that are reconfigured at a time to follow the new primary.
     pub parallel_syncs: usize,
     /// It is down when it answers no ping for so many milliseconds after a restart; 0 for as long as at other times.
     pub reboot_down_after_ms: i64,
@@ -28,7 +28,7 @@ pub struct Watch {
     pub password: String,
     /// The user that the password is for; empty for the default one.
     pub user: String,
-    /// What commands are called there that have another name than usual, by their usual names in lowercase.
+    /// The commands that have another name there than usual, by their usual names in lowercase.
     pub renamed: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn failover_timeout_ms(down_after_ms: i64) -> i64 {
     down_after_ms.saturating_mul(FAILOVER_TIMEOUT).max(FAILOVER_TIMEOUT_MIN_MS)
 }
 
-/// What is kept of an answer that is not complete, at most, in bytes.
+/// The size up to which an incomplete answer is kept, in bytes.
 const RECEIVED_MAX: usize = 16 * 1024 * 1024;
 
 /// Runs the Sentinel that this context is for until its host stops.
@@ -150,7 +150,7 @@ pub(crate) fn identifier(host: &str) -> String {
 struct Server {
     host: Host,
     shared: OwnThread<Shared>,
-    /// Told when the process is to end.
+    /// Notified when the process is to end.
     crash: Notify,
 }
 
@@ -198,7 +198,7 @@ impl Server {
                     }
                 }
                 Act::Publish { channel, message } => {
-                    shared.front.tell(channel, &message);
+                    shared.front.publish(channel, &message);
                     let text = format!("{channel} {message}");
                     self.host.record(Origin::default(), What::Noticed { text });
                 }

@@ -1,6 +1,6 @@
 //! The state of a Sentinel, and its timer.
 //!
-//! A Sentinel is a machine without sockets and clocks: it is told the time, what has come over its connections and when
+//! A Sentinel is a machine without sockets and clocks: it is given the time, what has come over its connections and when
 //! they broke, and says what to do in [`Act`]s. Times are milliseconds of the wall clock, as in Redis, so that a step of
 //! the clock puts it into tilt mode.
 
@@ -10,7 +10,7 @@ use picklock_model::seed::{Seed, Stream};
 use picklock_model::time::WallTime;
 
 use super::ids::{InstanceId, LinkId};
-use super::instance::{Address, Awaited, Due, Instance, Part, Peer, Replica, Role, Wire};
+use super::instance::{Address, Awaited, DueMessages, Instance, Part, Peer, Replica, Role, Wire};
 use super::primary::{DOWN_AFTER_MS, FAILOVER_TIMEOUT_MS, Failover, Primary, Watch};
 use crate::resp;
 
@@ -22,7 +22,7 @@ pub(super) const DESYNC_MAX: u64 = 1_000;
 pub enum Act {
     /// Connect to a server.
     Connect {
-        /// What the connection is called from now on.
+        /// The new name of the connection.
         link: LinkId,
         /// Where to.
         address: Address,
@@ -31,7 +31,7 @@ pub enum Act {
     Send {
         /// Which connection.
         link: LinkId,
-        /// What.
+        /// The bytes.
         bytes: Vec<u8>,
     },
     /// Close a connection.
@@ -43,7 +43,7 @@ pub enum Act {
     Publish {
         /// The channel, which is the kind of event.
         channel: &'static str,
-        /// What happened to whom.
+        /// The event, and the server.
         message: String,
     },
     /// Stop at once, as a test has asked for.
@@ -65,7 +65,7 @@ pub(super) struct Periods {
     pub(super) down_after: i64,
     /// How long a failover of a primary that is added may take.
     pub(super) failover: i64,
-    /// Two looks at the clock that lie further apart mean that it cannot be trusted.
+    /// Two clock reads that lie further apart mean that the clock cannot be trusted.
     pub(super) tilt_trigger: i64,
     /// For how long it is not.
     pub(super) tilt: i64,
@@ -183,7 +183,7 @@ impl Sentinel {
         self.event("+monitor", id, &format!(" quorum {quorum}"));
     }
 
-    /// What it wants done since it was last asked, in order.
+    /// The acts that it asks for since the last call, in order.
     pub fn take_acts(&mut self) -> Vec<Act> {
         std::mem::take(&mut self.acts)
     }
@@ -228,7 +228,7 @@ impl Sentinel {
         let watched = self.primary(instance.primary);
         // What is sent now has no part in the condition: nobody is late with an answer to it yet.
         let (due, condition) = (self.due(instance, watched), self.condition(instance, watched));
-        if due != Due::default() {
+        if due != DueMessages::default() {
             self.send_due(id, due);
         }
         if let Some(since) = self.tilt_since {
@@ -244,7 +244,7 @@ impl Sentinel {
             if self.start_failover_if_needed(id) {
                 self.ask_others(id, true);
             }
-            self.go_on_with_failover(id);
+            self.continue_failover(id);
             self.ask_others(id, false);
         }
     }
@@ -317,7 +317,7 @@ impl Sentinel {
         self.instances.get_mut(&id).expect("instances are only asked for while they are known")
     }
 
-    /// What is kept of a primary.
+    /// The state of a primary.
     pub(super) fn primary(&self, id: InstanceId) -> &Primary {
         match &self.instance(id).part {
             Part::Primary(primary) => primary,
@@ -400,7 +400,7 @@ impl Sentinel {
         self.acts.push(Act::Send { link, bytes });
     }
 
-    /// Tells the world what happened to a server.
+    /// Publishes what happened to a server.
     pub(super) fn event(&mut self, channel: &'static str, id: InstanceId, more: &str) {
         let instance = self.instance(id);
         let Address { host, port } = &instance.address;

@@ -30,7 +30,7 @@ fn words(line: &str) -> Vec<&[u8]> {
     line.split(' ').map(str::as_bytes).collect()
 }
 
-/// What a client is answered, as it goes over the wire.
+/// The answer to a client, as it goes over the wire.
 fn answer(front: &mut Front, line: &str) -> String {
     let session = front.connect("client");
     let mut out = Vec::new();
@@ -109,7 +109,7 @@ fn a_client_that_listens_may_do_nothing_else_in_resp2() {
     let expected = "-ERR Can't execute 'sentinel|masters': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET \
                     are allowed in this context\r\n";
     assert_eq!(String::from_utf8_lossy(&out), expected);
-    front.tell("+sdown", "master mymaster node 6379");
+    front.publish("+sdown", "master mymaster node 6379");
     let mut message = Vec::new();
     request(&mut message, &[b"message", b"+sdown", b"master mymaster node 6379"]);
     assert_eq!(*front.take_deliveries()[0].bytes, *message);
@@ -160,9 +160,9 @@ fn a_higher_configuration_epoch_wins_and_a_lower_one_is_not_believed() {
     let (mut sentinel, id) = sentinel();
     let b = "b".repeat(40);
     sentinel.hear_greeting(&format!("b,26379,{b},3,mymaster,first,6379,3"));
-    let mut told = events(&mut sentinel);
-    told.retain(|event| event.starts_with("+switch-master"));
-    assert_eq!(told, ["+switch-master mymaster node 6379 first 6379"]);
+    let mut seen = events(&mut sentinel);
+    seen.retain(|event| event.starts_with("+switch-master"));
+    assert_eq!(seen, ["+switch-master mymaster node 6379 first 6379"]);
     sentinel.hear_greeting(&format!("b,26379,{b},3,mymaster,second,6379,2"));
     assert_eq!(sentinel.current_address(id), &Address::new("first", 6379));
     let replicas: Vec<&str> = sentinel.replicas_of(id).map(|(instance, _)| instance.name.as_str()).collect();
@@ -179,8 +179,8 @@ fn a_sentinel_that_moves_is_known_by_its_identifier() {
     assert_eq!(sentinel.sentinels_of(id).count(), 2);
     let d = "d".repeat(40);
     sentinel.hear_greeting(&format!("elsewhere,26379,{d},0,mymaster,node,6379,0"));
-    let told = events(&mut sentinel);
-    assert!(told[0].starts_with("+sentinel-invalid-addr"), "another identifier took its place: {told:?}");
+    let seen = events(&mut sentinel);
+    assert!(seen[0].starts_with("+sentinel-invalid-addr"), "another identifier took its place: {seen:?}");
     assert_eq!(sentinel.sentinels_of(id).count(), 2);
 }
 

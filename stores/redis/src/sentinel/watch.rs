@@ -4,7 +4,7 @@
 //! `sentinelCheckObjectivelyDown` and `sentinelAskMasterStateToOtherSentinels` of `sentinel.c`.
 
 use super::ids::{InstanceId, LinkId};
-use super::instance::{Awaited, Due, Instance, Role};
+use super::instance::{Awaited, DueMessages, Instance, Role};
 use super::primary::Primary;
 use super::state::{Act, Sentinel};
 use crate::resp::Reply;
@@ -15,7 +15,7 @@ const AWAITED_MAX: usize = 100;
 /// The channel of greetings.
 pub(super) const HELLO: &[u8] = b"__sentinel__:hello";
 
-/// What the clock says of a server.
+/// The condition of a server by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Condition {
     /// The connection for commands is dead.
@@ -64,7 +64,7 @@ impl Sentinel {
         self.instance_mut(id).wire.is_broken = false;
     }
 
-    /// What a new connection begins with: the password if there is one, and a name by which it is known there.
+    /// The first commands on a new connection: the password if there is one, and a name by which it is known there.
     fn introduction(&self, id: InstanceId, purpose: &str) -> Vec<Vec<String>> {
         let instance = self.instance(id);
         let watch = &self.primary(instance.primary).watch;
@@ -122,11 +122,11 @@ impl Sentinel {
         self.acts.push(Act::Close { link });
     }
 
-    /// What a server of this primary is to be sent now.
-    pub(super) fn due(&self, instance: &Instance, primary: &Primary) -> Due {
+    /// The messages that a server of this primary is to be sent now.
+    pub(super) fn due(&self, instance: &Instance, primary: &Primary) -> DueMessages {
         let (now, wire) = (self.now, &instance.wire);
         if wire.is_broken || wire.awaited.len() >= AWAITED_MAX {
-            return Due::default();
+            return DueMessages::default();
         }
         let ping_period = primary.watch.down_after_ms.min(self.periods.ping);
         // A replica whose primary fails, or that has lost it, is watched more closely.
@@ -134,7 +134,7 @@ impl Sentinel {
             .replica()
             .is_some_and(|replica| primary.is_down || primary.fails_over() || replica.link_down_ms != 0);
         let info_period = if closely { 1_000 } else { self.periods.info };
-        Due {
+        DueMessages {
             info: !instance.is_sentinel()
                 && (instance.informed == 0 || now - instance.informed > info_period),
             ping: now - wire.ponged > ping_period && now - wire.pinged > ping_period / 2,
@@ -142,7 +142,7 @@ impl Sentinel {
         }
     }
 
-    pub(super) fn send_due(&mut self, id: InstanceId, due: Due) {
+    pub(super) fn send_due(&mut self, id: InstanceId, due: DueMessages) {
         if due.info {
             self.command(id, &[b"INFO"], Awaited::Info);
         }
@@ -214,7 +214,7 @@ impl Sentinel {
         }
     }
 
-    /// What the clock says of a server of this primary.
+    /// The condition of a server of this primary by the clock.
     pub(super) fn condition(&self, instance: &Instance, primary: &Primary) -> Condition {
         let (now, wire) = (self.now, &instance.wire);
         let (down_after, patience) = (primary.watch.down_after_ms, primary.watch.reboot_down_after_ms);

@@ -77,7 +77,7 @@ const LARGE: usize = 256 * 1024;
 /// After so many bytes it is looked at how many are unread.
 const CHECK: usize = 16 * 1024;
 
-/// What is said to clients of other machines while there is no password (Redis 7.0 `acceptCommonHandler`).
+/// The greeting of clients of other machines while there is no password (Redis 7.0 `acceptCommonHandler`).
 const PROTECTED: &[u8] = b"-DENIED Redis is running in protected mode because protected mode is enabled and no password is \
     set for the default user. In this mode connections are only accepted from the loopback interface. If you want to \
     connect from external computers to Redis you may adopt one of the following solutions: 1) Just disable protected mode \

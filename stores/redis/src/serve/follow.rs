@@ -1,6 +1,6 @@
 //! The tasks of replication on a host: the cron of once a second, and the link to the primary.
 //!
-//! A replica connects when it is told to and as soon as a link breaks; if that fails, on the next beat of the cron. It
+//! A replica connects when it is ordered to and as soon as a link breaks; if that fails, on the next beat of the cron. It
 //! acknowledges on every beat, and when the primary asks.
 
 use std::io;
@@ -65,7 +65,7 @@ async fn keep_link(server: &Server, upstream: &Upstream, born: Monotonic) {
     let set = |state| server.shared().node.link_is(server.host.wall(), state);
     set(LinkState::Connecting);
     let linked = match server.host.connect(&upstream.host, upstream.port).await {
-        // A broken link is no news: it is made anew.
+        // A broken link is not reported: it is made anew.
         Ok(stream) => replicate(server, stream, born).await.is_ok_and(|linked| linked),
         Err(_) => false,
     };

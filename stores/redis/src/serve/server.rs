@@ -22,17 +22,17 @@ pub(super) struct Server {
     pub(super) host: Host,
     pub(super) journal: Journal,
     shared: OwnThread<Shared>,
-    /// Told when the node has something to look at every so often.
+    /// Notified when the node has something to look at every so often.
     pub(super) ticks: Notify,
-    /// Told when the node is to stop.
+    /// Notified when the node is to stop.
     pub(super) down: Notify,
-    /// Told when the node has a new role or a new primary.
+    /// Notified when the node has a new role or a new primary.
     pub(super) role_changed: Notify,
-    /// Told when a replica has come.
+    /// Notified when a replica has come.
     pub(super) fed: Notify,
 }
 
-/// What the tasks of a node share.
+/// The state that the tasks of a node share.
 pub(super) struct Shared {
     pub(super) node: Node,
     /// Where to put what goes to a connection besides its replies.
@@ -43,7 +43,7 @@ pub(super) struct Shared {
     pub(super) refusing: VecDeque<AppliedAction>,
 }
 
-/// What goes over a connection besides its replies, and the message that the command that had it came with.
+/// The bytes for a connection besides its replies, and the message that the command that had them came with.
 #[derive(Clone)]
 pub(super) struct Parcel {
     pub(super) origin: Origin,

@@ -1,6 +1,6 @@
 //! How time passes while a command is executed.
 //!
-//! Whether a key is dead is judged by the instant at which the command began. What Redis 7.0 reads of the clock besides
+//! A key is dead or alive as of the instant at which the command began. What Redis 7.0 reads of the clock besides
 //! (TIME, the base of relative expiries, the time left) goes on within a script or a transaction; 7.2 freezes that as
 //! well. Here time passes by DEBUG SLEEP, and by asking for it over and over: a script that waits for the clock comes to
 //! an end. The node makes up for it by doing nothing for as long afterwards.

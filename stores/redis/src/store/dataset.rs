@@ -53,19 +53,19 @@ pub struct Store {
     pub(super) questions: u32,
     /// Whose command it is.
     pub access: Access,
-    /// What was done so far.
+    /// The effects so far.
     pub effects: Effects,
-    /// What happened to keys so far; nothing is noted while nobody is `watching`.
+    /// The changes of keys so far; nothing is noted while nobody is `watching`.
     pub changes: Vec<Change>,
     /// True while some client watches keys, waits for them, or may listen to keyspace notifications.
     pub watching: bool,
     /// Which version of Redis it behaves like.
     pub version: Version,
-    /// What is evicted when memory is short; that also decides what is kept of a key's use.
+    /// The policy of eviction when memory is short; it also decides what is kept of a key's use.
     pub policy: Policy,
     /// How big what is encoded compactly may be.
     pub thresholds: Thresholds,
-    /// What INFO says of keys.
+    /// The counters of keys for INFO.
     pub counts: Counts,
     /// Where the sequence of random choices is.
     pub(super) random: u64,
@@ -154,7 +154,7 @@ impl Store {
         if self.read_live(key) { self.current().get(key) } else { None }
     }
 
-    /// The live entry of a key that an operator asks about: nobody is told, and nothing is counted.
+    /// The live entry of a key that an operator asks about: nobody is notified, and nothing is counted.
     pub fn inspect(&mut self, key: &[u8]) -> Option<&Entry> {
         if self.live(key) { self.current().get(key) } else { None }
     }

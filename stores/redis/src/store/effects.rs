@@ -1,11 +1,11 @@
-//! What commands do besides replying: events of records, effects for replicas, changes for those who watch keys.
+//! The effects of commands besides the reply: events of records, effects for replicas, changes for those who watch keys.
 
 use picklock_model::trace::What;
 
-/// What executing commands did besides replying.
+/// The effects of commands besides the reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// What happened to records.
+    /// The events of records.
     pub events: Vec<What>,
     /// The changes as commands with absolute times: what replicas and the append-only file get.
     pub writes: Vec<u8>,
@@ -22,20 +22,20 @@ pub struct Part {
     pub end: usize,
 }
 
-/// What happened to a key.
+/// A change of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The database that it is in.
     pub database: usize,
     /// The key.
     pub key: Vec<u8>,
-    /// Whether the key was changed by it.
+    /// The meaning of the change.
     pub touch: Touch,
     /// The class of the notification, a letter of `notify-keyspace-events`, and its name.
     pub event: Option<(u8, &'static str)>,
 }
 
-/// What happening to a key means for those who wait for it or watch it.
+/// The meaning of a change for those who wait for a key or watch it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
     /// It is the same as before.

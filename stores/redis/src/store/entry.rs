@@ -1,6 +1,6 @@
-//! What belongs to a key besides its value: when it ends, how it is encoded, when it was used.
+//! The entry of a key besides its value: when it ends, how it is encoded, when it was used.
 //!
-//! Encodings have little effect here, but OBJECT ENCODING tells of them. A collection that has outgrown its compact
+//! Encodings have little effect here, but OBJECT ENCODING answers them. A collection that has outgrown its compact
 //! encoding never returns to it, unless it is written out and read again.
 
 use super::fields::Fields;
@@ -27,19 +27,19 @@ impl Default for Thresholds {
 /// The longest string that lies in one piece with its header, in bytes.
 const EMBEDDED_BYTES: usize = 44;
 
-/// What a key costs besides the bytes of its name and value: the entry of the table, the object, two string headers.
+/// The cost of a key besides the bytes of its name and value: the entry of the table, the object, two string headers.
 const KEY_OVERHEAD: usize = 72;
-/// What an element of a collection costs besides its bytes.
+/// The cost of an element of a collection besides its bytes.
 const ELEMENT_OVERHEAD: usize = 11;
 
 /// A key's value and lease.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What it holds.
+    /// The value.
     pub value: Value,
     /// When it ends, in milliseconds of the Unix epoch by the node's wall clock.
     pub expires: Option<i64>,
-    /// True if store events tell of it.
+    /// True if store events report it.
     pub record: bool,
     /// How the value is encoded.
     pub(super) form: Form,
@@ -188,7 +188,7 @@ kind!(Members, Set, false);
 kind!(SortedSet, SortedSet, false);
 kind!(Fields, Hash, true);
 
-/// A collection to be changed, together with what it has to be told when it grows.
+/// A collection to be changed, together with what has to be updated when it grows.
 #[derive(Debug)]
 pub struct Slot<'a, T> {
     /// The collection.

@@ -14,7 +14,7 @@ const LFU_FIRST: u32 = 5;
 /// `lfu-log-factor`: how much slower a counter grows the higher it is.
 const LFU_FACTOR: usize = 10;
 
-/// What a node without data takes, in bytes.
+/// The size of a node without data, in bytes.
 pub const BASE_MEMORY: u64 = 876_144;
 
 impl Store {
@@ -30,7 +30,7 @@ impl Store {
         BASE_MEMORY + self.memory() as u64
     }
 
-    /// Evicts a key as the policy says, and tells replicas and listeners. False if there is none to evict.
+    /// Evicts a key as the policy says, and notifies replicas and listeners. False if there is none to evict.
     pub fn evict(&mut self) -> bool {
         let Some((database, key)) = self.candidate() else { return false };
         self.evict_key(database, &key);
@@ -108,7 +108,7 @@ impl Store {
         if self.policy.is_lfu() { ((self.seconds() / 60) & 0xFFFF) << 8 | counter } else { self.seconds() }
     }
 
-    /// What a new key's use is.
+    /// The use of a new key.
     pub(super) fn first_use(&self) -> u32 {
         self.used_now(LFU_FIRST)
     }

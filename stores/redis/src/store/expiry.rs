@@ -5,7 +5,7 @@ use picklock_model::trace::What;
 use super::dataset::{Access, DATABASES, Store, name};
 
 impl Store {
-    /// Whether the key of a database is dead though not deleted; none if there is no such key.
+    /// True if the key of a database is dead though not deleted; none if there is no such key.
     #[must_use]
     pub fn is_dead(&self, database: usize, key: &[u8]) -> Option<bool> {
         self.databases.get(database)?.get(key).map(|entry| entry.is_dead(self.now_ms()))
@@ -86,7 +86,7 @@ impl Store {
         false
     }
 
-    /// Deletes a dead key and tells the replicas.
+    /// Deletes a dead key and notifies the replicas.
     fn expire(&mut self, key: &[u8]) {
         self.remove_expired(key);
         self.counts.expired += 1;

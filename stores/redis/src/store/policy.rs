@@ -1,6 +1,6 @@
 //! `maxmemory-policy` (Redis 7.0 `evict.c`).
 
-/// What is evicted when memory is short: `maxmemory-policy`.
+/// The policy of eviction when memory is short: `maxmemory-policy`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// Nothing: commands that need memory are refused.

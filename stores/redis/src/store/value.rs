@@ -1,4 +1,4 @@
-//! What keys hold.
+//! The values of keys.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -10,7 +10,7 @@ pub type List = VecDeque<Vec<u8>>;
 /// The members of a set.
 pub type Members = BTreeSet<Vec<u8>>;
 
-/// What a key holds.
+/// The value of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A string of bytes.

@@ -154,7 +154,7 @@ impl History {
         }
     }
 
-    /// What follows in the stream from byte number `from` on, counted from 1, for one who followed the history `id`;
+    /// The stream from byte number `from` on, counted from 1, for a replica that followed the history `id`;
     /// `None` if only a full copy helps.
     pub(crate) fn since(&self, id: &[u8], from: u64) -> Option<Vec<u8>> {
         let known = self.id.is(id) || self.second.is_some_and(|(second, end)| second.is(id) && from <= end);
@@ -181,7 +181,7 @@ impl History {
         self.writer.selected = None;
     }
 
-    /// Goes on with the stream of a primary that had what this node lacked. True if the history has a new name: this
+    /// Continues the stream of a primary that had what this node lacked. True if the history has a new name: this
     /// node's own replicas have to learn it.
     pub(crate) fn resume(&mut self, id: Option<ReplicationId>) -> bool {
         self.backlog.get_or_insert_default();

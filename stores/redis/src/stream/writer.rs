@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::resp;
 use crate::store::Effects;
 
-/// What a stream has said so far that the next command depends on.
+/// The state of a stream on which the next command depends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Writer {
     /// The database that is selected; `None` if the next command has to say.

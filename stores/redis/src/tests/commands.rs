@@ -1,4 +1,4 @@
-//! What a node answers and does, command by command, against what Redis 7.0.15 was seen to do.
+//! The answers and effects of a node, command by command, against what Redis 7.0.15 was seen to do.
 
 use std::time::Duration;
 
@@ -455,9 +455,9 @@ fn endless_scripts_make_the_node_busy_until_they_are_killed() {
         let first = std::mem::replace(&mut bench.session, other);
         assert!(bench.run("GET n").starts_with("-BUSY Redis is busy running a script."));
         assert_eq!(bench.run("SCRIPT KILL"), "+OK");
-        let told = bench.node.take_deliveries();
-        assert_eq!((told.len(), told[0].session, told[0].then), (1, first, Then::Resume));
-        assert!(told[0].bytes.starts_with(b"-ERR Script killed by user with SCRIPT KILL... script: "));
+        let deliveries = bench.node.take_deliveries();
+        assert_eq!((deliveries.len(), deliveries[0].session, deliveries[0].then), (1, first, Then::Resume));
+        assert!(deliveries[0].bytes.starts_with(b"-ERR Script killed by user with SCRIPT KILL... script: "));
         assert_eq!(bench.lua("return 1"), ":1");
     }
 }
@@ -540,13 +540,16 @@ fn the_deadline_of_wait_is_on_the_wall_clock() {
 }
 
 #[test]
-fn who_waits_when_a_primary_is_demoted_is_told_and_closed() {
+fn who_waits_when_a_primary_is_demoted_is_notified_and_closed() {
     let mut bench = Bench::new();
     bench.run("SET k v");
     let other = bench.node.connect("other");
     let _ = bench.node.execute(bench.now, bench.session, &[b"WAIT", b"1", b"0"], &mut Vec::new());
     let _ = bench.node.execute(bench.now, other, &[b"REPLICAOF", b"node-2", b"6379"], &mut Vec::new());
-    let told = bench.node.take_deliveries();
-    assert_eq!((told.len(), told[0].session, told[0].then), (1, bench.session, Then::Close));
-    assert!(told[0].bytes.starts_with(b"-UNBLOCKED "));
+    let deliveries = bench.node.take_deliveries();
+    assert_eq!(
+        (deliveries.len(), deliveries[0].session, deliveries[0].then),
+        (1, bench.session, Then::Close)
+    );
+    assert!(deliveries[0].bytes.starts_with(b"-UNBLOCKED "));
 }

@@ -1,4 +1,4 @@
-//! What the commands on data answer, note and leave behind, where it is easy to get wrong. All of it was seen on Redis
+//! The answers and effects of the commands on data, where they are easy to get wrong. All of it was seen on Redis
 //! 7.0.15.
 
 use picklock_model::time::{EPOCH_NS, WallTime};

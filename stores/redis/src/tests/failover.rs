@@ -13,13 +13,13 @@ use crate::sentinel;
 use crate::version::Version;
 
 /// When the primary dies or is cut off.
-const STRUCK: Duration = Duration::from_millis(1500);
+const HIT: Duration = Duration::from_millis(1500);
 
-/// What the Sentinels said and the nodes became, with the milliseconds since the primary was hit.
-fn told(run: &Run) -> Vec<(i64, String)> {
-    let hit = STRUCK.as_millis() as i64;
+/// The words of the Sentinels and the new roles of the nodes, with the milliseconds since the primary was hit.
+fn log(run: &Run) -> Vec<(i64, String)> {
+    let hit = HIT.as_millis() as i64;
     let events = run.trace.events.iter();
-    let told = events.filter_map(|event| {
+    let log = events.filter_map(|event| {
         let text = match &event.what {
             What::Noticed { text } => text.clone(),
             What::BecameLeader => "promoted".to_owned(),
@@ -29,18 +29,18 @@ fn told(run: &Run) -> Vec<(i64, String)> {
         let at = (event.at.0 / 1_000_000).cast_signed() - hit;
         Some((at, format!("{} {text}", run.trace.host_name(event.host))))
     });
-    told.collect()
+    log.collect()
 }
 
 fn hit(seed: u64, replicas: u32, seconds: u64, action: Action) -> World {
     let world = World { seconds, seed, ..World::replicated(replicas) };
-    world.at(STRUCK.as_millis() as u64, "node-1", action)
+    world.at(HIT.as_millis() as u64, "node-1", action)
 }
 
 /// When something was first said or done, in milliseconds since the primary was hit.
-fn first(told: &[(i64, String)], what: &str) -> i64 {
-    let found = told.iter().find(|(at, text)| *at > 0 && text.contains(what));
-    found.unwrap_or_else(|| panic!("nobody says {what}: {told:#?}")).0
+fn first(log: &[(i64, String)], what: &str) -> i64 {
+    let found = log.iter().find(|(at, text)| *at > 0 && text.contains(what));
+    found.unwrap_or_else(|| panic!("nobody says {what}: {log:#?}")).0
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn a_failover_takes_the_time_that_it_takes_real_sentinels() {
         let replicas = 1 + u32::try_from(seed % 2).unwrap();
         let world = World { seconds: 30, seed, ..World::replicated(replicas) };
         let run = world.at(killed, "node-1", action).run(|_| Box::pin(async {}));
-        let since = killed.cast_signed() - STRUCK.as_millis() as i64;
-        let told: Vec<_> = told(&run).into_iter().map(|(at, text)| (at - since, text)).collect();
+        let since = killed.cast_signed() - HIT.as_millis() as i64;
+        let log: Vec<_> = log(&run).into_iter().map(|(at, text)| (at - since, text)).collect();
         // Seen with three real ones, silent after 1 s, from kill -9: 1.05, 1.16, 1.24, 1.34, 2.2 and 2.25 seconds. INFO is
         // asked for each second meanwhile: who has just asked sees the promotion a second later than who is about to.
         for (what, range) in [
@@ -65,18 +65,18 @@ fn a_failover_takes_the_time_that_it_takes_real_sentinels() {
             ("+promoted-slave", 1300..2500),
             ("+switch-master", 1400..3400),
         ] {
-            let at = first(&told, what);
+            let at = first(&log, what);
             assert!(range.contains(&at), "seed {seed}: {what} after {at} ms, not {range:?}");
         }
         // Two Sentinels may try at once, as real ones do now and then. And one that has just tried to reach the old primary
         // waits a second before it turns to the new one: it may find that one silent for too long, and fail over again.
-        if told.iter().filter(|(_, text)| text.contains("+try-failover")).count() > 1 {
+        if log.iter().filter(|(_, text)| text.contains("+try-failover")).count() > 1 {
             twice += 1;
             continue;
         }
         once += 1;
-        // It is back after 3 s and is told about 10 s later.
-        let demoted = first(&told, "node-1 demoted");
+        // It is back after 3 s and is reconfigured about 10 s later.
+        let demoted = first(&log, "node-1 demoted");
         assert!((12_500..15_000).contains(&demoted), "seed {seed}: demoted after {demoted} ms");
     }
     assert!(twice * 5 < once, "{twice} failovers were followed by another, {once} were not");
@@ -121,7 +121,7 @@ fn the_writes_of_a_primary_that_was_cut_off_vanish() {
     let cut = |to: &str| Action::Cut { to: Target::host(to), both: true, lasts: ms(5000) };
     let mut world = hit(2, 1, 22, cut("replica-1-1"));
     for sentinel in ["sentinel-1-1", "sentinel-1-2", "sentinel-1-3"] {
-        world = world.at(STRUCK.as_millis() as u64, "node-1", cut(sentinel));
+        world = world.at(HIT.as_millis() as u64, "node-1", cut(sentinel));
     }
     let events = world.play(|host| {
         Box::pin(async move {
@@ -150,25 +150,25 @@ fn without_most_of_the_sentinels_there_is_no_failover() {
     let dead = Action::Crash { power_loss: true, restart_after: None };
     let world = hit(1, 2, 15, dead.clone());
     let world = world.at(1000, "sentinel-1-2", dead.clone()).at(1000, "sentinel-1-3", dead);
-    let told = told(&world.run(|_| Box::pin(async {})));
-    assert!(told.iter().any(|(_, text)| text.contains("+sdown master")));
-    assert!(!told.iter().any(|(_, text)| text.contains("+odown") || text.contains("promoted")), "{told:#?}");
+    let log = log(&world.run(|_| Box::pin(async {})));
+    assert!(log.iter().any(|(_, text)| text.contains("+sdown master")));
+    assert!(!log.iter().any(|(_, text)| text.contains("+odown") || text.contains("promoted")), "{log:#?}");
 }
 
 #[test]
 fn a_sentinel_that_stood_still_does_not_act_for_thirty_seconds() {
     let pause = Action::Pause { lasts: ms(3000) };
     let world = World { seconds: 40, ..World::replicated(1) }.at(1000, "sentinel-1-1", pause);
-    let told = told(&world.run(|_| Box::pin(async {})));
-    let tilt = first(&told, "sentinel-1-1 +tilt");
-    let end = first(&told, "sentinel-1-1 -tilt");
+    let log = log(&world.run(|_| Box::pin(async {})));
+    let tilt = first(&log, "sentinel-1-1 +tilt");
+    let end = first(&log, "sentinel-1-1 -tilt");
     assert!((2400..2700).contains(&tilt), "{tilt}");
     assert!((30_000..30_200).contains(&(end - tilt)), "{end}");
-    assert!(!told.iter().any(|(_, text)| text.starts_with("sentinel-1-1 +sdown")), "{told:#?}");
+    assert!(!log.iter().any(|(_, text)| text.starts_with("sentinel-1-1 +sdown")), "{log:#?}");
 }
 
 #[test]
-fn clients_are_told_where_the_primary_is() {
+fn clients_learn_where_the_primary_is() {
     let action = Action::Crash { power_loss: false, restart_after: None };
     hit(3, 2, 12, action).crash(5000, "sentinel-1-1", 100).play(|host| {
         Box::pin(async move {
@@ -218,7 +218,7 @@ fn a_failover_is_over_when_runs_expect_progress_again() {
         for seed in 1..=40 {
             let action = Action::Crash { power_loss: seed % 2 == 0, restart_after: None };
             let world = World { down_after: ms(down_after), ..hit(seed, 1, 12, action) };
-            let at = first(&told(&world.run(|_| Box::pin(async {}))), "+switch-master");
+            let at = first(&log(&world.run(|_| Box::pin(async {}))), "+switch-master");
             assert!(
                 at < 2 * down_after.cast_signed() + 2000,
                 "seed {seed}: {at} ms for {down_after} ms of silence"

@@ -59,7 +59,7 @@ fn effects() -> Vec<u8> {
     bytes
 }
 
-/// What a primary says from the beginning of a link on: with a length told beforehand, between marks, or going on.
+/// The stream of a primary from the beginning of a link on: with a length sent beforehand, between marks, or going on.
 fn primaries() -> Vec<Vec<u8>> {
     let id = "f".repeat(40);
     let copy = snapshot::of_node(&Node::new(Store::default(), None), false);
@@ -81,7 +81,7 @@ fn primaries() -> Vec<Vec<u8>> {
     all
 }
 
-/// What replicas say.
+/// The words of replicas.
 fn replicas() -> Vec<u8> {
     let mut bytes = Vec::new();
     let id = "f".repeat(40);

@@ -1,4 +1,4 @@
-//! What scripts see and give, against what Redis 7.0.15 was seen to do.
+//! The values that scripts see and give, against what Redis 7.0.15 was seen to do.
 
 use picklock_model::time::{EPOCH_NS, WallTime};
 

@@ -7,7 +7,7 @@ use super::world::{Link, World, call, ms};
 use crate::PORT;
 use crate::resp::Reply;
 
-/// What INFO says of a failover.
+/// The state of a failover in INFO.
 async fn stage(link: &mut Link) -> String {
     let Reply::Bulk(text) = link.call("INFO replication").await else { panic!("a text") };
     let text = String::from_utf8(text).unwrap();

@@ -298,7 +298,7 @@ struct Downward<'a> {
     requests: Requests,
     socket: TcpStream,
     sent: Vec<u8>,
-    /// What went to others than the replica.
+    /// The messages to others than the replica.
     answers: Vec<u8>,
 }
 

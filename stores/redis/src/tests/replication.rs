@@ -25,7 +25,7 @@ struct Member {
 struct Group {
     now: WallTime,
     members: Vec<Member>,
-    /// What went over the links from primaries to replicas.
+    /// The bytes of the links from primaries to replicas.
     wire: Vec<u8>,
 }
 
@@ -70,13 +70,13 @@ impl Group {
     fn pump(&mut self, replica: usize, primary: usize) {
         while let Some((mut link, session)) = self.members[replica].link.take() {
             let asked = link.take_output();
-            let told = self.ask(primary, session, &asked);
-            let Some(told) = told else {
+            let sent = self.ask(primary, session, &asked);
+            let Some(sent) = sent else {
                 self.members[replica].node.link_is(self.now, LinkState::Down);
                 return;
             };
-            self.wire.extend_from_slice(&told);
-            link.room().extend_from_slice(&told);
+            self.wire.extend_from_slice(&sent);
+            link.room().extend_from_slice(&sent);
             let member = &mut self.members[replica];
             loop {
                 match member.node.hear(self.now, &mut link) {
@@ -86,7 +86,7 @@ impl Group {
                 }
             }
             member.link = Some((link, session));
-            if asked.is_empty() && told.is_empty() {
+            if asked.is_empty() && sent.is_empty() {
                 return;
             }
         }
@@ -390,7 +390,7 @@ fn a_record_that_comes_back_without_its_lease_has_lost_that_and_nothing_else() {
 }
 
 #[test]
-fn stale_replicas_may_be_told_to_be_silent() {
+fn stale_replicas_may_be_ordered_to_be_silent() {
     let mut group = Group::of(1);
     group.run(1, "CONFIG SET replica-serve-stale-data no");
     assert_eq!(group.run(1, "GET k"), "nil");

@@ -1,4 +1,4 @@
-//! What sessions do to each other: who is served first, whose transaction fails, who is kept waiting, who is told.
+//! The effects of sessions on each other: who is served first, whose transaction fails, who is kept waiting or notified.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -67,7 +67,7 @@ impl Table {
         self.carry();
     }
 
-    /// What a client was sent since it was last asked.
+    /// The messages to a client since the last call.
     fn heard(&mut self, name: &str) -> String {
         let bytes = self.received.remove(&self.clients[name]).unwrap_or_default();
         String::from_utf8(bytes).unwrap().replace("\r\n", " ").trim_end().to_owned()
@@ -211,26 +211,26 @@ fn a_pause_keeps_writes_until_it_is_over() {
 #[test]
 fn a_message_reaches_channels_and_patterns() {
     let mut table = Table::new(&["a", "b", "c"]);
-    table.run("b", "SUBSCRIBE news");
-    table.run("c", "PSUBSCRIBE n*");
-    assert_eq!(table.run("a", "PUBLISH news hi"), ":2");
-    assert_eq!(table.heard("b"), "*3 $7 message $4 news $2 hi");
-    assert_eq!(table.heard("c"), "*4 $8 pmessage $2 n* $4 news $2 hi");
-    assert_eq!(table.effects(), ["PUBLISH news hi"]);
+    table.run("b", "SUBSCRIBE feed");
+    table.run("c", "PSUBSCRIBE f*");
+    assert_eq!(table.run("a", "PUBLISH feed hi"), ":2");
+    assert_eq!(table.heard("b"), "*3 $7 message $4 feed $2 hi");
+    assert_eq!(table.heard("c"), "*4 $8 pmessage $2 f* $4 feed $2 hi");
+    assert_eq!(table.effects(), ["PUBLISH feed hi"]);
     assert!(table.run("b", "GET k").starts_with("-ERR Can't execute 'get': only"));
     assert_eq!(table.run("b", "RESET"), "+RESET");
     assert_eq!(table.run("b", "GET k"), "$-1");
-    assert_eq!(table.run("a", "PUBLISH news hi"), ":1");
+    assert_eq!(table.run("a", "PUBLISH feed hi"), ":1");
 }
 
 #[test]
 fn scripts_publish() {
     let mut table = Table::new(&["a", "b"]);
-    table.run("b", "SUBSCRIBE news");
+    table.run("b", "SUBSCRIBE feed");
     table.received.clear();
-    table.run("a", "EVAL redis.call('set','k','v');redis.call('publish','news','hi') 0");
-    assert_eq!(table.heard("b"), "*3 $7 message $4 news $2 hi");
-    assert_eq!(table.effects(), ["MULTI", "set k v", "publish news hi", "EXEC"]);
+    table.run("a", "EVAL redis.call('set','k','v');redis.call('publish','feed','hi') 0");
+    assert_eq!(table.heard("b"), "*3 $7 message $4 feed $2 hi");
+    assert_eq!(table.effects(), ["MULTI", "set k v", "publish feed hi", "EXEC"]);
 }
 
 #[test]

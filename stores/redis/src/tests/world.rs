@@ -79,7 +79,7 @@ pub(super) async fn primary(host: &Host) -> String {
     }
 }
 
-/// What a test has its client do.
+/// The program of a test's client.
 pub(super) type Script = fn(Host) -> BoxFuture<'static, ()>;
 
 pub(super) struct World {
@@ -123,7 +123,7 @@ impl World {
     /// Runs the script to its end; the events of the store, as "host what key".
     pub(super) fn play(self, script: Script) -> Vec<String> {
         let Run { trace, .. } = self.run(script);
-        let told = |what: &What| match what {
+        let named = |what: &What| match what {
             What::Created { key } => Some(format!("created {key}")),
             What::Extended { key } => Some(format!("extended {key}")),
             What::Deleted { key } => Some(format!("deleted {key}")),
@@ -136,7 +136,7 @@ impl World {
         let events = trace.events.iter();
         events
             .filter_map(|event| {
-                told(&event.what).map(|told| format!("{} {told}", trace.host_name(event.host)))
+                named(&event.what).map(|text| format!("{} {text}", trace.host_name(event.host)))
             })
             .collect()
     }
@@ -386,7 +386,7 @@ fn keys_with_a_lease_are_dropped_here_and_on_the_replicas() {
     assert_eq!(hits(&run), 1);
     let lost = run.trace.events.iter().filter(|event| matches!(event.what, What::Lost { .. }));
     let lost: Vec<&str> = lost.map(|event| run.trace.host_name(event.host)).collect();
-    assert_eq!(lost, ["node-1"; 2], "the replica was told, as of any deletion");
+    assert_eq!(lost, ["node-1"; 2], "the replica got it, like any deletion");
 }
 
 #[test]

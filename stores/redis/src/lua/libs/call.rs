@@ -2,7 +2,7 @@
 
 use mlua::{Lua, MultiValue, Table, Value};
 
-use super::super::errors::complain;
+use super::super::errors::call_error;
 
 /// A call of a library function, which is named in errors.
 pub(super) struct Call<'a> {
@@ -13,7 +13,7 @@ pub(super) struct Call<'a> {
 
 impl Call<'_> {
     pub(super) fn error(&self, text: &str) -> mlua::Error {
-        complain(self.lua, text)
+        call_error(self.lua, text)
     }
 
     /// An argument, counted from 1, is wrong.

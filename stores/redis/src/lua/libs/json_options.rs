@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-/// What a script can set.
+/// The options that a script can set.
 #[derive(Clone, Copy)]
 pub(in crate::lua) struct Options {
     /// True if arrays that are too sparse become objects instead of errors.
@@ -17,7 +17,7 @@ pub(in crate::lua) struct Options {
     pub(super) decode_invalid: bool,
 }
 
-/// What becomes of numbers that JSON does not know.
+/// The treatment of numbers that JSON does not know.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Invalid {
     Refuse,

@@ -6,7 +6,7 @@ use super::call::{Call, define, one};
 
 /// An integer has at most so many bytes.
 const INTEGER_MAX: usize = 32;
-/// What `!` without a number aligns to.
+/// The alignment of `!` without a number.
 const ALIGNMENT: usize = 8;
 
 /// A format as it is gone through.

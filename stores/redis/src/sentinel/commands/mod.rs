@@ -68,7 +68,7 @@ impl Sentinel {
     }
 }
 
-/// What an integer that is none is answered with.
+/// The answer to an integer that is none.
 const NO_INTEGER: Reply = Reply::error("ERR value is not an integer or out of range");
 
 fn integer(text: &[u8], error: Reply) -> Result<i64, Reply> {
@@ -118,7 +118,7 @@ fn flush(sentinel: &mut Sentinel, _: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::OK)
 }
 
-/// What another Sentinel asks: whether this one finds a primary down, and for its vote.
+/// The question of another Sentinel: whether this one finds a primary down, and for its vote.
 fn is_down(sentinel: &mut Sentinel, args: &[&[u8]]) -> Result<Reply, Reply> {
     let port = integer(args[3], NO_INTEGER)?;
     let epoch = integer(args[4], NO_INTEGER)?;

@@ -6,7 +6,7 @@ use crate::sentinel::config;
 use crate::sentinel::ids::InstanceId;
 use crate::sentinel::state::{Periods, Sentinel};
 
-/// What SENTINEL SET answers when scripts are to be changed.
+/// The answer of SENTINEL SET when scripts are to be changed.
 const NO_SCRIPTS: Reply = Reply::error(
     "ERR Reconfiguration of scripts path is denied for security reasons. Check the deny-scripts-reconfig configuration \
      directive in your Sentinel configuration",

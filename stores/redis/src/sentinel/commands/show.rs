@@ -1,4 +1,4 @@
-//! What a Sentinel shows of what it watches: SENTINEL MASTER and its kin.
+//! The servers that a Sentinel watches, as it shows them: SENTINEL MASTER and its kin.
 
 use crate::resp::Reply;
 use crate::sentinel::ids::InstanceId;
