@@ -1,4 +1,4 @@
-//! How a program is spelled, and read: `program{stores=3}:python3 lock.py`.
+//! The spelling of a program, written and read: `program{stores=3}:python3 lock.py`.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Which version of Redis a node behaves like, where versions differ.
+//! The version of Redis that a node behaves like, where versions differ.
 
 /// A version of Redis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! How a call is answered, and what one that waits is waiting for.
+//! The answer to a call, and the cause that a call waits for.
 
 use rustix::io::Errno;
 

@@ -1,4 +1,4 @@
-//! How many calls a program makes while little time passes: loops that wait for nothing are noticed by them.
+//! The number of calls that a program makes while little time passes: loops that wait for nothing are noticed by it.
 
 use crate::What;
 

@@ -1,4 +1,4 @@
-//! Where a path leads: looked up by the supervisor in the program's own mounts, as the kernel will look it up for the program.
+//! The look-up of paths, by the supervisor in the program's own mounts, as the kernel will look them up for the program.
 //!
 //! A text says little of what it names: `/proc/./uptime`, a symbolic link, or `../..` out of the program's own directory
 //! are other words for the same file. So what is answered, refused or connected is decided by the file that was found, and

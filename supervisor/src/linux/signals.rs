@@ -161,7 +161,7 @@ fn interrupt_one(table: &mut Table, listener: &Listener, process: usize, wanted:
     for thread in 0..table.threads.len() {
         let entry = &table.threads[thread];
         let State::Held(_, held) = &entry.state else { continue };
-        // Whoever brings a set of its own, or waits for the signal, is let go on by what is pending.
+        // A thread that waits for the signal, or has a signal mask for its call, is woken by the pending signal and not here.
         let waits_for_it = matches!(held.cause, Cause::Signals(set) if set & bit(number) != 0);
         if entry.process != process || entry.blocks.is_some() || waits_for_it {
             continue;

@@ -1,4 +1,4 @@
-//! Reads statements out of a text: recursive descent over the tokens.
+//! The parser of statements: recursive descent over the tokens.
 //!
 //! A statement that PostgreSQL knows and this simulation does not is refused as unsupported (0A000) if it begins with a word that
 //! PostgreSQL knows, else as an error of syntax (42601) at the same place as PostgreSQL's.

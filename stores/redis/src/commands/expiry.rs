@@ -1,4 +1,4 @@
-//! When keys end (Redis 7.0 `expire.c`).
+//! Commands about the end of keys (Redis 7.0 `expire.c`).
 
 use super::{digits, number};
 use crate::resp::Reply;

@@ -1,4 +1,4 @@
-//! How a command is executed: whether it may be now (Redis 7.0 `processCommand`), what it does, what follows from it.
+//! The execution of a command: whether it may be now (Redis 7.0 `processCommand`), what it does, what follows from it.
 
 use super::row::{Command, Run};
 use super::table::TABLE;

@@ -1,4 +1,4 @@
-//! How far a planned failover is.
+//! The progress of a planned failover.
 
 /// A planned failover that has begun.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! How time passes while a command is executed.
+//! The time while a command is executed.
 //!
 //! A key is dead or alive as of the instant at which the command began. What Redis 7.0 reads of the clock besides
 //! (TIME, the base of relative expiries, the time left) goes on within a script or a transaction; 7.2 freezes that as

@@ -1,4 +1,4 @@
-//! When keys were used, how much memory they take, and which one goes first when memory is short (Redis 7.0 `evict.c`).
+//! Eviction: when keys were used, how much memory they take, and which one goes first when memory is short (Redis 7.0 `evict.c`).
 //!
 //! Redis looks at a few random keys and evicts the best of them; here the best of all goes. How much memory a node uses
 //! is an estimate: it grows and shrinks with the dataset as in Redis, but not byte for byte.

@@ -1,4 +1,4 @@
-//! When keys end, and what becomes of those that are dead.
+//! The end of keys, and the removal of those that are dead.
 
 use picklock_model::trace::What;
 

@@ -1,4 +1,4 @@
-//! How a Sentinel is configured while it runs: SENTINEL SET, CONFIG and DEBUG.
+//! The configuration of a Sentinel while it runs: SENTINEL SET, CONFIG and DEBUG.
 
 use crate::glob::fits;
 use crate::resp::{self, Reply};
