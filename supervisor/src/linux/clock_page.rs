@@ -165,7 +165,7 @@ impl ClockPage {
         unsafe { &*self.words.as_ptr().add(n) }
     }
 
-    /// Shows another time, and allows the looks anew.
+    /// Shows another time, and allows clock reads anew.
     pub(crate) fn show(&self, clock: Clock) {
         let wall = clock.wall_ns;
         let values = [wall / SECOND, wall % SECOND, clock.monotonic_ns / SECOND, clock.monotonic_ns % SECOND];
@@ -176,13 +176,13 @@ impl ClockPage {
         self.allow();
     }
 
-    /// How many looks are left. It is the lower half of the fifth word: the program's code counts just that.
+    /// How many clock reads are left. It is the lower half of the fifth word: the program's code counts just that.
     fn left(&self) -> &AtomicI32 {
         // SAFETY: within the page, aligned for its type, and mapped as long as `self` lives.
         unsafe { &*self.words.as_ptr().add(4).cast::<AtomicI32>() }
     }
 
-    /// Allows the looks anew.
+    /// Allows clock reads anew.
     pub(crate) fn allow(&self) {
         self.left().store(READS, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! The clocks of a program: looks at them, and sleeps.
+//! The clocks of a program: clock reads, and sleeps.
 //!
 //! Computation costs no time, so a program that only looks whether something happened would do so for ever: after many looks
 //! it waits until a little time has passed.

@@ -28,7 +28,7 @@ fn copy(pool: &Pool, setup: &Setup) -> Group {
     group
 }
 
-/// Draws, clock_reads, forks and writes.
+/// Draws, reads the clock, forks and writes.
 const DRAWS: &str = "import glob, os, random, sys, time, uuid
 early = random.random(), time.time()
 for line in sys.stdin:

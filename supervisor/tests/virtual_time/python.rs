@@ -73,8 +73,8 @@ print(early, flush=True)
 print(time.monotonic(), fcntl.ioctl(0, termios.FIONREAD, b'    '), sep='\\n')";
     let mut setup = python(script, 1);
     setup.clock = Clock { monotonic_ns: 500_000_000, wall_ns: 1_500_000_000 };
-    for looks in [ClockReads::Page, ClockReads::Notified] {
-        setup.clock_reads = looks;
+    for clock_reads in [ClockReads::Page, ClockReads::Notified] {
+        setup.clock_reads = clock_reads;
         let story = run(&setup, &["one"]);
         let expected = [r"(0.5, 1.5, b'\x00\x00\x00\x00')", "1.0", r"b'\x04\x00\x00\x00'"];
         assert_eq!(story.printed(), expected, "{story:#?}");
@@ -91,9 +91,9 @@ end = time.monotonic() + 0.01
 n = 0
 while time.monotonic() < end: n += 1
 print(n > 0)";
-    for looks in [ClockReads::Page, ClockReads::Notified] {
+    for clock_reads in [ClockReads::Page, ClockReads::Notified] {
         let mut setup = python(script, 1);
-        setup.clock_reads = looks;
+        setup.clock_reads = clock_reads;
         let story = run(&setup, &[]);
         assert_eq!(story.printed(), ["True"], "{story:#?}");
         assert!(story.elapsed_ms >= 10);
