@@ -1,4 +1,4 @@
-//! What judging costs and how it grows: the same trace, judged again and again, beside the run that it is of.
+//! The cost of judging and its growth: one trace, judged again and again, beside the run that it is of.
 //!
 //! Each size stands beside a tenth of it: where the time of a command grows with the size, something looks at everything
 //! for everything. What is counted are commands, so that divan prints how many are judged in a second.

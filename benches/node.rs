@@ -106,7 +106,7 @@ fn report(load: &Load, servers: &mut [Server], measured: bool) {
 struct Turn {
     /// Commands per second.
     rate: f64,
-    /// How long the server's thread was on a processor for each of them, in microseconds; not a number where that is not told.
+    /// How long the server's thread was on a processor for each of them, in microseconds; not a number where the machine does not report it.
     processor_us: f64,
 }
 
@@ -154,10 +154,10 @@ impl Server {
     #[expect(clippy::disallowed_methods, reason = "it runs beside the client, as the others do")]
     fn alone() -> Server {
         let address = free_address();
-        let (told, thread) = std::sync::mpsc::channel();
+        let (sender, thread) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let this = std::fs::canonicalize("/proc/thread-self").unwrap_or_default();
-            told.send(this.join("schedstat")).expect("it is waited for");
+            sender.send(this.join("schedstat")).expect("it is waited for");
             let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
             runtime
                 .expect("a runtime can be made")
@@ -184,7 +184,7 @@ async fn serve(address: SocketAddr) {
             let session = node.borrow_mut().connect(&peer.to_string());
             let (mut requests, mut reply) = (Requests::default(), Vec::new());
             while stream.read_buf(requests.room()).await.is_ok_and(|len| len > 0) {
-                // Like Redis, it looks at the clock once for all that has come.
+                // Like Redis, it reads the clock once for all that has come.
                 let now = now();
                 while let Ok(Some(request)) = requests.take() {
                     let _ = node.borrow_mut().execute(now, session, &request.args, &mut reply);
@@ -212,7 +212,7 @@ fn now() -> WallTime {
 /// The client: some connections, each of which has one batch under way at all times.
 struct Client {
     connections: Vec<TcpStream>,
-    /// Where the machine tells how long the server's thread was on a processor.
+    /// The file in which the machine reports how long the server's thread was on a processor.
     clock: PathBuf,
 }
 

@@ -1,8 +1,8 @@
-//! What benches that take turns have in common: how long something takes, and what is usual among many values.
+//! Measurements of benches that take turns: how long something takes, and the usual one among many values.
 
 use std::time::Duration;
 
-/// How long it takes to do something that may look at the time spent so far.
+/// How long it takes to do something that may read the time spent so far.
 #[expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,

@@ -3,7 +3,7 @@
     picklock run --program 'target/adapters/python/bin/python examples/adapters/kazoo_lock.py' --topology zookeeper:3 --set ttl=4s
 
 The lease is asked for as the session's time-out; the server grants no less than two of its ticks. The token is the number
-of the transaction that created the node. With --renew the session is looked at, as kazoo's listeners are told of it.
+of the transaction that created the node. With --renew the state of the session is read, of which kazoo notifies its listeners.
 """
 import encodings.idna  # noqa: F401: a connect by name needs it, and imports it late
 import gc

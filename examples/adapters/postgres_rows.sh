@@ -1,7 +1,7 @@
 #!/bin/sh
-# A worker with a PostgreSQL of its own on its host: two sessions want the same row, and the second one waits for the first.
+# An autonomous client with a PostgreSQL of its own on its host: two sessions want the same row, and the second one waits for the first.
 #
-#     picklock run --worker --program examples/adapters/postgres_rows.sh --scenario calm --set clients=1
+#     picklock run --autonomous --program examples/adapters/postgres_rows.sh --scenario calm --set clients=1
 #
 # The first argument is where the server's programs are, if it is not where Debian has those of PostgreSQL 15. The server refuses to
 # run as root, so that root's script goes on as the user `postgres`.

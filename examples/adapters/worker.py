@@ -1,6 +1,6 @@
-"""A worker that does everything by itself: a lease lock by hand with redis-py, around a nightly job.
+"""An autonomous client: a lease lock by hand with redis-py, around a nightly job.
 
-picklock run --worker --program 'python3 examples/adapters/worker.py' --scenario pause
+picklock run --autonomous --program 'python3 examples/adapters/worker.py' --scenario pause
 """
 import os
 import time

@@ -14,7 +14,7 @@ KEY = 0x50690000 + os.getpid() % 65536
 QUEUE = f"picklock-outside-{os.getpid()}"
 
 
-def tell(name, value):
+def show(name, value):
     print(f"OUTSIDE_{name}={value}", flush=True)
 
 
@@ -34,20 +34,20 @@ with tempfile.TemporaryDirectory(prefix="picklock-outside-") as folder:
         if address[0] == "/":
             os.chmod(address, 0o777)
         sockets.append((name, kind, sock))
-        tell(name, address.lstrip("\0"))
+        show(name, address.lstrip("\0"))
     pipe = folder + "/pipe"
     os.mkfifo(pipe)
     os.chmod(pipe, 0o666)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    tell("PIPE", pipe)
+    show("PIPE", pipe)
     shared = libc.shmget(KEY, 4096, 0o1666)
     semaphores = libc.semget(KEY, 1, 0o1666)
     queue = libc.msgget(KEY, 0o1666)
-    tell("KEY", KEY)
-    tell("SHARED_MEMORY", shared)
+    show("KEY", KEY)
+    show("SHARED_MEMORY", shared)
     messages = libc.mq_open(QUEUE.encode(), os.O_CREAT | os.O_RDWR, 0o666, None)
-    tell("QUEUE", QUEUE)
-    tell("PROCESS", os.getpid())
+    show("QUEUE", QUEUE)
+    show("PROCESS", os.getpid())
     print("ready", flush=True)
     sys.stdin.read()
     for name, kind, sock in sockets:

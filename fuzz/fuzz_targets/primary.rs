@@ -1,4 +1,4 @@
-//! What a primary says to its replica: the handshake, a copy, the stream.
+//! The messages of a primary to its replica: the handshake, a copy, the stream.
 
 #![no_main]
 

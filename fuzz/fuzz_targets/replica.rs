@@ -1,4 +1,4 @@
-//! What a replica says to its primary.
+//! The messages of a replica to its primary.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What a server answers.
+//! The replies of a server.
 
 #![no_main]
 

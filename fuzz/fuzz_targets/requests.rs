@@ -1,4 +1,4 @@
-//! What a client sends: requests of bulk strings and inline ones, however they are cut into reads.
+//! The requests of a client: bulk strings and inline ones, however they are cut into reads.
 
 #![no_main]
 

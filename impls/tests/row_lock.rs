@@ -143,7 +143,7 @@ fn exclusive(trace: &Trace) -> bool {
 }
 
 #[test]
-fn when_all_is_well_every_change_is_made_and_told_of_with_its_section() {
+fn when_all_is_well_every_change_is_made_and_noted_with_its_section() {
     for (data, lock_timeout) in [("row", "on"), ("row", "off"), ("apart", "on"), ("apart", "off")] {
         let trace = play(Engine::Event, &design(data, lock_timeout), &[]);
         assert_eq!(written(&trace), (1..=12).collect::<Vec<_>>(), "{data} {lock_timeout}");
@@ -248,6 +248,6 @@ fn another_process_runs_the_same() {
         .env(ASKED, "1")
         .output()
         .unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains(&format!("digest {here:?};")), "{here:?} is not in {told}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.contains(&format!("digest {here:?};")), "{here:?} is not in {printed}");
 }

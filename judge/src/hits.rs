@@ -1,13 +1,13 @@
-//! Whether a fault decided something: whether it hit what was granted, what blocks others, or who waits behind it.
+//! The faults that hit the lock: what was granted, what blocks others, or who waits behind it.
 //!
-//! That a fault *bit* says only that it delayed something. It decided something if it hit
+//! That a fault *took effect* means only that it delayed something. It hit the lock if it met
 //!
 //! - an attempt of a section that was granted, or one that left a record behind that outlived it;
 //! - a grant, until its section had let it go;
 //! - the process of a waiter, while another section held: a message of one that is refused anyhow is refused later, and
-//!   that decides nothing;
-//! - a server that kept at that time the record of a grant that was held; or any server while a grant was held, where it says nothing
-//!   of its records, or has none whose name tells that it is the lock's.
+//!   that does not count;
+//! - a server that kept at that time the record of a grant that was held; or any server while a grant was held, where it does not
+//!   report its records, or has none whose name shows that it is the lock's.
 //!
 //! A change of the clock's rate lasts from then on: it hits whatever is held later. Without a lock, a
 //! section is hit that goes on to make its change.
@@ -22,16 +22,16 @@ use picklock_model::trace::{Event, Hit, Role, What};
 
 use crate::history::{Attempt, Granted, History, Section};
 
-/// The faults that decided something, with each kind of action that they have.
+/// The faults that hit the lock with each kind of action that they have.
 pub fn that_hit_the_lock(plan: &Plan, history: &History<'_>) -> BTreeSet<String> {
     let hits = history.trace.hits.iter();
-    let decisive: Vec<&Injection> = hits
+    let met: Vec<&Injection> = hits
         .filter_map(|hit| {
             let injection = plan.injections.get(hit.injection as usize)?;
-            decides(history, hit, &injection.action).then_some(injection)
+            hits_the_lock(history, hit, &injection.action).then_some(injection)
         })
         .collect();
-    whole(plan, &decisive)
+    whole(plan, &met)
 }
 
 /// The faults that hit with each kind of action that they have, by the injections that did.
@@ -47,7 +47,7 @@ pub fn whole(plan: &Plan, hit: &[&Injection]) -> BTreeSet<String> {
     whole.filter(|fault| !missed.contains(fault.as_str())).collect()
 }
 
-fn decides(history: &History<'_>, hit: &Hit, action: &Action) -> bool {
+fn hits_the_lock(history: &History<'_>, hit: &Hit, action: &Action) -> bool {
     let lasts = action.effect() == Effect::Rate;
     let hits = |section: &Section<'_>| {
         is_at_stake(history, section, hit.at)
@@ -81,7 +81,7 @@ fn is_at_stake(history: &History<'_>, section: &Section<'_>, at: TrueTime) -> bo
             && (section.answered.filter(changed).is_some_and(|event| at <= event.at)
                 || left_behind(history, section, attempt));
     };
-    // A worker may not say that it asks.
+    // An autonomous client may not report that it asks.
     let attempted = match section.asked {
         Some(_) => history.attempted_at(section, grant),
         None => grant.acquired.at,
@@ -156,11 +156,11 @@ mod tests {
     use super::*;
     use crate::invariants::testing::*;
 
-    /// Whether a fault that applies this action decided something.
-    fn decided(action: Action, script: Script) -> bool {
+    /// True if a fault that applies this action hit the lock.
+    fn met(action: Action, script: Script) -> bool {
         let trace = script.trace();
         let history = History::of(&trace);
-        trace.hits.iter().any(|hit| decides(&history, hit, &action))
+        trace.hits.iter().any(|hit| hits_the_lock(&history, hit, &action))
     }
 
     fn delay() -> Action {
@@ -181,15 +181,15 @@ mod tests {
     }
 
     fn hit(action: Action, at: u64, host: HostId, grant: GrantId) -> bool {
-        decided(action, refused_first().at(at).hits(host, Some(grant)))
+        met(action, refused_first().at(at).hits(host, Some(grant)))
     }
 
     #[test]
     fn without_a_lock_a_change_that_a_server_has_is_at_stake() {
         let asked = || Script::new().believing(Belief::None).at(0).waits(A1);
         let crash = || Action::Crash { power_loss: true, restart_after: None };
-        assert!(decided(crash(), asked().at(5).hits(NODE_1, Some(A1))));
-        assert!(!decided(crash(), asked().at(3).acknowledged(A1).at(5).hits(NODE_1, Some(A1))));
+        assert!(met(crash(), asked().at(5).hits(NODE_1, Some(A1))));
+        assert!(!met(crash(), asked().at(3).acknowledged(A1).at(5).hits(NODE_1, Some(A1))));
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_that_is_late_decides_nothing() {
+    fn a_refusal_that_is_late_does_not_count() {
         assert!(!hit(delay(), 30, NODE_1, B1));
         assert!(!hit(delay(), 69, CLIENT_2, B1));
         assert!(!hit(delay(), 95, CLIENT_2, B1), "it has let go");
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn an_attempt_that_leaves_a_record_counts_and_one_that_withdraws_it_does_not() {
         let failed = || refused_first().at(22).creates(B1, NODE_2);
-        let hit = |script: Script| decided(delay(), script.at(21).hits(CLIENT_2, Some(B1)));
+        let hit = |script: Script| met(delay(), script.at(21).hits(CLIENT_2, Some(B1)));
         assert!(hit(failed()));
         assert!(hit(failed().at(55).deletes(B1, NODE_2)));
         assert!(!hit(failed().at(45).deletes(B1, NODE_2)));
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn an_acquire_that_fails_counts_if_it_leaves_a_record() {
         let failed =
-            |script: Script| decided(delay(), script.at(30).gives_up(A1).at(5).hits(CLIENT_1, Some(A1)));
+            |script: Script| met(delay(), script.at(30).gives_up(A1).at(5).hits(CLIENT_1, Some(A1)));
         let asks = || Script::new().at(0).waits(A1).attempts(A1);
         assert!(!failed(asks()));
         assert!(failed(asks().at(8).creates(A1, NODE_1)));
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn without_a_lock_a_section_counts_that_makes_its_change() {
         let asks = || Script::new().believing(Belief::None).at(0).waits(A1).at(5).hits(CLIENT_1, Some(A1));
-        assert!(decided(delay(), asks().at(9).acknowledged(A1)));
-        assert!(!decided(delay(), asks().at(9).unknown(A1)));
+        assert!(met(delay(), asks().at(9).acknowledged(A1)));
+        assert!(!met(delay(), asks().at(9).unknown(A1)));
     }
 }

@@ -1,4 +1,4 @@
-//! What an invariant says of one run.
+//! The judgement of one invariant on one run.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use serde::Serialize;
 /// The judgement of one invariant on one trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The run exercised it and it was kept.
+    /// The run put it to the test and it was kept.
     Holds,
     /// It was broken; the findings are in true-time order and there is at least one.
     Violated(Vec<Finding>),
-    /// The run did not exercise it, for this reason.
+    /// The run did not put it to the test, for this reason.
     Unknown(String),
-    /// It says nothing of designs of this kind.
+    /// It does not apply to designs of this kind.
     NotApplicable,
 }
 

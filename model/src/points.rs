@@ -1,6 +1,6 @@
-//! What a run passed through: the protocol points at which faults can hit, so that they exist.
+//! The points of a run: the injection points that it reached, so that faults can hit there.
 //!
-//! A run passes thousands of them, and a fault wants one or two. So they are noted by the numbers of their hosts, and made
+//! A run reaches thousands of them, and a fault wants one or two. So they are noted by the numbers of their hosts, and made
 //! [points](Point) of, with names that hold in another run as well, when somebody asks for them.
 
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Whether both were passed in the same section of the same client.
+    /// True if both were passed in the same section of the same client.
     #[must_use]
     pub fn is_beside(&self, other: &Reached) -> bool {
         self.section == other.section && self.host == other.host

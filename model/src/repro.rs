@@ -106,7 +106,7 @@ impl ReproFile {
         format!("{body}{MARK}{sum:032x}\"\n}}\n")
     }
 
-    /// Whether this is the digest of its run; none if the digest that it keeps was taken in another way.
+    /// True if this is the digest of its run; none if the digest that it keeps was taken in another way.
     #[must_use]
     pub fn is_its_digest(&self, digest: Digest) -> Option<bool> {
         (self.repro >= SAME_DIGESTS_SINCE).then_some(self.digest == digest)

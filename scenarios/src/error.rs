@@ -1,4 +1,4 @@
-//! What can be wrong with a scenario or expectation file, said with its place and its remedy.
+//! The errors of a scenario or expectation file, each with its place and its remedy.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use picklock_model::text::nearest;
 use picklock_sim::param::ValueError;
 use picklock_sim::span::Span;
 
-/// Why a scenario, or a setting of one, was not understood.
+/// The reason why a scenario, or a setting of one, was not understood.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// The file could not be read.

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_read_as_a_suite_and_its_mistakes_are_told() {
+    fn a_directory_is_read_as_a_suite_and_its_mistakes_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let error = load_dir(dir.path(), STORES).unwrap_err().to_string();
         assert!(error.contains("no scenario file"), "{error}");

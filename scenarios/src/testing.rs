@@ -45,7 +45,7 @@ impl StoreSpec for MadeUp {
 
     fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
         let copies = if topology.replicated { settings.get(REPLICAS) } else { 0 };
-        let watchers = if topology.replicated { 3 } else { 0 };
+        let monitors = if topology.replicated { 3 } else { 0 };
         let stores = || 1..=topology.stores;
         let first = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Leader));
         let of = |name: &'static str, count: u64, role| {
@@ -55,7 +55,7 @@ impl StoreSpec for MadeUp {
         };
         first
             .chain(of("replica", copies, Role::Follower))
-            .chain(of("sentinel", watchers, Role::Monitor))
+            .chain(of("sentinel", monitors, Role::Monitor))
             .collect()
     }
 

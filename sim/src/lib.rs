@@ -10,7 +10,7 @@
 //!
 //! Each room uses only those to its left: base <- world <- host <- contract <- controls <- run, and host <- engine <- run.
 //!
-//! - *contract*: [`lock`] (what a client of a design can do), [`worker`] (a client that does everything by itself), [`design`] and
+//! - *contract*: [`lock`] (what a client of a design can do), [`autonomous`] (a client that nobody asks), [`design`] and
 //!   [`family`] (name, parameters, spelling), [`data`] (what sections do to what is guarded), [`store`] (what a store kind brings) with
 //!   [`param`] and [`span`], [`recorder`] (what a workload reports of its sections).
 //! - *host*: [`host`] is everything that a process may touch, with [`stream`], [`sleep`], [`task`] and [`disk`]; [`driver`] drives a host for a

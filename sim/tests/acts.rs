@@ -1,4 +1,4 @@
-//! What a new physical act takes: a variant and its facts in the model, its execution in the simulator. The act of this test
+//! The parts of a new physical act: a variant and its facts in the model, its execution in the simulator. The act of this test
 //! exists with the feature `made-up-act` alone; that all other crates compile with it is checked by `.ci/run`.
 
 #![cfg(feature = "made-up-act")]
@@ -29,7 +29,7 @@ impl Direct for Idle {
 }
 
 #[test]
-fn a_made_up_act_is_done_and_told() {
+fn a_made_up_act_is_done_and_noted() {
     let section = SectionPlan::new(1, Key::new("k"), Duration::ZERO, Duration::ZERO);
     let plan = Plan {
         seed: Seed(1),
@@ -65,7 +65,7 @@ fn a_made_up_act_is_done_and_told() {
     let design = Design::new("idle", |_| async { Ok(Client::direct(Idle)) });
     let trace = run(Engine::Event, &design, &plan, &workload).unwrap().trace;
     assert_eq!(trace.hits.len(), 1);
-    let told =
+    let is_noted =
         |what: &What| matches!(what, What::Injected { text, .. } if text == "make something up at client-1");
-    assert!(trace.events.iter().any(|event| told(&event.what)));
+    assert!(trace.events.iter().any(|event| is_noted(&event.what)));
 }

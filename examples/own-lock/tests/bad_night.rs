@@ -22,7 +22,7 @@ fn the_lease_holds() {
 #[test]
 fn the_hasty_release_is_caught() {
     let verdict = bad_night(hasty()).assert_violates("mutual-exclusion");
-    let timeline = verdict.timeline("mutual-exclusion").expect("a violation is told");
+    let timeline = verdict.timeline("mutual-exclusion").expect("a violation has a timeline");
     println!("{timeline}");
     let at = |mark| timeline.find(mark).expect("the timeline marks both grants of the clash");
     assert!(at("◀ first grant") < at("◀ second grant"));

@@ -181,7 +181,7 @@ fn take(host: &Host, origin: Origin, leases: &Leases, key: &str, owner: &str, le
     true
 }
 
-/// Writes down which keys are granted, before anybody is told.
+/// Writes down which keys are granted, before anybody gets the answer.
 fn keep(host: &Host, leases: &ByKey) {
     let keys: String = leases.keys().map(|key| format!("{key}\n")).collect();
     host.disk().write(GRANTED, keys.as_bytes());

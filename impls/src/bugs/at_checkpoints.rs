@@ -1,4 +1,4 @@
-//! Redlock whose worker extends it at its checkpoints, every third of the lease: what the bugs of extensions have in common.
+//! Redlock, extended by its holder at checkpoints, every third of the lease: the common part of the bugs of extensions.
 
 use std::future::Future;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::redlock::algorithm::{NODES, Redlock, Rules, Tokens, nodes};
 /// What their users may set.
 pub(super) const PARAMS: &[Param] = params![FIXED, Param { default: "3", ..NODES }, NODE_TIMEOUT];
 
-/// How a worker extends its lock.
+/// How a holder extends its lock.
 pub(super) trait Extension: Send + Sync + 'static {
     /// On one store: false if the store does not extend it. By the published script unless given.
     fn on(

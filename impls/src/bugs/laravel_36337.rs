@@ -1,7 +1,7 @@
 //! Laravel #36337: a lock whose owner is written in one form and compared in another.
 //!
 //! *Claim:* a lock that its owner can release; without a number of seconds it is held until then.
-//! *Mechanism:* phpredis, told to serialize or to compress values, does so for the `SET` that takes the lock, and not for the
+//! *Mechanism:* phpredis, set to serialize or to compress values, does so for the `SET` that takes the lock, and not for the
 //! arguments of a script. The script that releases compares the owner as it is with the owner as it was serialized, never
 //! finds the two equal, and deletes nothing.
 //! *Versions:* Laravel before 8.32 on phpredis with a serializer or a compression. Since then `PhpRedisLock` gives the script

@@ -2,7 +2,7 @@
 //!
 //! *Claim:* nobody releases another's lock.
 //! *Mechanism:* the release does `WATCH`, compares the value that `GET` answers, and deletes the key. The pipeline was
-//! never told to begin a transaction after the `WATCH`, so the `DEL` is sent at once, and nothing looks at what was
+//! never asked to begin a transaction after the `WATCH`, so the `DEL` is sent at once, and nothing looks at what was
 //! watched. A lock that runs out and is granted to somebody else between the `GET` and the `DEL` is deleted.
 //! *Versions:* the class `Lock` of redis-py before 3.0; with `MULTI` before the `DEL` the watch has its effect.
 //! *Source:* <https://github.com/redis/redis-py/pull/1031>

@@ -59,7 +59,7 @@ impl AsyncLock {
         }
         let deleted = compare_and_delete(&self.store.redis, key, &token).await?;
         *self.token() = None;
-        // A try that was cancelled may have deleted it: that it is gone says nothing of whose doing it is.
+        // A try that was cancelled may have deleted it: who did cannot be seen from its absence.
         let gone = || LockError::in_doubt("cannot release a lock that is no longer owned");
         if deleted { Ok(()) } else { Err(gone()) }
     }

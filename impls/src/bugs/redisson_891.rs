@@ -44,7 +44,7 @@ fn build(args: &Args) -> Design {
 struct ReadWrite {
     store: OneStore,
     owner: String,
-    /// Whether this client holds the lock to write.
+    /// True if this client holds the lock to write.
     writes: AtomicBool,
     fixed: bool,
 }

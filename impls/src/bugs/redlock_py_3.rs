@@ -1,4 +1,4 @@
-//! redlock-py #3: the allowance for clock drift is added to the validity.
+//! redlock-py #3: the margin for clock drift is added to the validity.
 //!
 //! *Claim:* Redlock, with the validity that is left for the holder to heed.
 //! *Mechanism:* the validity is computed as `ttl - (elapsed - drift)`: with two minus signs the drift lengthens it. The

@@ -1,13 +1,13 @@
 //! redlock-rb #36: an extension takes a lock that has run out once more.
 //!
-//! *Claim:* a worker that extends its lock learns whether it still has it.
+//! *Claim:* a holder that extends its lock learns whether it still has it.
 //! *Mechanism:* to extend is to lock with the value that one has: the script sets the key if it holds this value or if
-//! there is none. A worker that comes back after its lease has run out, and after somebody else had the lock and let it
-//! go, is told that all is well.
+//! there is none. A holder that comes back after its lease has run out, and after somebody else had the lock and let it
+//! go, gets the answer that all is well.
 //! *Versions:* redlock-rb before `extend_only_if_life`, May 2016.
 //! *Source:* <https://github.com/leandromoreira/redlock-rb/issues/36>
 //!
-//! A worker extends at its checkpoints, every third of the lease, and does not look at the validity: that is what the
+//! A holder extends at its checkpoints, every third of the lease, and does not look at the validity: that is what the
 //! extension is for. Three stores.
 
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ use crate::redis::common::{extend_if_owner, millis};
 /// The lock that is extended by taking it.
 pub(super) static FAMILY: Family = Family {
     name: "redlock-rb-36",
-    claim: "redlock-rb's Redlock, extended by its worker by locking once more with the same value",
+    claim: "redlock-rb's Redlock, extended by its holder by locking once more with the same value",
     weakness: "an extension also succeeds when the lock had run out and somebody else had it meanwhile",
     source: "redlock-rb before May 2016, https://github.com/leandromoreira/redlock-rb/issues/36",
     params: PARAMS,

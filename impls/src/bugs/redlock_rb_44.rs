@@ -6,7 +6,7 @@
 //! *Versions:* redlock-rb 0.1.8. Since then it is a `PEXPIRE`.
 //! *Source:* <https://github.com/leandromoreira/redlock-rb/issues/44>
 //!
-//! A worker extends at its checkpoints, every third of the lease. Three stores.
+//! A holder extends at its checkpoints, every third of the lease. Three stores.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::redis::common::{extend_if_owner, millis};
 /// The lock that is extended by a thousand leases.
 pub(super) static FAMILY: Family = Family {
     name: "redlock-rb-44",
-    claim: "redlock-rb's Redlock, extended by its worker with EXPIRE",
+    claim: "redlock-rb's Redlock, extended by its holder with EXPIRE",
     weakness: "the lease is given in milliseconds and taken for seconds: a crash after an extension blocks for long",
     source: "redlock-rb 0.1.8, https://github.com/leandromoreira/redlock-rb/issues/44",
     params: PARAMS,

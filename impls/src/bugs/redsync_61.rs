@@ -1,13 +1,13 @@
-//! redsync #61: an extension is told that it succeeded whatever the stores answered.
+//! redsync #61: an extension returns that it succeeded whatever the stores answered.
 //!
-//! *Claim:* a worker that extends its lock learns whether it still has it.
+//! *Claim:* a holder that extends its lock learns whether it still has it.
 //! *Mechanism:* the script answers 0 if the lock is somebody else's or gone. The answer arrives as an `int64` within an
 //! interface and is compared with an `int`; in Go the two are never equal, so that 0 is not 0, and every store that answered
 //! counts as one that has extended.
 //! *Versions:* redsync before 4.0.4 (and 1.3.0 of the line before, <https://github.com/go-redsync/redsync/pull/38>).
 //! *Source:* <https://github.com/go-redsync/redsync/pull/61>
 //!
-//! A worker extends at its checkpoints, every third of the lease, and does not look at the validity: that is what the
+//! A holder extends at its checkpoints, every third of the lease, and does not look at the validity: that is what the
 //! extension is for. Three stores. `Unlock` had the same bug, which harms nobody: there was nothing to unlock.
 
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::redis::common::extend_if_owner;
 /// The lock that is always extended.
 pub(super) static FAMILY: Family = Family {
     name: "redsync-61",
-    claim: "redsync's Redlock, extended by its worker at checkpoints",
+    claim: "redsync's Redlock, extended by its holder at checkpoints",
     weakness: "a store that says no counts as one that has extended",
     source: "redsync before 4.0.4, https://github.com/go-redsync/redsync/pull/61",
     params: PARAMS,

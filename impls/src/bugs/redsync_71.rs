@@ -1,13 +1,13 @@
-//! redsync #71: an extension counts from when it is told, however long ago the stores carried it out.
+//! redsync #71: an extension counts from its return, however long ago the stores carried it out.
 //!
-//! *Claim:* a worker whose extension succeeded has the lock for one more lease.
-//! *Mechanism:* `Extend` returned true when a majority of the stores had extended, without a look at its clock, although all of
-//! the lease may have passed between the requests and the last answer. Taking the lock has looked at it from the start.
+//! *Claim:* a holder whose extension succeeded has the lock for one more lease.
+//! *Mechanism:* `Extend` returned true when a majority of the stores had extended, without reading its clock, although all of
+//! the lease may have passed between the requests and the last answer. Taking the lock has read it from the start.
 //! *Versions:* redsync before 4.4.0. Since then the validity is the lease less the time that asking took and the drift, and an
 //! extension that leaves none has failed.
 //! *Source:* <https://github.com/go-redsync/redsync/pull/71>
 //!
-//! A worker extends at its checkpoints, every third of the lease, and relies on its lock for as long as the last extension
+//! A holder extends at its checkpoints, every third of the lease, and relies on its lock for as long as the last extension
 //! says: in the old version for a lease from its return. Three stores.
 
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::redlock::algorithm::Redlock;
 /// The lock whose extension takes no time.
 pub(super) static FAMILY: Family = Family {
     name: "redsync-71",
-    claim: "redsync's Redlock, extended by its worker at checkpoints, who relies on it for a lease from then on",
+    claim: "redsync's Redlock, extended at checkpoints by its holder, which relies on it for a lease from then on",
     weakness: "the time that an extension took is not subtracted, and not even looked at",
     source: "redsync before 4.4.0, https://github.com/go-redsync/redsync/pull/71",
     params: PARAMS,

@@ -2,13 +2,13 @@
 //!
 //! *Claim:* an extension lengthens the lock or leaves it as it is.
 //! *Mechanism:* acquiring and extending share one routine, which on failure unlocks every store, as an acquire must. An
-//! extension that reaches too few stores in time does so within the validity that the holder was told: it goes on in
+//! extension that reaches too few stores in time does so within the validity that the holder was given: it goes on in
 //! good faith while somebody else is granted the lock.
 //! *Versions:* rslock 0.7.3, and the versions around it.
 //! *Source:* <https://github.com/hexcowboy/rslock/blob/039cabc967109b29fd8419d710be7c99f5908655/src/lock.rs>,
 //! `exec_or_retry`; there is no report of it.
 //!
-//! A worker extends at its checkpoints, every third of the lease. An extension is tried three times, with a random pause
+//! A holder extends at its checkpoints, every third of the lease. An extension is tried three times, with a random pause
 //! of up to a fifth of the lease; three stores, as in rslock's own documentation.
 
 use std::time::Duration;
@@ -26,8 +26,8 @@ use crate::redlock::algorithm::Redlock;
 /// The lock that is given up by an extension.
 pub(super) static FAMILY: Family = Family {
     name: "rslock-extend",
-    claim: "rslock's Redlock, extended by its worker at checkpoints",
-    weakness: "an extension that fails unlocks every store within the validity that the holder was told",
+    claim: "rslock's Redlock, extended by its holder at checkpoints",
+    weakness: "an extension that fails unlocks every store within the validity that the holder was given",
     source: "rslock 0.7.3, https://github.com/hexcowboy/rslock/blob/039cabc967109b29fd8419d710be7c99f5908655/src/lock.rs",
     params: PARAMS,
     build,
@@ -66,7 +66,7 @@ impl Extension for Rslock {
             }
             self.host.sleep(self.host.rng().span(Duration::ZERO, ttl / 5)).await;
         }
-        // The holder still has the validity that it was told before.
+        // The holder still has the validity that it was given before.
         Err(LockError::new("the lock could not be extended"))
     }
 }

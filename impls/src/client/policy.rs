@@ -1,5 +1,5 @@
-//! What a client can do one way or the other, whatever lock it uses: its policy, spelled by the same parameters in every
-//! design that can have them, and the arithmetic of deadlines that follows from it.
+//! The policy of a client: the choices that it has whatever lock it uses, spelled by the same parameters in every design
+//! that can have them, and the arithmetic of deadlines that follows from it.
 //!
 //! Most arguments about the safety of a lock turn on one of these and not on the algorithm: what the holder relies on,
 //! which clock it reads, what it does about a request whose outcome it does not know.
@@ -202,7 +202,7 @@ impl Policy {
     }
 
     /// What an honest client subtracts from a lease for the difference between its clock and the store's: by default one
-    /// part in a hundred, and always 2 ms for the millisecond steps in which Redis counts. The allowance of the first
+    /// part in a hundred, and always 2 ms for the millisecond steps in which Redis counts. The margin of the first
     /// Redlock implementations (redlock-rb: `drift = ttl * 0.01 + 2`).
     pub(crate) fn drift(&self, ttl: Duration) -> Duration {
         ttl * self.drift_permille / 1_000 + Duration::from_millis(2)

@@ -54,7 +54,7 @@ async fn attend(host: Host, mut stream: Stream, consumer: Arc<Mutex<Resource>>) 
         let mut resource = consumer.lock().await;
         resource.serve_for(origin);
         if make(&host, &mut resource, &request).await.is_none() {
-            // What became of the change is not known here, so the client is not told anything.
+            // What became of the change is not known here, so the client gets no answer.
             return;
         }
         drop(resource);

@@ -87,7 +87,7 @@ struct RowLock {
     server: String,
     /// How long an answer may take.
     timeout: Duration,
-    /// True if the server is told how long to wait.
+    /// True if the server knows how long to wait.
     timed: bool,
     /// What makes a SELECT lock its row.
     locking: &'static str,

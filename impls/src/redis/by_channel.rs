@@ -1,9 +1,9 @@
 //! The `reentrant` design whose clients wait by its release channel: who is refused learns how long the lease still is,
-//! subscribes, and asks again when it is told of a release or when that time is over.
+//! subscribes, and asks again when it hears of a release or when that time is over.
 //!
 //! *Claim:* a waiter gets the lock as soon as it is released, and asks the store no oftener than it must.
 //! *Weakness:* what is published is sent once. A release whose message is lost with the connection, or that falls between a
-//! connection that broke and the next one, wakes nobody: the waiter sleeps until the lease would have ended that it was told
+//! connection that broke and the next one, wakes nobody: the waiter sleeps until the lease would have ended that it knows
 //! of, while the lock is free.
 //! *Source:* L9 in the project's list; Redisson's `RLock.tryLock(waitTime, leaseTime, unit)`, by its behaviour: it asks once
 //! more after it has subscribed, since the lock may have been released meanwhile; and a subscription that broke is made
@@ -42,7 +42,7 @@ impl ByChannel {
                 }
             }
         };
-        // Told or not, it asks again.
+        // Notified or not, it asks again.
         let _ = host.timeout(until.since(host.monotonic()), waiting).await;
     }
 }

@@ -140,12 +140,12 @@ pub(crate) async fn enter_for(
     SCRIPT.key(key.as_str()).arg(owner).arg(lease).invoke_async(&mut redis.clone()).await
 }
 
-/// The channel on which releases of a key are told.
+/// The channel on which releases of a key are announced.
 pub(crate) fn channel(key: &Key) -> String {
     format!("{{{key}}}:released")
 }
 
-/// Takes one off the owner's count, and tells the channel if nothing is left of it: what is left, or nothing if the owner
+/// Takes one off the owner's count, and notifies the channel if nothing is left of it: what is left, or nothing if the owner
 /// does not have the lock.
 pub(crate) async fn leave(
     redis: &Connection,

@@ -3,14 +3,14 @@
 //!
 //! *Claim:* nobody who keeps asking is overtaken, and all that is said of `reentrant` otherwise.
 //! *Weakness:* all that is said of `reentrant`. A waiter that dies keeps its place until its time there is over, and blocks
-//! everybody behind it although the lock is free. That time is told by the clients' wall clocks: one that is ahead throws
+//! everybody behind it although the lock is free. That time is read from the clients' wall clocks: one that is ahead throws
 //! living waiters out of the queue, and one that was ahead and dies keeps its place for as long. A lock that is held for
 //! longer than the queue has patience costs all who wait their places.
 //! *Source:* Redisson's `getFairLock()` (`RedissonFairLock`), by the behaviour of its scripts: a list of those who wait, a sorted
 //! set of when each loses its place, both looked at and tidied by whoever asks.
 //!
 //! Redisson's patience is five minutes to a lease of thirty seconds; here it is one lease unless given. A refused client
-//! asks again and again. Left out on purpose: the channel for each waiter on which Redisson tells the next one.
+//! asks again and again. Left out on purpose: the channel for each waiter on which Redisson notifies the next one.
 
 use std::sync::LazyLock;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The `single` design renewed by its worker: at checkpoints of its own work it extends the lease, checking the owner,
-//! and stops working when it finds that the lock is lost.
+//! The `single` design, renewed by the client's own code: at checkpoints of its work it extends the lease, checking the
+//! owner, and stops working when it finds that the lock is lost.
 //!
 //! *Claim:* work may take longer than the lease as long as no step of it does, and the holder learns at its next
 //! checkpoint that it has lost the lock.
@@ -19,10 +19,10 @@ use super::common::{extend_if_owner, on_stores, store_of};
 use super::single::Single;
 use crate::client::policy::OWNED;
 
-/// The design renewed by the worker.
+/// The design that the client renews.
 pub(crate) static FAMILY: Family = Family {
     name: "manual-renew",
-    claim: "single, renewed by the worker at its checkpoints, where it learns of a loss: work may outlast the lease",
+    claim: "single, renewed by the client at its checkpoints, where it learns of a loss: work may outlast the lease",
     weakness: "a step longer than the lease, and the write after the last checkpoint",
     source: "the usual advice for batch jobs under a lease",
     params: OWNED,

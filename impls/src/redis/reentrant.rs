@@ -7,7 +7,7 @@
 //! release that arrives late takes one off whatever the same owner has acquired since.
 //! *Source:* L8 in the project's list; the scripts of Redisson's `RLock` (`RedissonLock`), by their behaviour: acquire
 //! unless another owner has it and answer with the time left otherwise, renew and release only as the owner, set the
-//! lease anew with every acquire and every release but the last, and tell a channel of the last.
+//! lease anew with every acquire and every release but the last, and notify a channel of the last.
 //!
 //! `form=simple` is the pair of scripts that tutorials show: they refuse without saying how long to wait, and a release
 //! does not touch the lease. A refused client polls, or with `wait=pubsub` waits [by the release
@@ -51,7 +51,7 @@ const WAIT: Param<Word> = Param {
     name: "wait",
     domain: Word(&["poll", "pubsub"]),
     default: "poll",
-    doc: "how a refused client waits: it asks again and again, or by the release channel and the time that it is told",
+    doc: "how a refused client waits: it asks again and again, or by the release channel and the time that the refusal names",
 };
 
 fn build(args: &Args) -> Design {

@@ -4,7 +4,7 @@
 //! *Claim:* work may take longer than the lease, as long as the holder's process runs; a crashed one blocks the others
 //! for no longer than a lease.
 //! *Weakness:* the watchdog pauses with its process. When a renewal finds that the lock is no longer its own it stops
-//! without a word, as Redisson's does: the holder is not told, and goes on writing beside the next one.
+//! without a word, as Redisson's does: the holder is not notified, and goes on writing beside the next one.
 //! *Source:* L7 in the project's list; the renewal of Redisson's `RLock` (`lockWatchdogTimeout`).
 
 use picklock_sim::design::Family;
@@ -19,7 +19,7 @@ use crate::client::policy::{BELIEF, CLOCK, DRIFT, FAILURE, RENEWAL_ON, RETRY, ST
 pub(crate) static FAMILY: Family = Family {
     name: "watchdog",
     claim: "single, renewed every third of the lease while the holder's process runs: work may outlast the lease",
-    weakness: "the watchdog pauses with its process, and tells nobody when the lock is lost",
+    weakness: "the watchdog pauses with its process, and notifies nobody when the lock is lost",
     source: "Redisson, RLock and its lockWatchdogTimeout",
     params: params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, LOCKS, STORE],
     build: |args| match args.get(LOCKS) {

@@ -1,8 +1,8 @@
-//! Whether anybody wanted what others held: a run in which nobody did puts no exclusion to the test.
+//! Contention: a run in which nobody wanted what others held puts no exclusion to the test.
 //!
 //! A key is *contested* if, at some instant, as many hold it as may, and a section that one of them excludes is there as
 //! well: it asks, it holds, or what it did is still at work at the resource. Two clients on two permits never contest,
-//! nor do readers among themselves. A worker that does not say that it asks may have asked at any time: of such a run it
+//! nor do readers among themselves. A client that does not report that it asks may have asked at any time: of such a run it
 //! counts that a key was granted twice.
 
 use std::cmp::Ordering;
@@ -29,7 +29,7 @@ struct Edge {
     shares: bool,
 }
 
-/// Who is there, and who of them holds: those that share, and those that do not.
+/// The sections that are there, and those of them that hold: those that share, and those that do not.
 #[derive(Clone, Copy, Debug, Default)]
 struct Presence {
     here: [u32; 2],
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn of_workers_that_do_not_say_that_they_ask_it_counts_that_a_key_was_granted_twice() {
+    fn of_clients_that_do_not_report_that_they_ask_it_counts_that_a_key_was_granted_twice() {
         let holds = |script: Script, grant| script.acquires(grant).releasing(grant).released(grant);
         assert!(!contested(holds(Script::new().at(5), A1)));
         assert!(contested(holds(holds(Script::new().at(5), A1).at(9), B1)));

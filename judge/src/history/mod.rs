@@ -1,4 +1,4 @@
-//! What the invariants share: one pass over a trace that sorts its events by section, record and operation.
+//! The history that all invariants read: one pass over a trace sorts its events by section, record and operation.
 //!
 //! It models a run as the definitions of the invariants speak of it: *sections* that wait, are granted, believe and
 //! let go; *records* that stores keep of grants; *operations* that reach the guarded resource. Messages, connections

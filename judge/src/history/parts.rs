@@ -1,4 +1,4 @@
-//! What a [`History`] consists of.
+//! The parts of a [`History`].
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub struct History<'t> {
     /// What clients learned of their changes, in true-time order.
     pub answers: Vec<Answer<'t>>,
     /// Promotions, demotions and crashes, in true-time order.
-    pub upheavals: Vec<&'t Event>,
+    pub host_changes: Vec<&'t Event>,
     /// The events by which faults began, hit or healed, in true-time order.
     pub disruptions: Vec<&'t Event>,
     /// The wall clocks that were stepped or drift; all others show true spans.
@@ -67,16 +67,16 @@ pub struct Section<'t> {
 pub struct Granted<'t> {
     /// The client's own code saw the grant: its belief begins.
     pub acquired: &'t Event,
-    /// Who holds it, as the store knows it.
+    /// The holder, as the store knows it.
     pub owner: &'t str,
     /// The fencing token, if the design hands one out.
     pub token: Option<Token>,
-    /// Whether others that share may hold at the same time.
+    /// True if others that share may hold at the same time.
     pub shared: bool,
-    /// When the store executed the request, or the store that completed the quorum. Where no server told of it, the latest
+    /// When the store executed the request, or the store that completed the quorum. Where no server reported it, the latest
     /// instant at which it can have: when the last message was sent that the client got before it knew.
     pub granted_at: TrueTime,
-    /// The earliest instant at which that can have been: the same where a server told of it, else when the section asked.
+    /// The earliest instant at which that can have been: the same where a server reported it, else when the section asked.
     pub earliest: TrueTime,
     /// Its place in the grant order of the whole run.
     pub rank: usize,
@@ -204,7 +204,7 @@ impl<'t> History<'t> {
             .filter_map(|at| self.sections[*at].grant.as_ref().map(|g| (&self.sections[*at], g)))
     }
 
-    /// True if a host is a server that says nothing of the records that it keeps.
+    /// True if a host is a server that does not report the records that it keeps.
     #[must_use]
     pub fn is_silent(&self, host: HostId) -> bool {
         self.trace.hosts.get(usize::from(host.0)).is_some_and(|info| info.silent)
@@ -247,16 +247,16 @@ impl<'t> History<'t> {
         self.named.get(&id).copied()
     }
 
-    /// Whether requests are known by the section that sent them. Tasks of one client may share a connection whose own task
-    /// writes for all of them: then what a store did cannot be told to be the doing of one section. Nor can it where a worker
-    /// says only that it holds: where one of its sections ends and the next begins, nobody knows.
+    /// True if the section that sent a request is known. Tasks of one client may share a connection whose own task writes
+    /// for all of them: then the section for which a store did something is not known. Nor is it where a client reports
+    /// only that it holds: where one of its sections ends and the next begins, nobody knows.
     #[must_use]
     pub fn knows_origins(&self) -> bool {
         let is_known = |section: &Section<'_>| section.asked.is_some() || section.grant.is_none();
         !self.has_tasks() && self.sections.iter().all(is_known)
     }
 
-    /// Whether a client has several tasks, which may share a connection.
+    /// True if a client has several tasks, which may share a connection.
     pub(super) fn has_tasks(&self) -> bool {
         self.sections.iter().any(|section| section.id.task != 0)
     }
@@ -284,7 +284,7 @@ impl<'t> History<'t> {
     /// True if the record's host died, or ceased to take writes, between its creation and this instant.
     #[must_use]
     pub fn is_upset(&self, record: &Record<'_>, until: TrueTime) -> bool {
-        self.upheavals.iter().any(|event| {
+        self.host_changes.iter().any(|event| {
             event.host == record.created.host
                 && (record.created.at..=until).contains(&event.at)
                 && matches!(event.what, What::Crashed { .. } | What::StoppedLeading)
@@ -297,7 +297,7 @@ impl<'t> History<'t> {
         let died = |event: &&Event| {
             event.host == section.id.client && event.at >= from && matches!(event.what, What::Crashed { .. })
         };
-        self.upheavals.iter().copied().find(died)
+        self.host_changes.iter().copied().find(died)
     }
 
     /// The name of a key as reports print it.

@@ -82,7 +82,7 @@ impl<'t> Pass<'t> {
                 touches: Vec::with_capacity(64),
                 operations: Vec::with_capacity(64),
                 answers: Vec::with_capacity(32),
-                upheavals: Vec::new(),
+                host_changes: Vec::new(),
                 disruptions: Vec::new(),
                 walls: BTreeMap::new(),
             },
@@ -139,7 +139,7 @@ impl<'t> Pass<'t> {
             What::Deleted { key } => self.touched(event, key, true),
             What::Expired { key, .. } | What::Lost { key } => self.vanished(event, key),
             What::ClockStepped { by_ns } => {
-                self.stand(event.host, |standing| standing.jumped = event.at);
+                self.update(event.host, |standing| standing.jumped = event.at);
                 self.history.walls.entry(event.host).or_default().step(event.at, *by_ns);
             }
             What::DriftSet { ppm } => {
@@ -172,7 +172,7 @@ impl<'t> Pass<'t> {
 
             What::Crashed { .. } => self.crashed(event),
             What::Restarted => {
-                self.stand(event.host, |standing| {
+                self.update(event.host, |standing| {
                     standing.runs = true;
                     standing.jumped = event.at;
                 });
@@ -186,7 +186,7 @@ impl<'t> Pass<'t> {
     fn into_history(self) -> History<'t> {
         let mut history = self.history;
         let sections = &mut history.sections;
-        // Two grants executed in the same nanosecond, or without a store, are told apart by who saw its grant first.
+        // Two grants executed in the same nanosecond, or without a store, are ordered by who saw its grant first.
         let order = |section: &Section<'_>| {
             section.grant.as_ref().map(|grant| (grant.granted_at, grant.acquired.at, grant.acquired.id))
         };
@@ -276,7 +276,7 @@ impl<'t> Pass<'t> {
     }
 
     /// Between which instants the store executed the request of a grant that the client has just seen: one and the same where
-    /// the stores told of it.
+    /// the stores reported it.
     ///
     /// A client may have tried several times: what came before the last attempt does not count, nor, of a lock that does not
     /// say when it tries, but the last creation on each host, and not if the grant itself has
@@ -319,7 +319,7 @@ impl<'t> Pass<'t> {
         answered.map_or(TrueTime::default(), |event| event.at)
     }
 
-    /// When the last message was sent that a client had got by the time that it saw its grant: what it was told of had
+    /// When the last message was sent that a client had got by the time that it saw its grant: what it learned had
     /// happened by then. The instant itself if it got none since it asked.
     fn heard_by(&self, acquired: &Event, since: TrueTime) -> TrueTime {
         let events = &self.history.trace.events;
@@ -359,9 +359,9 @@ impl<'t> Pass<'t> {
     }
 
     fn crashed(&mut self, event: &'t Event) {
-        self.stand(event.host, |standing| standing.runs = false);
+        self.update(event.host, |standing| standing.runs = false);
         self.history.disruptions.push(event);
-        self.history.upheavals.push(event);
+        self.history.host_changes.push(event);
         let last = GrantId { task: u32::MAX, ..GrantId::new(event.host, u32::MAX) };
         for at in self.history.named.range(GrantId::new(event.host, 0)..=last).map(|(_, at)| *at) {
             let section = &mut self.history.sections[at];
@@ -374,8 +374,8 @@ impl<'t> Pass<'t> {
     }
 
     fn turned(&mut self, event: &'t Event, takes_writes: bool) {
-        self.stand(event.host, |standing| standing.takes_writes = takes_writes);
-        self.history.upheavals.push(event);
+        self.update(event.host, |standing| standing.takes_writes = takes_writes);
+        self.history.host_changes.push(event);
     }
 
     fn delivered(&mut self, event: &'t Event) {
@@ -386,7 +386,7 @@ impl<'t> Pass<'t> {
         }
     }
 
-    fn stand(&mut self, host: HostId, change: impl FnOnce(&mut Standing)) {
+    fn update(&mut self, host: HostId, change: impl FnOnce(&mut Standing)) {
         if let Some(standing) = self.standing.get_mut(usize::from(host.0)) {
             change(standing);
         }

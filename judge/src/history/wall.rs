@@ -1,4 +1,4 @@
-//! The wall clocks of hosts as far as a trace tells of them: leases run by a store's own clock, and invariants judge in
+//! The wall clocks of hosts, as far as a trace shows them: leases run by a store's own clock, and invariants judge in
 //! true time.
 //!
 //! A trace says by how much a clock was stepped and how fast it goes from then on, not what it shows. That is enough:

@@ -1,5 +1,5 @@
 //! Blocks of one key, for [progress](super::progress): stretches in which somebody waits, nobody holds and nobody gets it, each
-//! measured by what the design claims to survive meanwhile, and told with what is in the way.
+//! measured by what the design claims to survive meanwhile, and reported with what is in the way.
 
 use std::time::Duration;
 
@@ -208,7 +208,7 @@ impl<'h, 't> Sweep<'h, 't> {
         }
     }
 
-    /// Ends the block for the time being: a new waiter that comes soon goes on with it.
+    /// Ends the block for the time being: a new waiter that comes soon continues it.
     fn end_block_at(&mut self, event: &'t Event) {
         if let Some(block) = &mut self.block {
             block.until = event.at;
@@ -243,10 +243,10 @@ impl<'h, 't> Sweep<'h, 't> {
         let (history, key, until) = (self.history, self.key, block.until);
         let blocked = Blocked { history, key, from, until, waiter };
         let obstacle = blocked.obstacle();
-        let rivals = if obstacle.events.is_empty() { blocked.livelock() } else { None };
-        let kind = if rivals.is_some() { "livelock" } else { "deadlock" };
-        let obstacle = match rivals {
-            Some(rivals) => rivals,
+        let livelock = if obstacle.events.is_empty() { blocked.livelock() } else { None };
+        let kind = if livelock.is_some() { "livelock" } else { "deadlock" };
+        let obstacle = match livelock {
+        Some(livelock) => livelock,
             None if obstacle.events.is_empty() => blocked.in_turn().unwrap_or(obstacle),
             None => obstacle,
         };

@@ -1,6 +1,6 @@
 //! I10: an acquire that failed leaves nothing behind for longer than a lease.
 //!
-//! An acquire has failed when its section gave up, was told of an error, or died asking. What stores still keep of it
+//! An acquire has failed when its section gave up, got an error, or died asking. What stores still keep of it
 //! must be gone one lease after the last message of that section was delivered to them, and a little: a store drops what
 //! has run out only when it looks. Shorter leftovers keep others waiting, which is measured, and no violation. Stores that
 //! died meanwhile are not judged: nobody can ask them. A lease is counted by the clock of the store that keeps it.
@@ -13,7 +13,7 @@ use picklock_model::time::TrueTime;
 use picklock_model::trace::Belief;
 use picklock_model::trace::Event;
 
-use super::findings::{NOTHING_TOLD, between, cite, judged, who};
+use super::findings::{NOTHING_REPORTED, between, cite, judged, who};
 use super::invariant::Invariant;
 use crate::history::{History, Record, Section};
 use crate::outcome::{Finding, Outcome};
@@ -35,10 +35,10 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::NotApplicable;
     }
     if !history.knows_origins() {
-        return Outcome::Unknown("the requests of several tasks cannot be told apart".to_owned());
+        return Outcome::Unknown("the requests of several tasks cannot be distinguished".to_owned());
     }
     if !history.sees_records() {
-        return Outcome::Unknown(NOTHING_TOLD.to_owned());
+        return Outcome::Unknown(NOTHING_REPORTED.to_owned());
     }
     let failed = |section: &&Section<'_>| {
         section.asked.is_some() && section.answered.is_some() && section.grant.is_none()

@@ -6,7 +6,7 @@
 //! or records that are created once more. Only what the holder asked for when it had its grant renews it: a request of the acquire that
 //! comes late, as the EXPIRE after a SETNX may, renews nothing. Where it meets another's record that is a matter of
 //! [`ownership`](super::ownership).
-//! An unchecked timer breaks this, and so does a primary that nobody has told that it is one no longer, and an extension
+//! An unchecked timer breaks this, and so does a primary that does not know that it is one no longer, and an extension
 //! that takes a lock that has run out.
 
 use picklock_model::ids::{GrantId, HostId};
@@ -211,9 +211,9 @@ mod tests {
 
     #[test]
     fn a_successor_that_may_have_been_granted_first_is_none() {
-        // No server told when C1 was granted: it may have been before A1, which then renews its own.
+        // No server reported when C1 was granted: it may have been before A1, which then renews its own.
         let script = Script::new().at(0).waits(C1).waits(A1).at(5).creates(A1, NODE_1).at(6).acquires(A1);
-        let told = |asked: u64| {
+        let succeeded = |asked: u64| {
             let script = Script::new().at(asked).waits(C1).at(0).waits(A1).at(5).creates(A1, NODE_1);
             script.at(6).acquires(A1).at(20).acquires(C1).at(30).extends(A1, NODE_1).trace()
         };
@@ -221,7 +221,7 @@ mod tests {
             judge(&INVARIANT, &script.at(20).acquires(C1).at(30).extends(A1, NODE_1).trace()),
             Outcome::Holds
         );
-        assert_eq!(finding(&INVARIANT, &told(10)).grants, [A1, C1]);
+        assert_eq!(finding(&INVARIANT, &succeeded(10)).grants, [A1, C1]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Two breaches: a *stale write*, a change by an earlier grant that is applied after an operation of a later one;
 //! and *interleaving*, an operation of one section applied between two of another. A pair of sections that is guilty
 //! of a stale write is not reported again for interleaving. What the resource refused was not applied, and is fine. Where no server
-//! told when a grant was made, a write is stale only if it is sure that its grant came first; if that is so in the order of the answers
+//! reported when a grant was made, a write is stale only if it is sure that its grant came first; if that is so in the order of the answers
 //! alone, it stays open.
 //! A run in which nobody wanted what others held shows nothing, and is unknown.
 //!
@@ -50,7 +50,7 @@ fn check(history: &History<'_>) -> Outcome {
     let open = stale_writes(history, &operations, &mut guilty, &mut findings);
     interleavings(history, &operations, &mut guilty, &mut findings);
     if findings.is_empty() && open {
-        let why = "no server told which of two grants came first, and a write may have been stale";
+        let why = "no server reported which of two grants came first, and a write may have been stale";
         return Outcome::Unknown(why.to_owned());
     }
     if findings.is_empty() && !history.is_contested() {
@@ -292,11 +292,11 @@ mod tests {
     fn operations_of(operations: &[(u32, bool)]) -> Trace {
         let script =
             (0..4).fold(Script::new(), |script, at| script.at(u64::from(at)).acquires(section(0, at)));
-        let told = |script: Script, (by, writes): &(u32, bool)| {
+        let add = |script: Script, (by, writes): &(u32, bool)| {
             let grant = section(0, *by);
             if *writes { script.writes(grant, 0) } else { script.reads(grant, 0) }
         };
-        operations.iter().fold(script.at(10), told).trace()
+        operations.iter().fold(script.at(10), add).trace()
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! What all invariants write their findings with: in what order they stand, what they cite, how they name things.
+//! The form of all findings: their order, the events that they cite, the names that they use.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use picklock_model::trace::Event;
 use crate::history::History;
 use crate::outcome::{Finding, Outcome};
 
-/// Why nothing is said of what stores kept.
-pub(super) const NOTHING_TOLD: &str = "no server told what it kept of locks";
+/// The reason why what stores kept is not judged.
+pub(super) const NOTHING_REPORTED: &str = "no server reported which records of locks it kept";
 
 /// Violated if there is a finding. Puts the findings in the order in which the breaches were complete, and the grants of
-/// each in grant order: here and nowhere else, so that whoever tells a finding may rely on it.
+/// each in grant order: here and nowhere else, so that whoever shows a finding may rely on it.
 pub(super) fn judged(history: &History<'_>, mut findings: Vec<Finding>) -> Outcome {
     if findings.is_empty() {
         return Outcome::Holds;

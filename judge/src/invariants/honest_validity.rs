@@ -42,7 +42,7 @@ fn check(history: &History<'_>) -> Outcome {
     let recorded =
         |section: &Section<'_>| history.records_of(section).any(|record| record.key == section.key);
     if !history.grants().any(|(section, grant)| advertised(grant) && recorded(section)) {
-        return Outcome::Unknown("no store told of a record of what was granted".to_owned());
+        return Outcome::Unknown("no store reported a record of what was granted".to_owned());
     }
     let mut findings = Vec::new();
     for (section, grant) in history.grants().filter(|(_, grant)| advertised(grant)) {
@@ -69,7 +69,7 @@ fn check(history: &History<'_>) -> Outcome {
     judged(history, findings)
 }
 
-/// Until when the holder could rely on what it was told, and what ended that.
+/// The end of the time for which the holder could rely on its answer, and what ended it.
 fn relied_upon<'t>(
     history: &History<'t>,
     section: &Section<'t>,
@@ -134,7 +134,7 @@ fn freed<'t>(
             && event.at >= grant.granted_at
             && kept(event.at, &|record| record.created.host == event.host) == 0
     };
-    let by_promotion = history.upheavals.iter().copied().filter(promoted).map(|event| (event.at, event));
+    let by_promotion = history.host_changes.iter().copied().filter(promoted).map(|event| (event.at, event));
     by_loss.chain(by_promotion).min_by_key(|(at, event)| (*at, event.id))
 }
 
@@ -152,14 +152,14 @@ fn forgotten<'h, 't>(
     history.records_of(section).filter(over).filter_map(|record| record.ended)
 }
 
-/// Whether a host took writes at an instant.
+/// True if a host took writes at an instant.
 fn takes_writes(history: &History<'_>, host: HostId, at: TrueTime) -> bool {
     let changes = |event: &&Event| {
         event.host == host
             && event.at <= at
             && matches!(event.what, What::BecameLeader | What::StoppedLeading)
     };
-    match history.upheavals.iter().rev().copied().find(changes) {
+    match history.host_changes.iter().rev().copied().find(changes) {
         Some(event) => matches!(event.what, What::BecameLeader),
         None => history.trace.role(host) == Some(Role::Leader),
     }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_store_tells_what_it_keeps_nothing_is_known() {
+    fn where_no_store_reports_what_it_keeps_nothing_is_known() {
         let script = Script::new().at(0).waits(A1).acquires_with(A1, None, Some(150)).at(5);
         let trace =
             script.at(50).event(REPLICA, None, What::BecameLeader).at(150).deadline_passes(A1).trace();

@@ -1,4 +1,4 @@
-//! What keeps everybody from a lock that none holds: for the finding of a block that lasted too long.
+//! The obstacle that keeps everybody from a lock that none holds: for the finding of a block that lasted too long.
 //!
 //! It is a record that too many of the stores in charge keep: a record that its client left behind, or the copy that a replica
 //! had made before it became the primary. Or it is that too few stores are in charge: they are down or stand still, and nobody
@@ -14,7 +14,7 @@ use crate::history::{History, Record, Section};
 
 /// What is in the way.
 pub(super) struct Obstacle<'t> {
-    /// In words, to be appended to a finding; nothing if the stores say nothing of their records.
+    /// In words, to be appended to a finding; nothing if the stores do not report their records.
     pub(super) text: Option<String>,
     /// The events that show it; none if nothing is in the way.
     pub(super) events: Vec<&'t Event>,
@@ -63,8 +63,8 @@ impl<'h, 't> Blocked<'h, 't> {
                 } else {
                     format!(", the first of {times} that were given up")
                 };
-                let watcher = self.history.trace.host_name(first.host);
-                text.push_str(&format!("; {watcher} gave up a failover at {} ({how}){times}", first.at));
+                let monitor = self.history.trace.host_name(first.host);
+                text.push_str(&format!("; {monitor} gave up a failover at {} ({how}){times}", first.at));
             }
             return Obstacle { text: Some(text), events };
         }
@@ -98,7 +98,7 @@ impl<'h, 't> Blocked<'h, 't> {
         Some(Obstacle { text: Some(text), events })
     }
 
-    /// Whether one store and its replicas are all that there is: they take each other's place.
+    /// True if one store and its replicas are all that there is: they take each other's place.
     fn one_leads(&self) -> bool {
         self.history.trace.quorum <= 1
     }
@@ -287,7 +287,7 @@ impl<'h, 't> Blocked<'h, 't> {
     fn promoted(&self, record: &Record<'_>) -> Option<&'t Event> {
         let took_over =
             |event: &&&Event| event.host == record.created.host && matches!(event.what, What::BecameLeader);
-        (!record.on_store).then(|| self.history.upheavals.iter().copied().find(|event| took_over(&event)))?
+        (!record.on_store).then(|| self.history.host_changes.iter().copied().find(|event| took_over(&event)))?
     }
 
     /// The extension of the same grant's lease on another host, if this one has none at all.
@@ -354,8 +354,8 @@ mod tests {
     use crate::invariants::progress::INVARIANT;
     use crate::invariants::testing::*;
 
-    /// What the finding of a script in which B1 waits from 300 on says of what is in the way.
-    fn told(script: Script) -> String {
+    /// What is in the way, by the finding of a script in which B1 waits from 300 on.
+    fn in_the_way(script: Script) -> String {
         let trace = script.at(300).waits(B1).at(800).gives_up(B1).trace();
         let text = finding(&INVARIANT, &trace).text;
         text.split("bound is 100 ms; ").nth(1).expect("it says what is in the way").to_owned()
@@ -371,7 +371,7 @@ mod tests {
         let script = copied().at(20).event(REPLICA, None, What::BecameLeader).at(30).releasing(A1);
         let script = script.deletes(A1, NODE_1).at(31).released(A1);
         assert_eq!(
-            told(script),
+            in_the_way(script),
             "in the way: the record on replica-1-1, copied there at 0.007000s for client-1 (section 1), which had \
              released it at 0.031000s; replica-1-1 became the primary at 0.020000s, and the deletion on node-1 at \
              0.030000s never reached it"
@@ -383,7 +383,7 @@ mod tests {
         let down = |host: HostId| copied().at(20).crashes(CLIENT_1).at(21).crashes(host);
         let script = || down(NODE_1).crashes(NODE_2).crashes(NODE_3);
         let abort = || What::Noticed { text: "-failover-abort-no-good-slave master mymaster".to_owned() };
-        let once = told(script().at(50).event(REPLICA, None, abort()));
+        let once = in_the_way(script().at(50).event(REPLICA, None, abort()));
         assert!(
             once.starts_with("no record is in the way: node-1 is down from 0.021000s to the end, "),
             "{once}"
@@ -391,7 +391,7 @@ mod tests {
         let gave_up = "; replica-1-1 gave up a failover at 0.050000s (-failover-abort-no-good-slave)";
         assert!(once.ends_with(gave_up), "{once}");
         let twice = script().at(50).event(REPLICA, None, abort()).at(60).event(REPLICA, None, abort());
-        assert!(told(twice).ends_with(&format!("{gave_up}, the first of 2 that were given up")));
+        assert!(in_the_way(twice).ends_with(&format!("{gave_up}, the first of 2 that were given up")));
     }
 
     #[test]
@@ -399,19 +399,19 @@ mod tests {
         let left = |hosts: &[HostId]| {
             let script = Script::new().quorum(2).at(0).waits(A1).at(5);
             let script = hosts.iter().fold(script, |script, host| script.creates(A1, *host));
-            told(script.at(20).crashes(CLIENT_1))
+            in_the_way(script.at(20).crashes(CLIENT_1))
         };
         assert_eq!(left(&[NODE_1]), "no record that a store keeps is in the way");
         assert!(left(&[NODE_1, NODE_3]).starts_with("in the way: the record on node-1, node-3, created"));
     }
 
     #[test]
-    fn records_that_came_one_after_another_are_told_in_turn() {
+    fn records_that_came_one_after_another_are_named_in_turn() {
         let script = Script::new().at(305).waits(A1).at(310).creates(A1, NODE_1).at(320).crashes(CLIENT_1);
         let script =
             script.at(350).waits(C1).at(550).expires(NODE_1).at(570).creates(C1, NODE_1).at(580).gives_up(C1);
         assert_eq!(
-            told(script),
+            in_the_way(script),
             "in the way, one after another: the record on node-1, created at 0.310000s for client-1 (section 1), which died \
              asking for it at 0.320000s; then the record on node-1, created at 0.570000s for client-3 (section 1), whose \
              acquire failed (tired) at 0.580000s"
@@ -419,12 +419,12 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_that_was_lost_is_told_with_the_record_that_stays() {
+    fn a_lease_that_was_lost_is_named_with_the_record_that_stays() {
         let lost = What::LeaseLost { key: picklock_model::ids::Key::new("stock") };
-        let told = told(copied().at(20).crashes(CLIENT_1).at(40).event(NODE_1, None, lost));
+        let text = in_the_way(copied().at(20).crashes(CLIENT_1).at(40).event(NODE_1, None, lost));
         assert!(
-            told.ends_with("which died holding it at 0.020000s; its lease was lost at 0.040000s"),
-            "{told}"
+            text.ends_with("which died holding it at 0.020000s; its lease was lost at 0.040000s"),
+            "{text}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What an invariant is: a name, a claim, and a function that judges a run.
+//! The type of an invariant: a name, a claim, and a function that judges a run.
 
 use crate::history::History;
 use crate::outcome::Outcome;

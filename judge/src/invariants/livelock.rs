@@ -61,7 +61,7 @@ impl<'h, 't> Blocked<'h, 't> {
         stays
     }
 
-    /// Whether a section goes on asking within the block.
+    /// True if a section goes on asking within the block.
     fn still_tries(&self, section: &Section<'_>) -> bool {
         let waits = section.asked.is_some_and(|event| event.at < self.until)
             && section.answered.is_none_or(|event| event.at > self.from);

@@ -327,10 +327,10 @@ mod tests {
 
     /// Sections of different clients, each with a start and a length in milliseconds.
     fn spans_of(spans: &[(u64, u64)]) -> Trace {
-        let told = |script: Script, (at, (from, length)): (usize, &(u64, u64))| {
+        let add = |script: Script, (at, (from, length)): (usize, &(u64, u64))| {
             script.held(section((at % 3) as u16, at as u32 + 1), *from, from + length)
         };
-        spans.iter().enumerate().fold(Script::new(), told).trace()
+        spans.iter().enumerate().fold(Script::new(), add).trace()
     }
 
     proptest! {

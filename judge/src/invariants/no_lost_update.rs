@@ -127,7 +127,7 @@ impl<'h, 't> Tally<'h, 't> {
 
     /// Counts a take. True if it was one too many.
     fn take(&mut self, amount: i64, left: i64, taken: bool) -> bool {
-        // Nothing is recorded before the first take, which therefore tells what there was.
+        // Nothing is recorded before the first take, which therefore shows what there was.
         let initial = if taken { left.saturating_add(amount) } else { left };
         let stock = self.stock.get_or_insert(Stock { initial, sold: 0 });
         if taken {
@@ -225,7 +225,7 @@ fn imbalance(history: &History<'_>, place: usize, tally: &Tally<'_, '_>) -> Opti
         let kept = were(applied);
         format!("{applied} {what} `{key}` {kept} kept, but {acknowledged} acknowledged and {unknown} unknown")
     };
-    // Of two changes of which one wiped out the other, what each was made from tells why.
+    // Of two changes of which one wiped out the other, what each was made from shows why.
     let wiped_out = if tally.stock.is_none() { wiped_out(history, place) } else { None };
     let clash: Vec<&Operation<'_>> = wiped_out.or(tally.clobber).into_iter().flatten().collect();
     let last = tally.last.filter(|_| clash.is_empty());
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sells_what_is_gone_is_told_with_what_it_had_read_and_what_went_meanwhile() {
+    fn who_sells_what_is_gone_is_named_with_what_it_had_read_and_what_went_meanwhile() {
         let script = Script::new().at(0).takes(C1, 1, 1).at(5).reads(A1, 1).at(10).takes(B1, 1, 0);
         let trace = script.at(20).takes(A1, 1, -1).trace();
         let found = finding(&INVARIANT, &trace);

@@ -82,8 +82,8 @@ fn foreign(
 /// The clients that are unmodified programs.
 pub(crate) fn programs(history: &History<'_>) -> BTreeSet<HostId> {
     let of_program = |what: &What| matches!(what, What::Asked { .. } | What::Printed { .. });
-    let told = history.trace.events.iter().filter(|event| of_program(&event.what));
-    told.map(|event| event.host).collect()
+    let lines = history.trace.events.iter().filter(|event| of_program(&event.what));
+    lines.map(|event| event.host).collect()
 }
 
 #[cfg(test)]
@@ -129,10 +129,10 @@ mod tests {
 
     #[test]
     fn what_a_program_sends_late_for_an_earlier_section_is_its_own() {
-        let told =
-            || created().told(A1, "release lock:1").deletes(A1, NODE_1).at(15).waits(A2).creates(A2, NODE_1);
-        assert_eq!(judge(&INVARIANT, &told().at(20).deletes(A1, NODE_1).trace()), Outcome::Holds);
-        assert_eq!(finding(&INVARIANT, &told().at(20).deletes(B1, NODE_1).trace()).grants, [B1, A2]);
+        let asked =
+        || created().asked(A1, "release lock:1").deletes(A1, NODE_1).at(15).waits(A2).creates(A2, NODE_1);
+        assert_eq!(judge(&INVARIANT, &asked().at(20).deletes(A1, NODE_1).trace()), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &asked().at(20).deletes(B1, NODE_1).trace()).grants, [B1, A2]);
     }
 
     #[test]

@@ -8,8 +8,9 @@
 //! not count as one that waits, nor, where it cannot keep its lease alive, as one that holds.
 //!
 //! A holder has let go when its release begins. A wait that the run's end cut short is no block, nor one behind a holder. A run that
-//! ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making it, or being
-//! told that nothing is left, is the turn. So is a grant that a program got for a caller that had been cancelled. How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
+//! ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making it, or
+//! hearing that nothing is left, is the turn. So is a grant that a program got for a caller that had been cancelled. How long a
+//! single waiter waits while others are served is a matter of fairness and is left out on purpose.
 
 use picklock_model::trace::{Event, What};
 
@@ -150,7 +151,7 @@ mod tests {
     fn a_lock_that_a_program_got_for_a_cancelled_caller_was_a_turn() {
         let cancelled = |answer: &str| {
             let script =
-                Script::new().at(0).waits(B1).waits(A1).told(A1, "acquire stock 10000").at(5).gives_up(A1);
+                Script::new().at(0).waits(B1).waits(A1).asked(A1, "acquire stock 10000").at(5).gives_up(A1);
             script.at(90).prints(A1, answer).at(180).acquires(B1).trace()
         };
         assert_eq!(judge(&INVARIANT, &cancelled("granted")), Outcome::Holds);
@@ -160,7 +161,7 @@ mod tests {
     #[test]
     fn a_lock_that_a_program_got_for_a_cancelled_caller_and_nobody_after_is_a_deadlock() {
         let script =
-            Script::new().at(0).waits(B1).waits(A1).told(A1, "acquire stock 10000").at(5).gives_up(A1);
+            Script::new().at(0).waits(B1).waits(A1).asked(A1, "acquire stock 10000").at(5).gives_up(A1);
         let trace = script.at(90).prints(A1, "granted owner=a").at(300).gives_up(B1).trace();
         assert_eq!(finding(&INVARIANT, &trace).width, wide(210));
     }
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_told_that_nothing_is_left_has_had_its_turn() {
+    fn who_hears_that_nothing_is_left_has_had_its_turn() {
         let asks = |script: Script, nth: u32| {
             let (at, grant) = (u64::from(nth) * 12, section(0, nth + 1));
             script.at(at).waits(grant).at(at + 9).refused(grant)

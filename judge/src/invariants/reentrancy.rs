@@ -13,7 +13,7 @@ use picklock_model::ids::GrantId;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, What};
 
-use super::findings::{NOTHING_TOLD, cite, judged, who};
+use super::findings::{NOTHING_REPORTED, cite, judged, who};
 use super::invariant::Invariant;
 use crate::history::{Granted, History, Record, Section};
 use crate::outcome::{Finding, Outcome};
@@ -33,13 +33,13 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::NotApplicable;
     }
     if !history.knows_origins() {
-        return Outcome::Unknown("the requests of several tasks cannot be told apart".to_owned());
+        return Outcome::Unknown("the requests of several tasks cannot be distinguished".to_owned());
     }
     if history.granted.is_empty() {
         return Outcome::Unknown("nobody was granted anything".to_owned());
     }
     if !history.sees_records() {
-        return Outcome::Unknown(NOTHING_TOLD.to_owned());
+        return Outcome::Unknown(NOTHING_REPORTED.to_owned());
     }
     let mut findings = Vec::new();
     for (section, grant) in history.grants() {
@@ -142,13 +142,13 @@ impl<'h, 't> Life<'h, 't> {
     }
 
     fn gone_too_soon(&self, findings: &mut Vec<Finding>) {
-        let by_itself = |event: &&Event| {
+        let its_own = |event: &&Event| {
             matches!(event.what, What::Deleted { .. }) && event.grant == Some(self.section.id)
         };
         let before = |event: &&Event| self.releasing.is_none_or(|releasing| event.at < releasing.at);
         let nested = |event: &&Event| self.nested.first().is_some_and(|first| event.at >= first.at);
         let ended = self.records.iter().filter_map(|record| record.ended);
-        for event in ended.filter(by_itself).filter(before).filter(nested) {
+        for event in ended.filter(its_own).filter(before).filter(nested) {
             if !self.is_kept(event.at) {
                 findings.push(self.breach(
                     "lost",

@@ -1,7 +1,7 @@
 //! Traces written by hand: a script of one line an event, for the tests of the invariants.
 //!
-//! The cast is fixed: three clients, three stores, a replica and the resource. Events may be told in any order; the
-//! trace has them in true-time order, those of one instant in the order in which they were told. A token that a grant
+//! The hosts are fixed: three clients, three stores, a replica and the resource. Events may be added in any order; the
+//! trace has them in true-time order, those of one instant in the order in which they were added. A token that a grant
 //! got is carried by its operations, as real clients do.
 
 use std::time::Duration;
@@ -158,7 +158,7 @@ impl Script {
         self
     }
 
-    pub(crate) fn told(self, grant: GrantId, line: &str) -> Script {
+    pub(crate) fn asked(self, grant: GrantId, line: &str) -> Script {
         self.by(grant, |_| What::Asked { line: line.to_owned() })
     }
 
@@ -371,11 +371,11 @@ pub(crate) fn is_unknown(invariant: &Invariant, trace: &Trace) -> bool {
 
 /// The events that a finding cites, as text: `10 client-1 acquired`.
 pub(crate) fn cited(trace: &Trace, finding: &Finding) -> Vec<String> {
-    let told = |id: &EventId| {
+    let text = |id: &EventId| {
         let event = &trace.events[id.0 as usize];
         let what = serde_json::to_value(&event.what).expect("events serialise");
         let what = what["what"].as_str().expect("events are tagged by kind");
         format!("{} {} {what}", event.at.as_millis(), trace.host_name(event.host))
     };
-    finding.events.iter().map(told).collect()
+    finding.events.iter().map(text).collect()
 }

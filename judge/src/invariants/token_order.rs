@@ -1,12 +1,13 @@
-//! I3: fencing tokens tell the order of grants.
+//! I3: fencing tokens show the order of grants.
 //!
 //! Three demands. Tokens strictly increase in grant order, key by key, and a tie breaks that as well: two holders
-//! with one token cannot be told apart. The highest token that the resource has applied never falls. And the
+//! with one token cannot be distinguished. The highest token that the resource has applied never falls. And the
 //! resource never refuses a holder whose grant a quorum of running stores still keeps.
 //!
 //! Only grants that a client has seen are compared: the token of a grant whose reply was lost is known to nobody and
-//! can harm nobody. Where no server told when a grant was made, it was between its request and its answer: then two grants break the
-//! order only if it is sure which came first, and tokens that fall in the order of the answers alone leave it open. Source: Kleppmann, "How to do distributed locking" (2016), "Making the lock safe with fencing".
+//! can harm nobody. Where no server reported when a grant was made, it was between its request and its answer: then two grants
+//! break the order only if it is sure which came first, and tokens that fall in the order of the answers alone leave it open.
+//! Source: Kleppmann, "How to do distributed locking" (2016), "Making the lock safe with fencing".
 
 use std::collections::BTreeMap;
 
@@ -37,7 +38,7 @@ fn check(history: &History<'_>) -> Outcome {
     refused_in_vain(history, &mut findings);
     if findings.is_empty() && open {
         let why =
-            "no server told which of two grants came first, and their tokens fall as they were answered";
+            "no server reported which of two grants came first, and their tokens fall as they were answered";
         return Outcome::Unknown(why.to_owned());
     }
     judged(history, findings)
@@ -111,7 +112,7 @@ fn fallen_to(history: &History<'_>, earlier: &Held<'_, '_>, later: &Held<'_, '_>
     pair(text, earlier, later)
 }
 
-/// Two with one token cannot be told apart, whichever came first.
+/// Two with one token cannot be distinguished, whichever came first.
 fn tie(history: &History<'_>, one: &Held<'_, '_>, other: &Held<'_, '_>) -> Finding {
     let (one, other) = if one.1.rank < other.1.rank { (one, other) } else { (other, one) };
     let (name, other_name) = (who(history, one.0.id), who(history, other.0.id));
@@ -184,11 +185,11 @@ mod tests {
 
     /// Grants of one client, one after another, with these tokens.
     fn granted(tokens: &[Option<u64>]) -> Trace {
-        let told = |script: Script, (at, token): (u32, &Option<u64>)| {
+        let add = |script: Script, (at, token): (u32, &Option<u64>)| {
             let grant = section(0, at + 1);
             script.at(u64::from(at) * 10).waits(grant).acquires_with(grant, *token, None)
         };
-        (0..).zip(tokens).fold(Script::new(), told).trace()
+        (0..).zip(tokens).fold(Script::new(), add).trace()
     }
 
     #[test]
@@ -225,9 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn where_no_server_tells_of_grants_only_what_is_sure_of_their_order_is_judged() {
-        // A1 is told late what it was granted before B1: by their answers alone the tokens fall.
-        let told = |asked: u64, first: u64, second: u64| {
+    fn where_no_server_reports_grants_only_what_is_sure_of_their_order_is_judged() {
+        // A1 learns late what it was granted before B1: by their answers alone the tokens fall.
+        let granted = |asked: u64, first: u64, second: u64| {
             let script = Script::new().at(0).waits(A1).at(asked).waits(B1);
             script
                 .at(30)
@@ -236,9 +237,9 @@ mod tests {
                 .acquires_with(A1, Some(second), None)
                 .trace()
         };
-        assert!(is_unknown(&INVARIANT, &told(5, 2, 1)));
-        assert_eq!(judge(&INVARIANT, &told(5, 1, 2)), Outcome::Holds);
-        let tie = finding(&INVARIANT, &told(5, 2, 2));
+        assert!(is_unknown(&INVARIANT, &granted(5, 2, 1)));
+        assert_eq!(judge(&INVARIANT, &granted(5, 1, 2)), Outcome::Holds);
+        let tie = finding(&INVARIANT, &granted(5, 2, 2));
         assert_eq!(tie.text, "client-2 (section 1) and client-1 (section 1) both got token 2 for `stock`");
         // One had its answer before the other asked.
         let script = Script::new().at(0).waits(A1).at(10).acquires_with(A1, Some(2), None).at(20).waits(B1);
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_tells_of_nothing_that_came_after_it_was_sent() {
+    fn an_answer_shows_nothing_that_came_after_it_was_sent() {
         let sent = |script: Script, at: u64, arrives: u64| {
             let sent = What::Sent { peer: CLIENT_1, segment: 0, bytes: 9, content: Content::default() };
             let script = script.at(at).event(NODE_1, Some(A1), sent).at(arrives);
@@ -331,13 +332,13 @@ mod tests {
         let script = || two_of_three().at(25).waits(other_task);
         assert_eq!(judge(&INVARIANT, &script().at(30).fenced_off(A1, 2).trace()), Outcome::Holds);
         // By its records A1 came first; they may be of the other task.
-        let told = || {
+        let fallen = || {
             let script =
                 Script::new().at(0).waits(B1).waits(A1).creates(A1, NODE_1).at(1).creates(B1, NODE_2).at(10);
             script.acquires_with(A1, Some(2), None).acquires_with(B1, Some(1), None)
         };
-        assert_eq!(findings(&INVARIANT, &told().trace()).len(), 1);
-        assert!(is_unknown(&INVARIANT, &told().waits(other_task).trace()));
+        assert_eq!(findings(&INVARIANT, &fallen().trace()).len(), 1);
+        assert!(is_unknown(&INVARIANT, &fallen().waits(other_task).trace()));
     }
 
     #[test]

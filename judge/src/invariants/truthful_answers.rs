@@ -11,7 +11,7 @@
 //! An error that leaves open what became of the call is no lie: see `LockError::in_doubt`. Where a store died or another member came
 //! to lead meanwhile, nobody is there to compare with. Where an owner may acquire more than
 //! once, a record that outlives a release is a matter of its count, which [`reentrancy`](super::reentrancy) judges. What a
-//! background task of the lock is told is not heard by anybody, and not judged.
+//! background task of the lock learns is not heard by anybody, and not judged.
 
 use picklock_model::ids::HostId;
 use picklock_model::time::TrueTime;
@@ -58,7 +58,7 @@ fn check(history: &History<'_>) -> Outcome {
 }
 
 /// True if another member came to lead in this run, or a store died after the section had its record there: what one store keeps is
-/// then not what clients are told of.
+/// then not what the answers are about.
 fn turned_over(history: &History<'_>, records: &[&Record<'_>]) -> bool {
     let first = records.iter().map(|record| record.created.at).min();
     let upsets = |event: &&Event| match event.what {
@@ -68,10 +68,10 @@ fn turned_over(history: &History<'_>, records: &[&Record<'_>]) -> bool {
         }
         _ => false,
     };
-    history.upheavals.iter().copied().any(|event| upsets(&event))
+    history.host_changes.iter().copied().any(|event| upsets(&event))
 }
 
-/// What one section was told of its grant.
+/// The answers that one section got about its grant.
 struct Answers<'h, 't> {
     history: &'h History<'t>,
     section: &'h Section<'t>,
@@ -79,7 +79,7 @@ struct Answers<'h, 't> {
 }
 
 impl<'t> Answers<'_, 't> {
-    /// Whether a release returned.
+    /// True if a release returned.
     fn of_release(&self, grant: &Granted<'t>, findings: &mut Vec<Finding>) -> bool {
         let mut releasing = None;
         for event in self.section.steps_since(grant.acquired.at) {
@@ -87,7 +87,7 @@ impl<'t> Answers<'_, 't> {
                 What::Releasing { .. } => releasing = Some(event),
                 What::Released { error: None, .. } => {
                     if !self.history.trace.reentrant && self.is_kept(event.at) {
-                        let words = "was told that it had released, and the record was still there";
+                        let words = "got the answer that it had released, and the record was still there";
                         findings.push(self.lie(words, [releasing, Some(event)]));
                     }
                     return true;
@@ -97,7 +97,7 @@ impl<'t> Answers<'_, 't> {
                     let deleted = self.deleted_by_itself(since, event.at);
                     if deleted.is_some() && self.was_kept(since) && !self.is_kept(event.at) {
                         let words =
-                            "was told that it had nothing to release, and its own request had released it";
+                            "got the answer that it had nothing to release, and its own request had released it";
                         findings.push(self.lie(words, [deleted, Some(event)]));
                     }
                     return true;
@@ -109,7 +109,7 @@ impl<'t> Answers<'_, 't> {
         false
     }
 
-    /// Whether a renewal returned.
+    /// True if a renewal returned.
     fn of_renewals(&self, grant: &Granted<'t>, findings: &mut Vec<Finding>) -> bool {
         let mut since = grant.acquired;
         let mut answered = false;
@@ -121,10 +121,10 @@ impl<'t> Answers<'_, 't> {
             };
             let enough = self.extended_between(since.at, event.at) >= self.quorum();
             if renewed && !enough {
-                let words = "was told that its grant was renewed, and too few stores had extended it";
+                let words = "got the answer that its grant was renewed, and too few stores had extended it";
                 findings.push(self.lie(words, [Some(since), Some(event)]));
             } else if !renewed && enough && self.is_kept(event.at) {
-                let words = "was told that its grant was lost, and it had just been extended";
+                let words = "got the answer that its grant was lost, and it had just been extended";
                 findings.push(self.lie(words, [Some(since), Some(event)]));
             }
             since = event;
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_died_or_was_replaced_is_no_witness() {
+    fn a_store_that_died_or_was_replaced_proves_nothing() {
         let trace = held().crashes(NODE_1).at(11).releasing(A1).at(12).released(A1).trace();
         assert!(is_unknown(&INVARIANT, &trace));
         let trace =
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn without_stores_nobody_can_tell() {
+    fn without_stores_it_does_not_apply() {
         assert_eq!(judge(&INVARIANT, &held().without_stores().trace()), Outcome::NotApplicable);
     }
 }

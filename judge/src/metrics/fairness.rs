@@ -1,7 +1,7 @@
 //! I12, fairness, which is measured and not judged: how often a waiter is passed by.
 //!
 //! A waiter is *bypassed* by a grant of its key to a section that asked later than it did and was served before it. The
-//! share of each waiter's wait is in the latencies of acquires; this tells whether the others were simply faster.
+//! share of each waiter's wait is in the latencies of acquires; this shows if the others were simply faster.
 
 use picklock_model::time::TrueTime;
 

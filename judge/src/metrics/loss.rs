@@ -47,18 +47,18 @@ enum Notice {
 }
 
 fn noticed(history: &History<'_>, section: &Section<'_>, grant: &Granted<'_>) -> Notice {
-    let tells = |event: &&Event| match &event.what {
+    let shows_it = |event: &&Event| match &event.what {
         What::Aborted { .. } => true,
         What::Released { error, .. } => error.is_some(),
         What::DeadlinePassed { .. } => grant.belief_end.is_some_and(|end| end.id == event.id),
         _ => false,
     };
-    let told = section.steps_since(grant.acquired.at).find(tells);
+    let heard = section.steps_since(grant.acquired.at).find(shows_it);
     let death = history.death_of(section, grant.acquired.at);
-    match (told, death) {
+    match (heard, death) {
         (None, None) => Notice::Never,
-        (Some(told), Some(death)) if (death.at, death.id) < (told.at, told.id) => Notice::Died,
-        (Some(told), _) => Notice::At(told.at),
+        (Some(heard), Some(death)) if (death.at, death.id) < (heard.at, heard.id) => Notice::Died,
+        (Some(heard), _) => Notice::At(heard.at),
         (None, Some(_)) => Notice::Died,
     }
 }

@@ -1,4 +1,4 @@
-//! What is measured of runs, in a form that can be added up.
+//! The metrics of runs, in a form that can be added up.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

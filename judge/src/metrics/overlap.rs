@@ -1,4 +1,4 @@
-//! How long there were two holders: each overlap by itself, and from the first to the last of a run, which is as long as
+//! The time with two holders: each overlap by itself, and from the first to the last of a run, which is as long as
 //! whatever keeps the lock's two halves apart. Beside it stands the length of the fault, which one compares it with.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What renewal costs: how many leases stores extended, and how many at once.
+//! The cost of renewal: how many leases stores extended, and how many at once.
 
 use std::time::Duration;
 

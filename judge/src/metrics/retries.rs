@@ -1,6 +1,6 @@
-//! What doing without a lock costs under contention: work that was begun anew, because somebody else was faster.
+//! The cost of doing without a lock under contention: work that was begun anew, because somebody else was faster.
 //!
-//! Counted are the reads of the resource that a section makes after its first one: each tells it that what it had worked
+//! Counted are the reads of the resource that a section makes after its first one: each shows that what it had worked
 //! from is no more. Only of designs without a lock; under a lock a section reads once.
 
 use picklock_model::trace::Belief;

@@ -1,4 +1,4 @@
-//! What a dead holder costs: the time from its crash, while others wait, until one of them is granted.
+//! The cost of a dead holder: the time from its crash, while others wait, until one of them is granted.
 
 use picklock_model::time::nanos;
 use picklock_model::trace::What;

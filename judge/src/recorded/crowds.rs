@@ -1,4 +1,4 @@
-//! More holders than may hold at the same time, as far as the clocks of their hosts can tell.
+//! More holders than may hold at the same time, as far as the clocks of their hosts show.
 //!
 //! Some spans have an instant in common if each two of them have one, and it is sure of them all if it is sure of each two: each began,
 //! at the latest, before the other ended, at the earliest. Those of one clock are compared by it as it is. So spans of one
@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::span::Span;
-use super::verdict::TOLD;
+use super::verdict::SHOWN;
 
 /// What was found, of which the first are kept.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl<'a> Crowds<'a> {
         let Some(place) = holding.iter().map(|span| (span.from, span.section)).max() else { return };
         if self.all.insert(place) {
             self.first.insert(place, holding);
-            if self.first.len() > TOLD {
+            if self.first.len() > SHOWN {
                 self.first.pop_last();
             }
         }
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Whether there is a crowd of which each two surely held at once.
+    /// True if there is a crowd of which each two surely held at once.
     fn by_force(spans: &[Span], most: usize) -> bool {
         let together = |one: &Span, other: &Span| {
             let off = |span: &Span| if one.clock == other.clock { 0 } else { span.uncertainty };
@@ -228,7 +228,7 @@ mod tests {
                     .map(|(at, one)| Span { section: at, ..**one })
                     .collect();
                 prop_assert_eq!(crowd.len(), most + 1);
-                prop_assert!(by_force(&crowd, most), "these were told, and need not have held at once");
+                prop_assert!(by_force(&crowd, most), "these were found, and need not have held at once");
             }
         }
 

@@ -1,4 +1,4 @@
-//! I1 of a history: whether two held at the same time, as far as the clocks of their hosts can tell.
+//! I1 of a history: two holders at the same time, as far as the clocks of their hosts show.
 //!
 //! A reading of a clock may be off by its host's uncertainty, either way. So of two holders on different hosts it is sure that
 //! both held at once only if each began, at the latest, before the other ended, at the earliest; it is possible if each may have
@@ -16,7 +16,7 @@ use std::time::Duration;
 use super::crowds::{self, Crowds};
 use super::recording::{Point, Recording};
 use super::span::Span;
-use super::verdict::{Breach, TOLD, Verdict};
+use super::verdict::{Breach, SHOWN, Verdict};
 
 /// Later than any reading of a clock.
 const NEVER: i128 = i128::MAX / 4;
@@ -45,12 +45,12 @@ pub(super) fn judge(recording: &Recording) -> Verdict {
         }
     }
     if found.count > 0 {
-        let breaches = found.first.iter().map(|pair| told(recording, pair, most, true)).collect();
+        let breaches = found.first.iter().map(|pair| breach(recording, pair, most, true)).collect();
         return Verdict::Violated { count: found.count, breaches };
     }
     if perhaps.count > 0 {
         let why = "the clocks, or lines that are missing, leave open whether two held at once".to_owned();
-        let perhaps = perhaps.first.iter().map(|pair| told(recording, pair, most, false)).collect();
+        let perhaps = perhaps.first.iter().map(|pair| breach(recording, pair, most, false)).collect();
         return Verdict::Unknown { why, perhaps };
     }
     Verdict::Holds
@@ -81,7 +81,7 @@ fn spans(recording: &Recording) -> Vec<Span> {
     spans
 }
 
-/// What was found, of which the first are told.
+/// The overlaps that were found, of which the first are shown.
 #[derive(Default)]
 struct Found<'a> {
     count: usize,
@@ -91,14 +91,14 @@ struct Found<'a> {
 impl<'a> Found<'a> {
     fn add(&mut self, holding: Vec<&'a Span>) {
         self.count += 1;
-        if self.first.len() < TOLD {
+        if self.first.len() < SHOWN {
             self.first.push(holding);
         }
     }
 
     fn add_crowds(&mut self, crowds: Crowds<'a>) {
         self.count += crowds.count();
-        let room = TOLD.saturating_sub(self.first.len());
+        let room = SHOWN.saturating_sub(self.first.len());
         self.first.extend(crowds.into_first().take(room));
     }
 }
@@ -179,8 +179,8 @@ fn clashes<'a>(
     }
 }
 
-/// The story of an overlap.
-fn told(recording: &Recording, holding: &[&Span], most: usize, sure: bool) -> Breach {
+/// An overlap in words.
+fn breach(recording: &Recording, holding: &[&Span], most: usize, sure: bool) -> Breach {
     let mut spans = holding.to_vec();
     spans.sort_by_key(|span| (span.from, span.section));
     let mut lines: Vec<u64> = Vec::new();

@@ -1,4 +1,4 @@
-//! Why a file is not a history.
+//! The faults of a file that is not a history.
 
 use std::fmt;
 

@@ -6,7 +6,7 @@ use picklock_model::trace::Role;
 
 use super::fault::{Fault, clipped};
 use super::recording::Recording;
-use super::verdict::{Breach, Judgement, TOLD, Verdict};
+use super::verdict::{Breach, Judgement, SHOWN, Verdict};
 use super::{as_trace, exclusion, tokens};
 use crate::history::History;
 use crate::invariants::{ALL, Invariant};
@@ -59,7 +59,7 @@ fn as_it_is(
         Outcome::Holds => Verdict::Holds,
         Outcome::Violated(findings) => Verdict::Violated {
             count: findings.len(),
-            breaches: findings.iter().take(TOLD).map(breach).collect(),
+            breaches: findings.iter().take(SHOWN).map(breach).collect(),
         },
         Outcome::Unknown(why) => Verdict::Unknown { why, perhaps: Vec::new() },
         Outcome::NotApplicable => Verdict::NotApplicable(otherwise.to_owned()),

@@ -130,7 +130,7 @@ impl Operation {
         OPERATIONS.iter().find(|(_, one)| *one == self).map_or("?", |(name, _)| name)
     }
 
-    /// Whether it is begun and ended by lines of their own; else its only line states a fact.
+    /// True if it is begun and ended by lines of their own; else its only line states a fact.
     pub(super) fn takes_time(self) -> bool {
         matches!(self, Operation::Acquire | Operation::Release | Operation::Change)
     }
@@ -206,7 +206,7 @@ pub struct Line<'a> {
     pub owner: Option<Cow<'a, str>>,
     /// The fencing token.
     pub token: Option<u64>,
-    /// Whether others that share may hold too.
+    /// True if others that share may hold too.
     pub shared: Option<bool>,
     /// What the resource holds.
     pub value: Option<i64>,
@@ -214,7 +214,7 @@ pub struct Line<'a> {
     pub amount: Option<i64>,
     /// How much is left.
     pub left: Option<i64>,
-    /// Whether it was there to be taken.
+    /// True if it was there to be taken.
     pub taken: Option<bool>,
     /// What the host is for.
     pub role: Option<Role>,
@@ -228,9 +228,9 @@ pub struct Line<'a> {
     pub quorum: Option<u32>,
     /// How many may hold at the same time.
     pub holders: Option<u32>,
-    /// Whether grants can be shared.
+    /// True if grants can be shared.
     pub sharing: Option<bool>,
-    /// Whether a process that holds may acquire once more.
+    /// True if a process that holds may acquire once more.
     pub reentrant: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads a file of lines, of either form.
+//! The reader of a file of lines, of either form.
 
 use std::io::{BufRead, Read as _};
 
@@ -14,7 +14,7 @@ pub const LINE_MAX: u64 = 64 << 10;
 /// A history does not have more lines than this.
 pub const LINES_MAX: u64 = 20_000_000;
 
-/// Reads a history: JSON lines, or EDN as Jepsen writes it, which the first line tells. Empty lines are passed over.
+/// Reads a history: JSON lines, or EDN as Jepsen writes it; the first line shows which. Empty lines are passed over.
 ///
 /// # Errors
 /// At the first line that is none, or that cannot follow those before it.

@@ -1,4 +1,4 @@
-//! A hold as a recorded history tells of it: from when until when, and how far its clock may be off.
+//! A hold as a recorded history shows it: from when until when, and how far its clock may be off.
 
 /// A span of time in which a process held a lock, by its clock.
 #[cfg_attr(test, derive(Debug))]

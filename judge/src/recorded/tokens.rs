@@ -1,4 +1,4 @@
-//! I3 of a history: whether fencing tokens grow from grant to grant, as far as the clocks of the hosts can tell.
+//! I3 of a history: fencing tokens grow from grant to grant, as far as the clocks of the hosts show.
 //!
 //! A grant was made at the instant that its store noted, or else somewhere between the beginning of its acquire and the end. So of two
 //! grants it is sure which came first if one ended, at the latest, before the other began, at the earliest; the later one must have the
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use picklock_model::ids::HostId;
 
 use super::recording::Recording;
-use super::verdict::{Breach, TOLD, Verdict};
+use super::verdict::{Breach, SHOWN, Verdict};
 use crate::history::History;
 use crate::invariants::token_order::{fallen, refusals};
 use crate::outcome::Finding;
@@ -52,17 +52,17 @@ pub(super) fn judge(
         disorder(of_key, |one| one.uncertainty, |one| one.host, &mut sure);
         disorder(of_key, |one| -one.uncertainty, |one| one.host, &mut possible);
     }
-    let mut breaches: Vec<Breach> = sure.iter().take(TOLD).map(|pair| told(recording, pair, true)).collect();
+    let mut breaches: Vec<Breach> = sure.iter().take(SHOWN).map(|pair| disorder_of(recording, pair, true)).collect();
     let fallen = fallen(history);
-    breaches.extend(fallen.iter().take(TOLD).map(&breach));
-    // Refusal and record are told by different clocks.
+    breaches.extend(fallen.iter().take(SHOWN).map(&breach));
+    // Refusal and record are timed by different clocks.
     let refused = refusals(history);
     let exact = recording.hosts.iter().all(|host| host.uncertainty.unwrap_or_default() == 0);
     let mut count = sure.len() + fallen.len();
     let mut perhaps: Vec<Breach> =
-        possible.iter().take(TOLD).map(|pair| told(recording, pair, false)).collect();
-    let told_of = if exact { &mut breaches } else { &mut perhaps };
-    told_of.extend(refused.iter().take(TOLD).map(&breach));
+        possible.iter().take(SHOWN).map(|pair| disorder_of(recording, pair, false)).collect();
+    let of_refusals = if exact { &mut breaches } else { &mut perhaps };
+    of_refusals.extend(refused.iter().take(SHOWN).map(&breach));
     count += if exact { refused.len() } else { 0 };
     if count > 0 {
         return Verdict::Violated { count, breaches };
@@ -161,7 +161,7 @@ fn disorder(
     }
 }
 
-fn told(recording: &Recording, [first, second]: &[Made; 2], sure: bool) -> Breach {
+fn disorder_of(recording: &Recording, [first, second]: &[Made; 2], sure: bool) -> Breach {
     let key = recording.keys[first.key].as_str().escape_debug().to_string();
     let who = |one: &Made| recording.who(recording.sections[one.section].process);
     let [one, other] = [who(first), who(second)];

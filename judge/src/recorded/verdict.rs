@@ -1,4 +1,4 @@
-//! What is said of a history.
+//! The verdict on a history.
 
 use std::time::Duration;
 
@@ -31,14 +31,14 @@ pub enum Verdict {
         /// Some of the breaches, the first ones.
         breaches: Vec<Breach>,
     },
-    /// It cannot be told: for this reason, and these examples.
+    /// It is not known: for this reason, and with these examples.
     Unknown {
         /// Why not.
         why: String,
         /// Where it may have been broken, if that is why.
         perhaps: Vec<Breach>,
     },
-    /// The history says nothing of it.
+    /// It does not apply to the history.
     NotApplicable(String),
 }
 
@@ -53,17 +53,17 @@ pub struct Breach {
     pub width: Option<Duration>,
 }
 
-/// So many breaches are told.
-pub(super) const TOLD: usize = 10;
+/// So many breaches are shown.
+pub(super) const SHOWN: usize = 10;
 
 impl Judgement {
-    /// Whether anything is violated.
+    /// True if anything is violated.
     #[must_use]
     pub fn is_violated(&self) -> bool {
         self.verdicts.iter().any(|(.., verdict)| matches!(verdict, Verdict::Violated { .. }))
     }
 
-    /// Whether something was exercised and nothing is left open by the clocks.
+    /// True if something was put to the test and nothing is left open by the clocks.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         let open =

@@ -1,4 +1,4 @@
-//! What can go wrong: physical acts, and the hosts that they work on.
+//! The physical acts of faults, and the hosts that they work on.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl Target {
     }
 }
 
-/// How long something lasts that has no end of its own, in a world that can be told to heal: ten years.
+/// How long something lasts that has no end of its own, in a world that can be asked to heal: ten years.
 pub const UNTIL_HEALED: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// A physical act. The set is small and closed; faults are schedules of these.
@@ -120,7 +120,7 @@ pub enum Action {
     },
     /// The next message that the target sends to `to` is lost, and its connection with it: the request is never executed.
     LoseRequest {
-        /// Whom it was for.
+        /// The host that it was for.
         to: Target,
     },
     /// The call of its lock in which the target's section is, an acquire or a release, is cancelled: its future is dropped.
@@ -136,7 +136,7 @@ pub enum Action {
     MadeUp,
 }
 
-/// What a physical act works on, for whoever has to tell acts apart without knowing each.
+/// What a physical act works on, for code that distinguishes acts without knowing each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// The target stands still, whole or in part, and goes on by itself.

@@ -9,7 +9,7 @@ use super::plan::{Injection, Plan};
 use super::point::When;
 use crate::clock::DRIFT_PPM_MAX;
 
-/// Why a plan cannot be run.
+/// The reason why a plan cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` is {value}, and must be {must}")]
 pub struct PlanError {
@@ -59,7 +59,7 @@ impl Plan {
                 return Err(PlanError::new("name", value, "client-1, client-2, ..., each once"));
             }
             let sections = client.sections.len() + client.background.len();
-            count("sections", sections, 10_000, "at most 10000 for each client, with rivals")?;
+            count("sections", sections, 10_000, "at most 10000 for each client, with the background sections")?;
             for section in client.sections.iter().chain(&client.background) {
                 span("think_ns", section.think, Duration::ZERO, HOUR, "at most 1 h")?;
                 span("work_ns", section.work, Duration::ZERO, HOUR, "at most 1 h")?;

@@ -1,4 +1,4 @@
-//! What clients are to do.
+//! The plans of clients: their sections and what each does.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ pub struct SectionPlan {
     /// Which of the client's tasks carries it out, from 0; all of them share the client's lock.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub task: u32,
-    /// Whether it asks for the lock together with others that only read, and only reads.
+    /// True if it asks for the lock together with others that only read, and only reads.
     #[serde(default, skip_serializing_if = "is_false")]
     pub shared: bool,
 }

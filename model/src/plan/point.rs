@@ -1,4 +1,4 @@
-//! Protocol points, and when an action is applied.
+//! Injection points, and when an action is applied.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub enum When {
     },
 }
 
-/// A protocol point: a place in a process's life that has meaning on every engine and, in a client's, under every network.
+/// An injection point: a place in a process's life that has meaning on every engine and, in a client's, under every network.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
@@ -74,7 +74,7 @@ pub enum Phase {
     Release,
 }
 
-/// What a process does at a protocol point.
+/// What a process does at an injection point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {

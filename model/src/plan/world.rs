@@ -27,10 +27,10 @@ pub struct WorldSpec {
     pub tcp_timeout: Duration,
     /// The stock that the guarded resource starts with.
     pub stock: i64,
-    /// What the workers of sections do with what their lock tells them.
+    /// What the sections of clients do with the answers of their lock.
     #[serde(default, skip_serializing_if = "ClientPolicy::is_usual", alias = "habits")]
     pub policy: ClientPolicy,
-    /// Whether a fresh client asks for every key once all others are done and all faults have healed.
+    /// True if a fresh client asks for every key once all others are done and all faults have healed.
     #[serde(default, skip_serializing_if = "is_false", alias = "latecomer")]
     pub final_client: bool,
     /// The order in which tasks that are ready are polled.
@@ -58,11 +58,11 @@ impl ReadyOrder {
     }
 }
 
-/// What the workers of sections do with what their lock tells them.
+/// What the sections of clients do with the answers of their lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClientPolicy {
-    /// Whether a section goes on when it learns that its grant is lost: by a deadline that passed, or a renewal refused.
+    /// True if a section goes on when it learns that its grant is lost: by a deadline that passed, or a renewal refused.
     #[serde(default, skip_serializing_if = "is_false", alias = "heedless")]
     pub ignores_loss: bool,
     /// How often a release is tried until it succeeds.

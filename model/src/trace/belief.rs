@@ -1,4 +1,4 @@
-//! What a design's holders go by; a trace carries it, because invariants judge beliefs.
+//! The kind of belief of a design's holders; a trace carries it, because invariants judge beliefs.
 
 use serde::{Deserialize, Serialize};
 

@@ -105,7 +105,7 @@ impl Conditions {
         Conditions(self.0 | 1 << condition as u8)
     }
 
-    /// Whether this condition is one of them.
+    /// True if this condition is one of them.
     #[must_use]
     pub const fn has(self, condition: Condition) -> bool {
         self.0 & 1 << condition as u8 != 0

@@ -1,4 +1,4 @@
-//! What a segment says, as a hash: it makes a run another one when a byte differs, and costs no room.
+//! The content of a segment as a hash: it makes a run another one when a byte differs, and costs no room.
 
 use std::fmt;
 

@@ -37,7 +37,7 @@ pub enum What {
     Waiting {
         /// The key it asks for.
         key: Key,
-        /// Whether it asks for a grant that is shared.
+        /// True if it asks for a grant that is shared.
         #[serde(default, skip_serializing_if = "is_false")]
         shared: bool,
     },
@@ -80,7 +80,7 @@ pub enum What {
         key: Key,
         /// The error it returned with, if any.
         error: Option<String>,
-        /// Whether that error says that the grant was not released; otherwise what became of it is not known.
+        /// True if that error says that the grant was not released; otherwise what became of it is not known.
         #[serde(default, skip_serializing_if = "is_false")]
         denied: bool,
     },
@@ -89,7 +89,7 @@ pub enum What {
         /// The key of the grant.
         key: Key,
     },
-    /// The holder was told that its grant could not be renewed, because it is lost.
+    /// The holder learned that its grant could not be renewed, because it is lost.
     RenewalDenied {
         /// The key of the grant.
         key: Key,
@@ -136,7 +136,7 @@ pub enum What {
     Printed {
         /// The line.
         line: String,
-        /// Whether it went to standard error.
+        /// True if it went to standard error.
         #[serde(default, skip_serializing_if = "is_false")]
         aside: bool,
     },

@@ -1,4 +1,4 @@
-//! What all that is broken at an instant amounts to: nothing, some of the stores, one client, or more than that.
+//! The extent of all that is broken at an instant: nothing, some of the stores, one client, or more than that.
 
 use super::condition::{Condition, Conditions};
 use super::event::Halt;
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_a_store_is_a_store_that_cannot_be_reached() {
+    fn a_cut_link_to_a_store_counts_as_an_unreachable_store() {
         let cut = [Broken::Link(CLIENT, node(1)), Broken::Link(node(1), OTHER), Broken::Dead(node(2))];
         assert!(Extent::of(&hosts(5), &cut).few_stores);
         assert!(!Extent::of(&hosts(3), &cut).few_stores);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn one_client_in_one_way_is_told_from_more() {
+    fn one_client_in_one_way_is_distinguished_from_more() {
         let paused = Broken::Halted(CLIENT, Halt::Suspend);
         assert_eq!(client(&[paused]), Some((CLIENT, Trouble::Paused)));
         assert_eq!(client(&[paused, Broken::Halted(OTHER, Halt::Pause)]), None);

@@ -1,4 +1,4 @@
-//! What happened in a run: events in true time, each with its cause, and a running digest over them.
+//! The trace of a run: events in true time, each with its cause, and a running digest over them.
 
 mod belief;
 mod condition;

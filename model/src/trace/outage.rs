@@ -1,4 +1,4 @@
-//! What faults keep from working, from when until when.
+//! Outages: what faults keep from working, from when until when.
 //!
 //! Only what lasts is an outage. A lost reply, a clock that jumps and a cancelled call happen at an instant. A client that died
 //! for good is none either: there is nothing to wait for.

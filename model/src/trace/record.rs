@@ -45,7 +45,7 @@ pub struct HostInfo {
     /// The group in it that has a leader of its own: a store with its replicas, a shard, an ensemble.
     #[serde(skip)]
     pub group: u32,
-    /// True if it is a server that says nothing of the records that it keeps.
+    /// True if it is a server that does not report the records that it keeps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub silent: bool,
 }
@@ -78,7 +78,7 @@ pub struct Trace {
     /// Which of its grants exclude each other.
     #[serde(default)]
     pub exclusion: Exclusion,
-    /// Whether an owner that holds may acquire once more, from any section of its client.
+    /// True if an owner that holds may acquire once more, from any section of its client.
     #[serde(default)]
     pub reentrant: bool,
     /// How many stores must have created the record before the lock is granted; 0 for a design without stores.

@@ -35,7 +35,7 @@ pub(super) const FAULT: Fault = Fault {
     served: &[],
 };
 
-/// Whether a call can be cancelled at such a point of a section: from the moment when it is made, before anything is sent, to the
+/// True if a call can be cancelled at such a point of a section: from the moment when it is made, before anything is sent, to the
 /// last of its steps. Reading a clock is no step of its own.
 fn can_cancel(phase: Phase, access: Access) -> bool {
     matches!(phase, Phase::Acquire | Phase::Release) && access != Access::Clock

@@ -181,7 +181,7 @@ fn clients(draw: &mut Draw<'_>, step: Action, after: Duration) -> Vec<Injection>
     vec![draw.inject(When::Point { point: working(client, section), after }, Target::host(client), step)]
 }
 
-/// The beginning of a section's work. Every section that gets the lock passes this point: no probe is needed.
+/// The beginning of a section's work. Every section that gets the lock reaches it: no probe run is needed.
 pub(super) fn working(client: &str, section: u32) -> Point {
     Point {
         host: client.into(),

@@ -1,4 +1,4 @@
-//! What a fault draws a hit from: its parameters, a random stream of its own, and the setting of the run.
+//! The source from which a fault draws a hit: its parameters, a random stream of its own, and the setting of the run.
 
 use std::time::Duration;
 
@@ -30,9 +30,9 @@ pub struct Setting<'a> {
     /// True if clients have no link to the resource, or do not use it.
     own_data: bool,
     servers: Vec<Member>,
-    /// The calm run, if one was made.
+    /// The points of the probe run, if one was made.
     probe: Option<&'a Points>,
-    /// The points that clients passed in it, one group for each section, by client and ordinal; those between sections are
+    /// The points that clients reached in it, one group for each section, by client and ordinal; those between sections are
     /// left out.
     passed: Vec<Vec<Reached>>,
 }
@@ -105,7 +105,7 @@ impl<'a> Draw<'a> {
         self.setting.topology
     }
 
-    /// When the calm run ended.
+    /// When the fault-free run ended.
     #[must_use]
     pub fn fault_free_end(&self) -> TrueTime {
         self.setting.probe.map_or(TrueTime(0), |probe| probe.end)
@@ -196,12 +196,12 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// An instant of the calm run, uniformly.
+    /// An instant of the fault-free run, uniformly.
     pub fn instant(&mut self) -> TrueTime {
         TrueTime(self.rng.below(self.fault_free_end().0.saturating_add(1).max(1)))
     }
 
-    /// One of the points that clients passed in the calm run, among those that fit.
+    /// One of the points that clients reached in the probe run, among those that fit.
     ///
     /// Drawn in steps, each uniform among what fits: a section, a phase, a kind of access, a point. So a rare kind of
     /// place is hit as often as one that is passed a hundred times. The edge is the one before.

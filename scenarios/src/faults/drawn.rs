@@ -1,4 +1,4 @@
-//! What a fault draws from a parameter that leaves something open.
+//! The draws of a fault from a parameter that leaves something open.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a fault is, and a fault as a scenario asks for it.
+//! The type of a fault, and a fault as a scenario asks for it.
 
 use picklock_model::plan::Injection;
 use picklock_sim::store::Topology;
@@ -19,12 +19,12 @@ pub struct Fault {
     pub doc: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// True if it hits points that a calm run of the same seed passed.
+    /// True if it hits points that a probe run of the same seed reached.
     pub from_points: bool,
     /// The last section of a client in which it hits, if it hits points alone and at none of a later one: then the
-    /// rest of the calm run does not matter.
+    /// rest of the probe run does not matter.
     pub last_section: fn(&Args) -> Option<u32>,
-    /// Whether it can hit a design with these servers at all; if not, why, as a fragment.
+    /// `Ok` if it can hit a design with these servers at all; if not, why, as a fragment.
     pub applies: fn(&Args, Topology) -> Result<(), String>,
     /// Draws one hit; empty if the run has no place for it.
     pub schedule: fn(&mut Draw<'_>) -> Vec<Injection>,

@@ -1,5 +1,5 @@
-//! F15, a notification is lost: a client waits to be told that the lock is free, and the connection over which it would
-//! have been told dies with the message.
+//! F15, a notification is lost: a client waits for the message that the lock is free, and the connection over which it
+//! would come dies with the message.
 //!
 //! Whoever publishes does not learn of it, and nobody sends it again. A client that only asks loses the reply to a
 //! question instead.
@@ -16,7 +16,7 @@ use picklock_sim::params;
 pub(super) const FAULT: Fault = Fault {
     name: "lost-notification",
     number: "F15",
-    doc: "what a store tells a client next that waits for the lock is lost with its connection",
+    doc: "the next message of a store to a client that waits for the lock is lost with its connection",
     params: params![TIMES, AFTER],
     from_points: true,
     last_section: any_section,

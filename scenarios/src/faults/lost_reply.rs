@@ -1,6 +1,6 @@
 //! F6, a reply is lost: the request was executed, the connection dies before the client learns of it.
 //!
-//! The client cannot tell this from a request that was never executed; a lock that assumes either is wrong half of
+//! The client cannot distinguish this from a request that was never executed; a lock that assumes either is wrong half of
 //! the time.
 
 use picklock_model::plan::{Action, Injection, Target};

@@ -1,10 +1,10 @@
-//! What can go wrong, one file a fault. A fault only schedules actions; it never looks at what comes of it.
+//! The faults, one file each. A fault only schedules actions; it never looks at what comes of it.
 //!
 //! Each fault declares its parameters as data and a function that draws one hit: the injections that belong
 //! together. How often it hits is its parameter `times`. Every hit has a random stream of its own, so that one
 //! fault or hit more or less leaves the draws of all others alone.
 //!
-//! Faults that hit a client draw from the protocol points of a calm run of the same seed, because a point that has
+//! Faults that hit a client draw from the injection points of a probe run of the same seed, because a point that has
 //! meaning ("the write to the resource in that section") is reached again on every engine and under every network,
 //! while an instant is not.
 
@@ -108,22 +108,22 @@ pub(crate) fn tie(args: &Args) -> Option<(&'static str, bool)> {
         .or_else(|| named(params::FOLLOWING).map(|fault| (fault, true)))
 }
 
-/// Whether a fault hits nothing but the records that stores keep of locks: the clock that ends their leases.
+/// True if a fault hits nothing but the records that stores keep of locks: the clock that ends their leases.
 pub(crate) fn hits_records(fault: &Fault) -> bool {
     fault.name == clock_step::FAULT.name
 }
 
-/// Whether a fault hits only within the release of a lock.
+/// True if a fault hits only within the release of a lock.
 pub(crate) fn hits_release(args: &Args) -> bool {
     args.find(params::PHASE) == Some("release")
 }
 
-/// Whether a fault tells the section of a client from what its lock does besides, or from the calls of its lock.
+/// True if a fault distinguishes the section of a client from the background tasks of its lock, or from the calls of its lock.
 pub(crate) fn hits_calls(fault: &Fault) -> bool {
     [stall::FAULT.name, cancel::FAULT.name].contains(&fault.name)
 }
 
-/// Whether a fault hits only at the links to the resource.
+/// True if a fault hits only at the links to the resource.
 pub(crate) fn hits_resource(args: &Args) -> bool {
     args.find(params::LINKS) == Some("resource")
 }

@@ -1,4 +1,4 @@
-//! Which designs a fault can hit at all, by the servers that they have; if not, why, as a fragment.
+//! The servers that a fault needs to hit a design at all; where they are missing, the reason as a fragment.
 
 use picklock_sim::store::Topology;
 

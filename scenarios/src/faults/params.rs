@@ -48,7 +48,7 @@ pub(super) const NTH: Param<Counts> = Param {
     name: "nth",
     domain: Counts(1, MANY),
     default: "1..1000",
-    doc: "which of the reads, writes or looks at a clock of one phase it may hit, counted for each peer from 1",
+    doc: "which of the reads, writes or clock reads of one phase it may hit, counted for each peer from 1",
 };
 
 /// Which servers it may hit a message to or from.
@@ -169,7 +169,7 @@ pub(super) const LINKS: Param<Word> = Param {
     doc: "which links of a client it touches: those to the servers of the lock, to the resource, or all",
 };
 
-/// Whether a crash is a power loss.
+/// Whether a crash is a power loss, or that is drawn.
 pub(super) const POWER_LOSS: Param<YesNoRandom> = Param {
     name: "power_loss",
     domain: YesNoRandom,
@@ -185,7 +185,7 @@ pub(super) const AFTER: Param<Spans> = Param {
     doc: "how far into the section's work it hits",
 };
 
-/// Whether `links` permits a fault on the link to this host.
+/// True if `links` permits a fault on the link to this host.
 pub(super) fn permits(links: &str, peer: &str) -> bool {
     match links {
         "lock" => !peer.is_empty() && peer != resource::HOST,

@@ -1,4 +1,4 @@
-//! How a served world is asked for a fault, in one line: `pause node-1 at 5s for 2s`.
+//! The line by which a served world is asked for a fault: `pause node-1 at 5s for 2s`.
 //!
 //! Each form is one act, done at an instant counted from the start, or again and again with `every`. A world that is steered
 //! while it runs takes the same lines; there, times count from when a line is read, and what has no time happens at once and lasts
@@ -43,7 +43,7 @@ fn all_forms() -> String {
 /// How often `every` repeats at most.
 const REPEATS_MAX: u32 = 1_000;
 
-/// Why a fault was not understood.
+/// The reason why a fault was not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("--fault `{text}`: {why}")]
 pub struct FaultError {

@@ -1,4 +1,4 @@
-//! How a fault is put at one protocol point: what explorations try everywhere, one fault at a time.
+//! Faults at one injection point: explorations try each of them everywhere, one fault at a time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -46,7 +46,7 @@ pub struct Stage {
     pub lasts: Duration,
     /// The actions of the stores' own kind.
     own_actions: Vec<&'static str>,
-    /// Whether there is one server only.
+    /// True if there is one server only.
     pub lone_store: bool,
 }
 
@@ -71,7 +71,7 @@ impl Stage {
         self.roles.get(host).copied().unwrap_or(Role::Client)
     }
 
-    /// Whether the stores have this action of their own.
+    /// True if the stores have this action of their own.
     #[must_use]
     pub fn has(&self, action: &str) -> bool {
         self.own_actions.contains(&action)

@@ -1,4 +1,4 @@
-//! Faults drawn against made-up calm runs.
+//! Faults drawn against made-up probe runs.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(crate) fn design(stores: u32, replicated: bool) -> Design {
     if stores == 0 { design } else { design.on_stores(Topology { stores, replicated }, MadeUp) }
 }
 
-/// What a calm run of a plan might pass: every phase of every section, with accesses of each kind.
+/// The points that a probe run of a plan might reach: every phase of every section, with accesses of each kind.
 pub(crate) fn probe(design: &Design, plan: &Plan) -> Points {
     let mut points = Vec::new();
     let servers = design.members(&design.settings(&plan.world));

@@ -1,5 +1,5 @@
-//! What a scenario says of a worker that does everything by itself: how many there are, how often each holds the lock, and what
-//! goes wrong. When it asks, how long it works and for which keys are its own.
+//! The part of a scenario that applies to autonomous clients: how many there are, how often each holds the lock, and what
+//! goes wrong. When one asks, how long it works and for which keys is up to itself.
 
 use picklock_sim::design::Design;
 use picklock_sim::param::Args;
@@ -24,7 +24,7 @@ const OF_SECTIONS: [&str; 8] = [
 /// The parameters of the world that do.
 const OF_CLIENTS: [&str; 4] = [WAIT.name, STOCK.name, IGNORES_LOSS.name, RELEASES.name];
 
-/// Whether a worker that does everything by itself decides for itself what this setting is about: `work=2s`, `contend.work=2s`.
+/// True if an autonomous client decides by itself what this setting is about: `work=2s`, `contend.work=2s`.
 #[must_use]
 pub fn is_up_to_the_client(setting: &str) -> bool {
     let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();
@@ -36,18 +36,17 @@ pub fn is_up_to_the_client(setting: &str) -> bool {
 }
 
 impl Scenario {
-    /// Why it says nothing of a design whose clients do everything by themselves, as a fragment; nothing of the kind for all
-    /// others.
+    /// `Err` if it does not apply to a design because its clients are autonomous: the reason, as a fragment.
     pub(super) fn fits_autonomous(&self, design: &Design) -> Result<(), String> {
         if !design.autonomous {
             return Ok(());
         }
         if self.workload.name != workloads::ALL[0].name {
-            return Err("its sections are no plain ones, and the worker has sections of its own".into());
+            return Err("its sections are no plain ones, and an autonomous client has sections of its own".into());
         }
         if self.load.get(TASKS) > 1 || self.load.get(SHARED) > 0 {
             return Err(
-                "its clients have several tasks, or share the lock, and the worker does as it likes".into()
+                "its clients have several tasks, or share the lock, and an autonomous client does as it likes".into()
             );
         }
         // Without faults it is about what sections do.
@@ -56,19 +55,19 @@ impl Scenario {
         let of_sections =
             both.any(|((param, value), (_, default))| OF_SECTIONS.contains(&param.name) && value != default);
         if self.faults.is_empty() && of_sections {
-            return Err("it is about how sections work, and the worker decides that by itself".into());
+            return Err("it is about how sections work, and an autonomous client decides that by itself".into());
         }
         Ok(())
     }
 }
 
-/// Whether a fault can hit such a worker as it is meant to.
+/// `Ok` if a fault can hit an autonomous client as it is meant to.
 pub(super) fn hits(entry: &FaultEntry, design: &Design) -> Result<(), String> {
     if design.autonomous && faults::hits_calls(entry.fault) {
-        return Err("it hits the section of a client and not at its lock, and a worker is both".into());
+        return Err("it hits the section of a client and not its lock, and an autonomous client is both".into());
     }
     if design.autonomous && faults::hits_resource(&entry.args) {
-        return Err("it hits the links to the resource, and a worker uses none".into());
+        return Err("it hits the links to the resource, and an autonomous client uses none".into());
     }
     Ok(())
 }
@@ -84,20 +83,20 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_of_its_own_has_its_own_sections() {
+    fn an_autonomous_client_has_its_own_sections() {
         assert!(applies("").is_ok());
         assert!(applies("[contend]\nclients = 5\nsections = 4").is_ok());
         assert!(applies("[contend]\nwork = '2s'").unwrap_err().contains("decides that by itself"));
         assert!(applies("[contend]\nwork = '2s'\n[[fault]]\nkind = 'pause'").is_ok());
         assert!(applies("[contend]\ntasks = 2").unwrap_err().contains("several tasks"));
         assert!(applies("workload = 'sell'").unwrap_err().contains("sections of its own"));
-        assert!(applies("[[fault]]\nkind = 'stall'").unwrap_err().contains("a worker is both"));
+        assert!(applies("[[fault]]\nkind = 'stall'").unwrap_err().contains("an autonomous client is both"));
         let resource = "[[fault]]\nkind = 'lost-reply'\nlinks = 'resource'";
         assert!(applies(resource).unwrap_err().contains("uses none"));
     }
 
     #[test]
-    fn settings_of_sections_are_told_from_those_of_faults() {
+    fn settings_of_sections_are_distinguished_from_those_of_faults() {
         for setting in ["work=2s", "contend.work=2s", "keys = 3", "wait=1s", "world.wait=1s"] {
             assert!(is_up_to_the_client(setting), "{setting}");
         }

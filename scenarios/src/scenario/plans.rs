@@ -17,7 +17,7 @@ use crate::faults::{self, Draw, FaultEntry, Setting};
 use crate::workloads;
 
 impl Scenario {
-    /// The design as it stands in this scenario, or why the scenario says nothing of it.
+    /// The design as it stands in this scenario, or why the scenario does not apply to it.
     ///
     /// A scenario with faults applies if one of them does; those that do not schedule nothing.
     ///
@@ -56,13 +56,13 @@ impl Scenario {
         }
     }
 
-    /// Whether its plans need the points that a calm run of the same seed passes through.
+    /// True if its plans need the points that a probe run of the same seed reaches.
     #[must_use]
     pub fn needs_probe_run(&self) -> bool {
         self.probing().next().is_some()
     }
 
-    /// The faults that hit points of the calm run.
+    /// The faults that hit points of the probe run.
     fn probing(&self) -> impl Iterator<Item = &FaultEntry> {
         self.faults.iter().filter(|entry| entry.fault.from_points && entry.args.get(faults::TIMES).1 > 0)
     }
@@ -74,7 +74,7 @@ impl Scenario {
     }
 
     /// The plan of a run. The design is one that [`applies`](Scenario::applies) returned; without a probe, faults
-    /// that hit points of the calm run schedule nothing.
+    /// that hit points of the probe run schedule nothing.
     #[must_use]
     pub fn plan(&self, design: &Design, seed: Seed, probe: Option<&Points>) -> Plan {
         let mut plan = self.fault_free_plan(design, seed);
@@ -83,7 +83,7 @@ impl Scenario {
         plan
     }
 
-    /// Has clients that are done stay rivals while the faults of the plan last, for what the first of them hits.
+    /// Has clients that are done ask again in the background while the faults of the plan last, for what the first of them hits.
     pub fn add_background(&self, plan: &mut Plan) {
         workloads::add_background(&self.load, plan);
     }

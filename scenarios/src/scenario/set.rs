@@ -22,7 +22,7 @@ impl Scenario {
         all(self, settings)
     }
 
-    /// Whether it has the parameter that a setting names.
+    /// True if it has the parameter that a setting names.
     #[must_use]
     pub fn knows(&self, setting: &str) -> bool {
         let name = setting.split_once('=').map_or(setting, |(name, _)| name).trim();

@@ -51,7 +51,7 @@ fn a_scenario_may_ask_that_the_order_of_ready_tasks_is_drawn() {
 }
 
 #[test]
-fn mistakes_are_told_with_line_column_and_remedy() {
+fn mistakes_are_reported_with_line_column_and_remedy() {
     let starts = |text: &str, message: &str| {
         let error = error(text);
         assert!(error.starts_with(&format!("dir/mine.toml:{message}")), "{error}");
@@ -144,7 +144,7 @@ fn a_bare_name_sets_every_place_and_a_group_narrows_it() {
 }
 
 #[test]
-fn a_wrong_setting_is_told_and_changes_nothing() {
+fn a_wrong_setting_is_reported_and_changes_nothing() {
     let mut scenario = pause();
     let mut error = |setting: &str| scenario.set(setting).unwrap_err().to_string();
     let unknown = error("held=4");
@@ -199,9 +199,9 @@ proptest! {
             let probe = probe(&design, &calm);
             let plan = scenario.plan(&design, Seed(seed), Some(&probe));
             prop_assert_eq!(&plan, &scenario.clone().plan(&design, Seed(seed), Some(&probe)));
-            let mut without_rivals = plan.clients.clone();
-            without_rivals.iter_mut().for_each(|client| client.background.clear());
-            prop_assert_eq!(&without_rivals, &calm.clients);
+            let mut without_background = plan.clients.clone();
+            without_background.iter_mut().for_each(|client| client.background.clear());
+            prop_assert_eq!(&without_background, &calm.clients);
             let json = serde_json::to_string(&plan).unwrap();
             prop_assert_eq!(plan, serde_json::from_str::<Plan>(&json).unwrap());
         }

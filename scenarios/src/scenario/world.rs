@@ -62,7 +62,7 @@ pub(super) const IGNORES_LOSS: Param<YesNo> = Param {
     name: "ignores_loss",
     domain: YesNo,
     default: "no",
-    doc: "yes: a section goes on when its lock tells it that the grant is lost",
+    doc: "yes: a section goes on when it learns from its lock that the grant is lost",
 };
 
 pub(super) const RELEASES: Param<Count> = Param {

@@ -1,4 +1,4 @@
-//! What clients that contend are given to do, whatever they do in their sections.
+//! The plans of clients that contend, whatever they do in their sections.
 //!
 //! Every choice of a section is an addressed draw, a function of the seed, the client and the section, so that one
 //! client or section more or less leaves all others as they were.
@@ -40,7 +40,7 @@ pub(crate) const SHARED: Param<Count> = Param {
     name: "shared",
     domain: Count(0, 100),
     default: "0",
-    doc: "how many sections of a hundred only read, and ask for the lock as readers do, rivals too; with 100 the last client does as well",
+    doc: "how many sections of a hundred only read, and ask for the lock as readers do, background ones too; with 100 the last client does as well",
 };
 
 const THINK: Param<Spans> = Param {
@@ -83,14 +83,14 @@ pub(super) const PARAMS: &[Param] = params![
     CLIENTS, KEYS, ASSIGN, SECTIONS, TASKS, SHARED, THINK, WORK, SHAPE, HEAD_START, FIRST_WORK, BACKGROUND,
 ];
 
-/// Where there are faults: the sections with which clients that are done stay rivals. They ask for what the first fault
-/// hits, and work for a good part of a lease, so that few of them outlast a fault.
+/// Where there are faults: the sections of clients that are done and ask again in the background. They ask for what the
+/// first fault hits, and work for a good part of a lease, so that few of them outlast a fault.
 pub fn add_background(args: &Args, plan: &mut Plan) {
     let Some(key) = plan.injections.first().and_then(|first| hit(plan, first)) else { return };
     let (seed, ttl, count) = (plan.seed, plan.world.ttl, args.get(BACKGROUND));
     for (client, done) in (1..).zip(&mut plan.clients) {
         let last = done.sections.last().map_or(0, |section| section.ordinal);
-        let rival = |nth: u64| {
+        let section = |nth: u64| {
             let ordinal = u64::from(last) + nth;
             let drawn = |what: Choice| seed.at([WORKLOAD, what as u64, client, ordinal]);
             SectionPlan {
@@ -103,7 +103,7 @@ pub fn add_background(args: &Args, plan: &mut Plan) {
                 )
             }
         };
-        done.background = (1..=count).map(rival).collect();
+        done.background = (1..=count).map(section).collect();
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn rivals_share_as_often_as_the_sections_of_the_plan() {
+    fn background_sections_share_as_often_as_the_others_of_the_plan() {
         let sharing = |shared: &str| {
             let text = format!(
                 "summary = 's'\n[contend]\nshared = {shared}\nrivals = 50\n[[fault]]\nkind = 'pause'"
@@ -209,8 +209,8 @@ mod tests {
             let design = crate::faults::tests::design(1, false);
             let probe = crate::faults::tests::probe(&design, &scenario.fault_free_plan(&design, Seed(7)));
             let plan = scenario.plan(&design, Seed(7), Some(&probe));
-            let rivals = plan.clients.iter().flat_map(|client| &client.background);
-            rivals.map(|rival| rival.shared).collect::<Vec<_>>()
+            let background = plan.clients.iter().flat_map(|client| &client.background);
+            background.map(|section| section.shared).collect::<Vec<_>>()
         };
         assert_eq!(sharing("0"), [false; 150]);
         assert_eq!(sharing("100"), [true; 150]);

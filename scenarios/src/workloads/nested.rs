@@ -1,7 +1,7 @@
 //! Clients contend as in `contend`, and each section acquires once more what it holds before it works, as code does whose
 //! functions each lock for themselves.
 //!
-//! The inner acquire and the inner release are told apart from the outer ones. A section whose inner acquire fails gives
+//! The inner acquire and the inner release are distinguished from the outer ones. A section whose inner acquire fails gives
 //! its change up and releases what it has.
 
 use picklock_sim::design::Design;

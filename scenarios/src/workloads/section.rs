@@ -1,12 +1,12 @@
-//! How a client carries its sections out: acquire, read a register, work, write the register plus one, release. Or, with
+//! The program of a client that carries its sections out: acquire, read a register, work, write the register plus one, release. Or, with
 //! a stock, look at what is left, work, and sell one.
 //!
-//! Read, work and write are three steps, so that a lost update shows. A holder with a deadline looks at its clock before
-//! each step and gives up when the deadline has passed; a naive one never looks. A design without a lock makes the same
+//! Read, work and write are three steps, so that a lost update shows. A holder with a deadline reads its clock before
+//! each step and gives up when the deadline has passed; a naive one never does. A design without a lock makes the same
 //! change in its own way. The outcome of a change whose answer never came stays unknown: the client goes on.
 //!
 //! Where the data lie in the lock's own store, the lock reads and writes them. What it changes may be made with the release
-//! only, as a transaction is with its commit; then the outcome of the change is told when the release has returned.
+//! only, as a transaction is with its commit; then the outcome of the change is reported when the release has returned.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,44 +51,44 @@ enum Kind {
     Sell,
 }
 
-/// Runs the sections that this client has not begun yet, each task its own, one after another; a restarted client goes on with
-/// the next ones. Then it is there as a rival, so that somebody wants the lock when a fault ends that outlasts the sections.
+/// Runs the sections that this client has not begun yet, each task its own, one after another; a restarted client continues with
+/// the next ones. Then it asks in the background, so that somebody wants the lock when a fault ends that outlasts the sections.
 async fn client(context: ClientContext, kind: Kind) {
-    if let Client::Autonomous(worker) = &context.client {
-        return by_itself(worker.as_ref(), &context).await;
+    if let Client::Autonomous(client) = &context.client {
+    return autonomous(client.as_ref(), &context).await;
     }
     let mut tasks: Vec<u32> = context.plan.sections.iter().map(|section| section.task).collect();
     tasks.sort_unstable();
     tasks.dedup();
     let (host, context) = (&context.host, &context);
-    join_all(tasks.into_iter().map(|task| host.in_task(task, Worker::new(context, kind).all_of(task)))).await;
-    let mut worker = Worker::new(context, kind);
-    let done = worker.recorder.last_section();
-    worker.recorder.stand_by();
+    join_all(tasks.into_iter().map(|task| host.in_task(task, Task::new(context, kind).all_of(task)))).await;
+    let mut task = Task::new(context, kind);
+    let done = task.recorder.last_section();
+    task.recorder.stand_by();
     for section in context.plan.background.iter().filter(|section| section.ordinal > done) {
-        if !worker.is_wanted(section.think).await {
+        if !task.is_wanted(section.think).await {
             break;
         }
-        worker.carry_out(section).await;
+        task.carry_out(section).await;
     }
-    worker.recorder.finished();
+    task.recorder.finished();
 }
 
-/// Lets a worker have the rounds that are left, one for each of the plan's sections.
-async fn by_itself(worker: &dyn picklock_sim::autonomous::AutonomousClient, context: &ClientContext) {
+/// Lets an autonomous client have the rounds that are left, one for each of the plan's sections.
+async fn autonomous(client: &dyn picklock_sim::autonomous::AutonomousClient, context: &ClientContext) {
     let (recorder, sections) = (&context.recorder, &context.plan.sections);
     let done = recorder.last_section();
     let left = || sections.iter().filter(|section| section.ordinal > done);
     if let Some(first) = left().next() {
         context.host.sleep(first.think).await;
-        worker.work(left().map(|section| section.ordinal).collect(), recorder.clone()).await;
+        client.work(left().map(|section| section.ordinal).collect(), recorder.clone()).await;
     }
     recorder.stand_by();
     recorder.finished();
 }
 
 /// One task of a client.
-struct Worker<'s> {
+struct Task<'s> {
     context: &'s ClientContext,
     host: &'s Host,
     recorder: BeliefRecorder,
@@ -96,10 +96,10 @@ struct Worker<'s> {
     kind: Kind,
 }
 
-impl<'s> Worker<'s> {
-    fn new(context: &'s ClientContext, kind: Kind) -> Worker<'s> {
+impl<'s> Task<'s> {
+    fn new(context: &'s ClientContext, kind: Kind) -> Task<'s> {
         let (host, resource) = (&context.host, context.resource.another());
-        Worker { context, host, recorder: context.recorder.clone(), resource, kind }
+        Task { context, host, recorder: context.recorder.clone(), resource, kind }
     }
 
     async fn all_of(mut self, task: u32) {
@@ -111,7 +111,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Looks now and then whether a rival is wanted; false once none will be.
+    /// Waits until a background client is wanted; false once none will be.
     async fn is_wanted(&self, every: Duration) -> bool {
         loop {
             // However short that is in a plan: time must pass.
@@ -158,7 +158,8 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Releases, again if that fails or is cancelled, as often as it is this worker's habit. `pending`: with it the section's change is made.
+    /// Releases, again if that fails or is cancelled, as often as the client's policy says. `pending`: with it the section's
+    /// change is made.
     async fn release(&mut self, lock: &dyn ErasedLock, grant: Grant, section: &SectionPlan, pending: bool) {
         let key = &section.key;
         self.recorder.releasing(section.ordinal, key);
@@ -284,7 +285,7 @@ impl<'s> Worker<'s> {
                     self.recorder.aborted(&grant.key);
                     return false;
                 }
-                // Whether it was renewed is not known: the next checkpoint will tell.
+                // Whether it was renewed is not known: the next checkpoint will show.
                 Err(_) => {}
             }
         }

@@ -1,4 +1,4 @@
-//! How work times are distributed around or between the two ends of their range; a seed means the same work on every
+//! The distribution of work times around or between the two ends of their range; a seed means the same work on every
 //! machine.
 //!
 //! *normal*: its mean is the middle of the range, which spans three standard deviations on each side. So one time in 741

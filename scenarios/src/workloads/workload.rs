@@ -1,4 +1,4 @@
-//! What a workload is: parameters, what it draws from them, and the program that carries it out.
+//! The type of a workload: parameters, what it draws from them, and the program that carries it out.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub struct Workload {
     pub doc: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// Whether clients of a design can do that at all; if not, why, as a fragment.
+    /// `Ok` if clients of a design can do that at all; if not, why, as a fragment.
     pub applies: fn(&Design) -> Result<(), String>,
     /// What each client does, from parameters, lease time and seed.
     pub draw: fn(&Args, Duration, Seed) -> Vec<ClientPlan>,

@@ -1,4 +1,4 @@
-//! What belongs to the thread of a run.
+//! Values that belong to the thread of a run.
 //!
 //! A run takes place on one thread, and asks for its state several times in each step: behind a lock, each time would cost
 //! two operations that all processors agree on. What the tasks of a server share belongs to it as well. Hosts and wakers may

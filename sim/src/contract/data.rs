@@ -1,4 +1,4 @@
-//! What sections do to the data that a lock guards, wherever these lie: at the resource, or in the lock's own store.
+//! The operations of sections on the data that a lock guards, at the resource or in the lock's own store.
 
 use picklock_model::ids::Token;
 
@@ -53,7 +53,7 @@ impl Applied {
     }
 }
 
-/// Why an operation brought no value.
+/// The reason why an operation brought no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResourceError {
     /// The token was lower than the highest seen.

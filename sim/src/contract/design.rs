@@ -32,7 +32,7 @@ pub struct Design {
     pub exclusion: Exclusion,
     /// True if its grants carry fencing tokens.
     pub fenced: bool,
-    /// Whether its holders send their token with reads too, and not with writes alone.
+    /// True if its holders send their token with reads too, and not with writes alone.
     pub fences_reads: bool,
     /// The servers it needs.
     pub topology: Topology,
@@ -151,8 +151,8 @@ impl Design {
         store.spec.members(self.topology, settings)
     }
 
-    /// Whether its clients do the same in a run without faults while watchers only answer them: not those that wait for
-    /// replicas, which watchers may write to, and not programs, of which nobody knows what they ask.
+    /// True if its clients do the same in a fault-free run while monitors only answer them: not those that wait for
+    /// replicas, which monitors may write to, and not programs, of which nobody knows what they ask.
     #[must_use]
     pub fn lets_monitors_rest(&self) -> bool {
         !self.needs_replicas && self.parts.is_empty()
@@ -211,7 +211,7 @@ impl Design {
         self
     }
 
-    /// The same design, whose clients are [workers](super::autonomous::AutonomousClient) that do everything by themselves.
+    /// The same design with [autonomous clients](super::autonomous::AutonomousClient).
     #[must_use]
     pub fn autonomous(mut self) -> Design {
         self.autonomous = true;

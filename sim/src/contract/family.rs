@@ -19,7 +19,7 @@ pub struct Family {
     pub build: fn(&Args) -> Design,
 }
 
-/// Why the spelling of a design was not understood.
+/// The reason why the spelling of a design was not understood.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SpellingError {
     /// The text has the wrong form.

@@ -25,7 +25,7 @@ pub struct Grant {
     pub token: Option<Token>,
     /// Until when the holder may rely on the grant; `None` if the design advertises nothing.
     pub deadline: Option<Deadline>,
-    /// Whether others that share it may hold the key at the same time; see [`Exclusion`].
+    /// True if others that share it may hold the key at the same time; see [`Exclusion`].
     pub shared: bool,
 }
 
@@ -75,7 +75,7 @@ impl LockError {
         LockError { source: message.into().into(), denies: true, undone: false }
     }
 
-    /// Whether the operation took effect is not known.
+    /// It is not known if the operation took effect.
     #[must_use]
     pub fn in_doubt(message: impl Into<String>) -> LockError {
         LockError { source: message.into().into(), denies: false, undone: false }
@@ -166,13 +166,13 @@ pub trait Lock: Send + Sync + 'static {
         Retry::default()
     }
 
-    /// How often a worker is to call [`renew`](Lock::renew) while it works; `None` for a lock that its workers do not
+    /// How often a holder is to call [`renew`](Lock::renew) while it works; `None` for a lock that its holders do not
     /// renew by themselves.
     fn checkpoint(&self) -> Option<Duration> {
         None
     }
 
-    /// Extends the lease of a grant at a checkpoint of the worker, and moves the deadline that it advertises.
+    /// Extends the lease of a grant at a checkpoint of the holder, and moves the deadline that it advertises.
     /// `Ok(false)` means that the grant is lost.
     ///
     /// # Errors

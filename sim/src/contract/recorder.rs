@@ -1,4 +1,4 @@
-//! What a workload tells the simulator about a client's sections: the facts from which beliefs are measured.
+//! The reports of a workload about a client's sections: the facts from which beliefs are measured.
 //!
 //! A design is not asked what it believes. The workload says when acquire returned, when the release call began and
 //! which deadline came with the grant; the simulator stamps these in true time.
@@ -84,7 +84,7 @@ impl BeliefRecorder {
         }
     }
 
-    /// The holder was told that its grant could not be renewed because it is lost.
+    /// The holder learned that its grant could not be renewed because it is lost.
     pub fn renewal_denied(&self, key: &Key) {
         self.note(What::RenewalDenied { key: key.clone() });
     }
@@ -157,12 +157,12 @@ impl BeliefRecorder {
         state.process(id).finished = true;
     }
 
-    /// The client has done its own sections: from now on it is there in case that a rival is wanted.
+    /// The client has done its own sections: from now on it stands by as a background client.
     pub fn stand_by(&self) {
         self.host.world.state().stand_by(self.host.id());
     }
 
-    /// Whether it is wanted as one.
+    /// Asks if it is wanted as one.
     #[must_use]
     pub fn wanted(&self) -> Wanted {
         self.host.world.state().wanted(self.host.id())

@@ -23,7 +23,7 @@ pub enum Span {
     },
 }
 
-/// Why a text is not a span.
+/// The reason why a text is not a span.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpanError {
     /// It does not start with a number.

@@ -1,4 +1,4 @@
-//! What a run has beside the lock: the resource that it guards, and a perfect lock to compare with.
+//! The controls of a run: the resource that the lock guards, and a perfect lock to compare with.
 
 pub mod oracle;
 pub mod resource;

@@ -44,7 +44,7 @@ impl<'a> Executor<'a> {
     }
 
     fn run(&mut self) {
-        self.boot_all();
+        self.start_all();
         loop {
             self.run_ready();
             let mut state = self.world.state();
@@ -65,18 +65,18 @@ impl<'a> Executor<'a> {
         }
     }
 
-    pub(super) fn boot_all(&mut self) {
+    pub(super) fn start_all(&mut self) {
         for index in 0..self.programs.len() {
             self.program(HostId(index as u16));
         }
     }
 
     fn program(&mut self, host: HostId) {
-        let worker = self.world.hosts()[usize::from(host.0)].role == Role::Client;
+        let critical = self.world.hosts()[usize::from(host.0)].role == Role::Client;
         let entered = self.runtimes.as_ref().and_then(|runtimes| runtimes.enter(host));
         let program = (self.programs[usize::from(host.0)])(self.host(host));
         drop(entered);
-        self.tasks.add(host, worker, 0, program);
+        self.tasks.add(host, critical, 0, program);
     }
 
     pub(super) fn host(&self, id: HostId) -> Host {
@@ -142,7 +142,7 @@ impl<'a> Executor<'a> {
         if !self.world.has_turned_over() {
             return;
         }
-        for change in self.world.take_turnover() {
+        for change in self.world.take_lifecycle_changes() {
             match change {
                 LifecycleChange::Died(host) => self.bury(host),
                 LifecycleChange::Started(host) => self.program(host),

@@ -13,7 +13,7 @@ pub(crate) struct Guard {
     world: Arc<World>,
     pub(super) host: HostId,
     /// True for the task that runs the critical sections: the one that a stall stops.
-    worker: bool,
+    critical: bool,
     /// Which of its client's tasks it belongs to.
     task: u32,
     future: BoxFuture<'static, ()>,
@@ -23,11 +23,11 @@ impl Guard {
     pub(crate) fn new(
         world: Arc<World>,
         host: HostId,
-        worker: bool,
+        critical: bool,
         task: u32,
         future: BoxFuture<'static, ()>,
     ) -> Guard {
-        Guard { world, host, worker, task, future }
+        Guard { world, host, critical, task, future }
     }
 }
 
@@ -35,12 +35,12 @@ impl Future for Guard {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.world.state().admit(self.host, self.worker, self.task, cx.waker()) == Admission::Wait {
+        if self.world.state().admit(self.host, self.critical, self.task, cx.waker()) == Admission::Wait {
             return Poll::Pending;
         }
         let outcome = self.future.as_mut().poll(cx);
         // Only the critical section's task has left word that it is being polled.
-        if self.worker {
+        if self.critical {
             self.world.state().polled(self.host);
         }
         outcome

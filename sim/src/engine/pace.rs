@@ -36,7 +36,7 @@ const BUFFER: usize = 64 * 1024;
 #[derive(Clone)]
 pub(crate) struct Pace {
     began: Instant,
-    /// Told when something outside the executor has touched the world.
+    /// Notified when something outside the executor has touched the world.
     nudge: Arc<Notify>,
 }
 
@@ -95,7 +95,7 @@ struct Hinge {
 /// How long to wait before a door is opened again that another process has taken meanwhile.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// Runs a world beside the real one until told to stop.
+/// Runs a world beside the real one until it is asked to stop.
 pub(crate) async fn run(
     world: &Arc<World>,
     programs: &[HostProgram],
@@ -105,7 +105,7 @@ pub(crate) async fn run(
     stop: impl Future<Output = ()>,
 ) {
     let mut executor = Executor::new(world, programs, None);
-    executor.boot_all();
+    executor.start_all();
     let mut hinges = Vec::new();
     for door in doors {
         let (open, opens) = watch::channel(true);

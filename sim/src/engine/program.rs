@@ -1,4 +1,4 @@
-//! What an engine starts on a host.
+//! The host program: what an engine starts on a host.
 
 use std::sync::Arc;
 

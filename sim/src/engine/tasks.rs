@@ -120,7 +120,7 @@ impl Tasks {
     }
 
     /// A task more, which wants to run.
-    pub(super) fn add(&mut self, host: HostId, worker: bool, lane: u32, future: BoxFuture<'static, ()>) {
+    pub(super) fn add(&mut self, host: HostId, critical: bool, lane: u32, future: BoxFuture<'static, ()>) {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.entries.push(None);
             self.entries.len() - 1
@@ -129,7 +129,7 @@ impl Tasks {
         self.made += 1;
         let token = Arc::new(Token { task, queued: AtomicBool::new(true), queue: Arc::clone(&self.queue) });
         let waker = Waker::from(Arc::clone(&token));
-        let guard = Guard::new(Arc::clone(&self.queue.world), host, worker, lane, future);
+        let guard = Guard::new(Arc::clone(&self.queue.world), host, critical, lane, future);
         self.entries[slot] = Some(Entry { guard, waker, token });
         self.queue.own.get().ready.push_back(task);
     }

@@ -72,12 +72,12 @@ impl<'a> Hosts<'a> {
         let directory = Arc::new(Directory::default());
         for (index, (info, program)) in world.hosts().iter().zip(programs).enumerate() {
             let id = HostId(index as u16);
-            let worker = info.role == Role::Client;
+            let critical = info.role == Role::Client;
             let spawner: Arc<dyn Spawner> =
                 Arc::new(Local { world: Arc::clone(world), directory: Arc::clone(&directory) });
             let host = Host { id, world: Arc::clone(world), spawner };
             sim.host(info.name.as_str(), move || {
-                let program = Guard::new(Arc::clone(&host.world), id, worker, 0, program(host.clone()));
+                let program = Guard::new(Arc::clone(&host.world), id, critical, 0, program(host.clone()));
                 async move {
                     program.await;
                     // A host whose program has returned would no longer be ticked, its background tasks neither.
@@ -114,7 +114,7 @@ impl<'a> Hosts<'a> {
     }
 
     fn turn_over(&mut self) {
-        for change in self.world.take_turnover() {
+        for change in self.world.take_lifecycle_changes() {
             match change {
                 LifecycleChange::Died(host) => self.sim.crash(self.addresses[usize::from(host.0)]),
                 LifecycleChange::Started(host) => self.sim.bounce(self.addresses[usize::from(host.0)]),

@@ -1,4 +1,4 @@
-//! The actions that only one kind of store has: a member's program is told, does it, and says whether it made a difference.
+//! The actions that only one kind of store has: a member's program gets one, does it, and reports if it made a difference.
 
 use std::future::poll_fn;
 use std::task::Poll;

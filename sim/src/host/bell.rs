@@ -1,4 +1,4 @@
-//! When a client's turn comes: at the end of a run, or as a rival while a fault lasts.
+//! The turn of a client that stands by: at the end of a run, or in the background while a fault lasts.
 
 use std::future::poll_fn;
 use std::task::Poll;

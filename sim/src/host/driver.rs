@@ -1,5 +1,5 @@
-//! The driver of a host: for a program that was not written against [`Host`] and runs as the process of one. Its driver passes
-//! the protocol points that the program comes to, and reads the clocks for it. A lock under test does neither.
+//! The driver of a host: for a program that was not written against [`Host`] and runs as the process of one. Its driver reports
+//! the injection points that the program reaches, and reads the clocks for it. A lock under test does neither.
 
 use std::future::poll_fn;
 use std::panic::resume_unwind;
@@ -23,7 +23,7 @@ impl HostDriver {
         HostDriver { host: host.clone() }
     }
 
-    /// Comes to a protocol point and goes on when it is passed: a pause that hits here is waited for.
+    /// Reports that the program has reached an injection point; a pause that hits here is waited for.
     pub async fn pass(&self, access: Access) {
         self.host.world.state().before(self.host.id, access, None);
         self.gate().await;
@@ -39,7 +39,7 @@ impl HostDriver {
         .await;
     }
 
-    /// What its clocks show, without a protocol point.
+    /// What its clocks show, without an injection point.
     #[must_use]
     pub fn clocks(&self) -> (Monotonic, WallTime) {
         let mut state = self.host.world.state();
@@ -59,6 +59,6 @@ impl HostDriver {
     }
 }
 
-/// Why code under test could not be tested.
+/// The reason why code under test could not be tested.
 #[derive(Debug)]
 pub(crate) struct Untestable(pub(crate) String);

@@ -1,4 +1,4 @@
-//! What one process may touch, and all that it may touch: clocks, timers, tasks, the network, randomness, its disk.
+//! The host of one process: everything that the process may touch. Clocks, timers, tasks, the network, randomness, its disk.
 //!
 //! A [`Host`] is concrete and cheap to clone, so that lock code reads like ordinary tokio code. Which engine is behind
 //! it cannot be seen.
@@ -64,7 +64,7 @@ impl Host {
     }
 
     /// Says that the client's section begins another attempt to acquire. For locks that ask again after a refusal: what
-    /// hit an attempt that came to nothing is told from what hit the one that was granted. A lock that keeps its
+    /// hit an attempt that came to nothing is distinguished from what hit the one that was granted. A lock that keeps its
     /// place between two attempts says nothing: to it the whole wait is one.
     pub fn begin_attempt(&self) {
         self.world.state().begin_attempt(self.id);

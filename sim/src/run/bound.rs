@@ -1,4 +1,4 @@
-//! How soon a waiter must get the lock, and what a design claims to survive: what the invariant progress holds a run to.
+//! The bounds of the invariant progress: how soon a waiter must get the lock, and what a design claims to survive.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a workload is, and what it is given for each client.
+//! The type of a workload, and the context that it gets for each client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,11 +29,11 @@ pub struct ClientContext {
     pub plan: ClientPlan,
     /// How long a section waits for the lock, on the client's clock.
     pub wait: Duration,
-    /// Whether it looks at the deadlines that come with its grants.
+    /// How far it relies on the deadlines that come with its grants.
     pub belief: Belief,
-    /// Whether its reads carry the fencing token too.
+    /// True if its reads carry the fencing token too.
     pub fences_reads: bool,
-    /// What it does with what its lock tells it.
+    /// What it does with the answers of its lock.
     pub policy: ClientPolicy,
     /// True if the guarded data lie in the design's own store: its lock changes them, and the resource is not used.
     pub own_data: bool,

@@ -27,7 +27,7 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// The hosts of a plan. Where `monitors_rest`, watchers answer clients and do nothing else.
+    /// The hosts of a plan. Where `monitors_rest`, monitors answer clients and do nothing else.
     pub(super) fn of(design: &Design, plan: &Plan, workload: &Workload, monitors_rest: bool) -> Hosts {
         let settings = design.settings(&plan.world);
         let members = design.members(&settings);

@@ -1,7 +1,7 @@
 //! Serving a world: the servers of a topology run in real time, and real clients in any language talk to them through
 //! sockets, with the same actions as in a run.
 //!
-//! The servers talk to each other inside the world, by the real addresses of their doors, so that a client that is told
+//! The servers talk to each other inside the world, by the real addresses of their doors, so that a client that learns
 //! where another server is can go there. An address that is no door leads out of the world, to a real server.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub const CLIENTS: &str = "clients";
 
 /// A member of a store and its door.
 pub struct Served {
-    /// The member; its `door` is what the others are told of it.
+    /// The member; its `door` is the address that the others know.
     pub member: Member,
     /// The real address to listen at.
     pub door: SocketAddr,
@@ -34,7 +34,7 @@ pub struct Served {
     pub port: u16,
 }
 
-/// Why a world could not be served.
+/// The reason why a world could not be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// A door's address could not be listened at.
@@ -52,11 +52,11 @@ pub enum ServeError {
     Runtime(io::Error),
 }
 
-/// Whom a served world tells what happens in it: the event, and the hosts that it names by index.
+/// The receiver of each event of a served world: the event, and the hosts that it names by index.
 pub type Listener = Box<dyn FnMut(&Event, &[HostInfo]) + Send>;
 
 /// Serves a world until `stop` is ready. Every member gets the settings, which must be complete. `ready` is called once all
-/// doors are open. What is told over `acts` is done at once.
+/// doors are open. What comes over `acts` is done at once.
 ///
 /// # Errors
 /// When a door cannot be opened.

@@ -22,9 +22,9 @@ use crate::world::{Keeper, Wire, World};
 pub struct Run {
     /// What happened.
     pub trace: Trace,
-    /// The protocol points passed, if they were asked for.
+    /// The injection points that were reached, if they were asked for.
     pub probe: Option<Points>,
-    /// What the segments to stores and from them said, as far as their kind can tell, if that was asked for.
+    /// The content of the segments to stores and from them, as far as their kind can read it, if that was asked for.
     pub wire: Wire,
     /// All choices of it in the order in which they were made, if that was asked for.
     pub choices: Vec<Made>,
@@ -138,12 +138,12 @@ fn made(
     Ok(Run { trace, probe, wire, choices })
 }
 
-/// Whoever does not heed what it is told believes until it releases.
+/// A client that ignores a loss believes until it releases.
 fn ignores_loss(belief: Belief) -> Belief {
     if belief == Belief::None { belief } else { Belief::Naive }
 }
 
-/// Keeps what goes to members of this kind and comes from them. What the resource is told is in the trace anyway.
+/// Keeps what goes to members of this kind and comes from them. What the resource is asked is in the trace anyway.
 fn keeper_of(store: &Store) -> Keeper {
     let spec = Arc::clone(&store.spec);
     Keeper::new(Arc::new(move |role, request, bytes| match role {

@@ -1,4 +1,4 @@
-//! How a run is made, and what is kept of it besides what happens.
+//! The options of a run: how it is made, and what is kept of it besides its trace.
 
 use picklock_model::points::Recorded;
 
@@ -9,9 +9,9 @@ use crate::engine::Engine;
 pub struct Options {
     /// The engine that drives it.
     pub engine: Engine,
-    /// The protocol points that are noted.
+    /// The injection points that are noted.
     pub recorded: Recorded,
-    /// Whether it is kept what the segments to stores and from them say.
+    /// True if the content of the segments to stores and from them is kept.
     pub wire: bool,
     /// Whether all choices of it are noted.
     pub choices: bool,
@@ -19,7 +19,7 @@ pub struct Options {
     pub(super) shortened: Option<Shortened>,
 }
 
-/// A run as far as faults could hit: the fresh client at the end does not come, nothing is recorded, and watchers rest
+/// A run as far as faults could hit: the fresh client at the end does not come, nothing is recorded, and monitors rest
 /// where the design lets them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shortened {
@@ -35,7 +35,7 @@ impl Options {
         self
     }
 
-    /// The same, and these protocol points are noted.
+    /// The same, and these injection points are noted.
     #[must_use]
     pub fn noting(mut self, recorded: Recorded) -> Options {
         self.recorded = recorded;
@@ -49,7 +49,7 @@ impl Options {
         self
     }
 
-    /// A run for the protocol points that clients pass, as far as faults could hit: if none hits after `last_section` of a
+    /// A run for the injection points that clients reach, as far as faults could hit: if none hits after `last_section` of a
     /// client, it is over when all are past it.
     #[must_use]
     pub fn for_points(last_section: Option<u32>) -> Options {

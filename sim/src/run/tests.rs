@@ -1,4 +1,4 @@
-//! What a run leaves behind when it is over: nothing.
+//! A run that is over leaves nothing behind.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;

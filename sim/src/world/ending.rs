@@ -1,4 +1,4 @@
-//! How a run ends: when all clients are done, or at its horizon; and the fresh client that comes in between, if the plan
+//! The end of a run: when all clients are done, or at its horizon; and the fresh client that comes in between, if the plan
 //! has one.
 
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ impl Ending {
     }
 }
 
-/// Whether a run is over.
+/// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Somebody still has something to do.
@@ -55,7 +55,7 @@ pub(crate) enum Progress {
     Over,
 }
 
-/// Whether a client that has done its sections is wanted as a rival.
+/// How a client that has done its sections is wanted in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// A fault lasts, or a section that it may have hit, and nobody asks for the lock: somebody should.

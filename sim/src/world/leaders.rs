@@ -1,4 +1,4 @@
-//! Who leads: each group of members (a store with its replicas, a shard, an ensemble) has a leader of its own.
+//! The leaders: each group of members (a store with its replicas, a shard, an ensemble) has a leader of its own.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct Leaders {
 struct Member {
     store: u32,
     group: u32,
-    /// Whether it keeps the data of its group.
+    /// True if it keeps the data of its group.
     keeps: bool,
 }
 

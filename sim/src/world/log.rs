@@ -21,11 +21,11 @@ pub(crate) struct Log {
     /// True if an event was recorded that is earlier than one before it.
     unsorted: bool,
     digest: DigestTaker,
-    /// A served world has no end: its events are told, not kept.
+    /// A served world has no end: its events are passed on, not kept.
     sink: Option<(u32, EventSink)>,
 }
 
-/// Whom a served world tells what happens in it.
+/// The receiver of each event of a served world.
 pub(crate) type EventSink = Box<dyn FnMut(&Event) + Send>;
 
 impl Log {

@@ -22,7 +22,7 @@ use picklock_model::plan::{ChoiceKind, Phase};
 use picklock_model::seed::{Seed, Stream};
 use picklock_model::time::{Monotonic, TrueTime};
 
-/// Whether a process exists.
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
     Alive,
@@ -38,7 +38,7 @@ pub(crate) enum Admission {
     Wait,
 }
 
-/// An action of its own kind that a member's program has been told of.
+/// An action of its own kind that a member's program has got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedAction {
     /// Its name.
@@ -57,7 +57,7 @@ pub(crate) struct Process {
     /// It is dead and will be started anew.
     pub(super) restarting: bool,
     pub(crate) finished: bool,
-    /// It is a client that has done its sections and is there in case that a rival is wanted.
+    /// It is a client that has done its sections and stands by as a background client.
     pub(super) standing_by: bool,
     /// Its host has no power: it answers nothing, not even with a reset.
     pub(super) dark: bool,
@@ -77,12 +77,12 @@ pub(crate) struct Process {
     /// The critical section stands still until then.
     pub(super) stalled: Option<Halted>,
     /// True while the task being polled is the critical section's.
-    pub(super) in_worker: bool,
+    pub(super) in_critical: bool,
     pub(super) deadline: Option<(GrantId, Key, Deadline)>,
     pub(super) deadline_generation: u32,
     /// The call of its lock that the section is in is to be cancelled, by this injection.
     pub(super) cancelled: Option<u32>,
-    /// Who is to be woken when it is.
+    /// The task that is woken when it is.
     pub(super) caller: Waiter,
     /// Which of the client's tasks the fields above speak of: the one that is being polled, or was last.
     pub(super) lane: u32,
@@ -135,7 +135,7 @@ impl Process {
             this,
             halted: None,
             stalled: None,
-            in_worker: false,
+            in_critical: false,
             deadline: None,
             deadline_generation: 0,
             cancelled: None,
@@ -230,7 +230,7 @@ impl Process {
     }
 
     pub(super) fn park(&mut self, waker: &Waker) -> Option<u32> {
-        let stalled = if self.in_worker { self.stalled.as_mut() } else { None };
+        let stalled = if self.in_critical { self.stalled.as_mut() } else { None };
         let halt = self.halted.as_mut().or(stalled)?;
         if !halt.parked.iter().any(|parked| parked.will_wake(waker)) {
             halt.parked.push(waker.clone());

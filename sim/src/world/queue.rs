@@ -1,4 +1,4 @@
-//! What is due when: a queue ordered by true time, entries of one instant in the order in which they were made.
+//! The event queue: ordered by true time, entries of one instant in the order in which they were made.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -25,7 +25,7 @@ pub(crate) struct World {
     hosts: Vec<HostInfo>,
     /// Where a served world meets the real one.
     outside: Option<Outside>,
-    /// Who keeps what segments say; hardly any run has one.
+    /// The keeper of what segments say; hardly any run has one.
     pub(crate) keeper: Option<Keeper>,
     state: OwnThread<State>,
     /// True if a host may have died or been started anew: see [`State::turn_over`].
@@ -38,7 +38,7 @@ pub(crate) struct Outside {
     pub(crate) host: HostId,
     /// The real addresses that are doors to a port of a host.
     pub(crate) doors: Mutex<BTreeMap<(String, u16), (HostId, u16)>>,
-    /// Whom to hand the new socket of a door that moves, by the host behind it and its port there.
+    /// The receivers of the new socket of a door that moves, by the host behind it and its port there.
     pub(crate) movers: BTreeMap<(HostId, u16), UnboundedSender<TcpListener>>,
 }
 
@@ -83,7 +83,7 @@ impl World {
         World { keeper, ..World::around(State::new(plan, &hosts, recorded, chooser), hosts, None) }
     }
 
-    /// A world that runs beside the real one: its clocks show real time, and what happens is told to `sink` instead of
+    /// A world that runs beside the real one: its clocks show real time, and each event goes to `sink` instead of
     /// being kept.
     pub(crate) fn served(
         plan: &Plan,
@@ -123,14 +123,14 @@ impl World {
         outside.move_door(host, port, to)
     }
 
-    /// True if [`take_turnover`](World::take_turnover) may have something. It is asked after every poll and hardly ever has.
+    /// True if [`take_lifecycle_changes`](World::take_lifecycle_changes) may have something. It is asked after every poll and hardly ever has.
     #[inline]
     pub(crate) fn has_turned_over(&self) -> bool {
         self.lifecycle_changed.load(Ordering::Relaxed)
     }
 
     /// The hosts that died or were started anew since this was last asked, in order.
-    pub(crate) fn take_turnover(&self) -> Vec<LifecycleChange> {
+    pub(crate) fn take_lifecycle_changes(&self) -> Vec<LifecycleChange> {
         self.lifecycle_changed.store(false, Ordering::Relaxed);
         std::mem::take(&mut self.state().lifecycle_changes)
     }

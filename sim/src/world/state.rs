@@ -48,7 +48,7 @@ pub(crate) struct State {
     pub(super) outages: Vec<Outage>,
     /// Injections that were healed before their time.
     pub(super) healed_early: BTreeSet<u32>,
-    /// Whose protocol points are noted, and those passed.
+    /// The hosts whose injection points are noted, and the points that were reached.
     pub(super) recorded: Recorded,
     pub(super) reached_points: Vec<Reached>,
     /// Hosts that died or were started anew since the engine last looked, in order.
@@ -57,7 +57,7 @@ pub(crate) struct State {
     pub(super) lifecycle_changed: Arc<AtomicBool>,
     /// Live lock records by store, as the stores report them.
     pub(super) records: BTreeMap<HostId, u32>,
-    /// Which hosts say nothing of the records that they keep.
+    /// The hosts that do not report the records that they keep.
     pub(super) silent: Vec<bool>,
     pub(super) leaders: Leaders,
     /// The client that was last seen not to be over, by index.
@@ -191,7 +191,7 @@ impl State {
         }
     }
 
-    /// True if a server keeps a record of a lock. One that says nothing of them does so while somebody holds.
+    /// True if a server keeps a record of a lock. One that does not report them does so while somebody holds.
     pub(super) fn keeps_records(&self, host: HostId) -> bool {
         match self.silent[usize::from(host.0)] {
             true => self.processes.iter().any(Process::holds),

@@ -27,7 +27,7 @@ pub(super) struct Slot {
     pub(super) generation: u32,
     /// True while the timer is registered.
     pub(super) set: bool,
-    /// Whom it wakes; it stays behind, since the slot's next user is often the same.
+    /// The task that it wakes; it stays behind, since the slot's next user is often the same.
     pub(super) waker: Waker,
     /// When it is due, and its number on the queue.
     pub(super) due: Turn,

@@ -1,4 +1,4 @@
-//! What the segments of a run said, for a run that is to be told and was asked to keep that.
+//! The content of the segments of a run that is to be shown and was asked to keep it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! A server that has the requests of several sections in its hands tells them apart, and answers each in its own service.
+//! A server that has the requests of several sections in its hands keeps them apart, and answers each in its own service.
 
 use std::sync::Arc;
 use std::time::Duration;

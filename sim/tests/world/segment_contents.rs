@@ -1,4 +1,4 @@
-//! What segments say belongs to the run: two runs that differ in a byte have two digests.
+//! The content of segments belongs to the run: two runs that differ in a byte have two digests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +79,7 @@ fn the_digest_covers_the_bytes_that_are_sent_on_both_engines() {
         let [one, again, other] = [b"SET 1", b"SET 1", b"SET 2"].map(|request| asking(engine, request));
         assert_eq!(one.digest, again.digest, "{engine}");
         assert_ne!(one.digest, other.digest, "{engine}");
-        // Nothing else tells them apart.
+        // Nothing else differs.
         let differing: Vec<(&Event, &Event)> =
             one.events.iter().zip(&other.events).filter(|(one, other)| one != other).collect();
         assert_eq!((one.events.len(), differing.len()), (other.events.len(), 1), "{engine}");

@@ -1,4 +1,4 @@
-//! What a kind of store declares beside its hosts: how its protocol reads, and actions of its own.
+//! The declarations of a kind of store beside its hosts: how its protocol reads, and actions of its own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -148,7 +148,7 @@ fn an_action_that_the_kind_does_not_have_is_refused() {
     assert!(refused(&own).contains("own-server has no actions"));
 }
 
-/// Serves nobody, and says nothing of what it keeps.
+/// Serves nobody, and does not report what it keeps.
 struct Mute;
 
 impl StoreSpec for Mute {
@@ -169,12 +169,12 @@ impl SimulatedStore for Mute {
 
 #[test]
 fn a_silent_server_that_dies_is_taken_to_have_kept_something_while_somebody_holds() {
-    let hit = |tells: bool, phase: Phase| {
+    let hit = |reports: bool, phase: Phase| {
         let client = |_| async { Ok(Client::lock(NoLock)) };
         let (simulated, alike) = (Store::simulated(Mute), Store::simulated(Mute));
         // A real server cannot say what it keeps, a simulated one says that it keeps nothing.
         let Server::Simulated(serve) = alike.server else { unreachable!() };
-        let store = if tells { simulated } else { Store { server: Server::Real(serve), ..simulated } };
+        let store = if reports { simulated } else { Store { server: Server::Real(serve), ..simulated } };
         let design = Design::new("mute", client).on_store(Topology::independent(1), store);
         let mut plan = plan("again");
         plan.injections[0].action = Action::Crash { power_loss: false, restart_after: None };

@@ -1,4 +1,4 @@
-//! What the lines of a history add up to: who held what between which lines, and what stores and resources did.
+//! The content of the lines of a history: who held what between which lines, and what stores and resources did.
 //!
 //! Lines of one host stand in the order of its clock; those of different hosts in any order. A process has one operation
 //! under way at a time. What it says of a key concerns the grant that it last got of that key.

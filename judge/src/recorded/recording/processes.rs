@@ -1,4 +1,4 @@
-//! What processes say: they ask, hold, let go, change, and die.
+//! The lines of processes: they ask, hold, let go, change, and die.
 
 use picklock_model::ids::{GrantId, HostId};
 use picklock_model::trace::{Role, What};
@@ -172,7 +172,7 @@ impl Recording {
             }
             _ => match self.served(process, key, line)? {
                 Some(section) => {
-                    // What another process does for a holder says nothing of the holder.
+                    // What another process does for a holder shows nothing about the holder.
                     if self.sections[section].process == process {
                         self.sections[section].seen = Some(point);
                     }

@@ -1,4 +1,4 @@
-//! What stores and resources note.
+//! The lines of stores and resources.
 
 use picklock_model::ids::{Key, Token};
 use picklock_model::trace::{Role, What};
@@ -34,7 +34,7 @@ impl Recording {
         Ok(base)
     }
 
-    /// Whether any resource noted anything.
+    /// True if any resource noted anything.
     pub(in crate::recorded) fn has_resource(&self) -> bool {
         !self.guarded.is_empty()
     }

@@ -112,7 +112,7 @@ impl fmt::Display for Domain {
     }
 }
 
-/// Why a parameter cannot have a value; a fragment that follows the parameter's name.
+/// The reason why a parameter cannot have a value; a fragment that follows the parameter's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
     /// It is not a span of time.

@@ -1,4 +1,4 @@
-//! Who serves a store: simulated servers, which are written against a host, or real ones.
+//! The servers of a store: simulated ones, which are written against a host, or real ones.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -25,16 +25,16 @@ pub type Serve = Arc<dyn Fn(ServerContext) -> BoxFuture<'static, ()> + Send + Sy
 pub struct Store {
     /// What is known of them.
     pub spec: Arc<dyn StoreSpec>,
-    /// Who serves them.
+    /// The servers.
     pub server: Server,
 }
 
-/// Who serves a store.
+/// The servers of a store.
 #[derive(Clone)]
 pub enum Server {
     /// Simulated servers.
     Simulated(Serve),
-    /// The real ones, as unmodified processes: their members say nothing of the records of locks that they keep, and have no actions
+    /// The real ones, as unmodified processes: their members do not report the records of locks that they keep, and have no actions
     /// of their own. What is judged by records stays open then, and a member that dies while somebody holds is taken to have kept
     /// something.
     Real(Serve),
@@ -67,7 +67,7 @@ impl Store {
         if self.is_real() { &[] } else { self.spec.actions() }
     }
 
-    /// Whether both are the very same object.
+    /// True if both are the very same object.
     #[must_use]
     pub fn is(&self, other: &Store) -> bool {
         Arc::ptr_eq(&self.spec, &other.spec) && self.is_real() == other.is_real()
@@ -85,9 +85,8 @@ pub struct ServerContext {
     pub members: Vec<Member>,
     /// The parameters of its kind; each has a value.
     pub settings: Settings,
-    /// True in a run without faults that nobody looks at but for what clients pass through
-    /// ([`Design::lets_monitors_rest`](crate::design::Design::lets_monitors_rest)): a watcher need not watch there, and only
-    /// has to answer.
+    /// True in a probe run of which only the injection points of clients are used
+    /// ([`Design::lets_monitors_rest`](crate::design::Design::lets_monitors_rest)): a monitor only has to answer there.
     pub passive: bool,
 }
 

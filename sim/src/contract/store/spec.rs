@@ -1,4 +1,4 @@
-//! What is known of a kind of store, apart from who serves it: which hosts it has and what each is for, which parameters a
+//! The declaration of a kind of store, apart from its servers: which hosts it has and what each is for, which parameters a
 //! scenario may set, how a client finds it, how long its failover may take, how its protocol reads, and how the real server is
 //! started and found. The world knows none of this: it runs the programs of hosts.
 
@@ -9,7 +9,7 @@ use crate::contract::param::Param;
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 
-/// The variable that tells a program where its stores are.
+/// The variable that holds the addresses of a program's stores.
 pub const STORES: &str = "PICKLOCK_STORES";
 
 /// What is known of a kind of store, whoever serves it.
@@ -54,7 +54,7 @@ pub trait StoreSpec: Send + Sync + 'static {
         Duration::ZERO
     }
 
-    /// The shortest lease that it grants: a scenario with a shorter one says nothing of it.
+    /// The shortest lease that it grants: a scenario with a shorter one does not apply to it.
     fn smallest_lease(&self) -> Duration {
         Duration::from_millis(1)
     }
@@ -67,7 +67,7 @@ pub trait StoreSpec: Send + Sync + 'static {
         format!("tcp://{host}:{port}")
     }
 
-    /// Where its stores are, as a program is told in its environment: a variable and its value each.
+    /// The addresses of its stores in the environment of a program: a variable and its value each.
     fn environment(&self, stores: &[StoreAddress]) -> Vec<(&'static str, String)> {
         let names = stores.iter().flat_map(|store| match store {
             StoreAddress::Host(name) => std::slice::from_ref(name),
@@ -84,14 +84,14 @@ pub trait StoreSpec: Send + Sync + 'static {
         None
     }
 
-    /// What a segment to a member says (`request`), or one from it, in the words of its protocol, as a story tells it.
+    /// The content of a segment to a member (`request`), or of one from it, in the words of its protocol, as a story shows it.
     /// `None` if it cannot be read alone.
     fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
         let _ = (role, request, bytes);
         None
     }
 
-    /// Actions that only this kind has, such as a reply that is an error. A member is told of one by
+    /// Actions that only this kind has, such as a reply that is an error. A member gets one from
     /// [`Host::next_action`](crate::host::Host::next_action).
     fn actions(&self) -> &'static [OwnAction] {
         &[]
@@ -121,7 +121,7 @@ pub struct RealServer {
 }
 
 impl RealServer {
-    /// One that starts from nothing each time, and whose log tells nothing.
+    /// One that starts from nothing each time, and whose log is not read.
     #[must_use]
     pub fn new(command: Vec<String>) -> RealServer {
         RealServer { command, keeps: Keeps::Nothing, leads: |_| None }

@@ -114,7 +114,7 @@ impl State {
         }
     }
 
-    /// Tells the member's program, which reports back what came of it.
+    /// Hands it to the member's program, which reports back what came of it.
     fn apply_own(&mut self, host: HostId, name: &str, count: u32, injection: u32) {
         let process = self.process(host);
         if process.life == Life::Alive {

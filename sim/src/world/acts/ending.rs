@@ -1,4 +1,4 @@
-//! Who is still wanted before a run may end.
+//! The end of a run: the clients that are still wanted before it.
 
 use std::task::Waker;
 use std::time::Duration;
@@ -24,7 +24,7 @@ impl State {
         self.ending.last_section = last_section;
     }
 
-    /// Whether the run is over; lets the fresh client in when all others are done.
+    /// How far the run has come; lets the fresh client in when all others are done.
     pub(crate) fn settled(&mut self) -> Progress {
         // This is asked at every step, and the client that was busy then mostly still is.
         if self.is_busy(self.last_busy) {
@@ -128,7 +128,7 @@ impl State {
         self.process(host).standing_by = true;
     }
 
-    /// Whether a client that stands by is wanted as a rival.
+    /// How a client that stands by is wanted in the background.
     pub(crate) fn wanted(&self, host: HostId) -> Wanted {
         let others = || {
             let other = |at: &usize| *at != usize::from(host.0) && !self.is_final_client(*at);

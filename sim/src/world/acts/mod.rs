@@ -1,4 +1,4 @@
-//! What happens in a world: each file is one kind of event and what the state does about it.
+//! The events of a world: each file is one kind of event and what the state does about it.
 
 mod actions;
 mod ending;

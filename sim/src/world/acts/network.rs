@@ -1,4 +1,4 @@
-//! What happens on the network: connects, segments that are sent, arrive or never will, ends of connections.
+//! The events of the network: connects, segments that are sent, arrive or never will, ends of connections.
 
 use std::collections::VecDeque;
 use std::time::Duration;

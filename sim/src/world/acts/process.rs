@@ -1,4 +1,4 @@
-//! What happens to processes: phases, halts, deaths and restarts, deadlines.
+//! The events of processes: phases, halts, deaths and restarts, deadlines.
 
 use std::task::Waker;
 use std::time::Duration;
@@ -29,26 +29,26 @@ impl State {
         self.processes[usize::from(host.0)].life == Life::Dead
     }
 
-    /// A task of the host is about to be polled. `worker` tells the critical section's task from background tasks.
+    /// A task of the host is about to be polled. `critical`: it is the critical section's task, not a background one.
     #[inline]
-    pub(crate) fn admit(&mut self, host: HostId, worker: bool, lane: u32, waker: &Waker) -> Admission {
+    pub(crate) fn admit(&mut self, host: HostId, critical: bool, lane: u32, waker: &Waker) -> Admission {
         let probing = self.recorded != Recorded::Nothing;
         let process = self.process(host);
         process.turn_to(lane);
         // So it is nearly always: nothing stops the process, and nothing waits for it to pass here.
         if process.runs() && process.armed.is_empty() && !probing {
-            process.in_worker = worker;
+            process.in_critical = critical;
             return Admission::Run;
         }
-        self.admit_past_points(host, worker, waker)
+        self.admit_past_points(host, critical, waker)
     }
 
-    fn admit_past_points(&mut self, host: HostId, worker: bool, waker: &Waker) -> Admission {
+    fn admit_past_points(&mut self, host: HostId, critical: bool, waker: &Waker) -> Admission {
         let process = self.process(host);
         if process.life == Life::Dead {
             return Admission::Wait;
         }
-        process.in_worker = worker;
+        process.in_critical = critical;
         if self.gate(host, waker) == Admission::Wait {
             return Admission::Wait;
         }
@@ -99,7 +99,7 @@ impl State {
 
     /// The poll of a task is over.
     pub(crate) fn polled(&mut self, host: HostId) {
-        self.process(host).in_worker = false;
+        self.process(host).in_critical = false;
     }
 
     /// May the step that a task is executing have effects outside its process now? If not, the task is woken later.

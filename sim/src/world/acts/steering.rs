@@ -1,4 +1,4 @@
-//! What a served world is told while it runs: actions that were not planned, and that all is to be well again.
+//! The requests to a served world while it runs: actions that were not planned, and that all faults heal.
 
 use crate::world::process::Life;
 use crate::world::queue::Pending;
@@ -11,7 +11,7 @@ use picklock_model::trace::What;
 /// Starts carry no injection that they are the end of.
 const NO_INJECTION: u32 = u32::MAX;
 
-/// What a served world is told while it runs.
+/// A request to a served world while it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Actions are applied. Their instants count from now.
@@ -23,7 +23,7 @@ pub enum Act {
 }
 
 impl State {
-    /// Does what the world is told.
+    /// Does what the world is asked.
     pub(crate) fn obey(&mut self, act: Act) {
         match act {
             Act::Apply(injections) => self.take_up(injections),

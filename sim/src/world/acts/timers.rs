@@ -76,7 +76,7 @@ impl State {
     }
 
     /// Reschedules a host's timers and its holder's deadline after its clock has changed. A timer that is due later now
-    /// wakes at the earlier time all the same; the sleeper looks at its clock and registers again.
+    /// wakes at the earlier time all the same; the sleeper reads its clock and registers again.
     pub(in crate::world) fn reschedule(&mut self, host: HostId) {
         for slot in 0..self.timers.slots.len() as u32 {
             let timer = &self.timers.slots[slot as usize];
