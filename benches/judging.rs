@@ -15,7 +15,7 @@ use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::{Design, spell};
 use picklock_sim::engine::Engine;
 
-/// What the program uses too.
+/// The allocator of the program.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -26,7 +26,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use self::turns::{median, time};
 
-/// What the program uses too.
+/// The allocator of the program.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -101,12 +101,13 @@ fn report(load: &Load, servers: &mut [Server], measured: bool) {
     }
 }
 
-/// What a turn has shown.
+/// The result of a turn.
 #[derive(Clone, Copy)]
 struct Turn {
     /// Commands per second.
     rate: f64,
-    /// How long the server's thread was on a processor for each of them, in microseconds; not a number where the machine does not report it.
+    /// How long the server's thread was on a processor for each of them, in microseconds; not a number where the machine does not
+    /// report it.
     processor_us: f64,
 }
 

@@ -14,7 +14,7 @@ use picklock_sim::engine::Engine;
 
 use self::floor::Floor;
 
-/// What the program uses too; it favours no side of a ratio.
+/// The allocator of the program; it favours no side of a ratio.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

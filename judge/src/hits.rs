@@ -224,8 +224,7 @@ mod tests {
 
     #[test]
     fn an_acquire_that_fails_counts_if_it_leaves_a_record() {
-        let failed =
-            |script: Script| met(delay(), script.at(30).gives_up(A1).at(5).hits(CLIENT_1, Some(A1)));
+        let failed = |script: Script| met(delay(), script.at(30).gives_up(A1).at(5).hits(CLIENT_1, Some(A1)));
         let asks = || Script::new().at(0).waits(A1).attempts(A1);
         assert!(!failed(asks()));
         assert!(failed(asks().at(8).creates(A1, NODE_1)));

@@ -21,7 +21,7 @@ pub enum Outcome {
 /// One breach of an invariant, with the events that prove it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What went wrong, in a sentence that names hosts and keys.
+    /// The breach in a sentence that names hosts and keys.
     pub text: String,
     /// The grants that clash, the earlier one first; one grant or none for a breach of another kind.
     pub grants: Vec<GrantId>,

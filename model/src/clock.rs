@@ -37,13 +37,13 @@ impl Clock {
         }
     }
 
-    /// What the monotonic clock shows at `now`.
+    /// The time that the monotonic clock shows at `now`.
     #[must_use]
     pub fn monotonic(&self, now: TrueTime) -> Monotonic {
         Monotonic(self.monotonic_ns + self.ticked(self.runs_from(), now))
     }
 
-    /// What the wall clock shows at `now`; a clock stepped before 1970 shows 1970.
+    /// The time that the wall clock shows at `now`; a clock stepped before 1970 shows 1970.
     #[must_use]
     pub fn wall(&self, now: TrueTime) -> WallTime {
         WallTime(u64::try_from(self.wall_ns + i128::from(self.ticked(self.since, now))).unwrap_or(0))

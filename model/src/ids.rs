@@ -48,7 +48,8 @@ fn is_first(task: &u32) -> bool {
     *task == 0
 }
 
-/// Where something comes from: the message that an action of a server goes back to, and the section in whose service that was sent.
+/// Where something comes from: the message that an action of a server goes back to, and the section in whose service that was
+/// sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The delivery of the message.
@@ -57,7 +58,7 @@ pub struct Origin {
     pub grant: Option<GrantId>,
 }
 
-/// What is locked: one key of the lock's keyspace.
+/// A key: what is locked, in the lock's keyspace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Key(Arc<str>);

@@ -9,12 +9,12 @@ use crate::ids::HostId;
 use crate::plan::{Access, Edge, Phase, Point};
 use crate::time::TrueTime;
 
-/// The points that processes passed.
+/// The points that processes reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Points {
     /// The names of the hosts.
     hosts: Vec<Arc<str>>,
-    passed: Vec<Reached>,
+    reached: Vec<Reached>,
     /// The end of the run.
     pub end: TrueTime,
 }
@@ -25,22 +25,22 @@ pub enum Recorded {
     /// Nobody's.
     #[default]
     Nothing,
-    /// Those that clients pass within their sections: what faults are drawn from.
+    /// Those that clients reach within their sections: faults are drawn from them.
     Sections,
     /// Also those of servers and of the resource, which have no sections: theirs is 0, and their phase idle.
     Everything,
 }
 
-/// One point passed, as its [`Points`] notes it.
+/// One point that was reached, as its [`Points`] notes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// The process that passed it.
+    /// The process that reached it.
     pub host: HostId,
     /// The ordinal of the client's section; 0 at a server.
     pub section: u32,
     /// Where in the section.
     pub phase: Phase,
-    /// What the process did there.
+    /// The access of the process there.
     pub access: Access,
     /// The host at the other end of what it did there, if there is one.
     pub peer: Option<HostId>,
@@ -49,7 +49,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// True if both were passed in the same section of the same client.
+    /// True if both were reached in the same section of the same client.
     #[must_use]
     pub fn is_beside(&self, other: &Reached) -> bool {
         self.section == other.section && self.host == other.host
@@ -59,18 +59,18 @@ impl Reached {
 impl Points {
     /// The points of a run that ended at `end`; their numbers are places in `hosts`.
     #[must_use]
-    pub fn new(hosts: Vec<Arc<str>>, passed: Vec<Reached>, end: TrueTime) -> Points {
-        Points { hosts, passed, end }
+    pub fn new(hosts: Vec<Arc<str>>, reached: Vec<Reached>, end: TrueTime) -> Points {
+        Points { hosts, reached, end }
     }
 
-    /// What a run would have noted that passed these points.
+    /// The record of a run that reached these points.
     #[must_use]
     pub fn of(points: impl IntoIterator<Item = Point>, end: TrueTime) -> Points {
         let mut probe = Points { end, ..Points::default() };
         for Point { host, section, phase, access, peer, nth, edge: _ } in points {
             let host = probe.number(host);
             let peer = (!peer.is_empty()).then(|| probe.number(peer));
-            probe.passed.push(Reached { host, section, phase, access, peer, nth });
+            probe.reached.push(Reached { host, section, phase, access, peer, nth });
         }
         probe
     }
@@ -83,29 +83,30 @@ impl Points {
         HostId(at as u16)
     }
 
-    /// What was passed, in that order.
+    /// The points that were reached, in that order.
     #[must_use]
     pub fn reached(&self) -> &[Reached] {
-        &self.passed
+        &self.reached
     }
 
-    /// The name of the host that passed it.
+    /// The name of the host that reached it.
     #[must_use]
-    pub fn host(&self, passed: &Reached) -> &Arc<str> {
-        &self.hosts[usize::from(passed.host.0)]
+    pub fn host(&self, reached: &Reached) -> &Arc<str> {
+        &self.hosts[usize::from(reached.host.0)]
     }
 
     /// The name of the host that it talked to there; empty if to none.
     #[must_use]
-    pub fn peer(&self, passed: &Reached) -> &str {
-        passed.peer.map_or("", |peer| &self.hosts[usize::from(peer.0)])
+    pub fn peer(&self, reached: &Reached) -> &str {
+        reached.peer.map_or("", |peer| &self.hosts[usize::from(peer.0)])
     }
 
     /// The place in a process's life that this is, before the access.
     #[must_use]
-    pub fn point(&self, passed: &Reached) -> Point {
-        let Reached { section, phase, access, nth, .. } = *passed;
-        let peer = passed.peer.map_or_else(Arc::default, |peer| Arc::clone(&self.hosts[usize::from(peer.0)]));
-        Point { host: Arc::clone(self.host(passed)), section, phase, access, peer, nth, edge: Edge::Before }
+    pub fn point(&self, reached: &Reached) -> Point {
+        let Reached { section, phase, access, nth, .. } = *reached;
+        let peer =
+            reached.peer.map_or_else(Arc::default, |peer| Arc::clone(&self.hosts[usize::from(peer.0)]));
+        Point { host: Arc::clone(self.host(reached)), section, phase, access, peer, nth, edge: Edge::Before }
     }
 }

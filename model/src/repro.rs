@@ -42,7 +42,7 @@ pub struct ReproFile {
     /// The files that the design was made of besides picklock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// What is injected.
+    /// The plan of the run.
     pub plan: Plan,
 }
 
@@ -56,7 +56,7 @@ pub struct Part {
     pub digest: String,
 }
 
-/// Why a file is not a repro file.
+/// The reason why a file is not a repro file.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproError {
     /// It does not end with a checksum.
@@ -139,7 +139,7 @@ impl ReproFile {
     }
 }
 
-/// What is looked at first.
+/// The fields that are read first.
 #[derive(Deserialize)]
 struct Form {
     #[serde(alias = "capsule")]

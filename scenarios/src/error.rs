@@ -65,7 +65,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong, and how to mend it.
+/// A problem, and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The text is not TOML.
@@ -91,7 +91,7 @@ pub enum Problem {
     /// Nothing of this name is known here.
     #[error("there is no {kind} `{name}`{}; known: {known}", meant(.nearest))]
     Unknown {
-        /// What kind of thing was looked for.
+        /// The kind of thing that was looked for.
         kind: &'static str,
         /// The name given.
         name: String,

@@ -1,8 +1,9 @@
 //! The simulated world of picklock, and the contracts of a lock design and of a store kind.
 //!
-//! Both sides of a test meet here: the tested side (a [`Design`](design::Design) whose clients are a [`Lock`](lock::Lock), written against a
-//! [`Host`](host::Host)) and the testing side (a [`Plan`](picklock_model::plan::Plan)). A run takes a design and a plan and leaves a
-//! [`Trace`](picklock_model::trace::Trace); nothing else decides what happens, so the same two give the same trace, to the last event.
+//! Both sides of a test meet here: the tested side (a [`Design`](design::Design) whose clients are a [`Lock`](lock::Lock),
+//! written against a [`Host`](host::Host)) and the testing side (a [`Plan`](picklock_model::plan::Plan)). A run takes a design
+//! and a plan and leaves a [`Trace`](picklock_model::trace::Trace); nothing else decides what happens, so the same two give the
+//! same trace, to the last event.
 //!
 //! **Entry point:** [`run::run`].
 //!
@@ -11,10 +12,10 @@
 //! Each room uses only those to its left: base <- world <- host <- contract <- controls <- run, and host <- engine <- run.
 //!
 //! - *contract*: [`lock`] (what a client of a design can do), [`autonomous`] (a client that nobody asks), [`design`] and
-//!   [`family`] (name, parameters, spelling), [`data`] (what sections do to what is guarded), [`store`] (what a store kind brings) with
-//!   [`param`] and [`span`], [`recorder`] (what a workload reports of its sections).
-//! - *host*: [`host`] is everything that a process may touch, with [`stream`], [`sleep`], [`task`] and [`disk`]; [`driver`] drives a host for a
-//!   program that was not written against one.
+//!   [`family`] (name, parameters, spelling), [`data`] (what sections do to what is guarded), [`store`] (what a store kind
+//!   brings) with [`param`] and [`span`], [`recorder`] (what a workload reports of its sections).
+//! - *host*: [`host`] is everything that a process may touch, with [`stream`], [`sleep`], [`task`] and [`disk`]; [`driver`]
+//!   drives a host for a program that was not written against one.
 //! - *controls*: [`resource`] is what locks guard, [`oracle`] is a perfect lock.
 //! - *engine*: the two [`engine`]s poll tasks, move true time and carry bytes.
 //! - *world*: clocks, processes, network, timers and physical acts; private, and the same under both engines. [`choices`] is the trait

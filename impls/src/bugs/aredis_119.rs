@@ -41,7 +41,7 @@ fn build(args: &Args) -> Design {
 
 struct Shared {
     store: OneStore,
-    /// What the thread has stored last.
+    /// The value that the thread has stored last.
     token: Mutex<Option<String>>,
     fixed: bool,
 }

@@ -16,7 +16,7 @@ use crate::client::policy::{NODE_TIMEOUT, Policy};
 use crate::redis::common::{extend_if_owner, on_stores};
 use crate::redlock::algorithm::{NODES, Redlock, Rules, Tokens, nodes};
 
-/// What their users may set.
+/// The parameters that their users may set.
 pub(super) const PARAMS: &[Param] = params![FIXED, Param { default: "3", ..NODES }, NODE_TIMEOUT];
 
 /// How a holder extends its lock.

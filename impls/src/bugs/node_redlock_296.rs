@@ -9,8 +9,8 @@
 //! *Source:* <https://github.com/mike-marcacci/node-redlock/issues/296>,
 //! <https://github.com/mike-marcacci/node-redlock/issues/299>
 //!
-//! An attempt follows the last after 200 ms, give or take 200; an extension is due half a lease before the expiration. Left out on purpose: the signal, and extensions that are tried
-//! again.
+//! An attempt follows the last after 200 ms, give or take 200; an extension is due half a lease before the expiration. Left out
+//! on purpose: the signal, and extensions that are tried again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -111,7 +111,7 @@ impl Lock for Using {
     }
 }
 
-/// What the extending task needs.
+/// The context of the extending task.
 struct Extender {
     redlock: Arc<Redlock>,
     host: Host,

@@ -82,7 +82,7 @@ impl Lock for AsyncLock {
     }
 }
 
-/// What a server says, as far as these commands need it.
+/// The reply of a server, as far as these commands need it.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer {
     /// A simple string or a number.

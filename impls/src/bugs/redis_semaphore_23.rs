@@ -41,7 +41,7 @@ fn build(args: &Args) -> Design {
     })
 }
 
-/// What the key of a mutex holds.
+/// The value of the key of a mutex.
 const VERSION: u64 = 1;
 
 struct Mutex {

@@ -13,7 +13,7 @@ use picklock_sim::task::Task;
 use crate::redis::common::OneStore;
 use crate::redis::counted::extend_if_inside;
 
-/// What a client renews, by key and owner.
+/// The grants that a client renews, by key and owner.
 type Entries = BTreeMap<(Key, String), Task>;
 
 /// The watchdog of one client.

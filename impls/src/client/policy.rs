@@ -32,7 +32,7 @@ pub(crate) const CLOCK: Param<Word> = Param {
     doc: "the client's clock that deadlines are kept on",
 };
 
-/// What an honest client subtracts from a lease for clocks that run at different rates.
+/// The time that an honest client subtracts from a lease for clocks that run at different rates.
 pub(crate) const DRIFT: Param<Count> = Param {
     name: "drift",
     domain: Count(0, 500),
@@ -48,7 +48,7 @@ pub(crate) const RETRY: Param<Word> = Param {
     doc: "how long a refused client waits before it asks again: 20 to 60 ms, 40 ms, or it does not ask again",
 };
 
-/// What a client does about an acquire that failed half-way; undone unless given.
+/// The reaction of a client to an acquire that failed half-way; undone unless given.
 pub(crate) const FAILURE: Param<Word> = Param {
     name: "failure",
     domain: Word(&["release", "leave"]),
@@ -116,25 +116,25 @@ pub(crate) const RENEWABLE: &[Param] = params![BELIEF, CLOCK, DRIFT, RETRY, TIME
 /// The policy of a client, as its parameters give it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
-    /// What the holder relies on.
+    /// The kind of belief of the holder.
     pub(crate) belief: Belief,
     /// The clock that its deadlines are kept on.
     pub(crate) clock: Clock,
     /// How it waits when it is refused.
     pub(crate) retry: Retry,
-    /// What it does about an acquire that failed half-way.
+    /// Its reaction to an acquire that failed half-way.
     pub(crate) failure: Failure,
     /// How it renews what it holds.
     pub(crate) renewal: Renewal,
     /// When it takes a fencing token.
     pub(crate) token: TokenTaken,
-    /// What an honest holder subtracts from a lease, in thousandths.
+    /// The part that an honest holder subtracts from a lease, in thousandths.
     drift_permille: u32,
     /// How long a request may take, in hundredths of the lease.
     timeout_percent: u32,
 }
 
-/// What a client does about an acquire that failed half-way.
+/// The reaction of a client to an acquire that failed half-way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// It releases what it may have taken.
@@ -201,7 +201,7 @@ impl Policy {
         }
     }
 
-    /// What an honest client subtracts from a lease for the difference between its clock and the store's: by default one
+    /// The time that an honest client subtracts from a lease for the difference between its clock and the store's: by default one
     /// part in a hundred, and always 2 ms for the millisecond steps in which Redis counts. The margin of the first
     /// Redlock implementations (redlock-rb: `drift = ttl * 0.01 + 2`).
     pub(crate) fn drift(&self, ttl: Duration) -> Duration {
@@ -231,7 +231,7 @@ pub(crate) enum Clock {
 }
 
 impl Clock {
-    /// What the clock shows now.
+    /// The present reading of the clock.
     pub(crate) fn read(self, host: &Host) -> Reading {
         match self {
             Clock::Monotonic => Reading::Monotonic(host.monotonic()),
@@ -240,7 +240,7 @@ impl Clock {
     }
 }
 
-/// What a [`Clock`] showed, or will show. Readings compare only with readings of the same clock.
+/// A reading that a [`Clock`] showed, or will show. Readings compare only with readings of the same clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Reading {
     /// Of the monotonic clock.

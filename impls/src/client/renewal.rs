@@ -34,7 +34,7 @@ pub(crate) struct Renewed<L> {
     watches: Arc<Mutex<Watches>>,
 }
 
-/// What is being renewed.
+/// The grants that are being renewed.
 #[derive(Default)]
 struct Watches {
     grants: Vec<Watch>,
@@ -146,7 +146,7 @@ fn lock(watches: &Mutex<Watches>) -> MutexGuard<'_, Watches> {
     watches.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a renewing task needs.
+/// The context of a renewing task.
 struct Tender<L> {
     lock: Arc<L>,
     host: Host,

@@ -25,7 +25,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Row};
 
-/// Why a session or a statement failed.
+/// The reason why a session or a statement failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PostgresError {
     /// No connection could be made.

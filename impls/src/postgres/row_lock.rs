@@ -89,7 +89,7 @@ struct RowLock {
     timeout: Duration,
     /// True if the server knows how long to wait.
     timed: bool,
-    /// What makes a SELECT lock its row.
+    /// The clause by which a SELECT locks its row.
     locking: &'static str,
     /// The rows that are known to be there.
     known: Mutex<BTreeSet<Key>>,

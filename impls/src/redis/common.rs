@@ -1,8 +1,8 @@
 //! The common part of the designs: the client side of one store, and the few Redis commands that nearly every lock is made of.
 //!
 //! Left out on purpose: anything that makes one design different from another. What a client can do one way or the
-//! other whatever the design is, its [policy](crate::client::policy), is carried out here and in [`renewal`](crate::client::renewal),
-//! once for all designs.
+//! other whatever the design is, its [policy](crate::client::policy), is carried out here and in
+//! [`renewal`](crate::client::renewal), once for all designs.
 
 use std::future::Future;
 use std::sync::LazyLock;

@@ -23,7 +23,7 @@ pub(crate) struct Reentrant {
     simple: bool,
 }
 
-/// What the store answers to who asks.
+/// The answer of the store to an acquire.
 pub(crate) enum Answer {
     Granted(Grant),
     /// Another owner has it, for so long if it is not renewed; `None` if it has no lease.
@@ -45,7 +45,7 @@ impl Reentrant {
         Reentrant { per_task: true, ..self }
     }
 
-    /// Who asks: the client and, as Redisson has it, its thread.
+    /// The owner that asks: the client and, as Redisson has it, its thread.
     fn owner(&self) -> String {
         let task = if self.per_task { self.store.host.task() } else { 0 };
         format!("{}:{}", self.client, task + 1)

@@ -62,7 +62,7 @@ struct Fair {
     patience: Duration,
 }
 
-/// Whether who is refused is put into the queue.
+/// The place of a refused client: in the queue or not.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Refused {
     Queues,

@@ -69,7 +69,7 @@ pub(crate) enum Tokens {
     WrittenBack,
 }
 
-/// What distinguishes one design of the Redlock kind from another.
+/// The rules by which one design of the Redlock kind differs from another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Where tokens come from.
@@ -114,7 +114,7 @@ pub(crate) struct Redlock {
     rules: Rules,
 }
 
-/// What one store answered to the request for the lock.
+/// The answer of one store to the request for the lock.
 enum Vote<'a> {
     /// Yes, with its counter where tokens are wanted.
     Yes(&'a Connection, Option<Token>),

@@ -40,7 +40,7 @@ impl<'t> History<'t> {
         self.attempt_at(section, grant.acquired.at).from
     }
 
-    /// What stores and replicas kept of a grant: not what failed attempts before it have left there.
+    /// The records that stores and replicas kept of a grant: not what failed attempts before it have left there.
     pub fn records_of_grant<'h>(
         &'h self,
         section: &'h Section<'t>,

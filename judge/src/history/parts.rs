@@ -21,14 +21,14 @@ pub struct History<'t> {
     pub(super) named: BTreeMap<GrantId, usize>,
     /// The sections that were granted, in grant order: by the instant at which the store executed the request.
     pub granted: Vec<usize>,
-    /// What stores and replicas kept of grants, in order of creation. Records of other keys, such as the counters
+    /// The records that stores and replicas kept of grants, in order of creation. Records of other keys, such as the counters
     /// that tokens are drawn from, are no locks and do not appear.
     pub records: Vec<Record<'t>>,
     /// Requests that met a live record on a host that took writes, in true-time order.
     pub touches: Vec<Touch<'t>>,
-    /// What reached the guarded resource, in the order in which it was decided there.
+    /// The operations that reached the guarded resource, in the order in which it was decided there.
     pub operations: Vec<Operation<'t>>,
-    /// What clients learned of their changes, in true-time order.
+    /// The answers that clients got to their changes, in true-time order.
     pub answers: Vec<Answer<'t>>,
     /// Promotions, demotions and crashes, in true-time order.
     pub host_changes: Vec<&'t Event>,
@@ -46,7 +46,7 @@ pub struct Section<'t> {
     pub key: usize,
     /// When it began to wait: for the lock, or without a lock for its change.
     pub asked: Option<&'t Event>,
-    /// What ended the wait: the grant, giving up, or the client's crash; without a lock, what it learned of its change.
+    /// The end of the wait: the grant, giving up, or the client's crash; without a lock, what it learned of its change.
     /// `None` while it waits at the end of the run.
     pub answered: Option<&'t Event>,
     /// The grant, if it got one.
@@ -82,13 +82,13 @@ pub struct Granted<'t> {
     pub rank: usize,
     /// The end of the belief; not before [`acquired`](Granted::acquired), and the same instant if it was stillborn.
     pub believed_until: TrueTime,
-    /// What ended the belief; `None` if the run's end did.
+    /// The event that ended the belief; `None` if the run's end did.
     pub belief_end: Option<&'t Event>,
     /// The section was over: its release returned, it gave up without one, or its client died.
     pub let_go: Option<&'t Event>,
 }
 
-/// What one host kept of one grant, from creation to its end.
+/// The record of one grant on one host, from creation to its end.
 pub struct Record<'t> {
     /// The key.
     pub key: usize,
@@ -160,7 +160,7 @@ pub enum Act {
     Take {
         /// How much.
         amount: i64,
-        /// What is left.
+        /// The stock that is left.
         left: i64,
         /// False if too little was left.
         taken: bool,
@@ -186,7 +186,7 @@ impl Act {
     }
 }
 
-/// What a client learned of a change: acknowledged, refused, or that it will never know.
+/// The answer that a client got to a change: acknowledged, refused, or that it will never know.
 pub struct Answer<'t> {
     /// What it learned.
     pub event: &'t Event,
@@ -276,7 +276,7 @@ impl<'t> History<'t> {
         (grant.map_or(usize::MAX, |grant| grant.rank), place.unwrap_or(usize::MAX))
     }
 
-    /// What the stores and replicas kept of a section, in order of creation.
+    /// The records that stores and replicas kept of a section, in order of creation.
     pub fn records_of(&self, section: &Section<'t>) -> impl Iterator<Item = &Record<'t>> {
         section.records.iter().map(|at| &self.records[*at])
     }

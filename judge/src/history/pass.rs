@@ -41,7 +41,7 @@ struct Pass<'t> {
     keys: BTreeMap<&'t Key, usize>,
     /// The keys by the names of their records, where these are others.
     names: BTreeMap<&'t Key, &'t Key>,
-    /// False if a record that is said to be made for a section may be that of another task of its client.
+    /// False if a record that is reported as made for a section may be that of another task of its client.
     knows_tasks: bool,
     /// Indices of the records that have not ended, by key and host.
     live: BTreeMap<(usize, HostId), usize>,
@@ -51,7 +51,7 @@ struct Pass<'t> {
     last: Option<(GrantId, usize)>,
 }
 
-/// Whether a host takes writes, and whether it runs.
+/// The state of a host: if it takes writes, and if it runs.
 #[derive(Clone, Copy)]
 struct Standing {
     takes_writes: bool,

@@ -1,7 +1,7 @@
 //! The stretches of a run between two events of faults: within one of them the same is broken all the time.
 //!
-//! An event that only happens, such as a lost reply or a clock that jumps, begins a new stretch as well: whoever is to recover from
-//! it has the whole of its time from there.
+//! An event that only happens, such as a lost reply or a clock that jumps, begins a new stretch as well: whoever is to recover
+//! from it has the whole of its time from there.
 
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Broken, Condition, Conditions, Event, Extent, Trouble};
@@ -15,7 +15,7 @@ pub struct Stretch<'t> {
     pub from: TrueTime,
     /// The last event of a fault at that instant, if one is recorded.
     pub begin: Option<&'t Event>,
-    /// What is broken all the while.
+    /// The extent of all that is broken meanwhile.
     pub extent: Extent,
 }
 

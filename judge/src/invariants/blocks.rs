@@ -246,7 +246,7 @@ impl<'h, 't> Sweep<'h, 't> {
         let livelock = if obstacle.events.is_empty() { blocked.livelock() } else { None };
         let kind = if livelock.is_some() { "livelock" } else { "deadlock" };
         let obstacle = match livelock {
-        Some(livelock) => livelock,
+            Some(livelock) => livelock,
             None if obstacle.events.is_empty() => blocked.in_turn().unwrap_or(obstacle),
             None => obstacle,
         };

@@ -3,8 +3,8 @@
 //! A holder is a *lapsed* one if another client was surely granted the same key after it. A lapsed holder that has not let go
 //! must not find its renewals succeed: it would go on in the belief that all is well. Renewals are what stores did, by
 //! causal origin: extensions of the key's record in the service of the lapsed grant, on as many stores as make a majority;
-//! or records that are created once more. Only what the holder asked for when it had its grant renews it: a request of the acquire that
-//! comes late, as the EXPIRE after a SETNX may, renews nothing. Where it meets another's record that is a matter of
+//! or records that are created once more. Only what the holder asked for when it had its grant renews it: a request of the
+//! acquire that comes late, as the EXPIRE after a SETNX may, renews nothing. Where it meets another's record that is a matter of
 //! [`ownership`](super::ownership).
 //! An unchecked timer breaks this, and so does a primary that does not know that it is one no longer, and an extension
 //! that takes a lock that has run out.

@@ -2,9 +2,9 @@
 //!
 //! Two breaches: a *stale write*, a change by an earlier grant that is applied after an operation of a later one;
 //! and *interleaving*, an operation of one section applied between two of another. A pair of sections that is guilty
-//! of a stale write is not reported again for interleaving. What the resource refused was not applied, and is fine. Where no server
-//! reported when a grant was made, a write is stale only if it is sure that its grant came first; if that is so in the order of the answers
-//! alone, it stays open.
+//! of a stale write is not reported again for interleaving. What the resource refused was not applied, and is fine. Where no
+//! server reported when a grant was made, a write is stale only if it is sure that its grant came first; if that is so in the
+//! order of the answers alone, it stays open.
 //! A run in which nobody wanted what others held shows nothing, and is unknown.
 //!
 //! Not applicable to designs without a belief: they retry by interleaving on purpose, and
@@ -71,8 +71,8 @@ fn shared(history: &History<'_>, operations: &[Applied<'_, '_>]) -> bool {
     operations.iter().any(|one| *first[one.operation.key].get_or_insert(one.section) != one.section)
 }
 
-/// Changes by a grant after an operation on that key by one that surely came later: of these, the one that came last. True if there
-/// is a change that is stale only if the answers came in the order of the grants.
+/// Changes by a grant after an operation on that key by one that surely came later: of these, the one that came last. True if
+/// there is a change that is stale only if the answers came in the order of the grants.
 fn stale_writes(
     history: &History<'_>,
     operations: &[Applied<'_, '_>],

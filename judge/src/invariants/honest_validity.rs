@@ -6,8 +6,8 @@
 //! the store's clock, whenever the store drops it: whoever asks first finds it gone.
 //!
 //! The deadline is the instant at which it passed on the holder's clock, or, if it had not by the end of the section, the
-//! end of the section: what is advertised to nobody misleads nobody. Not applicable to grants without a deadline; unknown where no
-//! server said of any that it kept its record.
+//! end of the section: what is advertised to nobody misleads nobody. Not applicable to grants without a deadline; unknown where
+//! no server said of any that it kept its record.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ fn relied_upon<'t>(
     (end.map_or(history.trace.end, |event| event.at), end)
 }
 
-/// What ended the holder's reliance on its deadline, in words.
+/// The end of the holder's reliance on its deadline, in words.
 fn ended(event: Option<&Event>) -> &'static str {
     match event.map(|event| &event.what) {
         Some(What::DeadlinePassed { .. }) => "when it passed on the client's clock",
@@ -114,7 +114,8 @@ fn freed<'t>(
     }
     let stores = history.trace.hosts.iter().filter(|host| host.role == Role::Leader).count();
     let needed = stores.saturating_sub(history.trace.quorum as usize) + 1;
-    // What is on its way when the grant is made counts as kept, and so does not what earlier attempts of the section left beside it.
+    // What is on its way when the grant is made counts as kept, and so does not what earlier attempts of the section left beside
+    // it.
     let kept = |at: TrueTime, on: &dyn Fn(&Record<'t>) -> bool| {
         let live = |record: &&&Record<'t>| {
             record.created.at <= at.max(grant.acquired.at)

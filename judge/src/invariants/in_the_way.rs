@@ -12,7 +12,7 @@ use picklock_model::trace::{Event, Role, What};
 use super::findings::who;
 use crate::history::{History, Record, Section};
 
-/// What is in the way.
+/// An obstacle.
 pub(super) struct Obstacle<'t> {
     /// In words, to be appended to a finding; nothing if the stores do not report their records.
     pub(super) text: Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct Blocked<'h, 't> {
 }
 
 impl<'h, 't> Blocked<'h, 't> {
-    /// What is in the way.
+    /// The obstacle of the block.
     pub(super) fn obstacle(&self) -> Obstacle<'t> {
         if self.stores() == 0 {
             return Obstacle { text: None, events: Vec::new() };
@@ -287,7 +287,8 @@ impl<'h, 't> Blocked<'h, 't> {
     fn promoted(&self, record: &Record<'_>) -> Option<&'t Event> {
         let took_over =
             |event: &&&Event| event.host == record.created.host && matches!(event.what, What::BecameLeader);
-        (!record.on_store).then(|| self.history.host_changes.iter().copied().find(|event| took_over(&event)))?
+        (!record.on_store)
+            .then(|| self.history.host_changes.iter().copied().find(|event| took_over(&event)))?
     }
 
     /// The extension of the same grant's lease on another host, if this one has none at all.
@@ -328,7 +329,7 @@ impl<'h, 't> Blocked<'h, 't> {
     }
 }
 
-/// What ended a section.
+/// The event that ended a section.
 fn end<'t>(section: &Section<'t>) -> Option<&'t Event> {
     section.grant.as_ref().map_or(section.answered, |grant| grant.let_go)
 }

@@ -10,7 +10,7 @@ pub struct Invariant {
     pub name: &'static str,
     /// Its number in the project's list of invariants, such as `I1`.
     pub number: &'static str,
-    /// What it demands, in one line.
+    /// Its demand, in one line.
     pub claim: &'static str,
     /// Judges one run.
     pub check: fn(&History<'_>) -> Outcome,

@@ -4,9 +4,10 @@
 //! code saw the grant until its release call began, its deadline passed (for clients that heed it), or it died.
 //! Spans are half-open: a belief that begins when another ends does not overlap it, and an empty one overlaps none.
 //!
-//! Two grants clash if their owners, their clients or the tasks of these differ, so that designs whose clients share one value are
-//! judged as well, and so are locks that take two tasks of a client for one owner. Where so many may hold at the same time, one more is a clash; where grants can be shared, those that are
-//! exclude only those that are not. A run in which nobody wanted what others held shows nothing, and is unknown. What the holders *did* meanwhile is not judged here: see
+//! Two grants clash if their owners, their clients or the tasks of these differ, so that designs whose clients share one value
+//! are judged as well, and so are locks that take two tasks of a client for one owner. Where so many may hold at the same time,
+//! one more is a clash; where grants can be shared, those that are exclude only those that are not. A run in which nobody wanted
+//! what others held shows nothing, and is unknown. What the holders *did* meanwhile is not judged here: see
 //! [`effective_exclusion`](super::effective_exclusion).
 
 use picklock_model::ids::GrantId;

@@ -26,7 +26,7 @@ pub const INVARIANT: Invariant = Invariant {
     check,
 };
 
-/// What happened to one key.
+/// The tally of one key.
 #[derive(Clone, Default)]
 struct Tally<'h, 't> {
     /// Changes that a client knows to be applied.
@@ -172,8 +172,8 @@ fn read_before<'t>(history: &History<'t>, change: &Operation<'_>) -> Option<&'t 
     earlier(history, change).iter().rev().find(read).map(|read| read.event)
 }
 
-/// The first write to a register of which nothing is left, and the one that wiped it out: a later write that builds neither on it nor
-/// on what was built on it. Where nobody knows what a write was made from, it is held to build on the one before.
+/// The first write to a register of which nothing is left, and the one that wiped it out: a later write that builds neither on it
+/// nor on what was built on it. Where nobody knows what a write was made from, it is held to build on the one before.
 fn wiped_out<'h, 't>(history: &'h History<'t>, key: usize) -> Option<[&'h Operation<'t>; 2]> {
     let mut writes: Vec<&Operation<'t>> = Vec::new();
     // The write that each one builds on: the last one when its section read.

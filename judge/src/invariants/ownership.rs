@@ -2,10 +2,10 @@
 //!
 //! Judged on hosts that take writes, by causal origin and not by the value stored, so that designs whose clients
 //! share one value are judged too, and so is a client that releases with a late request what it has acquired anew.
-//! An owner is a grant; where a holder may acquire once more what it holds, it is the client's task, whichever of its sections asks:
-//! what becomes of its count is judged by [`reentrancy`](super::reentrancy).
-//! What an unmodified program sends belongs to its client: its library may send again for an earlier section while the present one
-//! is served, and only the client is known for sure.
+//! An owner is a grant; where a holder may acquire once more what it holds, it is the client's task, whichever of its sections
+//! asks: what becomes of its count is judged by [`reentrancy`](super::reentrancy).
+//! What an unmodified program sends belongs to its client: its library may send again for an earlier section while the present
+//! one is served, and only the client is known for sure.
 //! Requests of unknown origin and records that came by replication are not judged; expiry and loss belong to nobody.
 
 use std::cell::LazyCell;
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn what_a_program_sends_late_for_an_earlier_section_is_its_own() {
         let asked =
-        || created().asked(A1, "release lock:1").deletes(A1, NODE_1).at(15).waits(A2).creates(A2, NODE_1);
+            || created().asked(A1, "release lock:1").deletes(A1, NODE_1).at(15).waits(A2).creates(A2, NODE_1);
         assert_eq!(judge(&INVARIANT, &asked().at(20).deletes(A1, NODE_1).trace()), Outcome::Holds);
         assert_eq!(finding(&INVARIANT, &asked().at(20).deletes(B1, NODE_1).trace()).grants, [B1, A2]);
     }

@@ -2,15 +2,15 @@
 //!
 //! A *block* of a key is a stretch in which some section waits for it, none holds it, and none gets it. It is judged within each
 //! of the run's [stretches](crate::history::Stretch) by itself: in one in which nothing is broken, and in one in which nothing is
-//! but a single condition that the design [survives](picklock_model::trace::Condition). So its time counts from the beginning of the
-//! block or of the stretch, whichever is later, and only one longer than the design's own bound is a violation: leases must be
-//! allowed to run out. While more than that is broken, the clock stands. A client that stands still, is dead or is cut off does
-//! not count as one that waits, nor, where it cannot keep its lease alive, as one that holds.
+//! but a single condition that the design [survives](picklock_model::trace::Condition). So its time counts from the beginning of
+//! the block or of the stretch, whichever is later, and only one longer than the design's own bound is a violation: leases must
+//! be allowed to run out. While more than that is broken, the clock stands. A client that stands still, is dead or is cut off
+//! does not count as one that waits, nor, where it cannot keep its lease alive, as one that holds.
 //!
-//! A holder has let go when its release begins. A wait that the run's end cut short is no block, nor one behind a holder. A run that
-//! ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making it, or
-//! hearing that nothing is left, is the turn. So is a grant that a program got for a caller that had been cancelled. How long a
-//! single waiter waits while others are served is a matter of fairness and is left out on purpose.
+//! A holder has let go when its release begins. A wait that the run's end cut short is no block, nor one behind a holder. A run
+//! that ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making
+//! it, or the answer that nothing is left, is the turn. So is a grant that a program got for a caller that had been cancelled.
+//! How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
 
 use picklock_model::trace::{Event, What};
 

@@ -346,7 +346,7 @@ pub(crate) fn judge(invariant: &Invariant, trace: &Trace) -> Outcome {
     (invariant.check)(&History::of(trace))
 }
 
-/// What an invariant finds in a trace; nothing if it holds.
+/// The findings of an invariant in a trace; none if it holds.
 pub(crate) fn findings(invariant: &Invariant, trace: &Trace) -> Vec<Finding> {
     match judge(invariant, trace) {
         Outcome::Violated(findings) => {

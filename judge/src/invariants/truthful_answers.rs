@@ -8,8 +8,8 @@
 //! What an attempt before the one that was granted left behind is nothing that an answer is about:
 //! [`clean_failure`](super::clean_failure) judges that.
 //!
-//! An error that leaves open what became of the call is no lie: see `LockError::in_doubt`. Where a store died or another member came
-//! to lead meanwhile, nobody is there to compare with. Where an owner may acquire more than
+//! An error that leaves open what became of the call is no lie: see `LockError::in_doubt`. Where a store died or another member
+//! came to lead meanwhile, nobody is there to compare with. Where an owner may acquire more than
 //! once, a record that outlives a release is a matter of its count, which [`reentrancy`](super::reentrancy) judges. What a
 //! background task of the lock learns is not heard by anybody, and not judged.
 
@@ -57,8 +57,8 @@ fn check(history: &History<'_>) -> Outcome {
     judged(history, findings)
 }
 
-/// True if another member came to lead in this run, or a store died after the section had its record there: what one store keeps is
-/// then not what the answers are about.
+/// True if another member came to lead in this run, or a store died after the section had its record there: what one store keeps
+/// is then not what the answers are about.
 fn turned_over(history: &History<'_>, records: &[&Record<'_>]) -> bool {
     let first = records.iter().map(|record| record.created.at).min();
     let upsets = |event: &&Event| match event.what {
@@ -96,8 +96,7 @@ impl<'t> Answers<'_, 't> {
                     let since = releasing.map_or(event.at, |event| event.at);
                     let deleted = self.deleted_by_itself(since, event.at);
                     if deleted.is_some() && self.was_kept(since) && !self.is_kept(event.at) {
-                        let words =
-                            "got the answer that it had nothing to release, and its own request had released it";
+                        let words = "got the answer that it had nothing to release, and its own request had released it";
                         findings.push(self.lie(words, [deleted, Some(event)]));
                     }
                     return true;

@@ -1,7 +1,7 @@
 //! Grants that a program got for a caller that had gone: for [progress](super::progress).
 //!
-//! A program cannot learn that whoever asked it was cancelled. It goes on, and when it answers `granted`, nobody takes the lock and
-//! nobody gives it back. As far as the lock can know, that was a turn, and the next one comes when the lease has run out.
+//! A program cannot learn that whoever asked it was cancelled. It goes on, and when it answers `granted`, nobody takes the lock
+//! and nobody gives it back. As far as the lock can know, that was a turn, and the next one comes when the lease has run out.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) fn unclaimed<'h, 't>(history: &'h History<'t>) -> Vec<(&'t Event, &'h
             }
             What::Printed { line, aside: false } => {
                 if let Some(Some(section)) = open.remove(&event.host)
-                && line.trim().split(char::is_whitespace).next() == Some("granted")
+                    && line.trim().split(char::is_whitespace).next() == Some("granted")
                 {
                     answers.push((event, section));
                 }

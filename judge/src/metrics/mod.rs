@@ -63,7 +63,7 @@ fn end(history: &History<'_>) -> TrueTime {
     history.trace.final_client.and_then(|final_client| final_client.came).unwrap_or(history.trace.end)
 }
 
-/// What mutual exclusion has found.
+/// The findings of mutual exclusion.
 fn overlaps_found<'a>(outcomes: &'a [(&Invariant, Outcome)]) -> &'a [Finding] {
     let exclusion = outcomes.iter().find(|(invariant, _)| invariant.name == mutual_exclusion::INVARIANT.name);
     match exclusion {

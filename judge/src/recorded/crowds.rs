@@ -1,13 +1,13 @@
 //! More holders than may hold at the same time, as far as the clocks of their hosts show.
 //!
-//! Some spans have an instant in common if each two of them have one, and it is sure of them all if it is sure of each two: each began,
-//! at the latest, before the other ended, at the earliest. Those of one clock are compared by it as it is. So spans of one
+//! Some spans have an instant in common if each two of them have one, and it is sure of them all if it is sure of each two: each
+//! began, at the latest, before the other ended, at the earliest. Those of one clock are compared by it as it is. So spans of one
 //! clock are as good as the one span that they have in common.
 //!
 //! Where a span is longer than twice the uncertainty of its clock, it surely holds in between, and a sweep over these parts finds
-//! the crowd. What the spans of one clock have in common may be shorter. It holds at an instant that nobody knows, and with it hold those of
-//! other clocks that surely hold all the while that it may be. There is at most one such clock in a crowd, since two such spans
-//! need not meet.
+//! the crowd. What the spans of one clock have in common may be shorter. It holds at an instant that nobody knows, and with it
+//! hold those of other clocks that surely hold all the while that it may be. There is at most one such clock in a crowd, since
+//! two such spans need not meet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,8 @@ pub(super) fn sure<'a>(of_key: &'a [Span], most: usize) -> Crowds<'a> {
     found
 }
 
-/// The crowds that there may be: whatever the clocks show within their uncertainty, and whenever a holder died of which nothing is said.
+/// The crowds that there may be: whatever the clocks show within their uncertainty, and whenever a holder died of which nothing
+/// is said.
 pub(super) fn possible<'a>(of_key: &'a [Span], most: usize) -> Crowds<'a> {
     let spans: Vec<&Span> = of_key.iter().collect();
     let mut found = Crowds::default();

@@ -8,8 +8,9 @@
 //! A holder of which no line says that it let go, lost, or died, may have died: it held for sure until the last line that says
 //! so, and perhaps until the end.
 //!
-//! Where several may hold at the same time, [`crowds`] are looked for. Else, for each span the overlap with one earlier one is looked for, the one that lasts longest: by a sort and a running maximum, so that a
-//! history of which everything overlaps takes no longer.
+//! Where several may hold at the same time, [`crowds`] are looked for. Else, for each span the overlap with one earlier one is
+//! looked for, the one that lasts longest: by a sort and a running maximum, so that a history of which everything overlaps takes
+//! no longer.
 
 use std::time::Duration;
 
@@ -146,7 +147,8 @@ impl Latest {
     }
 }
 
-/// For each span one that comes before it in the order of beginnings, of another holder, so that each begins before the other ends.
+/// For each span one that comes before it in the order of beginnings, of another holder, so that each begins before the other
+/// ends.
 fn clashes<'a>(
     spans: &mut [&'a Span],
     bounds: impl Fn(&Span) -> (i128, i128),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What is wrong, where, and what to do about it.
+/// A fault, its place, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Fault {
     /// The line, counted from 1; 0 if it is about the file as a whole.

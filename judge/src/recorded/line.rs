@@ -21,7 +21,7 @@ pub enum Ending {
     Info,
 }
 
-/// What a line is about.
+/// The operation of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A process asks for the lock. It holds it from `ok` on.
@@ -196,19 +196,19 @@ pub struct Line<'a> {
     pub process: Option<Cow<'a, str>>,
     /// How the operation stands.
     pub ending: Option<Ending>,
-    /// What it is about.
+    /// Its operation.
     pub operation: Option<Operation>,
-    /// What is locked.
+    /// The key that is locked.
     pub key: Option<Cow<'a, str>>,
     /// The name of the grant.
     pub grant: Option<Cow<'a, str>>,
-    /// Who holds, as the store knows it.
+    /// The holder, as the store knows it.
     pub owner: Option<Cow<'a, str>>,
     /// The fencing token.
     pub token: Option<u64>,
     /// True if others that share may hold too.
     pub shared: Option<bool>,
-    /// What the resource holds.
+    /// The value that the resource holds.
     pub value: Option<i64>,
     /// How much was asked for.
     pub amount: Option<i64>,
@@ -216,7 +216,7 @@ pub struct Line<'a> {
     pub left: Option<i64>,
     /// True if it was there to be taken.
     pub taken: Option<bool>,
-    /// What the host is for.
+    /// The role of the host.
     pub role: Option<Role>,
     /// The name of the clock that it reads, where other hosts read it too.
     pub clock: Option<Cow<'a, str>>,
@@ -283,7 +283,7 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// Whether all is there that such a line needs, and nothing that it cannot have.
+    /// `Ok` if all is there that such a line needs, and nothing that it cannot have.
     fn check(&self) -> Result<(), Fault> {
         let there: Vec<&str> = self.fields().iter().map(|(name, _)| *name).collect();
         if self.history.is_some() {
@@ -325,7 +325,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What it says, by name and in order.
+    /// Its fields, by name and in order.
     pub(super) fn fields(&self) -> Vec<(&'static str, Value<'_>)> {
         let int = |number: Option<i128>| number.map_or(Value::Nothing, Value::Int);
         let flag = |flag: Option<bool>| flag.map_or(Value::Nothing, Value::Bool);

@@ -1,9 +1,9 @@
 //! I3 of a history: fencing tokens grow from grant to grant, as far as the clocks of the hosts show.
 //!
-//! A grant was made at the instant that its store noted, or else somewhere between the beginning of its acquire and the end. So of two
-//! grants it is sure which came first if one ended, at the latest, before the other began, at the earliest; the later one must have the
-//! higher token. Two with one token break it in whatever order they came. What the resource noted of tokens, and refusals of
-//! holders whose grant was still kept, are judged by the invariant of the same name.
+//! A grant was made at the instant that its store noted, or else somewhere between the beginning of its acquire and the end. So
+//! of two grants it is sure which came first if one ended, at the latest, before the other began, at the earliest; the later one
+//! must have the higher token. Two with one token break it in whatever order they came. What the resource noted of tokens, and
+//! refusals of holders whose grant was still kept, are judged by the invariant of the same name.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,8 @@ pub(super) fn judge(
         disorder(of_key, |one| one.uncertainty, |one| one.host, &mut sure);
         disorder(of_key, |one| -one.uncertainty, |one| one.host, &mut possible);
     }
-    let mut breaches: Vec<Breach> = sure.iter().take(SHOWN).map(|pair| disorder_of(recording, pair, true)).collect();
+    let mut breaches: Vec<Breach> =
+        sure.iter().take(SHOWN).map(|pair| disorder_of(recording, pair, true)).collect();
     let fallen = fallen(history);
     breaches.extend(fallen.iter().take(SHOWN).map(&breach));
     // Refusal and record are timed by different clocks.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What a history violates, and what it is about.
+/// The judgement of a history: its size, and the verdict of each invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// How many lines it has.
@@ -15,11 +15,11 @@ pub struct Judgement {
     pub grants: usize,
     /// From its first line to its last.
     pub span: Duration,
-    /// The invariants by number, name and claim, and what is said of each.
+    /// The invariants by number and name, and the verdict of each.
     pub verdicts: Vec<(&'static str, &'static str, Verdict)>,
 }
 
-/// What is said of an invariant.
+/// The verdict of an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It was kept, whatever the clocks showed within their uncertainty.
@@ -45,7 +45,7 @@ pub enum Verdict {
 /// One breach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
-    /// What happened, in one or two sentences.
+    /// The breach in one or two sentences.
     pub text: String,
     /// The lines that prove it, in order.
     pub lines: Vec<u64>,
@@ -73,7 +73,7 @@ impl Judgement {
             && !self.verdicts.iter().any(|(.., verdict)| open(verdict))
     }
 
-    /// What is said of an invariant, by its name.
+    /// The verdict of an invariant, by its name.
     #[must_use]
     pub fn of(&self, invariant: &str) -> Option<&Verdict> {
         self.verdicts.iter().find(|(_, name, _)| *name == invariant).map(|(.., verdict)| verdict)

@@ -15,9 +15,9 @@ use crate::clock::DRIFT_PPM_MAX;
 pub struct PlanError {
     /// The field, as the repro file spells it.
     pub field: Cow<'static, str>,
-    /// What it says.
+    /// Its value.
     pub value: String,
-    /// What it must be.
+    /// The values that it may have.
     pub must: Cow<'static, str>,
 }
 
@@ -59,7 +59,12 @@ impl Plan {
                 return Err(PlanError::new("name", value, "client-1, client-2, ..., each once"));
             }
             let sections = client.sections.len() + client.background.len();
-            count("sections", sections, 10_000, "at most 10000 for each client, with the background sections")?;
+            count(
+                "sections",
+                sections,
+                10_000,
+                "at most 10000 for each client, with the background sections",
+            )?;
             for section in client.sections.iter().chain(&client.background) {
                 span("think_ns", section.think, Duration::ZERO, HOUR, "at most 1 h")?;
                 span("work_ns", section.work, Duration::ZERO, HOUR, "at most 1 h")?;

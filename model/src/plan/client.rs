@@ -8,7 +8,7 @@ use super::world::is_false;
 use crate::ids::Key;
 use crate::time::serde_ns;
 
-/// What one client does: its sections, one after another.
+/// The plan of one client: its sections, one after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClientPlan {

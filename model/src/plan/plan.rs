@@ -21,9 +21,9 @@ pub struct Plan {
     pub world: WorldSpec,
     /// The workload's name.
     pub workload: String,
-    /// What each client does.
+    /// The plan of each client.
     pub clients: Vec<ClientPlan>,
-    /// What goes wrong, in no particular order.
+    /// The injections, in no particular order.
     pub injections: Vec<Injection>,
     /// The choices that do not come from the seed, in no particular order, each named once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -67,7 +67,7 @@ pub struct Injection {
     pub when: When,
     /// Which hosts it works on.
     pub target: Target,
-    /// What it does.
+    /// Its fault action.
     #[serde(alias = "lever")]
     pub action: Action,
 }

@@ -44,7 +44,7 @@ pub struct Point {
     pub section: u32,
     /// Where in the section.
     pub phase: Phase,
-    /// What the process does there.
+    /// The access of the process there.
     pub access: Access,
     /// The host it talks to, for reads and writes; empty otherwise.
     #[serde(default, skip_serializing_if = "str::is_empty")]
@@ -74,7 +74,7 @@ pub enum Phase {
     Release,
 }
 
-/// What a process does at an injection point.
+/// The access of a process at an injection point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::time::nanos;
 
-/// What ends the name of a span in a file.
+/// The end of the name of a span in a file.
 const NANOSECONDS: &str = "_ns";
 
 /// The parameters that a plan gives to its stores; what it does not give has the default that the kind of store declares.
@@ -77,7 +77,7 @@ impl Settings {
         self
     }
 
-    /// What is given, in order of names.
+    /// The values that are given, in order of names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Setting)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }

@@ -27,7 +27,7 @@ pub struct WorldSpec {
     pub tcp_timeout: Duration,
     /// The stock that the guarded resource starts with.
     pub stock: i64,
-    /// What the sections of clients do with the answers of their lock.
+    /// The policy of clients: what their sections do with the answers of their lock.
     #[serde(default, skip_serializing_if = "ClientPolicy::is_usual", alias = "habits")]
     pub policy: ClientPolicy,
     /// True if a fresh client asks for every key once all others are done and all faults have healed.
@@ -58,7 +58,7 @@ impl ReadyOrder {
     }
 }
 
-/// What the sections of clients do with the answers of their lock.
+/// The policy of clients: what their sections do with the answers of their lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClientPolicy {

@@ -24,7 +24,7 @@ pub struct Event {
     pub conn: Option<ConnId>,
     /// The grant in whose service it happened, by causal origin.
     pub grant: Option<GrantId>,
-    /// What happened.
+    /// The kind of event, with its facts.
     pub what: What,
 }
 
@@ -45,7 +45,7 @@ pub enum What {
     Acquired {
         /// The key granted.
         key: Key,
-        /// Who holds it, as the store knows it.
+        /// The holder, as the store knows it.
         owner: String,
         /// The fencing token, if the design hands one out.
         token: Option<Token>,
@@ -143,7 +143,7 @@ pub enum What {
 
     /// The process stopped running.
     Paused {
-        /// What kind of halt it is.
+        /// The kind of halt.
         kind: Halt,
         /// When it will run again.
         until: TrueTime,
@@ -171,7 +171,7 @@ pub enum What {
         segment: u32,
         /// Its payload in bytes.
         bytes: u32,
-        /// What it says, as a hash.
+        /// Its content, as a hash.
         content: Content,
     },
     /// A segment arrived in the receiver's socket buffer.
@@ -240,7 +240,7 @@ pub enum What {
     /// This member leads no longer.
     #[serde(alias = "demoted")]
     StoppedLeading,
-    /// Who watches the stores found something out or took a step of a failover.
+    /// A monitor of the stores found something out or took a step of a failover.
     Noticed {
         /// What, in that server's own words.
         text: String,
@@ -250,7 +250,7 @@ pub enum What {
     ResourceRead {
         /// The register read.
         key: Key,
-        /// What it held.
+        /// The value that it held.
         value: i64,
         /// The token that came with the operation.
         token: Option<Token>,
@@ -259,7 +259,7 @@ pub enum What {
     ResourceWritten {
         /// The register written.
         key: Key,
-        /// What it holds now.
+        /// The value that it holds now.
         value: i64,
         /// The token that came with the operation.
         token: Option<Token>,
@@ -270,7 +270,7 @@ pub enum What {
         key: Key,
         /// How much was asked for.
         amount: i64,
-        /// What is left.
+        /// The stock that is left.
         left: i64,
         /// False if too little was left.
         taken: bool,

@@ -6,7 +6,7 @@ use super::outage::Broken;
 use super::record::{HostInfo, Role};
 use crate::ids::HostId;
 
-/// What is wrong with one client.
+/// The trouble of one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// Its process is dead and will be started anew.
@@ -22,7 +22,7 @@ pub enum Trouble {
     },
 }
 
-/// What all outages of an instant amount to.
+/// The extent of all outages of an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Nothing is broken.

@@ -14,7 +14,7 @@ use crate::time::TrueTime;
 pub struct Outage {
     /// The index of the injection in the plan.
     pub injection: u32,
-    /// What does not work.
+    /// The part that does not work.
     pub what: Broken,
     /// Since when.
     pub from: TrueTime,
@@ -35,7 +35,7 @@ impl Outage {
     }
 }
 
-/// What does not work.
+/// The part that does not work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Broken {

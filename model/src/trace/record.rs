@@ -13,7 +13,7 @@ use super::outage::Outage;
 use crate::ids::{GrantId, HostId};
 use crate::time::TrueTime;
 
-/// What a host is for.
+/// The role of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -37,7 +37,7 @@ pub enum Role {
 pub struct HostInfo {
     /// Its name, such as `client-1`.
     pub name: String,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
     /// The store that it is a member of, counted from 1; 0 if of none.
     #[serde(skip)]
@@ -92,7 +92,7 @@ pub struct Trace {
     /// The conditions that the design claims to survive.
     #[serde(default, skip_serializing_if = "Conditions::is_empty")]
     pub survives: Conditions,
-    /// What stores that do not answer add to the bound while fewer than half of them are down.
+    /// The time that stores that do not answer add to the bound while fewer than half of them are down.
     #[serde(rename = "detour_ns", with = "crate::time::serde_ns", default)]
     pub detour: Duration,
     /// The end of the run.
@@ -109,7 +109,7 @@ pub struct Trace {
     /// Where injections made a difference and to whom, in order of time; each place once for each attempt of a section.
     #[serde(default, skip_serializing_if = "Vec::is_empty", alias = "strikes")]
     pub hits: Vec<Hit>,
-    /// What faults kept from working, in the order in which it broke.
+    /// The outages that faults caused, in the order of their beginnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
     /// When each section began an attempt to acquire, in order; none where a lock does not say that it asks again.

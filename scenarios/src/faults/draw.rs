@@ -21,7 +21,7 @@ use picklock_sim::param::{Args, Param};
 /// hit between two of them finds little that one at an access does not.
 const POLL_PERCENT: u64 = 5;
 
-/// What all faults of one plan share.
+/// The setting that all faults of one plan share.
 #[derive(Debug)]
 pub struct Setting<'a> {
     world: &'a WorldSpec,
@@ -34,11 +34,11 @@ pub struct Setting<'a> {
     probe: Option<&'a Points>,
     /// The points that clients reached in it, one group for each section, by client and ordinal; those between sections are
     /// left out.
-    passed: Vec<Vec<Reached>>,
+    reached: Vec<Vec<Reached>>,
 }
 
 impl<'a> Setting<'a> {
-    /// The setting of a calm plan and of the probe that came of it.
+    /// The setting of a fault-free plan and of the points of its probe run.
     #[must_use]
     pub fn new(calm: &'a Plan, design: &Design, probe: Option<&'a Points>) -> Setting<'a> {
         Setting {
@@ -48,7 +48,7 @@ impl<'a> Setting<'a> {
             own_data: design.own_data || design.autonomous,
             servers: design.members(&design.settings(&calm.world)),
             probe,
-            passed: probe.map(by_section).unwrap_or_default(),
+            reached: probe.map(by_section).unwrap_or_default(),
         }
     }
 }
@@ -204,14 +204,14 @@ impl<'a> Draw<'a> {
     /// One of the points that clients reached in the probe run, among those that fit.
     ///
     /// Drawn in steps, each uniform among what fits: a section, a phase, a kind of access, a point. So a rare kind of
-    /// place is hit as often as one that is passed a hundred times. The edge is the one before.
+    /// place is hit as often as one that is reached a hundred times. The edge is the one before.
     pub fn point(&mut self, fits: impl Fn(&Reached) -> bool) -> Option<Point> {
         let setting = self.setting;
         let probe = setting.probe?;
         let place = Place::of(self.args, probe, &setting.servers);
         let fits = |point: &Reached| fits(point) && place.has(point);
         let sections: Vec<&Vec<Reached>> =
-            setting.passed.iter().filter(|points| points.iter().any(fits)).collect();
+            setting.reached.iter().filter(|points| points.iter().any(fits)).collect();
         let section: Vec<Reached> =
             self.rng.pick(&sections)?.iter().copied().filter(|point| fits(point)).collect();
         let phase = *self.rng.pick(&distinct(section.iter().map(|point| point.phase)))?;

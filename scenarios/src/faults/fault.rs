@@ -15,7 +15,7 @@ pub struct Fault {
     pub name: &'static str,
     /// Its number in the catalogue of faults, such as `F1`.
     pub number: &'static str,
-    /// What it does, in one line.
+    /// Its effect, in one line.
     pub doc: &'static str,
     /// Its parameters.
     pub params: &'static [Param],

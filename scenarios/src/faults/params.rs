@@ -81,7 +81,7 @@ pub(super) const FOLLOWING: Param<Word> = Param {
 
 const MANY: u64 = 1_000;
 
-/// What a fault can be tied to.
+/// The faults to which a fault can be tied.
 const TIES: &[&str] = &[
     "nothing",
     "pause",
@@ -112,7 +112,7 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Of a fault with these parameters, among points that were passed in a run with these servers.
+    /// Of a fault with these parameters, among the points of a run with these servers.
     pub(super) fn of(args: &Args, probe: &'a Points, servers: &'a [Member]) -> Place<'a> {
         Place {
             probe,

@@ -1,8 +1,8 @@
 //! The line by which a served world is asked for a fault: `pause node-1 at 5s for 2s`.
 //!
 //! Each form is one act, done at an instant counted from the start, or again and again with `every`. A world that is steered
-//! while it runs takes the same lines; there, times count from when a line is read, and what has no time happens at once and lasts
-//! until all is healed.
+//! while it runs takes the same lines; there, times count from when a line is read, and what has no time happens at once and
+//! lasts until all is healed.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ pub fn parse_now<S: AsRef<str>>(words: &[&str], hosts: &[S]) -> Result<Vec<Injec
     Words { words, hosts: &hosts, at_once: true }.fault()
 }
 
-/// What is left of a line.
+/// The rest of a line.
 pub struct Words<'a> {
     words: &'a [&'a str],
     hosts: &'a [&'a str],

@@ -12,7 +12,7 @@ use picklock_sim::design::Design;
 pub struct AtSite {
     /// Its name there, as `explore --fault` spells it: it may hit hosts that the fault of scenarios does not.
     pub name: &'static str,
-    /// What happens, in one phrase.
+    /// Its effect, in one phrase.
     pub doc: &'static str,
     /// The scenario of the suite that draws the fault: what it may violate, the sites may as well.
     pub scenario: &'static str,
@@ -37,7 +37,7 @@ pub enum Where {
     Link,
 }
 
-/// What sites of one design and plan have in common.
+/// The common part of the sites of one design and plan.
 pub struct Stage {
     roles: BTreeMap<String, Role>,
     /// A lease.
@@ -65,7 +65,7 @@ impl Stage {
         }
     }
 
-    /// What a host is for.
+    /// The role of a host.
     #[must_use]
     pub fn role(&self, host: &str) -> Role {
         self.roles.get(host).copied().unwrap_or(Role::Client)
@@ -79,13 +79,13 @@ impl Stage {
 }
 
 impl AtSite {
-    /// All sites of this kind among points that were passed, in the order of passing.
+    /// All sites of this kind among the points that were reached, in that order.
     #[must_use]
     pub fn sites(&self, stage: &Stage, points: &[Point]) -> Vec<Injection> {
         let mut sites = Vec::new();
-        for passed in points {
-            for edge in self.at.edges(stage, passed) {
-                let point = Point { edge: *edge, ..passed.clone() };
+        for reached in points {
+            for edge in self.at.edges(stage, reached) {
+                let point = Point { edge: *edge, ..reached.clone() };
                 for (target, action) in (self.act)(stage, &point) {
                     let when = When::Point { point: point.clone(), after: Duration::ZERO };
                     sites.push(Injection { fault: self.name.to_owned(), when, target, action });

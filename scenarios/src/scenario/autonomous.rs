@@ -42,7 +42,9 @@ impl Scenario {
             return Ok(());
         }
         if self.workload.name != workloads::ALL[0].name {
-            return Err("its sections are no plain ones, and an autonomous client has sections of its own".into());
+            return Err(
+                "its sections are no plain ones, and an autonomous client has sections of its own".into()
+            );
         }
         if self.load.get(TASKS) > 1 || self.load.get(SHARED) > 0 {
             return Err(
@@ -55,7 +57,9 @@ impl Scenario {
         let of_sections =
             both.any(|((param, value), (_, default))| OF_SECTIONS.contains(&param.name) && value != default);
         if self.faults.is_empty() && of_sections {
-            return Err("it is about how sections work, and an autonomous client decides that by itself".into());
+            return Err(
+                "it is about how sections work, and an autonomous client decides that by itself".into()
+            );
         }
         Ok(())
     }
@@ -64,7 +68,9 @@ impl Scenario {
 /// `Ok` if a fault can hit an autonomous client as it is meant to.
 pub(super) fn hits(entry: &FaultEntry, design: &Design) -> Result<(), String> {
     if design.autonomous && faults::hits_calls(entry.fault) {
-        return Err("it hits the section of a client and not its lock, and an autonomous client is both".into());
+        return Err(
+            "it hits the section of a client and not its lock, and an autonomous client is both".into()
+        );
     }
     if design.autonomous && faults::hits_resource(&entry.args) {
         return Err("it hits the links to the resource, and an autonomous client uses none".into());

@@ -1,9 +1,9 @@
 //! A scenario: a world, a workload and faults, each with bounds within which a seed draws one run.
 //!
 //! A scenario is read from a TOML file ([`Scenario::parse`], [`Scenario::load`]), changed from outside
-//! ([`Scenario::set`]) and, with a design and a seed, drawn into a [`Plan`](picklock_model::plan::Plan). Drawing is a pure function: the same
-//! scenario, design, seed and probe give the same plan. What a scenario cannot say on purpose: anything about a
-//! lock's internals, and any expectation of the outcome.
+//! ([`Scenario::set`]) and, with a design and a seed, drawn into a [`Plan`](picklock_model::plan::Plan). Drawing is a pure
+//! function: the same scenario, design, seed and probe run give the same plan. What a scenario cannot say on purpose: anything
+//! about a lock's internals, and any expectation of the outcome.
 //!
 //! ```
 //! use picklock_scenarios::scenario::Scenario;

@@ -18,7 +18,7 @@ pub struct Scenario {
     pub(super) claim_source: Option<String>,
     pub(super) workload: &'static Workload,
     pub(super) world: Args,
-    /// What it says of each kind of store.
+    /// Its parameters for each kind of store.
     pub(super) stores: Vec<(&'static str, Args)>,
     pub(super) load: Args,
     pub(super) faults: Vec<FaultEntry>,
@@ -36,7 +36,8 @@ pub(super) enum Group {
 /// A parameter of a scenario as it stands.
 #[derive(Clone, Copy, Debug)]
 pub struct Settable {
-    /// What it belongs to: `world`, a kind of store, the workload's name or a fault's name. `group.name` sets it alone.
+    /// The group to which it belongs: `world`, a kind of store, the workload's name or a fault's name. `group.name` sets it
+    /// alone.
     pub group: &'static str,
     /// The parameter.
     pub param: &'static Param,
@@ -44,7 +45,7 @@ pub struct Settable {
     pub value: Value,
 }
 
-/// What is wrong with a scenario as a whole.
+/// A problem of a scenario as a whole.
 pub(super) struct Misfit {
     /// The parameters that do not fit together; the first of them that was given is to blame.
     pub(super) params: Vec<(Group, &'static str)>,
@@ -58,7 +59,7 @@ impl Scenario {
         &self.name
     }
 
-    /// What happens in it, in one line.
+    /// Its summary, in one line.
     #[must_use]
     pub fn summary(&self) -> &str {
         &self.summary

@@ -73,7 +73,7 @@ impl Scenario {
         last.collect::<Option<Vec<u32>>>()?.into_iter().max()
     }
 
-    /// The plan of a run. The design is one that [`applies`](Scenario::applies) returned; without a probe, faults
+    /// The plan of a run. The design is one that [`applies`](Scenario::applies) returned; without a probe run, faults
     /// that hit points of the probe run schedule nothing.
     #[must_use]
     pub fn plan(&self, design: &Design, seed: Seed, probe: Option<&Points>) -> Plan {
@@ -102,7 +102,7 @@ impl Scenario {
         }
     }
 
-    /// What it says of the design's kind of store.
+    /// Its parameters for the design's kind of store.
     fn settings(&self, design: &Design) -> Settings {
         let mut settings = Settings::default();
         let kind = design.store.as_ref().map(|store| store.spec.name());

@@ -1,5 +1,5 @@
-//! The program of a client that carries its sections out: acquire, read a register, work, write the register plus one, release. Or, with
-//! a stock, look at what is left, work, and sell one.
+//! The program of a client that carries its sections out: acquire, read a register, work, write the register plus one, release.
+//! Or, with a stock, look at what is left, work, and sell one.
 //!
 //! Read, work and write are three steps, so that a lost update shows. A holder with a deadline reads its clock before
 //! each step and gives up when the deadline has passed; a naive one never does. A design without a lock makes the same
@@ -40,14 +40,14 @@ pub(super) fn sell_program() -> Workload {
 /// No release is tried more often.
 const RELEASES_MAX: u32 = 10;
 
-/// What sections do between acquire and release.
+/// The work of sections between acquire and release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Read a register and write it.
     Plain,
     /// The same, holding twice.
     Nested,
-    /// ColourOptions at a stock and sell from it.
+    /// Read a stock and sell from it.
     Sell,
 }
 
@@ -55,7 +55,7 @@ enum Kind {
 /// the next ones. Then it asks in the background, so that somebody wants the lock when a fault ends that outlasts the sections.
 async fn client(context: ClientContext, kind: Kind) {
     if let Client::Autonomous(client) = &context.client {
-    return autonomous(client.as_ref(), &context).await;
+        return autonomous(client.as_ref(), &context).await;
     }
     let mut tasks: Vec<u32> = context.plan.sections.iter().map(|section| section.task).collect();
     tasks.sort_unstable();
@@ -321,7 +321,7 @@ impl<'s> Task<'s> {
     }
 }
 
-/// What became of a change that was to be made with a release.
+/// The outcome of a change that was to be made with a release.
 fn made_with(release: &Result<(), LockError>, key: Key) -> What {
     match release {
         Ok(()) => What::WriteAcknowledged { key },

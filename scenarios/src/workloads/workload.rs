@@ -14,13 +14,13 @@ use picklock_sim::param::{Args, Param};
 pub struct Workload {
     /// Its name: what a plan calls it, and the table of a scenario file that holds its parameters.
     pub name: &'static str,
-    /// What clients do, in one line.
+    /// The work of clients, in one line.
     pub doc: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
     /// `Ok` if clients of a design can do that at all; if not, why, as a fragment.
     pub applies: fn(&Design) -> Result<(), String>,
-    /// What each client does, from parameters, lease time and seed.
+    /// The plan of each client, from parameters, lease time and seed.
     pub draw: fn(&Args, Duration, Seed) -> Vec<ClientPlan>,
     /// The program that carries it out.
     pub program: fn() -> run::Workload,

@@ -33,7 +33,7 @@ pub enum Operation {
     },
 }
 
-/// What an operation on data in a lock's own store has brought, and from when on it counts.
+/// The result of an operation on data in a lock's own store, and from when on it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applied {
     /// It is done: the value after it.

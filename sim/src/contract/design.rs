@@ -24,7 +24,7 @@ pub use super::store::{Member, ServerContext, StoreAddress, Topology};
 pub struct Design {
     /// Its spelling.
     pub name: Arc<str>,
-    /// What it claims, in one line.
+    /// Its claim, in one line.
     pub claim: Arc<str>,
     /// How its holders come to believe.
     pub belief: Belief,
@@ -123,7 +123,7 @@ impl Design {
         self.on_stores(topology, OwnServer::new(server))
     }
 
-    /// What its stores run with in a plan: what the plan gives, and the kind's defaults for the rest. Empty for a design
+    /// The settings of its stores in a plan: what the plan gives, and the kind's defaults for the rest. Empty for a design
     /// without stores.
     #[must_use]
     pub fn settings(&self, world: &WorldSpec) -> Settings {
@@ -133,7 +133,7 @@ impl Design {
         settings
     }
 
-    /// What its stores run with whatever a plan gives: that which keeps every acknowledged write, for a design that claims no
+    /// The settings of its stores whatever a plan gives: that which keeps every acknowledged write, for a design that claims no
     /// more than it does on such stores.
     #[must_use]
     pub fn required(&self) -> Settings {
@@ -265,7 +265,7 @@ impl fmt::Debug for Design {
     }
 }
 
-/// What a client is made with.
+/// The context with which a client is made.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// Its host.

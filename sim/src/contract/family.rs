@@ -7,7 +7,7 @@ use super::param::{Args, Param};
 pub struct Family {
     /// Its name, as on the command line.
     pub name: &'static str,
-    /// What it claims, in one line.
+    /// Its claim, in one line.
     pub claim: &'static str,
     /// Where it is known to break, in one line.
     pub weakness: &'static str,
@@ -28,7 +28,7 @@ pub enum SpellingError {
     /// There is no such design.
     #[error("there is no design `{name}`{}; `picklock list designs` shows them all", hint(.nearest))]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// The most similar name, if one is near.
         nearest: Option<String>,
@@ -52,7 +52,7 @@ pub enum SpellingError {
         param: String,
         /// The value given.
         value: String,
-        /// What it takes, in words.
+        /// The values that it takes, in words.
         domain: String,
     },
     /// A parameter was given twice.

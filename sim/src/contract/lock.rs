@@ -58,7 +58,7 @@ impl Grant {
     }
 }
 
-/// Why a lock operation failed. Any error converts into it with `?`.
+/// The error of a lock operation. Any error converts into it with `?`.
 ///
 /// One made by [`LockError::new`] says that the operation did not take effect: `not the owner`. Where that is not known, because
 /// no answer came, it is to be [in doubt](LockError::in_doubt); an error that was converted is.

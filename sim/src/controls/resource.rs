@@ -120,7 +120,7 @@ async fn attend(host: Host, mut stream: Stream, shelves: Arc<Mutex<Shelves>>) {
 
 /// All registers and stock counters.
 struct Shelves {
-    /// What a stock counter starts with.
+    /// The number with which a stock counter starts.
     stock: i64,
     keys: BTreeMap<Key, Shelf>,
 }

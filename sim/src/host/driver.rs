@@ -10,7 +10,7 @@ use crate::world::Admission;
 use picklock_model::plan::Access;
 use picklock_model::time::{Monotonic, WallTime};
 
-/// What drives the process of one host from outside.
+/// The driver of the process of one host, from outside.
 #[derive(Clone, Debug)]
 pub struct HostDriver {
     host: Host,

@@ -1,4 +1,4 @@
-//! The host of one process: everything that the process may touch. Clocks, timers, tasks, the network, randomness, its disk.
+//! The host of one process, with all that the process may touch: clocks, timers, tasks, the network, randomness, its disk.
 //!
 //! A [`Host`] is concrete and cheap to clone, so that lock code reads like ordinary tokio code. Which engine is behind
 //! it cannot be seen.

@@ -1,4 +1,4 @@
-//! The host of one process: everything that the process may touch. Clocks, timers, tasks, the network, randomness, its disk.
+//! The host of one process, with all that the process may touch: clocks, timers, tasks, the network, randomness, its disk.
 
 pub(crate) mod actions;
 mod bell;

@@ -12,9 +12,9 @@ use crate::contract::design::Design;
 pub(super) struct Bound {
     /// By then somebody who waits must have the lock, once nothing is broken.
     pub(super) progress: Duration,
-    /// What stores that do not answer add to it.
+    /// The time that stores that do not answer add to it.
     pub(super) detour: Duration,
-    /// What the design claims to survive.
+    /// The conditions that the design claims to survive.
     pub(super) survives: Conditions,
 }
 
@@ -47,7 +47,7 @@ fn progress(design: &Design, plan: &Plan, settings: &Settings) -> Duration {
     plan.world.ttl * design.leases_to_recover + recovery + work + Duration::from_secs(1)
 }
 
-/// What the design claims to survive, and that it gets on after a failover where it needs no replica for that: see
+/// The conditions that the design claims to survive, and that it gets on after a failover where it needs no replica for that: see
 /// [`progress`].
 fn survives(design: &Design) -> Conditions {
     match design.topology.replicated && !design.needs_replicas {
@@ -56,7 +56,7 @@ fn survives(design: &Design) -> Conditions {
     }
 }
 
-/// What stores that do not answer add to it, for a design on several: a request to each of them and its release take a
+/// The time that stores that do not answer add to it, for a design on several: a request to each of them and its release take a
 /// twentieth of the lease, which is what is small against it in Redlock's own words, and four attempts may be needed until no
 /// two waiters take votes from each other. A client that waits for longer does not do what it claims.
 fn detour(design: &Design, plan: &Plan) -> Duration {

@@ -12,20 +12,20 @@ use crate::contract::recorder::BeliefRecorder;
 use crate::controls::resource::Resource;
 use crate::host::Host;
 
-/// What a client does with its lock; the same for every design.
+/// The program of a client that uses a lock; the same for every design.
 pub type Workload = Arc<dyn Fn(ClientContext) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// What a workload's client is started with.
+/// The context with which a workload's client is started.
 pub struct ClientContext {
     /// Its host.
     pub host: Host,
     /// The design's client.
     pub client: Client,
-    /// What the workload reports of its sections.
+    /// The recorder to which the workload reports its sections.
     pub recorder: BeliefRecorder,
     /// A client of the guarded resource.
     pub resource: Resource,
-    /// What it is to do.
+    /// The plan of its sections.
     pub plan: ClientPlan,
     /// How long a section waits for the lock, on the client's clock.
     pub wait: Duration,

@@ -18,9 +18,9 @@ use crate::host::driver::Untestable;
 use crate::world::choices::{Choices, Chooser, Made};
 use crate::world::{Keeper, Wire, World};
 
-/// What a run leaves behind.
+/// The result of a run.
 pub struct Run {
-    /// What happened.
+    /// Its trace.
     pub trace: Trace,
     /// The injection points that were reached, if they were asked for.
     pub probe: Option<Points>,

@@ -9,7 +9,7 @@ use picklock_model::ids::{HostId, Key};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Conditions;
 
-/// What is known of the end of a run.
+/// The state of the end of a run.
 pub(crate) struct Ending {
     /// The run ends here at the latest.
     pub(crate) horizon: TrueTime,

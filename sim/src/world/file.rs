@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Default)]
 pub(crate) struct File {
     pub(crate) bytes: Vec<u8>,
-    /// What of it survives a power loss.
+    /// The part of it that survives a power loss.
     synced: Vec<u8>,
     /// True if it was replaced since it was synced; otherwise what is synced is its beginning.
     replaced: bool,

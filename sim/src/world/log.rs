@@ -62,7 +62,7 @@ impl Log {
         id
     }
 
-    /// The events in true-time order, and their digest. A process that owes a pause has already recorded what it does
+    /// The events in true-time order, and their digest. A process with a deferred pause has already recorded what it does
     /// when it resumes, hence the sort.
     pub(crate) fn finish(mut self) -> (Vec<Event>, Digest) {
         if self.unsorted {

@@ -3,7 +3,7 @@
 use picklock_model::ids::HostId;
 use picklock_model::plan::{Access, Edge, Phase};
 
-/// How often each access was passed in the present phase. A phase has few kinds, so a list beats a map.
+/// How often each access was reached in the present phase. A phase has few kinds, so a list beats a map.
 #[derive(Default)]
 pub(super) struct Reached(Vec<(Access, Option<HostId>, u32)>);
 

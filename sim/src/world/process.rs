@@ -1,8 +1,8 @@
 //! A host's process: whether it runs, where in its section it is, what its clocks show.
 //!
 //! A pause that hits between polls keeps the tasks from being polled. One that hits inside a poll (at a write, a
-//! read, a clock) cannot stop the poll, so the process *owes* it: until the pause ends, its writes and reads are
-//! pending, its clocks show the time of resumption, and what it records carries that time.
+//! read, a clock) cannot stop the poll, so it is *deferred*: until it ends, writes and reads of the process
+//! are pending, its clocks show the time of resumption, and what it records carries that time.
 //!
 //! A stall is not deferred: what the critical section hands to its process's background tasks in the rest of a poll they
 //! carry out at once, so the section must have done it before it stalled. It stands still from its next write or its
@@ -64,7 +64,7 @@ pub(crate) struct Process {
     pub(crate) clock: Clock,
     pub(crate) rng: Stream,
     pub(crate) disk: BTreeMap<String, File>,
-    /// What the process last learned or hit_lock: the default cause of what it does.
+    /// The event that the process last learned of or decided on: the default cause of what it does.
     pub(super) context: Option<EventId>,
     /// The ordinal of the section that it is in, 0 before the first.
     pub(super) section: u32,
@@ -90,7 +90,7 @@ pub(crate) struct Process {
     pub(super) lanes: BTreeMap<u32, Lane>,
 }
 
-/// What is kept for each of the tasks with which a client carries its sections out.
+/// The values of each of the tasks with which a client carries its sections out.
 #[derive(Default)]
 pub(super) struct Lane {
     section: u32,

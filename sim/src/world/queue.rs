@@ -7,7 +7,7 @@ use super::Direction;
 use picklock_model::ids::{ConnId, HostId};
 use picklock_model::time::TrueTime;
 
-/// What is due.
+/// An entry of the event queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pending {
     /// A timer of a host's monotonic clock, perhaps: see [`Timers`](super::timers::Timers).

@@ -123,7 +123,8 @@ impl World {
         outside.move_door(host, port, to)
     }
 
-    /// True if [`take_lifecycle_changes`](World::take_lifecycle_changes) may have something. It is asked after every poll and hardly ever has.
+    /// True if [`take_lifecycle_changes`](World::take_lifecycle_changes) may have something. It is asked after every poll and
+    /// hardly ever has.
     #[inline]
     pub(crate) fn has_turned_over(&self) -> bool {
         self.lifecycle_changed.load(Ordering::Relaxed)

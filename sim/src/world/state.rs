@@ -44,7 +44,7 @@ pub(crate) struct State {
     pub(crate) ending: Ending,
     /// Injections whose effect lasts at this moment.
     pub(super) unhealed: Vec<u32>,
-    /// What is broken and was.
+    /// The outages that last, and those that are over.
     pub(super) outages: Vec<Outage>,
     /// Injections that were healed before their time.
     pub(super) healed_early: BTreeSet<u32>,
@@ -64,7 +64,7 @@ pub(crate) struct State {
     pub(super) last_busy: usize,
 }
 
-/// Room for so many points passed is made in advance: few runs pass fewer.
+/// Room for so many reached points is made in advance: few runs reach fewer.
 const POINTS: usize = 1 << 11;
 
 /// A change of a host's life that the engine must carry out.
@@ -120,7 +120,7 @@ impl State {
         self.log = Log::to_sink(Box::new(|_| {}));
     }
 
-    /// What the process on this host takes for the present: later than true time while it owes a pause that hit
+    /// The present of the process on this host: later than true time while a pause is deferred that hit
     /// inside the step that it is executing.
     pub(crate) fn local_now(&self, host: HostId) -> TrueTime {
         self.processes[usize::from(host.0)].resumes_at(self.now)
@@ -262,7 +262,7 @@ impl State {
         self.outages.iter().filter(|outage| outage.until.is_none()).map(|outage| outage.what).collect()
     }
 
-    /// What was broken in the run, and what still is.
+    /// The outages of the run, also those that still last.
     pub(crate) fn take_outages(&mut self) -> Vec<Outage> {
         std::mem::take(&mut self.outages)
     }
@@ -276,7 +276,7 @@ impl State {
         hits
     }
 
-    /// The names of the hosts, and the points passed by their numbers.
+    /// The names of the hosts, and the points that were reached, by their numbers.
     pub(crate) fn take_points(&mut self) -> (Vec<Arc<str>>, Vec<Reached>) {
         (self.names.clone(), std::mem::take(&mut self.reached_points))
     }

@@ -9,7 +9,7 @@ use picklock_model::trace::Role;
 /// Reads a segment to a member of this role (true) or from one (false); none if it cannot be read alone.
 type Decode = Arc<dyn Fn(Role, bool, &[u8]) -> Option<String> + Send + Sync>;
 
-/// What segments said, by the event of their sending.
+/// The content of segments, by the event of their sending.
 pub type Wire = BTreeMap<EventId, String>;
 
 /// Keeps what segments say, in words: the bytes themselves are gone with the segment.

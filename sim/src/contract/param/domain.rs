@@ -123,7 +123,7 @@ pub enum ValueError {
     Outside {
         /// The value given.
         value: String,
-        /// What is taken.
+        /// The values that are taken.
         domain: Domain,
     },
     /// Its range ends before it begins.

@@ -9,7 +9,7 @@ use crate::contract::span::Span;
 
 /// A domain whose values have one type.
 pub trait Kind {
-    /// What a value is read as.
+    /// The type as which a value is read.
     type Value;
 
     /// Reads a value; `None` if it is one of another kind.

@@ -11,7 +11,7 @@ use crate::contract::param::Param;
 pub struct StoreKind {
     /// Its name.
     pub name: &'static str,
-    /// What a scenario may set of it.
+    /// Its parameters that a scenario may set.
     pub params: &'static [Param],
     /// Its simulated stores, each on its own. If clients ask nobody for another server, they have no replicas.
     pub stores: Option<fn(alone: bool) -> Store>,
@@ -21,10 +21,10 @@ pub struct StoreKind {
     pub real: Option<Installed>,
 }
 
-/// What there is of a real server on this machine.
+/// The real server on this machine, as far as it is installed.
 #[derive(Clone, Copy, Debug)]
 pub struct Installed {
-    /// What has to be installed.
+    /// The program that has to be installed.
     pub program: &'static str,
     /// Name and version of what is installed.
     pub version: fn() -> Option<String>,
@@ -35,12 +35,12 @@ pub struct Installed {
 pub struct StoreParams {
     /// The kind's name.
     pub kind: &'static str,
-    /// What it declares.
+    /// Its parameters.
     pub params: &'static [Param],
 }
 
 impl StoreParams {
-    /// What a kind declares.
+    /// The parameters of a kind.
     #[must_use]
     pub fn of(spec: &dyn StoreSpec) -> StoreParams {
         StoreParams { kind: spec.name(), params: spec.params() }

@@ -12,7 +12,7 @@ pub struct Member {
     /// The group that has a leader of its own, by a number of the kind's; the store's own number where a store is one group. A
     /// cluster has a group for each shard.
     pub group: u32,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
     /// Where others reach it, if not by its name: a served member, by its door.
     pub door: Option<(String, u16)>,

@@ -23,7 +23,7 @@ pub type Serve = Arc<dyn Fn(ServerContext) -> BoxFuture<'static, ()> + Send + Sy
 /// The stores that a design stands on: what is known of them, and who serves them.
 #[derive(Clone)]
 pub struct Store {
-    /// What is known of them.
+    /// The declaration of their kind.
     pub spec: Arc<dyn StoreSpec>,
     /// The servers.
     pub server: Server,
@@ -34,9 +34,9 @@ pub struct Store {
 pub enum Server {
     /// Simulated servers.
     Simulated(Serve),
-    /// The real ones, as unmodified processes: their members do not report the records of locks that they keep, and have no actions
-    /// of their own. What is judged by records stays open then, and a member that dies while somebody holds is taken to have kept
-    /// something.
+    /// The real ones, as unmodified processes: their members do not report the records of locks that they keep, and have no
+    /// actions of their own. What is judged by records stays open then, and a member that dies while somebody holds is taken to
+    /// have kept something.
     Real(Serve),
 }
 
@@ -74,7 +74,7 @@ impl Store {
     }
 }
 
-/// What a member's program is started with.
+/// The context with which a member's program is started.
 #[derive(Clone, Debug)]
 pub struct ServerContext {
     /// Its host.

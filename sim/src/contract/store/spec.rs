@@ -12,7 +12,7 @@ use picklock_model::trace::Role;
 /// The variable that holds the addresses of a program's stores.
 pub const STORES: &str = "PICKLOCK_STORES";
 
-/// What is known of a kind of store, whoever serves it.
+/// The declaration of a kind of store, whoever serves it.
 pub trait StoreSpec: Send + Sync + 'static {
     /// Its name, such as it stands in a scenario file: `[name]` holds its parameters.
     fn name(&self) -> &'static str;
@@ -113,7 +113,7 @@ pub struct RealServer {
     /// Program and arguments. It runs in a network of its own, takes connections from every host of it, finds the others by
     /// their names, and has an empty home directory.
     pub command: Vec<String>,
-    /// What a restart finds in the home directory.
+    /// The files that a restart finds in the home directory.
     pub keeps: Keeps,
     /// What a line of its log says of who leads: that this member does from now on, or does so no more. `None` if it says nothing
     /// of that.
@@ -128,7 +128,7 @@ impl RealServer {
     }
 }
 
-/// What a real server that is started anew finds in its home directory.
+/// The files that a real server finds in its home directory when it is started anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
     /// Nothing.

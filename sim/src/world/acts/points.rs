@@ -1,4 +1,4 @@
-//! Injections wait for injection points, and hit there.
+//! Injections that wait for injection points, and hit there.
 
 use crate::world::points::*;
 use crate::world::queue::Pending;
@@ -39,7 +39,7 @@ impl State {
         });
     }
 
-    /// The process has reached a point, and has not gone on. What waits there hits now.
+    /// The process has reached a point. What waits there hits now.
     #[inline]
     pub(crate) fn before(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
         if !self.process(host).armed.is_empty() {
@@ -47,7 +47,7 @@ impl State {
         }
     }
 
-    /// The process has gone on behind a point.
+    /// The process has gone past a point.
     #[inline]
     pub(crate) fn after(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
         if self.recorded != Recorded::Nothing || !self.process(host).armed.is_empty() {
