@@ -124,7 +124,7 @@ fn no_folders_use_each_other_in_a_ring() {
         for (from, to) in Sources::of(krate).arrows() {
             arrows.entry(room(&from)).or_default().extend(to.iter().map(room));
         }
-        // The root of the crate uses all; what others use of it is told by the test of files.
+        // The root of the crate uses all; the test of files checks what others use of it.
         arrows.iter_mut().for_each(|(from, to)| _ = to.remove(from));
         let rings = rings(&arrows);
         assert!(rings.is_empty(), "{krate}: {rings:#?}");
@@ -147,7 +147,7 @@ struct Sources {
     texts: BTreeMap<String, String>,
     /// The file of each module, by its path from the crate's root.
     modules: BTreeMap<Vec<String>, String>,
-    /// What a module passes on: by module and name, the path of what it is. `*` stands for everything.
+    /// The re-exports of a module: by module and name, the path of the item. `*` stands for everything.
     passed_on: BTreeMap<(Vec<String>, String), Vec<Vec<String>>>,
 }
 

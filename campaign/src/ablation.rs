@@ -1,8 +1,8 @@
-//! What a violation depends on, found out by runs: its plan without each of its parts, and with other designs.
+//! The ablation of a violation: runs of its plan without each of its parts, and with other designs.
 //!
 //! A part without which nothing is violated was needed. That it was needed does not make it the fault's fault alone: of a
 //! pause and a second client, both are. A plan carries over to another design because its points have meaning there; where
-//! its faults make no difference to that design, the run says nothing of it.
+//! its faults make no difference to that design, the run proves nothing about it.
 
 use picklock_model::plan::Plan;
 use picklock_sim::design::Design;

@@ -1,4 +1,4 @@
-//! What the designs and the scenarios of a campaign are, for a reader who does not know their names.
+//! Descriptions of the designs and the scenarios of a campaign, for a reader who does not know their names.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use picklock_sim::span::Span;
 use picklock_scenarios::faults::{FaultEntry, TIMES};
 use picklock_scenarios::scenario::Scenario;
 
-/// What the names in a campaign's results mean.
+/// The meaning of the names in a campaign's results.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// The version of picklock that made the runs.
     pub version: String,
-    /// What each design claims, by its spelling.
+    /// The claim of each design, by its spelling.
     pub designs: BTreeMap<String, String>,
-    /// What happens in each scenario, by its name.
+    /// The description of each scenario, by its name.
     pub scenarios: BTreeMap<String, AboutScenario>,
     /// Well-known libraries, each with the design that it implements.
     pub libraries: Vec<(String, String)>,
 }
 
-/// What happens in a scenario.
+/// The description of a scenario.
 #[derive(Clone, Debug, Default)]
 pub struct AboutScenario {
     /// In one line.
@@ -34,7 +34,7 @@ pub struct AboutScenario {
     pub faults: Vec<AboutFault>,
 }
 
-/// What a fault of a scenario does.
+/// The description of a fault of a scenario.
 #[derive(Clone, Debug, Default)]
 pub struct AboutFault {
     /// Its name.
@@ -46,7 +46,7 @@ pub struct AboutFault {
 }
 
 impl About {
-    /// What these designs and scenarios are; of libraries it knows nothing.
+    /// Describes these designs and scenarios, but no libraries.
     #[must_use]
     pub fn of(designs: &[Design], scenarios: &[Scenario]) -> About {
         About {

@@ -1,5 +1,5 @@
-//! What the author of a lock allows it to violate: a lease cannot stop a holder that sleeps through it, and a test that is
-//! red for that says nothing of the lock.
+//! The allowed violations of a lock, as its author names them: a lease cannot stop a holder that sleeps through it, and a test
+//! that is red for that proves nothing about the lock.
 //!
 //! ```toml
 //! no_worse_than = "watchdog"      # what this design that comes with picklock is known to violate, scenario by scenario
@@ -8,7 +8,7 @@
 //! allow = ["mutual-exclusion", "effective-exclusion", "no-lost-update"]
 //! ```
 //!
-//! What is allowed may be found or not, and everything else must not be: an allowance is never an expectation.
+//! An allowed violation may be found or not, and no other may be found: it is never an expectation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,11 +20,11 @@ use picklock_scenarios::scenario::{Problem, Scenario, ScenarioError, Spot, read_
 use picklock_scenarios::toml_view::{entries, table};
 use picklock_sim::design::Design;
 
-/// What is violated in one run of ten is missed by so many less than once in 30,000 times: an allowance that they do not
-/// need is worth a word.
+/// A violation of one run in ten is missed by so many runs less than once in 30,000 times: an allowed violation that they
+/// do not show is worth a note.
 const ENOUGH: u64 = 100;
 
-/// What may be violated, by scenario.
+/// The allowed violations, by scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllowedViolations {
     own: BTreeMap<String, BTreeSet<String>>,
@@ -67,7 +67,7 @@ impl AllowedViolations {
         Ok(())
     }
 
-    /// Reads allowed_violations under these scenarios.
+    /// Reads allowed violations under these scenarios.
     ///
     /// # Errors
     /// When the text is not TOML or not of the form above; the error names line, column and remedy.
@@ -75,7 +75,7 @@ impl AllowedViolations {
         read(text, scenarios).map_err(|spot| spot.in_file(file, text))
     }
 
-    /// Reads allowed_violations under these scenarios from a file.
+    /// Reads allowed violations under these scenarios from a file.
     ///
     /// # Errors
     /// When the file cannot be read, is larger than 1 MiB, or is not valid.
@@ -83,7 +83,7 @@ impl AllowedViolations {
         AllowedViolations::parse(&path.display().to_string(), &read_text(path)?, scenarios)
     }
 
-    /// What a cell of this scenario is held against: what is allowed may be violated, and nothing must be.
+    /// The expectation for a cell of this scenario: the allowed invariants may be violated, and none must be.
     #[must_use]
     pub fn under(&self, scenario: &str) -> Expected {
         let mut may: BTreeSet<String> = self.own.get(scenario).cloned().unwrap_or_default();
@@ -92,7 +92,7 @@ impl AllowedViolations {
         Expected { violated: Vec::new(), may: may.into_iter().collect(), within: 0 }
     }
 
-    /// What is allowed, as what is expected of each of these designs under each of these scenarios.
+    /// The allowed violations as expectations of each of these designs under each of these scenarios.
     #[must_use]
     pub fn expectations(&self, designs: &[Design], scenarios: &[Scenario]) -> Expectations {
         let under = |scenario: &Scenario| (scenario.name().to_owned(), self.under(scenario.name()));
@@ -103,8 +103,8 @@ impl AllowedViolations {
         designs.iter().flat_map(each).collect()
     }
 
-    /// Each allowance that so many runs of its scenario did not need, in words. Of what another design is known to violate
-    /// nothing is said. Each cell comes with the scenario whose allowed_violations apply to it.
+    /// Each allowed violation that so many runs of its scenario did not show, in words; without those that are taken from
+    /// another design. Each cell comes with the scenario whose allowed violations apply to it.
     #[must_use]
     pub fn not_needed<'a>(&self, cells: impl IntoIterator<Item = (&'a str, &'a Cell)>) -> Vec<String> {
         let mut runs: BTreeMap<&str, u64> = BTreeMap::new();
@@ -211,7 +211,7 @@ allow = ["no-lost-update", "ownership"]
     }
 
     #[test]
-    fn mistakes_are_told_with_their_place_and_remedy() {
+    fn mistakes_are_reported_with_their_place_and_remedy() {
         for (text, says) in [
             ("[paus]\nallow = []", "allow.toml:1:2: there is no scenario `paus` (did you mean `pause`?)"),
             (
@@ -240,7 +240,7 @@ allow = ["no-lost-update", "ownership"]
     }
 
     #[test]
-    fn an_allowance_that_a_hundred_runs_did_not_need_is_told() {
+    fn an_allowed_violation_that_a_hundred_runs_did_not_need_is_noted() {
         let allowed_violations = parse("[pause]\nallow = ['ownership', 'progress']").unwrap();
         let mut cell = Cell { scenario: "pause".into(), runs: 100, ..Cell::default() };
         cell.violations.insert("progress".into(), Violation::default());

@@ -142,8 +142,8 @@ pub fn most_serious_first(invariants: &mut [String]) {
     invariants.sort_by_key(place);
 }
 
-/// The violations to tell, in the order in which they are: those that nobody expects first, and then the first way of breaking of
-/// each family, its second one, and so on, so that every family has its turn if time is short.
+/// The violations to report, in order: those that nobody expects first, and then the first failure of each family, its second
+/// one, and so on, so that every family has its turn if time is short.
 fn groups(cells: &[Cell], which: Reported) -> Vec<Group> {
     let mut groups: Vec<((bool, usize), Group)> = Vec::new();
     let mut ways: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
@@ -268,8 +268,8 @@ pub fn reduced_to(run: &Checked) -> Option<String> {
     violated.into_iter().next()
 }
 
-/// What a line that replays a run needs besides, so that it shows the run reduced to this invariant, and as far as it was when the
-/// time was over.
+/// The further options of a line that replays a run, so that it shows the run reduced to this invariant, and as far as it was
+/// when the time was over.
 #[must_use]
 pub fn shrinking(whole: &Checked, invariant: Option<&str>, cut_short: Option<u32>) -> String {
     let how_far = cut_short.map(|tries| format!(" --shrink-tries {tries}")).unwrap_or_default();
@@ -279,8 +279,8 @@ pub fn shrinking(whole: &Checked, invariant: Option<&str>, cut_short: Option<u32
     }
 }
 
-/// The invariant that the story of a run reduced to `invariant` is told about, if that is another than the first by number:
-/// one that the run is not reduced to unless it is named. Empty if there is none.
+/// The leading invariant of the story of a run reduced to `invariant`, if that is another than the first by number: one that
+/// the run is not reduced to unless it is named. Empty if there is none.
 #[must_use]
 pub fn leading<'a>(whole: &Checked, invariant: &'a str) -> &'a str {
     if reduced_to(whole).as_deref() == Some(invariant) { "" } else { invariant }
@@ -365,7 +365,7 @@ pub fn repro(design: &Design, scenario: &str, engine: Engine, run: &Checked) -> 
     }
 }
 
-/// Why the digest of a repro file's run says nothing, where [`ReproFile::is_its_digest`] cannot tell.
+/// The reason why digests cannot be compared, where [`ReproFile::is_its_digest`] does not know.
 #[must_use]
 pub fn not_comparable(repro: &ReproFile) -> String {
     format!(
@@ -374,7 +374,7 @@ pub fn not_comparable(repro: &ReproFile) -> String {
     )
 }
 
-/// Puts the findings that are about the same grants as the most serious clash first, so that a story tells of one clash.
+/// Puts the findings that are about the same grants as the most serious clash first, so that a story is about one clash.
 fn about_one_clash(breaches: &mut [Breach]) {
     let place = |breach: &Breach| SERIOUS.iter().position(|other| *other == breach.invariant);
     let clashes = breaches.iter().filter_map(|breach| Some((place(breach)?, breach.findings.first()?)));
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_tells_of_the_clash_that_did_the_harm() {
+    fn a_story_is_about_the_clash_that_did_the_harm() {
         let grant = |client, section| GrantId::new(HostId(client), section);
         let finding = |grants: &[GrantId]| Finding {
             text: String::new(),
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn one_violation_stands_for_its_family_and_its_way_of_breaking_and_the_unexpected_comes_first() {
+    fn one_violation_stands_for_its_family_and_its_failure_and_the_unexpected_comes_first() {
         let (two, lost) = ("mutual-exclusion", "no-lost-update");
         let cells = [
             cell("single", &[(two, 3), (lost, 3)], true),

@@ -1,4 +1,4 @@
-//! What the built-in designs are known to do under the built-in scenarios: reviewed data that a run is held against.
+//! The expectations: the reviewed verdicts of the built-in designs under the built-in scenarios, against which a run is held.
 //!
 //! ```toml
 //! [redlock]                       # a design, spelled as everywhere
@@ -11,7 +11,7 @@
 //! within = 2000                   # found within so many runs
 //! ```
 //!
-//! What may be violated is not for the taking: a permission that nothing stands behind hides what breaks later. So each has its
+//! A permission to violate needs a proof: one that nothing stands behind hides what breaks later. So each has its
 //! [`Evidence`], and one without is refused. `tests/suite/permitted_violations.rs` replays the seeds and finds new ones.
 //!
 //! A cell that the file does not name has no expectation. A design with parameters has those of its own spelling
@@ -36,11 +36,11 @@ const MAX_RUNS: u64 = 1_000_000_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expectations {
     cells: BTreeMap<String, BTreeMap<String, Expected>>,
-    /// Why invariants may be violated, by design, scenario and invariant.
+    /// The evidence for invariants that may be violated, by design, scenario and invariant.
     evidence: BTreeMap<[String; 3], Evidence>,
 }
 
-/// Why an invariant may be violated in a cell.
+/// The evidence for an invariant that may be violated in a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The run of this seed violates it.
@@ -75,13 +75,13 @@ impl Expectations {
         Expectations::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// What is expected of a design under a scenario; `None` if nothing is.
+    /// The expectation of a design under a scenario; `None` if there is none.
     #[must_use]
     pub fn cell(&self, design: &str, scenario: &str) -> Option<Expected> {
         self.cells.get(design)?.get(scenario).cloned()
     }
 
-    /// What may be violated, and why: design, scenario, invariant, evidence, in order of the names.
+    /// The invariants that may be violated: design, scenario, invariant, evidence, in order of the names.
     pub fn permitted(&self) -> impl Iterator<Item = ([&str; 3], &Evidence)> {
         self.evidence.iter().map(|(of, evidence)| (of.each_ref().map(String::as_str), evidence))
     }
@@ -95,7 +95,7 @@ impl Expectations {
 }
 
 impl FromIterator<(String, String, Expected)> for Expectations {
-    /// What is expected of each design under each scenario.
+    /// The expectation of each design under each scenario.
     fn from_iter<I: IntoIterator<Item = (String, String, Expected)>>(cells: I) -> Expectations {
         let mut all = Expectations::default();
         for (design, scenario, expected) in cells {
@@ -164,7 +164,7 @@ fn cell(of: &Entry<'_, '_>) -> Result<Cell, Spot> {
     Ok(cell)
 }
 
-/// What may be violated, each with its evidence.
+/// The invariants that may be violated, each with its evidence.
 fn permitted(entry: &Entry<'_, '_>) -> Result<Vec<(String, Evidence)>, Spot> {
     let DeValue::Table(table) = entry.value.get_ref() else {
         let wanted =
@@ -269,7 +269,7 @@ holds = ["calm"]
     }
 
     #[test]
-    fn mistakes_are_told_with_their_place() {
+    fn mistakes_are_reported_with_their_place() {
         assert!(error("[a.pause]\nviolated = ['progress']").contains("e.toml:1:4: `within` is missing"));
         assert!(
             error("[a.pause]\nvoilated = ['x']")

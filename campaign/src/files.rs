@@ -37,7 +37,7 @@ fn fill(file: &mut impl io::Write, text: &str) -> io::Result<()> {
     file.flush()
 }
 
-/// What to do about a file that could not be written.
+/// The remedy for a file that could not be written.
 #[must_use]
 pub fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {

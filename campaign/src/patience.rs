@@ -27,7 +27,7 @@ impl Patience {
         Patience { deadline, lost: AtomicBool::new(false) }
     }
 
-    /// Whether the time is over. Whoever asks leaves something out if it is.
+    /// True if the time is over. The caller leaves something out then.
     #[must_use]
     #[expect(
         clippy::disallowed_methods,
@@ -40,7 +40,7 @@ impl Patience {
         over
     }
 
-    /// Whether something was left out because the time was over.
+    /// True if something was left out because the time was over.
     #[must_use]
     pub fn was_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)

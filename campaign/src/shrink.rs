@@ -98,7 +98,7 @@ struct Search<'a> {
     /// True if the best plan so far is violated under most networks: so must be what replaces it.
     robust: bool,
     tries: u32,
-    /// Whether the time was over before there was nothing left to try.
+    /// True if the time was over before there was nothing left to try.
     cut_short: bool,
     /// The candidates that were not taken. None would be later: more is demanded as the search goes on, never less.
     refused: Vec<Plan>,
@@ -149,7 +149,7 @@ impl Search<'_> {
         }
     }
 
-    /// All rivals at once, then those of each client, then one by one: most violations need none.
+    /// All background clients at once, then those of each client, then one by one: most violations need none.
     fn drop_background(&mut self, best: &mut Plan) {
         let mut without = best.clone();
         without.clients.iter_mut().for_each(|client| client.background.clear());
@@ -288,9 +288,9 @@ fn durations<'a>(plan: &'a mut Plan) -> Vec<Span<'a>> {
             found.push(Span::Think(&mut section.think));
             found.push(Span::Other(&mut section.work));
         }
-        for rival in &mut client.background {
-            found.push(Span::Other(&mut rival.think));
-            found.push(Span::Other(&mut rival.work));
+        for round in &mut client.background {
+            found.push(Span::Other(&mut round.think));
+            found.push(Span::Other(&mut round.work));
         }
     }
     found

@@ -1,4 +1,4 @@
-//! A run that is to be told: what happened, all that it violates, and what it depends on.
+//! The story of a run as data: its events, all that it violates, and what the violations depend on.
 
 use picklock_model::plan::Plan;
 use picklock_model::trace::Trace;
@@ -6,35 +6,35 @@ use picklock_sim::run::Wire;
 
 use picklock_judge::outcome::Finding;
 
-/// A run, for telling it.
+/// A run with its violations, to be reported.
 #[derive(Clone, Debug)]
 pub struct Story {
     /// The design's spelling.
     pub design: String,
     /// The scenario's name.
     pub scenario: String,
-    /// All that it violates, by the number of the invariant, but for the one that the story is to be told about, which
+    /// All that it violates, by the number of the invariant, but for the one that the story is about, which
     /// comes first; nothing if it violates nothing.
     pub breaches: Vec<Breach>,
-    /// What was injected.
+    /// The plan of the run.
     pub plan: Plan,
-    /// What happened.
+    /// The trace of the run.
     pub trace: Trace,
-    /// What segments said, if that was kept.
+    /// The bytes of the segments, if they were kept.
     pub wire: Wire,
-    /// What makes this very run again, the reduced one if it was reduced: a command line.
+    /// The command line that makes this very run again, the reduced one if it was reduced.
     pub replay: String,
-    /// What the violations depend on, if that was tried.
+    /// The ablation of the run, if it was made.
     pub ablation: Option<Ablation>,
 }
 
 impl Story {
-    /// Puts an invariant first, if it is among those violated: it is what the story is told about.
+    /// Puts an invariant first, if it is among those violated: the story is then about it.
     pub fn lead_with(&mut self, invariant: &str) {
         self.breaches.sort_by_key(|breach| breach.invariant != invariant);
     }
 
-    /// The finding that the story is told about: the first of the first invariant, of which the others mostly are
+    /// The finding that the story is about: the first of the first invariant, of which the others mostly are
     /// consequences.
     #[must_use]
     pub fn leading(&self) -> Option<&Finding> {
@@ -52,11 +52,11 @@ impl Story {
 pub struct Breach {
     /// The invariant's name.
     pub invariant: String,
-    /// What was found; there is at least one.
+    /// The findings; there is at least one.
     pub findings: Vec<Finding>,
 }
 
-/// What became of the violations when something was different.
+/// The results of the ablation of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ablation {
     /// Each injection and then each section of the plan, left out.
@@ -68,7 +68,7 @@ pub struct Ablation {
 /// A run from whose plan one part was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Without {
-    /// What was left out.
+    /// The part that was left out.
     pub part: Part,
     /// Which of the story's invariants are violated nevertheless; none if it does not happen without this part.
     pub violated: Vec<String>,
@@ -93,7 +93,7 @@ pub enum Part {
 pub struct Elsewhere {
     /// The design's spelling.
     pub design: String,
-    /// What it violates, by name.
+    /// The invariants that it violates, by name.
     pub violated: Vec<String>,
     /// True if the run proves nothing: no fault made a difference, or what the story violates was not judged.
     pub inconclusive: bool,

@@ -25,7 +25,7 @@ pub struct Summary {
     pub partial: bool,
     /// One for each design and scenario, designs in the order asked for, scenarios within.
     pub cells: Vec<Cell>,
-    /// What their designs and scenarios are. Not part of the JSON report.
+    /// The descriptions of their designs and scenarios. Not part of the JSON report.
     #[serde(skip)]
     pub about: About,
 }
@@ -43,10 +43,10 @@ pub struct Cell {
     pub runs: u64,
     /// Of these, inconclusive runs: without a violation, and with nothing put to the test.
     pub unknown: u64,
-    /// Why the scenario says nothing of this design, if so; then there are no runs.
+    /// The reason why the scenario does not apply to this design, if so; then there are no runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
-    /// Invariants that say nothing of this design.
+    /// Invariants that do not apply to this design.
     pub not_applicable: Vec<String>,
     /// The invariants violated.
     pub violations: BTreeMap<String, Violation>,
@@ -58,13 +58,13 @@ pub struct Cell {
     /// For faults that an exploration placed everywhere, what it tried and found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exhausted: Vec<Exhausted>,
-    /// What the expectation file says of this cell; absent without one.
+    /// The expectation of this cell; absent without an expectation file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
-    /// Whether the results are as expected; absent if there is no expectation or too few runs to tell.
+    /// True if the results are as expected; absent if there is no expectation or too few runs for a verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub met: Option<bool>,
-    /// Why the expectation was not met, in words.
+    /// The reason why the expectation was not met, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmet_because: Option<String>,
     /// Measures taken over all runs.
@@ -72,7 +72,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Whether the expectation file names or allows a violation of this invariant.
+    /// True if the expectation file names or allows a violation of this invariant.
     #[must_use]
     pub fn allows(&self, invariant: &str) -> bool {
         self.expected.as_ref().is_some_and(|expected| {
@@ -81,7 +81,7 @@ impl Cell {
     }
 }
 
-/// What an exploration tried of one fault.
+/// The results of an exploration for one fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Exhausted {
     /// The fault.
@@ -94,7 +94,7 @@ pub struct Exhausted {
     pub violating: u64,
 }
 
-/// What the expectation file says of a cell.
+/// The entry of a cell in the expectation file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Expected {
     /// Invariants that must be found violated, in name order; none means that all hold.
@@ -123,7 +123,7 @@ pub struct Violation {
     /// How often it was seen with real servers; absent if there were none, or it is judged by records that these do not show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real: Option<SeenWith>,
-    /// The reduced run, for telling it; the same one for all that it shows. Not part of the JSON report.
+    /// The reduced run; the same one for all that it shows. Not part of the JSON report.
     #[serde(skip)]
     pub story: Option<Arc<Story>>,
 }

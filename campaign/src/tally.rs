@@ -14,7 +14,7 @@ use picklock_sim::engine::Engine;
 
 use crate::summary::{Cell, Expected, Violation};
 
-/// What a number of runs of one design under one scenario have shown.
+/// The sums over a number of runs of one design under one scenario.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
@@ -22,7 +22,7 @@ pub struct Tally {
     pub runs: u64,
     /// Of these, inconclusive runs: without a violation, and with nothing put to the test.
     pub unknown: u64,
-    /// Of these, runs in which a fault decided something.
+    /// Of these, runs in which a fault hit the lock.
     pub hit_lock: u64,
     /// For each violated invariant, the runs and the lowest seed.
     #[serde(deserialize_with = "by_invariant")]
@@ -125,7 +125,7 @@ impl Tally {
         always.map(|(invariant, _)| (*invariant).to_owned()).collect()
     }
 
-    /// Whether the runs are as expected: `None` if too few were made to tell. An unexpected violation needs no
+    /// True if the runs are as expected; `None` if too few were made for a verdict. An unexpected violation needs no
     /// further runs.
     #[must_use]
     pub fn met(&self, expected: &Expected) -> Option<Result<(), String>> {

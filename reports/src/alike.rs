@@ -7,7 +7,7 @@ use crate::page::layout::paragraph;
 use crate::page::paint::{Ink, Style};
 use crate::story::words::Names;
 
-/// What clients saw, and when.
+/// The events that clients saw, with their times.
 struct Seen {
     at: u64,
     words: String,
@@ -27,14 +27,14 @@ pub enum Alike {
     Until {
         /// The client that sees the first difference.
         client: String,
-        /// What it saw on the one servers; nothing if that run has no more of it.
+        /// The event on the one servers; `None` if that run has no more of the client.
         one: Option<String>,
         /// And on the others.
         other: Option<String>,
     },
 }
 
-/// Compares what the clients of two runs were told, did and sent.
+/// Compares the events of the clients of two runs, and all that they sent and received.
 #[must_use]
 pub fn compare(one: &Checked, other: &Checked) -> Alike {
     let mut apart_ns = 0;
@@ -84,7 +84,7 @@ fn clients(run: &Checked) -> Vec<(usize, String)> {
     hosts.map(|(at, host)| (at, host.name.clone())).collect()
 }
 
-/// What happens at a client, and what is sent to it.
+/// The events at a client, and the messages to it.
 fn seen_by(run: &Checked, client: usize) -> Vec<Seen> {
     let names = Names::of(&run.trace);
     let here = |event: &&Event| match &event.what {

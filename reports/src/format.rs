@@ -1,4 +1,4 @@
-//! What a report format is.
+//! The description of a report format.
 
 use picklock_campaign::summary::Summary;
 
@@ -11,13 +11,13 @@ pub struct Format<Results = Summary> {
     pub name: &'static str,
     /// The file it is written to in the output directory.
     pub file: &'static str,
-    /// What it is for, in one line.
+    /// Its purpose, in one line.
     pub doc: &'static str,
     /// Writes the results down.
     pub render: fn(&Results, &Style) -> Result<String, ReportError>,
 }
 
-/// Why results could not be written down.
+/// An error that keeps results from being written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The results do not go into JSON.

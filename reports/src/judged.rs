@@ -1,4 +1,4 @@
-//! What is said of a history that was recorded elsewhere: for people, and as JSON.
+//! Reports of a history that was recorded elsewhere: for people, and as JSON.
 
 use picklock_judge::recorded::{Breach, Judgement, Verdict};
 use picklock_model::time::nanos;
@@ -56,7 +56,7 @@ fn text(judgement: &Judgement, style: &Style) -> Result<String, ReportError> {
             page.push('\n');
         }
         for breach in breaches {
-            page.push_str(&paragraph(&told(breach), 2, style.columns()));
+            page.push_str(&paragraph(&words(breach), 2, style.columns()));
         }
         if more > 0 {
             page.push_str(&format!("  and {more} more\n"));
@@ -65,7 +65,7 @@ fn text(judgement: &Judgement, style: &Style) -> Result<String, ReportError> {
     Ok(page)
 }
 
-fn told(breach: &Breach) -> String {
+fn words(breach: &Breach) -> String {
     let lines: Vec<String> = breach.lines.iter().map(u64::to_string).collect();
     let text = crate::page::layout::printable(&breach.text).into_owned();
     match lines.as_slice() {

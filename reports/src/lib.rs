@@ -5,9 +5,9 @@
 //!
 //! - [`ALL`] are the formats of a campaign, a [`Summary`](picklock_campaign::summary::Summary); [`COMPARISONS`] lay the same results out as a comparison.
 //! - [`formats::brief::page`] shows them on one screen.
-//! - [`kept::Kept`] is the little that is to be known of a run in a store, [`html::index`] the page over all of them.
+//! - [`manifest::Manifest`] holds the facts of a saved run that an index needs, [`html::index`] is the page over all of them.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
-//! - [`run::ALL`] write one run down for other programs; [`story::timeline::render`] tells one run as a story, [`html::run`] as a page,
+//! - [`run::ALL`] write one run down for other programs; [`story::timeline::render`] shows one run as a story, [`html::run`] as a page,
 //!   [`diagram::file`] as a drawing, [`run::json::run_json`] gives it as data.
 //!
 //! ```

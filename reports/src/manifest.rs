@@ -41,7 +41,7 @@ pub struct Manifest {
     pub shard: Option<String>,
     /// How far it came.
     pub state: State,
-    /// What came of it; `None` until it has come to its end.
+    /// Its results; `None` until it has come to its end.
     pub results: Option<Results>,
 }
 
@@ -51,13 +51,13 @@ pub struct Manifest {
 pub enum State {
     /// It was begun, and is at work or was killed.
     Begun,
-    /// It was interrupted, and has told what there was.
+    /// It was interrupted, and has reported the runs until then.
     Interrupted,
     /// It came to its end.
     Ended,
 }
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
@@ -122,7 +122,7 @@ impl Results {
         Results { verdict, failing: harmed(summary), ..Results::default() }
     }
 
-    /// Of a shard, whose violations are told when all shards are there.
+    /// The result of a shard, whose violations are reported when all shards are there.
     #[must_use]
     pub fn of_shard(runs: u64, violated: u64) -> Results {
         let verdict = format!("{runs} {}, a violation in {violated} of its cells", plural(runs, "run"));

@@ -1,4 +1,4 @@
-//! Why a run is not the same twice.
+//! The report of a determinism check: where two runs of one plan differ, and why.
 
 use std::fmt::Write as _;
 
@@ -11,18 +11,18 @@ use crate::story::words::Names;
 
 /// For people: where two runs part, what each of them has there, and the likely cause. `elsewhere` is what another process has.
 #[must_use]
-pub fn text(title: &str, examined: &DeterminismCheck, elsewhere: Option<&str>, style: &Style) -> String {
+pub fn text(title: &str, check: &DeterminismCheck, elsewhere: Option<&str>, style: &Style) -> String {
     let mut out = format!("{}\n", style.paint(Ink::Head, title));
-    if let Some(difference) = &examined.difference {
+    if let Some(difference) = &check.difference {
         out.push_str(&parts(difference, style));
     }
     let causes =
-        examined.difference.iter().map(|difference| difference.cause).chain(examined.noticed.iter().copied());
-    let mut told: Vec<Cause> = Vec::new();
+        check.difference.iter().map(|difference| difference.cause).chain(check.noticed.iter().copied());
+    let mut named: Vec<Cause> = Vec::new();
     for cause in causes {
-        if !told.contains(&cause) {
-            told.push(cause);
-            out.push_str(&likely(cause, examined.code, style));
+        if !named.contains(&cause) {
+            named.push(cause);
+            out.push_str(&likely(cause, check.code, style));
         }
     }
     if let Some(elsewhere) = elsewhere {

@@ -55,7 +55,7 @@ const ALL: &[Adapter] = &[
     },
     Adapter {
         name: "python-worker",
-        doc: "a worker that nobody asks, for --worker: redis-py, and a lease lock by hand",
+        doc: "an autonomous client, for --autonomous: redis-py, and a lease lock by hand",
         text: include_str!("../../examples/adapters/worker.py"),
     },
     Adapter {

@@ -1,4 +1,4 @@
-//! What the arguments of several commands have in common: values, colours and the groups of options in the help.
+//! The common parts of the arguments of several commands: values, colours and the groups of options in the help.
 
 use std::ops::Range;
 use std::time::Duration;

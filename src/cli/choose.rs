@@ -69,7 +69,7 @@ fn split(list: &str) -> Vec<&str> {
     .collect()
 }
 
-/// What is chosen to be run.
+/// The designs and scenarios that are chosen to be run.
 pub(crate) struct Chosen {
     pub(crate) designs: Vec<Design>,
     /// With what is set from outside.
@@ -102,7 +102,7 @@ pub(crate) fn of_suite(suite: &[Scenario], names: &[String]) -> Result<Vec<Scena
             Some((_, other)) if *other == name => {}
             Some((_, other)) => {
                 let message = format!(
-                    "`{other}` and `{name}` have the same name, and a report could not tell them apart; rename one"
+                    "`{other}` and `{name}` have the same name, and a report could not distinguish them; rename one"
                 );
                 return Err(Failure::Input(message));
             }
@@ -143,7 +143,7 @@ pub(crate) fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|ending| ending == "toml")
 }
 
-/// What is set of stores and yet does not hold for a design, which requires something else of them: a sentence for each.
+/// The settings of stores that do not hold for a design, which requires something else of them: a sentence for each.
 pub(crate) fn overruled(designs: &[Design], settings: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for design in designs {
@@ -164,7 +164,7 @@ pub(crate) fn overruled(designs: &[Design], settings: &[String]) -> Vec<String> 
     notes
 }
 
-/// What the user should know who sets the lease and not the faults, whose lengths are given in leases: they grow with it, and the
+/// A note for a user who sets the lease and not the faults, whose lengths are given in leases: they grow with it, and the
 /// outcome stays the same.
 pub(crate) fn scaled(scenarios: &[Scenario], unset: &[Scenario], settings: &[String]) -> Option<String> {
     let names = settings.iter().filter_map(|setting| setting.split_once('=')).map(|(name, _)| name.trim());
@@ -197,20 +197,20 @@ pub(crate) fn scaled(scenarios: &[Scenario], unset: &[Scenario], settings: &[Str
         more => format!(" (and {more} more likewise)"),
     };
     Some(format!(
-        "faults are as long as leases tell: with `{lease}` also {name} is {now}{more}, and the outcome hardly changes; to change the \
+        "the lengths of faults are given in leases: with `{lease}` also {name} is {now}{more}, and the outcome hardly changes; to change the \
          lease alone, keep the fault as it was: --set {name}={then}"
     ))
 }
 
-/// Refuses what is set of sections where a worker does everything by itself.
+/// Refuses settings of sections for an autonomous client.
 pub(crate) fn fit_autonomous(designs: &[Design], settings: &[String]) -> Result<(), Failure> {
-    let Some(worker) = designs.iter().find(|design| design.autonomous) else { return Ok(()) };
+    let Some(client) = designs.iter().find(|design| design.autonomous) else { return Ok(()) };
     match settings.iter().find(|setting| is_up_to_the_client(setting)) {
         None => Ok(()),
         Some(setting) => Err(Failure::Input(format!(
-            "`{setting}` says nothing to `{}`: a worker that does everything by itself decides that too; leave it out, or give it to the \
-             program among its arguments",
-            worker.name
+            "`{setting}` does not apply to `{}`: an autonomous client decides that by itself; leave it out, or give it to the program \
+             among its arguments",
+            client.name
         ))),
     }
 }

@@ -20,7 +20,7 @@ use super::selection::Selection;
 All designs run on the same seeds, so the figures are paired. A violation is a figure here: the exit code is 0, or 1 if
 something is worse than in the baseline.
 
-With --out there is a page to look at, too: DIR/report.html, with every way of breaking as a diagram.
+With --out there is also a page, DIR/report.html, with a diagram of each failure.
 
 Examples:
   picklock compare --design single,watchdog,redlock --scenario pause,client-partition --seeds 2000
@@ -28,7 +28,7 @@ Examples:
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// Print the tables of every scenario, with differences and measures; else what fits on a screen
+    /// Print the tables of every scenario, with differences and measures (default: a one-screen summary)
     #[arg(long, help_heading = REPORT)]
     pub(crate) verbose: bool,
     /// An older comparison, as `--format json` wrote it: say what is better and what is worse, and exit with 1 if anything is worse
@@ -40,31 +40,31 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let selection = &args.selection;
     let formats = run::formats(selection, COMPARISONS)?;
     let baseline = args.baseline.as_deref().map(read).transpose()?;
-    // A page tells every way of breaking; what is printed otherwise, none.
-    let tell = selection.out.is_some() || formats.iter().any(|format| format.name == "html");
-    let reported = if tell { Reported::All } else { Reported::Nothing };
+    // A page shows each failure; the other formats show none.
+    let has_page = selection.out.is_some() || formats.iter().any(|format| format.name == "html");
+    let reported = if has_page { Reported::All } else { Reported::Nothing };
     let campaign = Campaign { reported, ..run::campaign(selection, selection.chosen()?) };
     let Some(out) = selection.out.as_deref() else {
-        return told(args, &campaign, &formats, baseline, None).map(|(exit, _)| exit);
+        return make(args, &campaign, &formats, baseline, None).map(|(exit, _)| exit);
     };
     let command = campaign.command.clone();
     let run = Run::begin(Asked { out, kind: Kind::Compare, command: &command, shard: None })?;
     run.keep(|run| {
         let campaign = Campaign { out: Some(run.folder()), ..campaign };
-        told(args, &campaign, &formats, baseline, Some(run))
+        make(args, &campaign, &formats, baseline, Some(run))
     })
 }
 
-/// Makes the runs and tells what they show.
-fn told(
+/// Makes the runs and reports them.
+fn make(
     args: &CompareArgs,
     campaign: &Campaign<'_>,
     formats: &[&Format<Comparison>],
     baseline: Option<Baseline>,
-    kept: Option<&Run>,
+    saved: Option<&Run>,
 ) -> Result<(Exit, Results), Failure> {
     let selection = &args.selection;
-    let (mut summary, pairs) = run::make_with(campaign, kept.map(Run::live), |stop, bar| {
+    let (mut summary, pairs) = run::make_with(campaign, saved.map(Run::live), |stop, bar| {
         let pairing = Pairing::new(campaign, bar);
         let summary = campaign.run(stop, &pairing)?;
         Ok((summary, pairing.pairs()))
@@ -74,7 +74,7 @@ fn told(
     let since = baseline.map(|baseline| Since::of(&baseline, &summary));
     let comparison = Comparison { summary, pairs, since };
     let always = run::named(COMPARISONS, &["json", "html"]);
-    run::report(&comparison, selection, kept, formats, &always, |format, comparison, style| {
+    run::report(&comparison, selection, saved, formats, &always, |format, comparison, style| {
         if format.name == "text" && !args.verbose {
             Ok(screen(comparison, style, selection.out.as_deref()))
         } else {
@@ -84,7 +84,7 @@ fn told(
     Ok((exit(&comparison), Results::of_comparison(&comparison)))
 }
 
-/// What the results mean for whoever called.
+/// The exit code for the results.
 fn exit(comparison: &Comparison) -> Exit {
     let Comparison { summary, since, .. } = comparison;
     let runs: u64 = summary.cells.iter().map(|cell| cell.runs).sum();

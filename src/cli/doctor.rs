@@ -51,7 +51,7 @@ pub(crate) struct DoctorArgs {
     /// How many seeds from 0 on, or a half-open range A..B
     #[arg(long, value_name = "N|A..B", default_value = "2", value_parser = seeds)]
     seeds: Range<u64>,
-    /// ColourOptions at what this machine offers for programs in virtual time instead
+    /// Show what this machine offers for programs in virtual time instead
     #[arg(long = "programs")]
     machine: bool,
     /// Print the digest of each run and nothing else
@@ -85,12 +85,12 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     let stop = progress::stop_on_interrupt()?;
     let elsewhere = elsewhere()?;
     let bar = progress::Bar::new(cases.len() as u64, None);
-    let (mut page, mut differing, mut examined) = (String::new(), 0_u64, 0_u64);
+    let (mut page, mut differing, mut checked) = (String::new(), 0_u64, 0_u64);
     for case in &cases {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let found = examine(case)?;
+        let found = check_case(case)?;
         let there = match elsewhere.contains(digest_line(case, &found.1).trim_end()) {
             true => None,
             false => Some(difference_elsewhere(args, case)?),
@@ -107,14 +107,14 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
             ));
             page.push_str(&unseen(case));
         }
-        examined += 1;
+        checked += 1;
         bar.one_of(cases.len(), differs);
     }
     bar.clear();
     let verdict = if differing == 0 { "no difference".to_owned() } else { format!("{differing} differ") };
-    let _ = writeln!(page, "{examined} runs, each twice here and once in another process: {verdict}");
+    let _ = writeln!(page, "{checked} runs, each twice here and once in another process: {verdict}");
     screen::print(&page)?;
-    Ok(if examined < cases.len() as u64 {
+    Ok(if checked < cases.len() as u64 {
         Exit::Interrupted
     } else if differing > 0 {
         Exit::Violation
@@ -123,7 +123,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// Why a program may differ where no supervisor can help: instructions that show it the machine.
+/// A note on programs that may differ although they are supervised: instructions that show them the machine.
 fn unseen(case: &Case<'_>) -> String {
     let Ok(program) = case.name.parse::<Program>() else { return String::new() };
     let mut files: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
@@ -142,7 +142,7 @@ fn unseen(case: &Case<'_>) -> String {
     text + "  see docs/guide/threat-model.md\n\n"
 }
 
-/// What another process has for the same runs, a line for each.
+/// The results of another process for the same runs, a line for each.
 fn elsewhere() -> Result<BTreeSet<String>, Failure> {
     let output = another()?.args(std::env::args_os().skip(1)).arg("--digests").output();
     let output = output.map_err(Failure::internal)?;
@@ -179,8 +179,8 @@ fn cases<'a>(designs: &'a [Design], scenarios: &'a [Scenario], seeds: &Range<u64
     cases
 }
 
-/// What is found of a run, and its digest.
-fn examine(case: &Case<'_>) -> Result<(DeterminismCheck, String), Failure> {
+/// The result of the check of a run, and its digest.
+fn check_case(case: &Case<'_>) -> Result<(DeterminismCheck, String), Failure> {
     let plan = check::draw(&case.design, case.scenario, Seed(case.seed)).map_err(Failure::from)?;
     let found = determinism::check(Engine::Event, &case.design, &plan).map_err(Failure::from)?;
     let digest = found.digest.to_string();

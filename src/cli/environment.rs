@@ -9,11 +9,11 @@ use picklock_stores::KINDS;
 use super::exit::{Exit, Failure};
 use super::screen;
 
-/// Tells what was found. The exit code is 1 if no program can be run here.
+/// Prints the findings. The exit code is 1 if no program can be run here.
 pub(crate) fn check() -> Result<Exit, Failure> {
     let findings = ready::findings();
     let columns = screen::columns();
-    let page: Vec<String> = findings.iter().map(|finding| tell(finding, columns)).collect();
+    let page: Vec<String> = findings.iter().map(|finding| entry(finding, columns)).collect();
     let lacking = findings.iter().filter(|finding| finding.is_needed && !finding.is_there).count();
     let verdict = match lacking {
         0 => "Programs can be run here.\n".to_owned(),
@@ -45,7 +45,7 @@ fn server_line(kind: &StoreKind, real: &Installed, columns: usize) -> String {
     text
 }
 
-fn tell(finding: &Finding, columns: usize) -> String {
+fn entry(finding: &Finding, columns: usize) -> String {
     let word = match (finding.is_there, finding.is_needed) {
         (true, _) => "yes",
         (false, true) => "NO",

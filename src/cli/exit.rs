@@ -42,7 +42,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a subcommand could not do its work.
+/// An error of a subcommand.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// The arguments or a file they name are wrong.
@@ -129,8 +129,8 @@ mod tests {
             let (design, scenario) = names();
             assert_eq!(code(CampaignError::Check { design, scenario, source: source(unfit) }), exit);
             let (design, scenario) = names();
-            let told = CounterexampleError::Check { design, scenario, source: source(unfit) };
-            assert_eq!(code(CampaignError::Counterexample(told)), exit);
+            let error = CounterexampleError::Check { design, scenario, source: source(unfit) };
+            assert_eq!(code(CampaignError::Counterexample(error)), exit);
         }
     }
 }

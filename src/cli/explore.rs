@@ -26,9 +26,9 @@ use super::{choose, format, progress, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
-A run without faults is made first, and every step is noted that a process takes in it: clients, servers,
-the resource. Then each kind of fault hits each of these steps, one run for each. What breaks is sorted
-by what hits whom at which step.
+A probe run is made first, without faults, and records every step that a process takes: clients, servers,
+the resource. Then each kind of fault hits each of these steps, one run for each. The failures are sorted
+by the fault, the host and the step.
 
 Faults: pause, suspend, stall, crash, restart, delay, lost-request, lost-reply, error-reply, cut, cancel, clock-step.
 The exit code is 1 if something breaks that does not break without a fault.
@@ -70,7 +70,7 @@ pub(crate) struct ExploreArgs {
     /// How long to try pairs
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time, requires = "pairs")]
     budget: Duration,
-    /// Tell the run with this hit, as in pause:137; twice for a pair
+    /// Show the run with this hit, as in pause:137; twice for a pair
     #[arg(long, value_name = "FAULT:N", conflicts_with_all = ["pairs", "fault"])]
     place: Vec<String>,
     /// Threads; one for each core if absent
@@ -86,7 +86,8 @@ pub(crate) struct ExploreArgs {
     colours: ColourOptions,
 }
 
-/// What lets client-1 hold while the others ask, unless it is set otherwise: alone at first, and for most of its lease.
+/// The settings that let client-1 hold while the others ask, unless they are set otherwise: alone at first, and for most of its
+/// lease.
 const HELD: [&str; 2] = ["head_start=0.55 x ttl", "first_work=0.85 x ttl"];
 
 pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
@@ -192,7 +193,7 @@ fn hit(name: &str) -> Result<&'static AtSite, Failure> {
     })
 }
 
-/// Tells the run with the hits that were named.
+/// Shows the run with the hits that were named.
 fn show_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<Exit, Failure> {
     let mut places = Vec::new();
     for place in &args.place {
@@ -237,7 +238,7 @@ fn show_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
     Ok(if violated.is_empty() { Exit::Expected } else { Exit::Violation })
 }
 
-/// What a line needs besides design, scenario and place so that it makes the same sites.
+/// The arguments that a line needs besides design, scenario and place so that it makes the same sites.
 fn replay_args(args: &ExploreArgs) -> String {
     let mut line = String::new();
     if let Some(suite) = &args.suite {

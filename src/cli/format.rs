@@ -1,4 +1,4 @@
-//! What is said of a format that a command does not have.
+//! The error for a format that a command does not have.
 
 use picklock_model::text::nearest;
 

@@ -16,7 +16,7 @@ const INDIFFERENT: [(&str, bool); 7] = [
 
 /// The arguments of this process that decide its results.
 pub(crate) fn deciding() -> Vec<String> {
-    decisive(std::env::args().skip(1))
+    without_irrelevant(std::env::args().skip(1))
 }
 
 /// The command that makes the results of these arguments again.
@@ -25,17 +25,17 @@ pub(crate) fn command(args: &[String]) -> String {
     std::iter::once("picklock".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-fn decisive(mut args: impl Iterator<Item = String>) -> Vec<String> {
-    let mut kept = Vec::new();
+fn without_irrelevant(mut args: impl Iterator<Item = String>) -> Vec<String> {
+    let mut rest = Vec::new();
     while let Some(arg) = args.next() {
         let name = arg.split_once('=').map_or(arg.as_str(), |(name, _)| name);
         match INDIFFERENT.iter().find(|(other, _)| *other == name) {
-            None => kept.push(arg),
+            None => rest.push(arg),
             Some((_, true)) if !arg.contains('=') => drop(args.next()),
             Some(_) => {}
         }
     }
-    kept
+    rest
 }
 
 #[cfg(test)]
@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn where_results_go_and_how_they_are_made_is_not_part_of_what_they_are() {
         let line = "run --design single --out=a/b --jobs 3 --set ttl=2s --shard 2/8 --verbose --format text,json --seeds 9";
-        let kept = decisive(line.split(' ').map(str::to_owned));
-        assert_eq!(kept.join(" "), "run --design single --set ttl=2s --seeds 9");
-        assert_eq!(command(&kept), "picklock run --design single --set ttl=2s --seeds 9");
+        let rest = without_irrelevant(line.split(' ').map(str::to_owned));
+        assert_eq!(rest.join(" "), "run --design single --set ttl=2s --seeds 9");
+        assert_eq!(command(&rest), "picklock run --design single --set ttl=2s --seeds 9");
     }
 }

@@ -20,7 +20,7 @@ A line each for what a process asks of a lock and what comes of it, with the tim
   {\"time_ns\":1000,\"host\":\"web-1\",\"process\":7,\"type\":\"invoke\",\"f\":\"acquire\",\"key\":\"stock\"}
 
 What the clocks cannot decide, as far as they may be off, is unknown. Exit codes: 0 clean, 1 violated, 2 not a history,
-3 nothing could be told for sure.
+3 nothing is certain.
 
 Example: picklock judge history.jsonl --uncertainty 5ms")]
 pub(crate) struct JudgeArgs {

@@ -12,8 +12,8 @@ use super::{invocation, results_dir, run};
 
 #[derive(Args)]
 #[command(after_help = "\
-The result is that of one process: the lowest seed of each violation is told, reduced and confirmed here. With --partial it also
-shows how far a campaign has come that still goes on.
+The result is that of one process: the lowest seed of each violation is reduced, confirmed and reported here. --partial also
+shows the progress of a campaign that is still running.
 
 Example:
   picklock run --seeds 10000 --shard 1/2 --out part-1
@@ -60,7 +60,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     run::finish(&run, command, Source::Parts { parts, partial: args.partial })
 }
 
-/// What the shards were asked for, to be shown as this command says.
+/// The arguments of the shards, with the report options of this command.
 fn parsed(asked: &[String], args: &MergeArgs) -> Result<RunArgs, Failure> {
     let Some(words) = asked.strip_prefix(&["run".to_owned()]) else {
         return Err(Failure::Input("the journals are not of `picklock run`".to_owned()));

@@ -61,7 +61,7 @@ Examples:
   picklock run                                          the whole suite, all designs
   picklock run --design single --scenario pause         one lock, one fault
   picklock run --design 'redlock{nodes=7}' --scenario clock-step --set held=5 --set stepped=2
-  picklock replay single pause 17                       tell one run
+  picklock replay single pause 17                       show one run
   picklock run --program 'python3 lock.py' --scenario pause   a lock in any language, unmodified
   picklock compare --design single,redlock --seeds 2000
   picklock judge history.jsonl --uncertainty 5ms        a lock's history from production
@@ -81,15 +81,15 @@ enum Command {
     Run(RunArgs),
     /// Put the shards of a campaign together, as if one process had made all of its runs
     Merge(MergeArgs),
-    /// Run one seed or one saved counterexample again and tell what happens
+    /// Run one seed or one saved counterexample again and show what happens
     Replay(ReplayArgs),
     /// Judge a history of a lock that was recorded elsewhere
     Judge(JudgeArgs),
     /// Run designs against scenarios and lay their figures side by side
     Compare(CompareArgs),
-    /// Hit at every step that a run takes, one run for each, and report in which ways it breaks
+    /// Apply a fault at every step of a run, one run for each, and report the failures
     Explore(ExploreArgs),
-    /// Make runs twice, and say where they differ and why
+    /// Make runs twice, and report where they differ and why
     Doctor(DoctorArgs),
     /// Print a program to start from, for a lock in another language
     Adapter(AdapterArgs),

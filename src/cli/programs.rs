@@ -151,7 +151,7 @@ impl Programs {
         program.clock_points |= clock_points;
         let design = program.design().map_err(Failure::input)?;
         if let Some(script) = design.parts.first().filter(|part| is_shell_script(Path::new(&part.file))) {
-            // Who does not listen on standard error is not clock_points.
+            // If standard error is closed, the note is lost and the runs go on.
             let _ = writeln!(
                 io::stderr().lock(),
                 "picklock: note: {} is a shell script, which runs at each start anew; name the program that it starts, and a run \

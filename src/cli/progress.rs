@@ -21,10 +21,10 @@ pub(crate) struct Bar {
     bar: ProgressBar,
     /// Runs that violated something.
     violating: AtomicU64,
-    /// Whether the runs are over and violations are told.
+    /// True if the runs are over and violations are being reported.
     reporting: AtomicBool,
     /// When the next line is due; absent on a terminal.
-    lines: Option<Mutex<Due>>,
+    lines: Option<Mutex<Schedule>>,
     /// The page that shows it as well.
     page: Option<Live>,
 }
@@ -36,7 +36,7 @@ impl Bar {
             if terminal { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs), target);
         bar.set_style(style("{bar:30} {human_pos}/{human_len} runs, {per_sec}, {eta} left"));
-        let lines = (!terminal).then(|| Mutex::new(Due::default()));
+        let lines = (!terminal).then(|| Mutex::new(Schedule::default()));
         Bar { bar, violating: AtomicU64::new(0), reporting: AtomicBool::new(false), lines, page }.shown()
     }
 
@@ -83,18 +83,18 @@ impl Bar {
         } else {
             runs_line(done, of, self.violating.load(Ordering::Relaxed), elapsed)
         };
-        // Who does not listen on standard error is not told, and the runs go on.
+        // If standard error is closed, the line is lost and the runs go on.
         let _ = writeln!(io::stderr().lock(), "{line}");
     }
 }
 
 /// When the next line is due.
 #[derive(Debug, Default)]
-struct Due {
+struct Schedule {
     last: Duration,
 }
 
-impl Due {
+impl Schedule {
     fn is_due(&mut self, elapsed: Duration) -> bool {
         let due = elapsed >= self.last + EVERY;
         if due {
@@ -121,7 +121,7 @@ fn reporting_line(done: u64, of: u64, elapsed: Duration) -> String {
 fn ran_out_line(left: RanOut) -> String {
     let RanOut { all, unreduced, in_part } = left;
     format!(
-        "the time for reducing and confirming is over: of {all} violations {unreduced} are told as they were found, {in_part} are reduced or \
+        "the time for reducing and confirming is over: of {all} violations {unreduced} are reported as they were found, {in_part} are reduced or \
          confirmed in part; --shrink-budget TIME gives more time, --no-shrink takes none"
     )
 }
@@ -176,7 +176,7 @@ impl Observer for Bar {
 
     fn ran_out(&self, left: &RanOut) {
         self.bar.suspend(|| {
-            // Who does not listen on standard error is not told.
+            // If standard error is closed, the note is lost and the runs go on.
             let _ = writeln!(io::stderr().lock(), "picklock: note: {}", ran_out_line(*left));
         });
     }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_line_is_due_every_ten_seconds_and_a_long_silence_is_not_made_up_for() {
-        let mut due = Due::default();
+        let mut due = Schedule::default();
         let at = |seconds| Duration::from_secs(seconds);
         let said: Vec<u64> = [0, 1, 9, 10, 11, 19, 20, 47, 48, 56, 57]
             .into_iter()
@@ -226,7 +226,7 @@ mod tests {
         );
         assert_eq!(
             ran_out_line(RanOut { all: 9, unreduced: 5, in_part: 1 }),
-            "the time for reducing and confirming is over: of 9 violations 5 are told as they were found, 1 are reduced or \
+            "the time for reducing and confirming is over: of 9 violations 5 are reported as they were found, 1 are reduced or \
              confirmed in part; --shrink-budget TIME gives more time, --no-shrink takes none"
         );
     }

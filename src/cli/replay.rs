@@ -1,4 +1,4 @@
-//! `picklock replay`: one run again, told or as data.
+//! `picklock replay`: one run again, as a story or as data.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,18 +75,18 @@ pub(crate) struct ReplayArgs {
 /// The formats of one run for people, and as data; the others are those of `picklock_reports::run`.
 const FORMATS: [&str; 3] = ["text", "json", "html"];
 
-/// What is replayed, and how it is asked for again.
+/// The replayed run, and the line that makes it again.
 struct Replayed {
     design: Design,
     scenario: String,
-    /// What the two are.
+    /// The descriptions of the two.
     about: About,
     engine: Engine,
     run: Checked,
     line: String,
-    /// The invariant that the story is told about, if one was asked for.
+    /// The invariant that the story is about, if one was asked for.
     leading: Option<String>,
-    /// What else is to be said: how a repro file's run compares with this one, and that there was nothing to reduce.
+    /// Further notes: how a repro file's run compares with this one, and that there was nothing to reduce.
     notes: Vec<String>,
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
     let text = match (other, args.format.as_str()) {
         (Some(format), _) => as_other(&replayed, format, args)?,
         (None, "json") => as_json(&replayed)?,
-        (None, "html") => html::run(&told(&replayed), &replayed.about),
+        (None, "html") => html::run(&story(&replayed), &replayed.about),
         (None, _) => as_text(&replayed, args),
     };
     screen::print(&text)?;
@@ -160,7 +160,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     reduced(args, replayed)
 }
 
-/// How a plan is run: what is told says what its segments said.
+/// The options of the run: a story needs the bytes of its segments.
 fn options(args: &ReplayArgs, engine: Engine) -> check::Options {
     let options = check::Options::from(engine);
     if args.format == "json" { options } else { options.with_wire() }
@@ -231,15 +231,15 @@ fn from_repro(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     let mut design = choose::design(&repro.design).map_err(|error| input(&error))?;
     design.topology.replicated |= repro.replicated;
     design.admits(&repro.plan).map_err(|error| input(&ReproError::Plan(error)))?;
-    let kept: Engine = repro.engine.parse().map_err(|error: String| input(&error))?;
-    let engine = args.engine.unwrap_or(kept);
+    let recorded: Engine = repro.engine.parse().map_err(|error: String| input(&error))?;
+    let engine = args.engine.unwrap_or(recorded);
     let run =
         check::check(options(args, engine), &design, repro.plan.clone()).map_err(|error| match error {
             CheckError::Workload(_) => input(&error),
             CheckError::Panicked(_) => Failure::from(error),
         })?;
-    let mut notes = vec![compare(&repro, &run, engine == kept)];
-    let other_run = engine == kept && repro.is_its_digest(run.trace.digest) == Some(false);
+    let mut notes = vec![compare(&repro, &run, engine == recorded)];
+    let other_run = engine == recorded && repro.is_its_digest(run.trace.digest) == Some(false);
     notes.extend(changes(&repro.parts, &design.parts, other_run));
     let line = format!("picklock replay {}", quoted(&file.display().to_string()));
     // It holds a plan, and not the scenario that the plan was drawn from.
@@ -249,12 +249,12 @@ fn from_repro(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     reduced(args, replayed)
 }
 
-/// What is known of a design and its scenarios.
+/// The description of a design and its scenarios.
 fn about(design: &Design, scenarios: &[Scenario]) -> About {
     About { libraries: run::libraries(), ..About::of(std::slice::from_ref(design), scenarios) }
 }
 
-/// What the program is made of now and was not then, and the other way round.
+/// The parts that the program has now and had not then, and the other way round.
 fn changes(then: &[Part], now: &[Part], other_run: bool) -> Option<String> {
     let changed = |part: &&Part| !then.contains(part);
     let missing = |part: &&Part| !now.iter().any(|other| other.file == part.file);
@@ -317,7 +317,7 @@ fn as_other(replayed: &Replayed, format: &Format<Story>, args: &ReplayArgs) -> R
 }
 
 /// The run as a story, with what its violations depend on.
-fn told(replayed: &Replayed) -> Story {
+fn story(replayed: &Replayed) -> Story {
     let Replayed { design, scenario, engine, run, line, .. } = replayed;
     let mut story = counterexamples::story(design, scenario, run, line.clone());
     replayed.leading.iter().for_each(|invariant| story.lead_with(invariant));
@@ -329,7 +329,7 @@ fn told(replayed: &Replayed) -> Story {
 
 fn as_text(replayed: &Replayed, args: &ReplayArgs) -> String {
     let detail = if args.full { Detail::Full } else { Detail::Relevant };
-    let mut text = timeline::render(&told(replayed), &screen::style(args.colours), detail);
+    let mut text = timeline::render(&story(replayed), &screen::style(args.colours), detail);
     let violated = replayed.run.violated();
     let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
     let (engine, digest) = (replayed.engine, replayed.run.trace.digest);

@@ -54,10 +54,10 @@ pub(crate) struct RunArgs {
     /// Do not replay violations on the turmoil engine
     #[arg(long, help_heading = CONFIRMING)]
     pub(crate) no_confirm: bool,
-    /// Do not reduce violations: tell their runs as they were found
+    /// Do not reduce violations: report their runs as they were found
     #[arg(long, help_heading = CONFIRMING)]
     pub(crate) no_shrink: bool,
-    /// Reduce and confirm for no longer than this; what is left then is told as it was found
+    /// Reduce and confirm for no longer than this; the rest is reported as it was found
     #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, help_heading = CONFIRMING)]
     pub(crate) shrink_budget: Duration,
     /// Reduce violations that are expected, and replay them on the turmoil engine, also when the whole suite is run
@@ -66,10 +66,10 @@ pub(crate) struct RunArgs {
     /// A file of expectations, or `none`: then every violation counts
     #[arg(long, value_name = "FILE|none", help_heading = EXPECTED)]
     pub(crate) expect: Option<String>,
-    /// A file of what the designs may violate, for locks and parameters of which nothing is expected
+    /// A file of allowed violations, for locks and parameters without expectations
     #[arg(long, value_name = "FILE", conflicts_with = "expect", help_heading = EXPECTED)]
     pub(crate) allow: Option<PathBuf>,
-    /// What `explore --format figures` wrote: a cell that holds then says what was exhausted, too
+    /// The output of `explore --format figures`: a cell that holds then also shows what was exhausted
     #[arg(long, value_name = "FILE", help_heading = EXPECTED)]
     pub(crate) explored: Option<PathBuf>,
     /// Make only these of the runs, as in 2/8, or `auto`: as the environment of a parallel job says (see the guide)
@@ -103,8 +103,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 fn part(args: &RunArgs, shard: Shard, out: &Path, asked: Vec<String>) -> Result<Exit, Failure> {
     let campaign = Campaign { shard: Some(shard), ..campaign(&args.selection, args.selection.chosen()?) };
     let command = invocation::command(&asked);
-    let store = results_dir::Asked { out, kind: Kind::Shard, command: &command, shard: Some(shard) };
-    let (run, journal) = results_dir::journalled(store, &campaign, asked, args.resume)?;
+    let asked_for = results_dir::Asked { out, kind: Kind::Shard, command: &command, shard: Some(shard) };
+    let (run, journal) = results_dir::journalled(asked_for, &campaign, asked, args.resume)?;
     run.keep(|run| {
         let mut interrupted = false;
         let (runs, violated) = make_with(&campaign, Some(run.live()), |stop, bar| {
@@ -115,7 +115,7 @@ fn part(args: &RunArgs, shard: Shard, out: &Path, asked: Vec<String>) -> Result<
         screen::print(&format!(
             "shard {shard}: {runs} runs, a violation in {violated} of its cells, kept in {}\n\
              when all shards are there: picklock merge {} ...\n",
-            run.told(FILE).display(),
+            run.shortest(FILE).display(),
             quoted(&out.display().to_string()),
         ))?;
         let exit = if interrupted { Exit::Interrupted } else { Exit::Expected };
@@ -144,13 +144,13 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     campaign.real = servers::installed()
         .filter(|_| campaign.confirm)
         .map(|name| RealServers { name: name.into(), on: |design| servers::on_real_servers(design).ok() });
-    // A page of many cells tells no story of what is expected.
-    let tells = args.verbose
+    // A page of many cells shows no story of expected violations.
+    let shows = args.verbose
         || selection.out.is_some()
         || formats.iter().any(|format| format.name != "text")
         || campaign.cells() <= brief::FEW;
     let thorough =
-        args.confirm_all || (tells && !args.no_confirm && args.allow.is_none() && is_choice(selection));
+        args.confirm_all || (shows && !args.no_confirm && args.allow.is_none() && is_choice(selection));
     campaign.reported = match selection.out {
         _ if thorough => Reported::All,
         Some(_) => Reported::Representative,
@@ -159,10 +159,10 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     campaign.expectations = expectations.as_ref();
     let figures = args.explored.as_deref().map(Figures::load).transpose().map_err(Failure::input)?;
     if campaign.reported == Reported::Representative {
-        // Who does not listen on standard error is not told.
+        // If standard error is closed, the note is lost and the runs go on.
         let _ = writeln!(
             io::stderr().lock(),
-            "picklock: note: after the runs, one violation of each design and way of breaking is reduced, confirmed and kept as a file: \
+            "picklock: note: after the runs, one violation of each failure of each design is reduced, confirmed and saved as a file: \
              up to {:?} more (--shrink-budget)",
             args.shrink_budget,
         );
@@ -201,11 +201,11 @@ impl Report<'_> {
         campaign: &Campaign<'_>,
         source: Source,
         journal: Option<&Journal>,
-        kept: Option<&Run>,
+        saved: Option<&Run>,
     ) -> Result<(Exit, Results), Failure> {
         let Report { args, formats, .. } = self;
         let selection = &args.selection;
-        let mut summary = make_with(campaign, kept.map(Run::live), |stop, bar| {
+        let mut summary = make_with(campaign, saved.map(Run::live), |stop, bar| {
             Ok(match (source, journal) {
                 (Source::Parts { parts, partial }, _) => campaign.merge(parts, partial, stop, bar)?,
                 (Source::Here(_), Some(journal)) => campaign.go_on(journal, stop, bar)?,
@@ -218,7 +218,7 @@ impl Report<'_> {
             summary.cells.iter_mut().for_each(|cell| figures.put_beside(cell));
         }
         let always = named(picklock_reports::ALL, &["json"]);
-        report(&summary, selection, kept, formats, &always, |format, summary, style| {
+        report(&summary, selection, saved, formats, &always, |format, summary, style| {
             if format.name == "text" && !args.verbose {
                 Ok(brief::page(summary, style, selection.out.as_deref()))
             } else {
@@ -274,8 +274,8 @@ fn summarise(summary: &Summary) -> Result<(), Failure> {
     })
 }
 
-/// Whether the user has chosen what to run: then also what is expected of it is looked at closely. Of the whole suite that
-/// would be two thirds of the time, for stories that nobody is told.
+/// True if the user has chosen what to run: then also what is expected of it is looked at closely. Of the whole suite that
+/// would be two thirds of the time, for stories that nobody reads.
 fn is_choice(selection: &Selection) -> bool {
     !selection.design.is_empty() || selection.programs.any() || !selection.scenario.is_empty()
 }
@@ -347,28 +347,28 @@ pub(crate) fn formats<Results>(
     Ok(formats)
 }
 
-/// Prints the one format asked for, as `page` has it. Of a run that is kept, writes all formats and those in `always` in full into
-/// its folder, and prints the text.
+/// Prints the one format asked for, as `page` has it. Of a saved run, writes all formats and those in `always` in full into its
+/// folder, and prints the text.
 pub(crate) fn report<Results>(
     results: &Results,
     selection: &Selection,
-    kept: Option<&Run>,
+    saved: Option<&Run>,
     formats: &[&Format<Results>],
     always: &[&Format<Results>],
     page: impl Fn(&Format<Results>, &Results, &Style) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     let style = screen::style(selection.colours);
-    let Some(kept) = kept else {
+    let Some(saved) = saved else {
         return formats.iter().try_for_each(|format| screen::print(&page(format, results, &style)?));
     };
     for format in formats {
-        write(kept, format, results)?;
+        write(saved, format, results)?;
         if format.name == "text" {
             screen::print(&page(format, results, &style)?)?;
         }
     }
     let unasked = always.iter().filter(|one| formats.iter().all(|format| format.name != one.name));
-    unasked.into_iter().try_for_each(|format| write(kept, format, results))
+    unasked.into_iter().try_for_each(|format| write(saved, format, results))
 }
 
 /// The formats of these names.
@@ -385,8 +385,8 @@ pub(crate) fn render<Results>(
     (format.render)(results, style).map_err(Failure::internal)
 }
 
-fn write<Results>(kept: &Run, format: &Format<Results>, results: &Results) -> Result<(), Failure> {
-    Ok(kept.report(format.file, &render(format, results, &screen::file_style())?)?)
+fn write<Results>(saved: &Run, format: &Format<Results>, results: &Results) -> Result<(), Failure> {
+    Ok(saved.report(format.file, &render(format, results, &screen::file_style())?)?)
 }
 
 /// Expectations hold for the built-in suite as it is: with anything set from outside, or a scenario from a file that
@@ -403,7 +403,7 @@ fn expectations(args: &RunArgs) -> Result<Option<Expectations>, Failure> {
     }
 }
 
-/// What may be violated under the scenarios that there are.
+/// The allowed violations under the known scenarios.
 fn allowed_violations(args: &RunArgs, chosen: &Chosen) -> Result<Option<AllowedViolations>, Failure> {
     let Some(file) = &args.allow else { return Ok(None) };
     let mut known: Vec<&str> = chosen.scenarios.iter().chain(&chosen.suite).map(Scenario::name).collect();
@@ -412,7 +412,7 @@ fn allowed_violations(args: &RunArgs, chosen: &Chosen) -> Result<Option<AllowedV
     AllowedViolations::load(file, &known).map(Some).map_err(Failure::input)
 }
 
-/// What the results mean for whoever called.
+/// The exit code for the results.
 fn exit(summary: &Summary) -> Exit {
     if summary.partial {
         return Exit::Interrupted;

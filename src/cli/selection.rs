@@ -68,7 +68,7 @@ impl Selection {
         choose::fit_autonomous(&designs, &self.set)?;
         let scaled = choose::scaled(&scenarios, &unset, &self.set);
         for note in choose::overruled(&designs, &self.set).into_iter().chain(scaled) {
-            // Who does not listen on standard error is not told.
+            // If standard error is closed, the note is lost and the runs go on.
             let _ = writeln!(io::stderr().lock(), "picklock: note: {note}");
         }
         Ok(Chosen { designs, scenarios, suite })

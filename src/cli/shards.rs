@@ -1,8 +1,8 @@
-//! Which shard of a campaign this process makes: as it is told, or as the environment of a parallel job says.
+//! The shard of a campaign that this process makes: as the option says, or as the environment of a parallel job says.
 
 use picklock_campaign::campaign::shard::Shard;
 
-/// Where parallel jobs are told their number: the variable of the number, what the first job has there, the variable of how many
+/// The variables in which parallel jobs find their number: the variable of the number, what the first job has there, the variable of how many
 /// there are, and whose they are.
 const ENVIRONMENTS: [(&str, First, &str, &str); 6] = [
     (

@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     measure,
 };
 
-/// What one of five stores may take to answer.
+/// The times that one of five stores may take to answer.
 const SHARE: Duration = LEASE.checked_div(10).expect("ten is not zero");
 /// The lengths of the search.
 const STEPS: [u64; 4] = [10, 30, 100, 300];

@@ -1,4 +1,4 @@
-//! Whether a wall clock that is set back breaks Redlock: on a client, on a node.
+//! The claim that a wall clock that is set back breaks Redlock: on a client, on a node.
 
 use super::lab::{Lab, LabError, violating};
 use super::{Experiment, Figures, Measured, Verdict};
@@ -42,9 +42,9 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             cell.took_effect.values().sum::<u64>().to_string(),
         ]);
     }
-    let as_told = broken == [false, true, false, false, false, true];
+    let as_expected = broken == [false, true, false, false, false, true];
     Ok(Measured {
-        verdict: if as_told { Verdict::Conditional } else { Verdict::Refuted },
+        verdict: if as_expected { Verdict::Conditional } else { Verdict::Refuted },
         because: "a rollback breaks it only on a client that keeps its deadline on the wall clock; one with a \
                   monotonic clock does not notice. On nodes a rollback lengthens leases and costs waiting, not safety. \
                   What breaks Redlock on nodes is the opposite: a jump forwards on a majority of those that hold the \

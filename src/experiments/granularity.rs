@@ -1,4 +1,4 @@
-//! What a coarse key costs in waiting.
+//! The cost of a coarse key in waiting.
 
 use super::lab::{Lab, LabError, ms, share};
 use super::{Experiment, Figures, Measured, Verdict};
@@ -13,7 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 const RUNS: u64 = 100;
 
-/// What a key stands for, and the settings that make it so for eight clients.
+/// The meanings of a key, and the settings for them with eight clients.
 const KEYS: [(&str, &[&str]); 4] = [
     ("everything: one key", &["keys=1"]),
     ("an operation: two keys", &["keys=2"]),

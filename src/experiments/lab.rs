@@ -1,4 +1,4 @@
-//! What experiments are made with: cells of many runs, single runs, and plans written by hand.
+//! The lab of the experiments: cells of many runs, single runs, and plans written by hand.
 
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
@@ -22,7 +22,7 @@ pub struct Lab {
     jobs: NonZero<usize>,
 }
 
-/// Why an experiment could not be made.
+/// An error that keeps an experiment from being made.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// It names a design that does not exist.
@@ -34,14 +34,14 @@ pub enum LabError {
     /// It sets what the scenario does not have.
     #[error(transparent)]
     Setting(#[from] ScenarioError),
-    /// The scenario says nothing of the design.
+    /// The scenario does not apply to the design.
     #[error("{scenario} does not apply to {design}: {why}")]
     Skipped {
         /// The design's spelling.
         design: String,
         /// The scenario's name.
         scenario: &'static str,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// Its plan cannot be run.

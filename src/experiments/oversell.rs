@@ -53,9 +53,9 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             again.to_string(),
         ]);
     }
-    let as_told = oversold == [true, true, true, true, false, false, false];
+    let as_expected = oversold == [true, true, true, true, false, false, false];
     Ok(Measured {
-        verdict: if as_told { Verdict::Conditional } else { Verdict::Refuted },
+        verdict: if as_expected { Verdict::Conditional } else { Verdict::Refuted },
         because: "a lock lowers the number of sales too many and does not end them: a holder that stands still past \
                   its lease sells what another has sold. With a token that the stock checks, or a sale that compares it, nothing is sold \
                   twice."

@@ -11,11 +11,11 @@ use picklock_reports::page::svg::with_attributes;
 /// Lines over a scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// What it shows, in a line.
+    /// Its title, in a line.
     pub title: String,
-    /// What is to the right, with its unit.
+    /// The quantity to the right, with its unit.
     pub across: &'static str,
-    /// What is up, with its unit.
+    /// The quantity upwards, with its unit.
     pub up: &'static str,
     /// The lines, at most four.
     pub lines: Vec<Line>,
@@ -24,7 +24,7 @@ pub struct Plot {
 /// A line of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its points, from left to right, none of them below zero.
     pub points: Vec<(f64, f64)>,

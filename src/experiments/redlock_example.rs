@@ -44,9 +44,9 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         rows.push(vec![design.to_owned(), counted.to_owned(), format!("{} ms", ms(width))]);
     }
     let trusting = widths[1].abs_diff(EARLIER) < Duration::from_millis(1);
-    let as_told = widths[0].is_zero() && trusting && widths[2] > EARLIER;
+    let as_expected = widths[0].is_zero() && trusting && widths[2] > EARLIER;
     Ok(Measured {
-        verdict: if as_told { Verdict::Conditional } else { Verdict::Refuted },
+        verdict: if as_expected { Verdict::Conditional } else { Verdict::Refuted },
         because: "only for a holder that counts its lease from the last reply, as some libraries did. The published \
                   algorithm counts from before the first request: its holder has stopped before the first of its \
                   leases ends. A holder that never looks overlaps for as long as it works."

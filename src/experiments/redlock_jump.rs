@@ -24,7 +24,7 @@ const OTHERS: [&str; 3] = ["after=0.1 x ttl..0.1 x ttl", "head_start=0.2 x ttl",
 fn measure(lab: &Lab) -> Result<Measured, LabError> {
     let name = |(held, stepped): (u64, u64)| format!("{stepped} of {held} that hold it");
     let mut lines = CASES.map(|case| Line { name: name(case), points: Vec::new() });
-    let (mut rows, mut as_told) = (Vec::new(), true);
+    let (mut rows, mut as_expected) = (Vec::new(), true);
     for tenths in JUMPS {
         let jump = format!("{}.{} x ttl", tenths / 10, tenths % 10);
         let mut row = vec![jump.replace(" x ttl", " leases")];
@@ -36,7 +36,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
                 let run = lab.run("redlock", "clock-step", &settings, seed)?;
                 gap = gap.max(widest(&run, "honest-validity"));
             }
-            as_told &= gap.is_zero() == ((held, stepped) == (5, 2));
+            as_expected &= gap.is_zero() == ((held, stepped) == (5, 2));
             line.points.push((tenths as f64 / 10.0, gap.as_secs_f64() * 1e3));
             row.push(format!("{} ms", ms(gap)));
         }
@@ -44,8 +44,8 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
     }
     let heads = ["jump ahead", "3 hold it, 1 jumps", "5 hold it, 3 jump", "5 hold it, 2 jump"];
     Ok(Measured {
-        verdict: if as_told { Verdict::Confirmed } else { Verdict::Refuted },
-        because: "Redis ends leases by its wall clock, so that a lease ends as much earlier as the clock jumps, and the allowance for \
+        verdict: if as_expected { Verdict::Confirmed } else { Verdict::Refuted },
+        because: "Redis ends leases by its wall clock, so that a lease ends as much earlier as the clock jumps, and the margin for \
                   drift covers the first hundredth of it. It takes as many stores as the lock has to spare, and one more: one if \
                   just three of five hold it, three if all do. A jump beyond the rest of the lease frees it at once."
             .to_owned(),

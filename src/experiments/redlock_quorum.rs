@@ -16,7 +16,7 @@ const MAJORITY: u64 = STORES / 2 + 1;
 const RUNS: u64 = 10;
 
 fn measure(lab: &Lab) -> Result<Measured, LabError> {
-    let (mut lines, mut rows, mut as_told) = (Vec::new(), Vec::new(), true);
+    let (mut lines, mut rows, mut as_expected) = (Vec::new(), Vec::new(), true);
     for held in MAJORITY..=STORES {
         let mut row = vec![held.to_string()];
         let mut points = Vec::new();
@@ -26,7 +26,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             let broken = violating(&lab.cell("redlock", "clock-step", &settings, RUNS)?, "mutual-exclusion");
             // Who asks next can be granted by those that never had it, and by those that forgot.
             let free = STORES - held + stepped.min(held);
-            as_told &= broken == if free >= MAJORITY { RUNS } else { 0 };
+            as_expected &= broken == if free >= MAJORITY { RUNS } else { 0 };
             row.push(format!("{broken} of {RUNS}"));
             points.push((stepped as f64, broken as f64 * 100.0 / RUNS as f64));
         }
@@ -34,7 +34,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         lines.push(Line { name: format!("{held} of {STORES} hold it"), points });
     }
     Ok(Measured {
-        verdict: if as_told { Verdict::Conditional } else { Verdict::Refuted },
+        verdict: if as_expected { Verdict::Conditional } else { Verdict::Refuted },
         because: "only if all five hold the lock. The next client is granted it by those that forgot it and by those that \
                   never had it, so a lock that was granted by four has one to spare, and one that was granted by three has \
                   none: a single store that forgets makes a second holder. A store that is down grants nothing, and any \

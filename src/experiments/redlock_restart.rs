@@ -29,7 +29,7 @@ const OTHERS: [&str; 6] = [
 
 fn measure(lab: &Lab) -> Result<Measured, LabError> {
     let mut lines = KEEPS.map(|(_, what)| Line { name: what.to_owned(), points: Vec::new() });
-    let (mut rows, mut as_told) = (Vec::new(), true);
+    let (mut rows, mut as_expected) = (Vec::new(), true);
     for tenths in AWAY {
         let away = format!("{}.{} x ttl", tenths / 10, tenths % 10);
         let mut row = vec![away.replace(" x ttl", " leases")];
@@ -41,14 +41,14 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
                 let run = lab.run("redlock", "node-restart", &settings, seed)?;
                 gap = gap.max(widest(&run, "honest-validity"));
             }
-            as_told &= gap.is_zero() == (tenths >= 10 || *keeps == "always");
+            as_expected &= gap.is_zero() == (tenths >= 10 || *keeps == "always");
             line.points.push((tenths as f64 / 10.0, gap.as_secs_f64() * 1e3));
             row.push(format!("{} ms", ms(gap)));
         }
         rows.push(row);
     }
     Ok(Measured {
-        verdict: if as_told { Verdict::Confirmed } else { Verdict::Refuted },
+        verdict: if as_expected { Verdict::Confirmed } else { Verdict::Refuted },
         because: "what a store has forgotten does no harm once the last lease that it had granted has run out. A store that is back \
                   sooner grants the lock again that much before the holder stops. One that keeps what it acknowledged \
                   may come back at once."

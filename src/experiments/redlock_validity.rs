@@ -16,14 +16,14 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 /// By how much later than the first store the others are locked: a store that takes half a second is given up.
 const LATE_MS: [u64; 6] = [0, 100, 200, 300, 400, 450];
-/// Who subtracts the time that it took, and who does not.
+/// The designs that subtract the time that it took, and those that do not.
 const HOLDERS: [(&str, &str); 2] =
     [("redlock", "subtracted, as published"), ("redlock{belief=trusting}", "not subtracted")];
 
 fn measure(lab: &Lab) -> Result<Measured, LabError> {
     let mut lines = HOLDERS.map(|(_, what)| Line { name: what.to_owned(), points: Vec::new() });
     let mut rows = Vec::new();
-    let mut as_told = true;
+    let mut as_expected = true;
     for late in LATE_MS {
         let mut row = vec![format!("{late} ms")];
         for ((design, _), line) in HOLDERS.iter().zip(&mut lines) {
@@ -34,14 +34,14 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             }
             let honest = *design == "redlock";
             let expected = if honest { Duration::ZERO } else { Duration::from_millis(late) };
-            as_told &= width.abs_diff(expected) < Duration::from_millis(1);
+            as_expected &= width.abs_diff(expected) < Duration::from_millis(1);
             line.points.push((late as f64, width.as_secs_f64() * 1e3));
             row.push(format!("{} ms", ms(width)));
         }
         rows.push(row);
     }
     Ok(Measured {
-        verdict: if as_told { Verdict::Confirmed } else { Verdict::Refuted },
+        verdict: if as_expected { Verdict::Confirmed } else { Verdict::Refuted },
         because: "a holder that subtracts the time since before its first request has stopped before the first of its \
                   leases ends, however late the answers. One that counts from the last answer has company for as long \
                   as it took, to the millisecond in which stores count."

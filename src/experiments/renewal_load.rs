@@ -1,4 +1,4 @@
-//! What it costs to keep a thousand locks.
+//! The cost of keeping a thousand locks.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     measure,
 };
 
-/// Who holds the thousand locks, and how they are renewed.
+/// The holders of the thousand locks, and how they are renewed.
 const CASES: [(&str, &str, &[&str]); 3] = [
     ("watchdog", "1000 with one lock each", &[]),
     ("watchdog{renewal=jittered}", "1000, intervals drawn from 5 to 10 s", &[]),
@@ -27,7 +27,7 @@ const CASES: [(&str, &str, &[&str]); 3] = [
 /// From after the acquires until before the releases: five intervals.
 const WINDOW: (TrueTime, TrueTime) = (TrueTime(5_000_000_000), TrueTime(55_000_000_000));
 
-/// What one run shows of the renewals within [`WINDOW`].
+/// The renewals of one run within [`WINDOW`].
 pub(super) struct Load {
     /// Leases that the store extended.
     pub(super) leases: usize,

@@ -1,4 +1,4 @@
-//! Whether clocks that show different times break a watchdog, or only clocks that run at different rates.
+//! The claim that clocks that show different times do not break a watchdog, and clocks that run at different rates do.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const DAY: i64 = 24 * 3_600 * 1_000_000_000;
 /// A host, a millisecond, and what happens to its clocks then.
 type Change = (&'static str, u64, Action);
 
-/// What is wrong with the clocks.
+/// The errors of the clocks.
 const CASES: [(&str, &[Change]); 8] = [
     ("the client is a day ahead", &[("client-1", 1, Action::StepClock { by_ns: DAY })]),
     ("the client is a day behind", &[("client-1", 1, Action::StepClock { by_ns: -DAY })]),
@@ -61,9 +61,9 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         broken.push(violated > 0);
         rows.push(vec![what.to_owned(), format!("{violated} of {RUNS}")]);
     }
-    let as_told = broken == [false, false, false, false, false, false, true, true];
+    let as_expected = broken == [false, false, false, false, false, false, true, true];
     Ok(Measured {
-        verdict: if as_told { Verdict::Conditional } else { Verdict::Refuted },
+        verdict: if as_expected { Verdict::Conditional } else { Verdict::Refuted },
         because: "a constant offset does nothing: the client sends a duration, and the server counts it on its own \
                   clock. Rates matter only when the server's clock runs three times as fast as the client's, since a \
                   lease is renewed every third of it. A jump of the server's clock while the lock is held ends the \

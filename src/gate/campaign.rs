@@ -34,11 +34,11 @@ pub(super) fn of<'a>(
     }
 }
 
-/// Why a campaign of a gate has no results.
-pub(super) fn failed(campaign: &Campaign<'_>, error: CampaignError, heart: &Heartbeat) -> GateError {
+/// The error of a campaign of a gate.
+pub(super) fn failed(campaign: &Campaign<'_>, error: CampaignError, heartbeat: &Heartbeat) -> GateError {
     match error {
         CampaignError::Check { design, scenario, source } => {
-            let seen = heart.panic(&scenario, &source);
+            let seen = heartbeat.panic(&scenario, &source);
             GateError::of(source, &design, &scenario, seen)
         }
         CampaignError::NotTheSame { design, scenario, seed, departure } => {

@@ -30,7 +30,7 @@ pub(super) fn scenarios(
 /// The scenario whose runs are explored, with what is set of it.
 pub(super) fn calm(gate: &Gate) -> Result<Scenario, GateError> {
     let mut scenario = one(&[], &Asked::Named("calm".to_owned()), &stores(&gate.design))?;
-    // What it does not have was found at one of the others, or told as a mistake.
+    // A setting that it does not have belongs to another one, or was reported as an error.
     let known: Vec<&String> = gate.settings.iter().filter(|setting| scenario.knows(setting)).collect();
     scenario.set_all(&known)?;
     Ok(scenario)
@@ -53,7 +53,7 @@ pub(super) fn hits(gate: &Gate) -> Result<Option<Vec<&'static AtSite>>, GateErro
     }
 }
 
-/// What may be violated; `None` if nothing was said of that.
+/// The allowed violations; `None` if none were named.
 pub(super) fn allowed_violations(
     gate: &Gate,
     scenarios: &[Scenario],

@@ -1,4 +1,4 @@
-//! Why a gate has no verdict, said so that whoever wrote the test knows what to do.
+//! The errors of a gate, said so that the author of the test knows what to do.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use picklock_sim::run::Panicked;
 
 use super::panics::{self, Seen};
 
-/// Why a gate has no verdict.
+/// An error that leaves a gate without a verdict.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GateError {
@@ -21,7 +21,7 @@ pub enum GateError {
         hint(.nearest), .known.join(", ")
     )]
     NoScenario {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// The most similar name, if one is near.
         nearest: Option<String>,
@@ -34,27 +34,27 @@ pub enum GateError {
     /// There is no kind of fault of this name.
     #[error("`{name}` cannot be explored{}; there are {}", hint(.nearest), .known.join(", "))]
     NoFault {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// The most similar name, if one is near.
         nearest: Option<String>,
         /// The names of all.
         known: Vec<String>,
     },
-    /// What is allowed names something that there is not.
+    /// An allowed violation names something that there is not.
     #[error("{call}: {problem}")]
     AllowedViolation {
         /// The call that names it.
         call: String,
-        /// What is wrong.
+        /// The problem.
         problem: Box<Problem>,
     },
-    /// Exploring hits a calm run, and the design has none.
+    /// Exploring needs a fault-free run under `calm`, and the scenario does not apply to the design.
     #[error("`{design}` cannot be explored: scenario `calm` does not apply to it: {why}")]
     Unexplored {
         /// The design's name.
         design: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The range of seeds is empty.
@@ -74,11 +74,11 @@ pub enum GateError {
         scenario: String,
         /// The seed.
         seed: u64,
-        /// What it said.
+        /// Its message.
         message: String,
-        /// Where in its own code, if that can be told: file, line and column.
+        /// The place in its own code, if it is known: file, line and column.
         place: Option<Box<str>>,
-        /// What it did and what to do instead, or where to look.
+        /// Its act and the remedy, or where to look.
         remedy: &'static str,
     },
     /// The same seed gave two different runs.
@@ -101,15 +101,15 @@ pub enum GateError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         why: FileError,
     },
-    /// A violation could not be told.
+    /// A violation could not be reported.
     #[error(transparent)]
     Counterexample(#[from] CounterexampleError),
 }
 
-/// What is wrong with a file.
+/// The error of a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// It cannot be read.
@@ -127,7 +127,7 @@ pub enum FileError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// It is larger than any repro file.
@@ -156,7 +156,7 @@ const STRAY: &str = "Something reached it past its Host: a clock of the machine 
                      function shares). Take time from Host::monotonic and Host::wall, waiting from Host::sleep and \
                      Host::timeout, randomness from Host::rng, tasks from Host::spawn, and keep state in the client.";
 
-/// What to do about a panic that picklock does not know.
+/// The remedy for a panic that picklock does not know.
 const LOOK: &str =
     "What it said, and from where with RUST_BACKTRACE=1, stands in the output of the test, above this.";
 
@@ -194,7 +194,7 @@ fn setting(error: &ScenarioError) -> String {
     }
 }
 
-/// What a panic said, unless picklock knows better: tokio's advice is to enable what has no place here.
+/// The message of a panic, unless picklock knows better: tokio's advice is to enable what has no place here.
 fn said(message: &str, remedy: &str) -> String {
     if remedy == LOOK { format!(": {message}") } else { ".".to_owned() }
 }
@@ -203,7 +203,7 @@ fn at(place: &Option<Box<str>>) -> String {
     place.as_ref().map(|place| format!("\nThat was at {place}.")).unwrap_or_default()
 }
 
-/// What a file that cannot be used as a repro file needs.
+/// The remedy for a file that cannot be used as a repro file.
 fn mend(why: &FileError) -> &'static str {
     match why {
         FileError::ReproFile(_) | FileError::Field { .. } | FileError::TooLarge { .. } => {

@@ -1,4 +1,4 @@
-//! Every single site of a hit on a calm run, as cells of the verdict: one for each kind of fault.
+//! Every single site of a fault-free run, as cells of the verdict: one for each kind of fault.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use super::heartbeat::Heartbeat;
 use super::repro::{out, replay_line};
 use super::{Gate, GateError, Verdict, choose};
 
-/// What the cells are called: this, and the kind of fault.
+/// The names of the cells begin with this, and end with the kind of fault.
 const PREFIX: &str = "explore-";
 
-/// What an exploration needs, and what it found.
+/// An exploration with its results.
 pub(super) struct Exploration {
     design: Design,
     scenario: Scenario,
@@ -56,13 +56,13 @@ fn request<'a>(
     }
 }
 
-/// The scenario whose allowed_violations apply to a cell or to a kept run.
+/// The scenario whose allowed violations apply to a cell or to a saved run.
 pub(super) fn scenario_of(cell: &str) -> &str {
     let Some(hit) = cell.strip_prefix(PREFIX) else { return cell };
     faults::at_site_named(hit).map_or(hit, |placed| placed.scenario)
 }
 
-/// What may be violated in a cell of this name: what its scenario is allowed, and its hit by its own name.
+/// The allowed violations of a cell of this name: those of its scenario, and those of its hit by its own name.
 pub(super) fn allowed(allowed_violations: &AllowedViolations, cell: &str) -> Expected {
     let mut expected = allowed_violations.under(scenario_of(cell));
     if let Some(hit) = cell.strip_prefix(PREFIX) {
@@ -77,17 +77,17 @@ pub(super) fn allowed(allowed_violations: &AllowedViolations, cell: &str) -> Exp
 pub(super) fn all(
     gate: &Gate,
     hits: &[&'static AtSite],
-    heart: &Heartbeat,
+    heartbeat: &Heartbeat,
     time: &Patience,
 ) -> Result<Exploration, GateError> {
-    heart.at("single sites");
+    heartbeat.at("single sites");
     let scenario = choose::calm(gate)?;
     let design = scenario
         .applies(&gate.design)
         .map_err(|why| GateError::Unexplored { design: gate.design.name.to_string(), why })?;
     let stop = AtomicBool::new(false);
     let progress = |_, violates| {
-        heart.ran(violates);
+        heartbeat.ran(violates);
         if time.is_over() {
             stop.store(true, Ordering::Relaxed);
         }
@@ -97,8 +97,8 @@ pub(super) fn all(
     Ok(Exploration { design, scenario, hits: hits.to_vec(), found })
 }
 
-/// Adds what was found to the verdict, and tells what is not allowed.
-pub(super) fn tell(
+/// Adds the results to the verdict, and reports each violation that is not allowed.
+pub(super) fn report(
     gate: &Gate,
     placed: &Exploration,
     allowed_violations: Option<&AllowedViolations>,
@@ -122,7 +122,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// What is violated when nothing hits.
+/// The violations when nothing hits.
 fn without_a_fault(
     gate: &Gate,
     placed: &Exploration,
@@ -148,9 +148,9 @@ fn of_kind(
     // A hit may violate something and be no longer there to be seen; what it broke counts more than that.
     cell.unknown = explored.saturating_sub(took_effect.max(kind.violating as u64));
     let mut first: BTreeMap<&str, (&Site, u64)> = BTreeMap::new();
-    for way in placed.found.failures.iter().filter(|way| way.signature.fault == kind.fault) {
-        for name in &way.violated {
-            for place in &way.places {
+    for failure in placed.found.failures.iter().filter(|failure| failure.signature.fault == kind.fault) {
+        for name in &failure.violated {
+            for place in &failure.places {
                 let (earliest, runs) = first.entry(name).or_insert((place, 0));
                 *earliest = (*earliest).min(place);
                 *runs += 1;
@@ -165,9 +165,9 @@ fn of_kind(
     let mut cell = judged(cell, allowed_violations);
     for (name, (place, _)) in first {
         if !cell.allows(name) {
-            let told = told(gate, placed, place, name)?;
+            let reduced = reduced(gate, placed, place, name)?;
             if let Some(violation) = cell.violations.get_mut(name) {
-                *violation = Violation { runs: violation.runs, first_seed: violation.first_seed, ..told };
+                *violation = Violation { runs: violation.runs, first_seed: violation.first_seed, ..reduced };
             }
         }
     }
@@ -175,7 +175,7 @@ fn of_kind(
 }
 
 /// The run of one site, reduced, confirmed and kept.
-fn told(gate: &Gate, placed: &Exploration, place: &Site, invariant: &str) -> Result<Violation, GateError> {
+fn reduced(gate: &Gate, placed: &Exploration, place: &Site, invariant: &str) -> Result<Violation, GateError> {
     let name = format!("{PREFIX}{}", place.fault);
     let failed = |error| GateError::of(error, &gate.design.name, &name, None);
     let hit = faults::at_site_named(place.fault).map(|hit| (hit, place.number));

@@ -30,7 +30,7 @@ pub(super) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// What is worked on from now on: `scenario `pause``.
+    /// The work from now on: `scenario `pause``.
     pub(super) fn at(&self, what: impl Into<String>) {
         *self.at.lock().unwrap_or_else(PoisonError::into_inner) = what.into();
     }
@@ -79,7 +79,7 @@ impl Observer for Heartbeat {
 
 /// Does some work on this design and says every ten seconds how far it is.
 pub(super) fn beating<T>(design: &str, work: impl FnOnce(&Heartbeat) -> T) -> T {
-    // Who does not listen on standard error is not told, and the runs go on.
+    // If standard error is closed, the line is lost and the runs go on.
     beating_every(EVERY, design, work, |line| _ = writeln!(std::io::stderr().lock(), "{line}"))
 }
 
@@ -89,20 +89,20 @@ fn beating_every<T>(
     work: impl FnOnce(&Heartbeat) -> T,
     say: impl Fn(&str) + Send,
 ) -> T {
-    let heart = Heartbeat { design: design.to_owned(), ..Heartbeat::default() };
+    let heartbeat = Heartbeat { design: design.to_owned(), ..Heartbeat::default() };
     let (end, ended) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
-        let heart = &heart;
+        let heartbeat = &heartbeat;
         scope.spawn(move || {
             let mut elapsed = Duration::ZERO;
             while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 elapsed += every;
-                say(&heart.line(elapsed));
+                say(&heartbeat.line(elapsed));
             }
         });
         // The other end is dropped when the work is over, or panics: then no more lines come.
         let _end = end;
-        work(heart)
+        work(heartbeat)
     })
 }
 
@@ -116,10 +116,10 @@ mod tests {
         let first = beating_every(
             Duration::from_millis(5),
             "mine",
-            |heart| {
-                heart.at("scenario `pause`");
-                heart.ran(true);
-                heart.ran(false);
+            |heartbeat| {
+                heartbeat.at("scenario `pause`");
+                heartbeat.ran(true);
+                heartbeat.ran(false);
                 // A line of before may be under way.
                 let mut lines = (0..1_000).map_while(|_| said.recv_timeout(Duration::from_secs(10)).ok());
                 lines.find(|line| line.contains("2 runs"))

@@ -1,4 +1,4 @@
-//! The order in which a gate goes about it: what was kept, the scenarios, every single site; then what is told of it.
+//! The order of a gate's work: the saved runs, the scenarios, every single site; then the reports.
 
 use std::sync::atomic::AtomicBool;
 
@@ -35,31 +35,31 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
     let out = repro::out(gate);
     let campaign = campaign::of(gate, scenarios, expected.as_ref(), &out);
     let mut verdict = Verdict::new(gate.said(), !gate.asked.is_empty());
-    beating(&gate.design.name, |heart| {
-        let failed = |error| campaign::failed(&campaign, error, heart);
-        heart.at("kept runs");
+    beating(&gate.design.name, |heartbeat| {
+        let failed = |error| campaign::failed(&campaign, error, heartbeat);
+        heartbeat.at("saved runs");
         verdict.keeping(saved::directory(gate));
         saved::all(gate, allowed_violations.as_ref(), &mut verdict)?;
         if extent == Extent::UnlessKeptFail && !verdict.holds() {
-            verdict.note("No other run was made, as a kept one still violates something.".to_owned());
+            verdict.note("No other run was made, as a saved one still violates something.".to_owned());
             return Ok(());
         }
         let (time, never) = (Patience::of(gate.budget), AtomicBool::new(false));
-        heart.at("scenarios");
-        let made = campaign.make(&never, heart).map_err(failed)?;
+        heartbeat.at("scenarios");
+        let made = campaign.make(&never, heartbeat).map_err(failed)?;
         let placed = match &hits {
-            Some(hits) => Some(explore::all(gate, hits, heart, &time)?),
+            Some(hits) => Some(explore::all(gate, hits, heartbeat, &time)?),
             None => None,
         };
-        heart.at("reducing what was found under the scenarios");
-        let summary = campaign.report(&made, &never, heart).map_err(failed)?;
+        heartbeat.at("reducing what was found under the scenarios");
+        let summary = campaign.report(&made, &never, heartbeat).map_err(failed)?;
         for mut cell in summary.cells {
             cell.violations.values_mut().for_each(repro::in_code);
             verdict.add(cell);
         }
         if let Some(placed) = placed {
-            heart.at("reducing what was found by exploring");
-            explore::tell(gate, &placed, allowed_violations.as_ref(), &mut verdict)?;
+            heartbeat.at("reducing what was found by exploring");
+            explore::report(gate, &placed, allowed_violations.as_ref(), &mut verdict)?;
         }
         Ok::<(), GateError>(())
     })?;

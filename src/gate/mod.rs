@@ -2,7 +2,7 @@
 //!
 //! It is the campaign that `picklock run` makes and is stricter with the lock. A run that violates something is made
 //! twice, and so are the first runs of every scenario and a sample of the others: a lock that reads time or takes randomness past its [`Host`] gives
-//! itself away by the difference, and is told so instead of being judged. A scenario without a
+//! itself away by the difference, which is reported instead of a verdict. A scenario without a
 //! conclusive run fails, too.
 //!
 //! What no lock of its kind can keep is [allowed](Gate::allow) by name; everything else fails. What was found once and kept

@@ -1,5 +1,4 @@
-//! Panics of code under test: those that picklock knows are told by what was done and what to do instead, without a backtrace
-//! that ends in tokio.
+//! Panics of code under test: a known panic is reported with its cause and the remedy, without a backtrace that ends in tokio.
 
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
@@ -13,20 +12,20 @@ use picklock_sim::run::is_under_way;
 /// A panic as it was seen where it happened.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// File and line of the lock's own code, if that can be told.
+    /// File and line of the lock's own code, if they are known.
     pub(super) place: Option<String>,
-    /// What was done, if that is known.
+    /// The kind of the panic, if it is known.
     pub(super) kind: Option<&'static Kind>,
 }
 
 /// A kind of panic that is known.
 #[derive(Debug)]
 pub(super) struct Kind {
-    /// What was done, and what to do instead.
+    /// The cause, and the remedy.
     pub(super) remedy: &'static str,
-    /// What the message holds, one of these.
+    /// The message holds one of these.
     says: &'static [&'static str],
-    /// What the names of the functions that led there hold, or the file that panicked, one of these; anything if there are none.
+    /// The names of the functions that led there, or the file that panicked, hold one of these; anything if there are none.
     /// Without line tables a backtrace lacks all that was inlined, and the file is what is left.
     through: &'static [&'static str],
 }
@@ -99,9 +98,9 @@ const IO: &str = "IO is disabled";
 const REACTOR: &str = "there is no reactor running";
 
 thread_local! {
-    /// What panicked last.
+    /// The last panic.
     static LAST: RefCell<Option<Seen>> = const { RefCell::new(None) };
-    /// Whether this thread is about to fail on purpose.
+    /// True if this thread is about to fail on purpose.
     static FAILING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -111,7 +110,7 @@ pub(super) fn install() {
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if !is_told(info) {
+            if !is_reported(info) {
                 before(info);
             }
         }));
@@ -132,7 +131,7 @@ pub(super) fn fail(why: &dyn Display) -> ! {
 }
 
 /// True if nothing else is to be printed of a panic.
-fn is_told(info: &PanicHookInfo<'_>) -> bool {
+fn is_reported(info: &PanicHookInfo<'_>) -> bool {
     if FAILING.take() {
         let place = info.location().map(|at| format!(" at {at}")).unwrap_or_default();
         let thread = std::thread::current();
@@ -165,7 +164,7 @@ fn kind(message: &str, frames: impl Fn() -> String) -> Option<&'static Kind> {
     })
 }
 
-/// Whether a file is of the package under test, and not of a library or the compiler's.
+/// True if a file is of the package under test, and not of a library or the compiler's.
 fn is_own(place: &str) -> bool {
     !place.starts_with("/rustc/") && !place.contains("/registry/src/") && !place.contains("/git/checkouts/")
 }
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_on_the_way_to_a_socket_is_told_as_a_socket() {
+    fn a_timeout_on_the_way_to_a_socket_is_reported_as_a_socket() {
         let message = "A Tokio 1.x context was found, but timers are disabled.";
         let through = "redis::client::Client::get_multiplexed_async_connection::{{closure}}";
         assert!(remedy(message, through).contains("opens a socket of the machine"));

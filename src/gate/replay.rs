@@ -1,4 +1,4 @@
-//! A kept run, made again with a lock of one's own.
+//! A saved run, made again with a lock of one's own.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::repro::replay_line;
 use super::{GateError, Verdict, panics};
 
 /// Makes the run in a repro file again, the file that a [`Gate`](crate::Gate) wrote about a violation. Printed, the verdict
-/// tells the run; a lock that was mended since can be held to it with [`Verdict::assert_holds`], which fails as well
+/// shows the run; a lock that was mended since can be held to it with [`Verdict::assert_holds`], which fails as well
 /// when the mended lock no longer comes to the point at which the fault hit.
 ///
 /// # Panics
@@ -42,7 +42,7 @@ fn try_replay(design: &Design, file: &Path) -> Result<Verdict, GateError> {
     Ok(verdict)
 }
 
-/// The results of a kept run, under the name of its file. What its scenario is allowed, it is.
+/// The results of a saved run, under the name of its file. The allowed violations of its scenario apply to it.
 pub(super) fn saved(
     design: &Design,
     file: &Path,
@@ -52,7 +52,7 @@ pub(super) fn saved(
     Ok(again.cell(file, &file.display().to_string(), allowed_violations))
 }
 
-/// A run that was kept, and what became of it.
+/// A saved run, and what became of it.
 struct Again {
     repro: ReproFile,
     /// As the repro file's scenario put it.
@@ -114,7 +114,7 @@ fn field(text: &str, line: usize) -> String {
 }
 
 impl Again {
-    /// The results under this name. The story is told about the first violation that is not allowed, by number.
+    /// The results under this name. The story is about the first violation that is not allowed, by number.
     fn cell(&self, file: &Path, name: &str, allowed_violations: Option<&AllowedViolations>) -> Cell {
         let (design, run) = (&self.design, &self.run);
         let mut tally = Tally::default();
@@ -134,7 +134,7 @@ impl Again {
         cell
     }
 
-    /// What the repro file says of the run that it kept, compared with this one.
+    /// The comparison of this run with the one in the repro file.
     fn compared(&self) -> String {
         let Again { repro, run, .. } = self;
         let violations =

@@ -1,4 +1,4 @@
-//! Runs in which this lock once failed, kept beside its tests and made before all others.
+//! Saved runs in which this lock once failed: they stand beside its tests and are made before all others.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use picklock_campaign::allow::AllowedViolations;
 use super::error::FileError;
 use super::{Gate, GateError, Verdict, replay};
 
-/// Where kept runs are looked for, below the directory of the crate under test.
+/// The directory of saved runs, below that of the crate under test.
 const DIRECTORY: &str = "tests/regressions";
 
-/// Where runs of this gate are kept.
+/// The directory of the saved runs of this gate.
 pub(super) fn directory(gate: &Gate) -> PathBuf {
     gate.regressions.clone().unwrap_or_else(|| {
         // Cargo says where the crate is whose tests it runs; without cargo that is where one stands.
@@ -19,7 +19,7 @@ pub(super) fn directory(gate: &Gate) -> PathBuf {
     })
 }
 
-/// Makes every kept run of this design, in the order of the files' names.
+/// Makes every saved run of this design, in the order of the files' names.
 pub(super) fn all(
     gate: &Gate,
     allowed_violations: Option<&AllowedViolations>,
@@ -44,7 +44,7 @@ fn files(gate: &Gate, directory: &Path) -> Result<Vec<PathBuf>, GateError> {
         |error: io::Error| GateError::File { path: directory.to_owned(), why: FileError::Read(error) };
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
-        // Most crates have kept nothing yet. A directory that was named is another matter.
+        // Most crates have saved nothing yet. A directory that was named is another matter.
         Err(error) if error.kind() == io::ErrorKind::NotFound && gate.regressions.is_none() => {
             return Ok(Vec::new());
         }

@@ -1,10 +1,10 @@
-//! Why no client could be made, if that was so. A run only tries again, as a service would; here it is the test that is wrong.
+//! The error of a design whose clients cannot be made. A run only tries again, as a service would; here the test is wrong.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use picklock_sim::design::Design;
 
-/// What became of the attempts to make clients.
+/// The results of the attempts to make clients.
 #[derive(Clone, Default)]
 pub(super) struct Unmade(Arc<Mutex<Attempts>>);
 
@@ -36,7 +36,7 @@ impl Unmade {
         Design { client: Arc::new(watched), ..design.clone() }
     }
 
-    /// Why none was ever made; `None` if one was, or none was asked for.
+    /// The reason why none was ever made; `None` if one was, or none was asked for.
     pub(super) fn why(&self) -> Option<String> {
         let attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let error = attempts.error.as_ref().filter(|_| !attempts.made)?;

@@ -1,4 +1,4 @@
-//! What a gate found, as a page to read and as assertions.
+//! The verdict of a gate, as a page to read and as assertions.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,9 +21,9 @@ pub struct Verdict {
     summary: Summary,
     /// True if every scenario was asked for by name: then each must apply.
     asked: bool,
-    /// What else is to be said, a line or more each.
+    /// Further notes, a line or more each.
     notes: Vec<String>,
-    /// The names of the cells that are kept runs: those have only to violate nothing.
+    /// The names of the cells that are saved runs: those have only to violate nothing.
     saved: BTreeSet<String>,
     /// Where violating runs can be kept, if this is a gate's verdict.
     regressions: Option<PathBuf>,
@@ -40,7 +40,7 @@ impl Verdict {
         self.summary.cells.push(cell);
     }
 
-    /// Adds the results of a kept run.
+    /// Adds the results of a saved run.
     pub(super) fn add_saved(&mut self, cell: Cell) {
         self.saved.insert(cell.scenario.clone());
         self.add(cell);
@@ -70,7 +70,7 @@ impl Verdict {
     }
 
     /// How this invariant came to be violated, in the smallest run found; of the first scenario in which it is. What is
-    /// [allowed](crate::Gate::allow) is counted and not told.
+    /// [allowed](crate::Gate::allow) is counted and not shown.
     #[must_use]
     pub fn timeline(&self, invariant: &str) -> Option<String> {
         let mut violations = self.summary.cells.iter().filter_map(|cell| cell.violations.get(invariant));
@@ -117,7 +117,7 @@ impl Verdict {
         self
     }
 
-    /// What keeps it from holding, a line each.
+    /// The reasons why it does not hold, a line each.
     fn failures(&self) -> Vec<String> {
         self.summary.cells.iter().filter_map(|cell| self.failure(cell)).collect()
     }
@@ -129,13 +129,13 @@ impl Verdict {
         }
         let names: Vec<&str> =
             violations.keys().map(String::as_str).filter(|name| !cell.allows(name)).collect();
-        let is_kept = self.saved.contains(scenario);
+        let is_saved = self.saved.contains(scenario);
         if !names.is_empty() {
             let besides = if names.len() < violations.len() { ", which is not allowed" } else { "" };
-            let what = if is_kept { "still fails in the kept run" } else { "does not hold under scenario" };
+            let what = if is_saved { "still fails in the saved run" } else { "does not hold under scenario" };
             return Some(format!("`{design}` {what} `{scenario}`: {} violated{besides}", names.join(", ")));
         }
-        if is_kept || !violations.is_empty() {
+        if is_saved || !violations.is_empty() {
             return None;
         }
         if *runs == 0 {

@@ -22,7 +22,7 @@ fn shown() -> String {
 fn the_file_of_the_guide_is_read_and_what_it_allows_is_as_expected() {
     let ended = run(&shown(), "40");
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    let says = "as expected: 1 yes, 0 no, 0 with too few runs to tell";
+    let says = "as expected: 1 yes, 0 no, 0 with too few runs for a verdict";
     assert!(ended.stdout.lines().any(|line| line == says), "{}", ended.stdout);
 }
 
@@ -34,7 +34,7 @@ fn what_a_file_does_not_allow_is_a_violation() {
 }
 
 #[test]
-fn a_mistake_is_told_with_its_place_and_an_allowance_that_nothing_needs_is_noted() {
+fn a_mistake_is_reported_with_its_place_and_an_allowed_violation_that_nothing_needs_is_noted() {
     let ended = run("[pause]\nallow = [\"ownerships\"]", "1");
     assert_eq!(ended.code, Some(2), "{}", ended.stdout);
     let says = "allow.toml:2:10: there is no invariant `ownerships` (did you mean `ownership`?)";

@@ -17,26 +17,26 @@ fn no_violation_is_0() {
 }
 
 #[test]
-fn nothing_exercised_is_3() {
-    for idle in [
+fn inconclusive_is_3() {
+    for inconclusive in [
         // Nobody contends.
         &["--design", "single", "--scenario", "calm", "--set", "clients=1"][..],
         // No fault hits, and nobody contends.
         &["--design", "single", "--scenario", "pause", "--set", "pause.times=0", "--set", "clients=1"],
         // A fault hits that changes nothing.
         &["--design", "single", "--scenario", "client-partition", "--set", "partition.for=0ms"],
-        // The scenario says nothing of the design.
+        // The scenario does not apply to the design.
         &["--design", "oracle", "--scenario", "failover"],
     ] {
         for command in [&["run", "--expect", "none"][..], &["compare"]] {
-            let ended = run(&[command, idle, &["--seeds", "10"]].concat());
-            assert_eq!(ended.code, Some(3), "{command:?} {idle:?}: {}{}", ended.stdout, ended.stderr);
+            let ended = run(&[command, inconclusive, &["--seeds", "10"]].concat());
+            assert_eq!(ended.code, Some(3), "{command:?} {inconclusive:?}: {}{}", ended.stdout, ended.stderr);
         }
     }
 }
 
 #[test]
-fn wrong_usage_is_2_and_told_on_standard_error() {
+fn wrong_usage_is_2_and_reported_on_standard_error() {
     for args in [
         &[][..],
         &["ran"],

@@ -1,4 +1,4 @@
-//! `picklock doctor` and `picklock explore` on the command line: exit codes, and what wrong input is told.
+//! `picklock doctor` and `picklock explore` on the command line: exit codes, and errors for wrong input.
 
 use crate::binary::{directory, run_in};
 
@@ -15,7 +15,7 @@ fn built_in_designs_are_the_same_twice_and_in_another_process() {
 }
 
 #[test]
-fn exploring_says_how_much_was_tried_and_by_which_line_a_placement_is_told() {
+fn exploring_says_how_much_was_tried_and_which_line_shows_a_site() {
     let small = ["--set", "clients=2", "--set", "sections=1"];
     let (code, out, _) = run(&[&["explore", "--design", "single", "--fault", "stall"][..], &small].concat());
     assert_eq!(code, 1, "{out}");
@@ -30,15 +30,15 @@ fn exploring_says_how_much_was_tried_and_by_which_line_a_placement_is_told() {
 }
 
 #[test]
-fn a_sound_lock_has_nothing_to_tell() {
+fn a_sound_lock_has_no_failures() {
     let (code, out, _) = run(&["explore", "--design", "oracle", "--fault", "pause"]);
     assert_eq!(code, 0, "{out}");
     assert!(out.contains("none violates anything"), "{out}");
 }
 
 #[test]
-fn what_cannot_be_explored_is_told_with_what_can() {
-    for (args, told) in [
+fn an_error_names_what_can_be_explored() {
+    for (args, says) in [
         (&["explore", "--design", "single", "--fault", "paus"][..], "did you mean `pause`?"),
         (&["explore", "--design", "single", "--place", "pause"], "write a fault and a number"),
         (&["explore", "--design", "single", "--place", "pause:99999999"], "numbered from 0"),
@@ -46,8 +46,8 @@ fn what_cannot_be_explored_is_told_with_what_can() {
         (&["explore", "--design", "single", "--scenario", "cal"], "did you mean `calm`?"),
         (&["doctor", "--design", "singel"], "did you mean `single`?"),
     ] {
-        let (code, _, complaint) = run(args);
-        assert_eq!(code, 2, "{args:?}: {complaint}");
-        assert!(complaint.contains(told), "{args:?}: {complaint}");
+        let (code, _, error) = run(args);
+        assert_eq!(code, 2, "{args:?}: {error}");
+        assert!(error.contains(says), "{args:?}: {error}");
     }
 }

@@ -1,4 +1,4 @@
-//! What other programs read of a run or of results is in the form that they read.
+//! The exports of runs and results have the form that other programs read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::binary::{directory, end, picklock, run_in};
 
-/// Runs with a pause, a crash, a failover and without a lock, told with what was said.
+/// Runs with a pause, a crash, a failover and without a lock, with the bytes of their segments.
 fn stories() -> Vec<Story> {
     let of = |spelling: &str, scenario: &str, seed: u64| {
         let known = suite::builtin(&picklock_stores::params());
@@ -179,7 +179,7 @@ fn a_table_of_cells_has_the_columns_that_its_first_line_names() {
     let column = |name: &str| all[0].iter().position(|known| known == name).unwrap();
     let cell = |design: &str| all.iter().find(|record| record[0] == design && record[1] == "pause").unwrap();
     assert_ne!(cell("single")[column("mutual_exclusion")], "0");
-    assert_eq!(cell("single")[column("token_order")], "", "it says nothing of a design without tokens");
+    assert_eq!(cell("single")[column("token_order")], "", "it does not apply to a design without tokens");
     assert!(all.iter().any(|record| record[0] == "redlock{nodes=3,clock=wall}"), "{all:#?}");
 }
 

@@ -1,10 +1,10 @@
-//! What the command line says of input that is probably not meant so.
+//! The hints of the command line for input that is probably a mistake.
 
 use crate::binary::{directory, run_in};
 use crate::support::{and, run};
 
 #[test]
-fn who_sets_the_lease_alone_is_told_that_faults_grow_with_it() {
+fn a_note_says_that_faults_grow_with_the_lease() {
     let noted = |settings: &[&str]| {
         let args = ["run", "--design", "single", "--scenario", "pause", "--seeds", "1", "--no-confirm"];
         let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
@@ -35,7 +35,7 @@ fn what_goes_with_a_program_alone_says_what_to_write_of_a_design() {
 }
 
 #[test]
-fn a_time_without_a_unit_is_told_the_units_that_there_are() {
+fn the_error_for_a_time_without_a_unit_names_the_units() {
     let ended = run(&["judge", "history.jsonl", "--uncertainty", "5"]);
     assert!(
         ended.stderr.contains("write `5ms` or `5s`") && !ended.stderr.contains("ttl"),
@@ -45,7 +45,7 @@ fn a_time_without_a_unit_is_told_the_units_that_there_are() {
 }
 
 #[test]
-fn an_empty_history_is_told_in_a_sentence() {
+fn an_empty_history_is_reported_in_a_sentence() {
     let here = directory();
     std::fs::write(here.path().join("empty.jsonl"), "").unwrap();
     let ended = run_in(here.path(), &["judge", "empty.jsonl"]);

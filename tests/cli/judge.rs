@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use crate::binary::{Ended, directory, run_in};
 use crate::cells::{Cell, design};
 
-/// What is judged of a history.
+/// The invariants that are judged in a history.
 const JUDGED: [&str; 4] = ["mutual-exclusion", "token-order", "ownership", "no-lost-update"];
 
 fn exported(cell: &Cell, run: &Checked, format: &str) -> String {
@@ -32,7 +32,7 @@ fn violated(judgement: &Judgement) -> Vec<String> {
     violated.map(|(_, name, _)| (*name).to_owned()).collect()
 }
 
-/// What a run violates of that, by number.
+/// Those of them that a run violates, by number.
 fn of_run(run: &Checked) -> Vec<String> {
     let all = invariants::ALL.iter().filter(|invariant| JUDGED.contains(&invariant.name));
     all.filter(|invariant| run.violates(invariant.name)).map(|invariant| invariant.name.to_owned()).collect()
@@ -236,7 +236,7 @@ fn a_broken_history_is_refused_with_file_line_field_and_remedy() {
 }
 
 #[test]
-fn a_violation_is_told_as_a_short_story_and_the_exit_code_says_what_came_out() {
+fn a_violation_is_shown_as_a_short_story_and_the_exit_code_says_what_came_out() {
     let here = directory();
     let judge = |history: &str, more: &[&str]| {
         std::fs::write(here.path().join("it.jsonl"), history).unwrap();
@@ -311,7 +311,7 @@ fn recorded(spans: &[Held], off: [i64; 3]) -> String {
     history
 }
 
-/// Whether any two of different processes surely, or perhaps, held at once: every pair by the definition.
+/// True if any two of different processes surely, or perhaps, held at once: every pair by the definition.
 fn by_definition(spans: &[Held], off: [i64; 3], sign: i64, counts: impl Fn(&Held) -> bool) -> bool {
     let pair = |one: &Held, other: &Held| {
         if one.0 == other.0 {
@@ -344,7 +344,7 @@ proptest! {
         let as_defined = match (judgement.of("mutual-exclusion").unwrap(), spans.len()) {
             (Verdict::NotApplicable(_), granted) => granted == 0,
             (Verdict::Violated { .. }, _) => sure,
-            (Verdict::Unknown { perhaps: told, .. }, granted) => !sure && (perhaps || granted == 1) && perhaps != told.is_empty(),
+            (Verdict::Unknown { perhaps: reported, .. }, granted) => !sure && (perhaps || granted == 1) && perhaps != reported.is_empty(),
             (Verdict::Holds, _) => !sure && !perhaps,
         };
         prop_assert!(as_defined, "{judgement:#?}\n{spans:?}\n{off:?}");

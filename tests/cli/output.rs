@@ -1,4 +1,4 @@
-//! What is printed where there is no terminal, and what the environment changes about it.
+//! The output where there is no terminal, and the influence of the environment on it.
 
 use std::process::{Command, Stdio};
 

@@ -18,7 +18,7 @@ fn the_replay_line_of_a_report_runs_twice_to_the_same_digest_and_shows_the_doubl
 }
 
 #[test]
-fn the_line_below_a_story_tells_the_same_run() {
+fn the_line_below_a_story_replays_the_same_run() {
     let here = directory();
     for selection in [
         &["--design", "single", "--scenario", "pause"][..],
@@ -49,7 +49,7 @@ fn a_run_that_is_reduced_in_part_says_how_far_and_is_made_again_by_its_line() {
     assert!(line.ends_with(" --shrink --shrink-tries 0"), "{line}");
     let digest = |words: &[&str]| said(&run(words).stdout, "digest").to_owned();
     assert_eq!(said(&ended.stdout, "digest"), said(&shell(directory().path(), &line).stdout, "digest"));
-    // Each further candidate counts, and whoever has no time is told the same as whoever has tried none.
+    // Each further candidate counts, and a budget of nothing gives the same story as no candidate.
     let [none, some, all] = [&["--shrink-tries", "0"][..], &["--shrink-tries", "6"], &[]]
         .map(|limit| digest(&and(&shrink, limit)));
     assert!(none != some && some != all, "{none} {some} {all}");
@@ -60,15 +60,15 @@ fn a_run_that_is_reduced_in_part_says_how_far_and_is_made_again_by_its_line() {
 fn reducing_can_be_left_out_of_a_campaign_and_ends_with_its_budget() {
     let here = directory();
     let selection = ["run", "--design", "single", "--scenario", "pause", "--seeds", "8", "--expect", "none"];
-    let told = |more: &[&str]| run_in(here.path(), &and(&selection, more));
-    let whole = told(&["--no-confirm", "--no-shrink"]);
+    let ran = |more: &[&str]| run_in(here.path(), &and(&selection, more));
+    let whole = ran(&["--no-confirm", "--no-shrink"]);
     let lines = replay_lines(&whole.stdout);
     assert!(!lines.is_empty() && lines.iter().all(|line| !line.contains("shrink")), "{lines:?}");
     let counts = |page: &str| json(page)["cells"][0]["violations"].clone();
-    let (short, long) = (told(&["--format", "json", "--shrink-budget", "0ms"]), told(&["--format", "json"]));
+    let (short, long) = (ran(&["--format", "json", "--shrink-budget", "0ms"]), ran(&["--format", "json"]));
     assert_eq!(short.code, long.code);
-    assert!(short.stderr.contains("are told as they were found"), "{}", short.stderr);
-    assert!(!long.stderr.contains("are told as they were found"), "{}", long.stderr);
+    assert!(short.stderr.contains("are reported as they were found"), "{}", short.stderr);
+    assert!(!long.stderr.contains("are reported as they were found"), "{}", long.stderr);
     let (short, long) = (counts(&short.stdout), counts(&long.stdout));
     for (name, violation) in long.as_object().unwrap() {
         assert_eq!(short[name]["runs"], violation["runs"], "{name}");
@@ -160,16 +160,16 @@ fn a_repro_can_be_seen_on_the_other_engine() {
 #[test]
 fn a_run_is_a_page_and_a_drawing_too_and_the_same_twice() {
     let replay = ["replay", "set-px-del", "long-work", "0", "--format"];
-    let told = |format: &str| {
+    let rendered = |format: &str| {
         let ended = run(&and(&replay, &[format]));
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""), "{format}");
         ended.stdout
     };
-    let (page, drawing) = (told("html"), told("svg"));
+    let (page, drawing) = (rendered("html"), rendered("svg"));
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"), "{page}");
     assert!(drawing.starts_with("<svg") && drawing.ends_with("</svg>\n"), "{drawing}");
     assert!(page.contains("picklock replay set-px-del long-work 0"), "{page}");
-    assert_eq!((told("html"), told("svg")), (page, drawing));
+    assert_eq!((rendered("html"), rendered("svg")), (page, drawing));
 }
 
 #[test]

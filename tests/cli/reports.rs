@@ -1,4 +1,4 @@
-//! What a campaign prints and writes: formats, files, fields.
+//! The reports of a campaign: formats, files, fields.
 
 use serde_json::Value;
 
@@ -125,9 +125,9 @@ fn all_designs_under_the_suite_fit_a_screen_and_verbose_shows_each_cell() {
     // And whose locks the rows are.
     assert!(ended.stdout.contains("\nyour lock: redis-py Lock, "), "{}", ended.stdout);
     let next = ended.stdout.lines().last().unwrap().strip_prefix("next: ").unwrap();
-    let told = shell(here.path(), next);
-    assert_eq!(told.code, Some(1), "{next}");
-    assert!(told.stdout.lines().count() < 110, "the next step is short: {}", told.stdout);
+    let ended = shell(here.path(), next);
+    assert_eq!(ended.code, Some(1), "{next}");
+    assert!(ended.stdout.lines().count() < 110, "the next step is short: {}", ended.stdout);
     let next = next.strip_suffix(" --shrink").unwrap();
 
     let verbose = run_in(here.path(), &and(&args, &["--verbose"])).stdout;

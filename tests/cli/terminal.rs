@@ -1,4 +1,4 @@
-//! What is printed on a terminal: as wide as it is, on one screen, and with colours there alone.
+//! The output on a terminal: as wide as it is, on one screen, and with colours there alone.
 //!
 //! The terminal is a real pseudo-terminal, that of `script` (util-linux), whose size `stty` sets.
 
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::binary::{directory, end, picklock, run_in};
 
-/// What a terminal of so many columns gets to show.
+/// The output on a terminal of so many columns.
 fn on_a_terminal(columns: usize, environment: &str, args: &str) -> String {
     let here = directory();
     // It goes to the same terminal otherwise, where the progress bar overwrites itself.

@@ -47,7 +47,7 @@ fn the_same_experiment_prints_the_same_page() {
 }
 
 #[test]
-fn an_experiment_is_asked_for_by_name_and_a_wrong_name_is_told() {
+fn an_experiment_is_asked_for_by_name_and_a_wrong_name_is_reported() {
     let run = |args: &[&str]| {
         let output =
             Command::new(env!("CARGO_BIN_EXE_picklock")).arg("experiment").args(args).output().unwrap();

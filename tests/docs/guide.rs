@@ -1,4 +1,4 @@
-//! What the guide and the README say of the command line is so.
+//! The commands in the guide and the README are run, and their output is compared.
 //!
 //! Blocks marked `console` are run, and what they show is what is printed: each line, in order; `...` stands for any lines, and
 //! so does the end of the block. Commands of blocks marked `sh` are run as far as it takes to know that picklock accepts them with
@@ -42,7 +42,7 @@ fn in_chinese(page: &Path) -> PathBuf {
     }
 }
 
-/// What is made with a page: its commands, by how they were looked at.
+/// The result of a page: its commands, by how they were checked.
 #[derive(Default)]
 struct Tally {
     shown: usize,
@@ -105,7 +105,7 @@ fn accept(here: &Path, line: &str) -> Result<bool, String> {
     let has = |args: &[String], option: &str| args.iter().any(|arg| arg == option);
     let into = args.iter().position(|arg| arg.starts_with('>')).map(|at| args.split_off(at).concat());
     match args[0].as_str() {
-        // It ends when it is told to; and pairs come after thousands of runs with one hit.
+        // It ends on request only; and pairs come after thousands of runs with one hit.
         "serve" => return understand(here, &args, line).map(|()| true),
         "explore" if has(&args, "--pairs") => return understand(here, &args, line).map(|()| true),
         "run" | "compare" => args.extend(["--budget", "1ns"].map(str::to_owned)),
@@ -220,7 +220,7 @@ fn the_code_of_the_pages_on_own_locks_and_stores_stands_in_the_examples() {
     }
 }
 
-/// Whether these lines are lines of a file, one after the other, there all indented by as much or not at all.
+/// True if these lines are lines of a file, one after the other, there all indented by as much or not at all.
 fn stands_in(code: &[String], file: &str) -> bool {
     let lines: Vec<&str> = file.lines().collect();
     let same = |window: &[&str]| {

@@ -82,7 +82,7 @@ fn what_a_recorder_in_go_writes_is_judged() {
     }
 }
 
-/// What a Redis 7.0 printed when one of two clients of one machine deleted the lock of the other, and what the clients noted.
+/// The output of a Redis 7.0 when one of two clients of one machine deleted the lock of the other, and the notes of the clients.
 #[test]
 fn what_monitor_printed_says_whose_record_was_deleted() {
     let here = directory();

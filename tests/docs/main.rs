@@ -1,4 +1,4 @@
-//! What the documentation says is so: commands of the guide, schemas, experiments, recorders of histories.
+//! The statements of the documentation are checked: commands of the guide, schemas, experiments, recorders of histories.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 

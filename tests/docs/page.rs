@@ -4,7 +4,7 @@
 //! line before it ends in a backslash; one marked `toml` that begins with the comment `# NAME.toml` is that file. In the text, what
 //! stands between backticks and begins with `picklock` is a command, too.
 
-/// What a page has its reader do.
+/// A task that a page gives its reader.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Step {
     /// Writes a file.
@@ -73,7 +73,7 @@ pub(crate) fn blocks(page: &str, language: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// What stands where the page shows something else: the first line that was not printed.
+/// The difference between the output and the page: the first line that was not printed.
 pub(crate) fn missing<'a>(shown: &'a Shown, printed: &str) -> Option<&'a str> {
     let mut printed = printed.lines().map(str::trim_end);
     let mut anywhere = false;

@@ -1,4 +1,4 @@
-//! What picklock writes as JSON is what docs/schemas/ says, field for field.
+//! The JSON that picklock writes fits docs/schemas/, field for field.
 
 use std::path::Path;
 

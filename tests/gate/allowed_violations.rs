@@ -9,7 +9,7 @@ use picklock::{
 };
 use redis::{Script, cmd};
 
-/// What is wrong with it.
+/// The bug of the lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bug {
     None,
@@ -86,7 +86,7 @@ fn lease(bug: Bug) -> Design {
     on_redis_with("lease", 1, bug, Lease::connect).believing(Belief::Honest)
 }
 
-/// What is allowed to a lease whose holders heed their deadline: what the watchdog is known for, that a holder which stands still
+/// The allowed violations of a lease whose holders heed their deadline: what the watchdog is known for, that a holder which stands still
 /// writes late, and that a deadline is no better than the clocks and the memory that it rests on.
 fn tested(bug: Bug) -> Gate {
     let late = ["effective-exclusion", "no-lost-update"];
@@ -99,7 +99,7 @@ fn tested(bug: Bug) -> Gate {
         .fold(gate, |gate, scenario| gate.allow(scenario, ["honest-validity"]))
 }
 
-/// What a test says that fails.
+/// The message of a test that fails.
 fn message<T>(run: impl FnOnce() -> T) -> String {
     let panic =
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).err().expect("the gate should fail");
@@ -110,7 +110,7 @@ fn message<T>(run: impl FnOnce() -> T) -> String {
 fn a_lease_passes_the_whole_suite_with_what_no_lease_can_keep_allowed() {
     let verdict = tested(Bug::None).explore_only(["stall"]).assert_holds();
     assert!(verdict.violates("mutual-exclusion"), "what is allowed is counted all the same");
-    assert_eq!(verdict.timeline("mutual-exclusion"), None, "and not told");
+    assert_eq!(verdict.timeline("mutual-exclusion"), None, "and not shown");
     let page = verdict.to_string();
     assert!(page.contains("as expected: ") && page.contains(" 0 no, "), "{page}");
     assert!(page.contains("Explored 810 of 810 sites"), "{page}");
@@ -152,26 +152,26 @@ fn a_deadline_that_is_counted_from_the_reply_fails_where_a_stall_hits_at_every_s
 }
 
 #[test]
-fn a_kept_run_fails_the_gate_until_the_lock_is_mended() {
+fn a_saved_run_fails_the_gate_until_the_lock_is_mended() {
     let out = tempfile::tempdir().unwrap();
-    let kept = out.path().join("regressions");
+    let saved = out.path().join("regressions");
     let found = tested(Bug::PlainDelete).scenarios(["late-release"]).out(out.path());
     let text = message(|| found.clone().regressions(out.path()).assert_holds());
     let line = text.lines().find(|line| line.starts_with("  cp ")).unwrap_or_else(|| panic!("{text}"));
     let words: Vec<&str> = line.split_whitespace().collect();
-    std::fs::create_dir(&kept).unwrap();
-    let file = kept.join(Path::new(words[2]).file_name().unwrap());
+    std::fs::create_dir(&saved).unwrap();
+    let file = saved.join(Path::new(words[2]).file_name().unwrap());
     std::fs::copy(words[1], &file).unwrap();
 
-    // Only the kept run is made, though no other scenario would fail.
-    let broken = tested(Bug::PlainDelete).scenarios(["calm"]).regressions(&kept);
+    // Only the saved run is made, though no other scenario would fail.
+    let broken = tested(Bug::PlainDelete).scenarios(["calm"]).regressions(&saved);
     let text = message(|| broken.assert_holds());
-    let says = format!("`lease` still fails in the kept run `{}`: ", file.display());
+    let says = format!("`lease` still fails in the saved run `{}`: ", file.display());
     assert!(text.starts_with(&says), "{text}");
     assert!(text.contains("◀ first grant") && text.contains("No other run was made"), "{text}");
     assert_eq!(broken.run().summary().cells.len(), 2, "without an assertion everything is run");
 
-    let mended = tested(Bug::None).scenarios(["calm"]).regressions(&kept).assert_holds();
+    let mended = tested(Bug::None).scenarios(["calm"]).regressions(&saved).assert_holds();
     assert_eq!(mended.summary().cells[0].scenario, file.display().to_string());
     assert!(mended.summary().cells[0].violations.is_empty());
 }
@@ -179,15 +179,15 @@ fn a_kept_run_fails_the_gate_until_the_lock_is_mended() {
 #[test]
 fn a_file_that_is_no_repro_is_named_with_its_field_and_remedy() {
     let out = tempfile::tempdir().unwrap();
-    let kept = out.path().join("regressions");
+    let saved = out.path().join("regressions");
     let gate = tested(Bug::PlainDelete).scenarios(["late-release"]).seeds(12).out(out.path());
     let _ = message(|| gate.assert_holds());
     let repros = std::fs::read_dir(out.path().join("repro")).unwrap();
     let text = std::fs::read_to_string(repros.map(|file| file.unwrap().path()).min().unwrap()).unwrap();
-    std::fs::create_dir(&kept).unwrap();
+    std::fs::create_dir(&saved).unwrap();
     let error = |text: &str| {
-        std::fs::write(kept.join("mine.json"), text).unwrap();
-        tested(Bug::None).scenarios(["calm"]).regressions(&kept).try_run().unwrap_err().to_string()
+        std::fs::write(saved.join("mine.json"), text).unwrap();
+        tested(Bug::None).scenarios(["calm"]).regressions(&saved).try_run().unwrap_err().to_string()
     };
     for (text, part) in [
         (text[..text.len() / 2].to_owned(), "does not end with a checksum"),
@@ -228,7 +228,7 @@ fn a_mistake_in_what_is_allowed_is_named_with_its_remedy() {
         assert!(error.contains(part), "`{part}` is missing in: {error}");
     }
     let hits = plain().explore_only(["cancel"]).allow("cancel", ["ownership"]).try_run();
-    assert!(hits.is_ok(), "an allowance may name a hit when hits are explored");
+    assert!(hits.is_ok(), "an allowed violation may name a hit when hits are explored");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn plain() -> Design {
     design("plain", FromHost)
 }
 
-/// What a test says that fails.
+/// The message of a test that fails.
 fn message<T>(run: impl FnOnce() -> T) -> String {
     let panic =
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).err().expect("the gate should fail");
@@ -99,7 +99,7 @@ fn a_violation_fails_with_its_timeline_and_the_line_that_replays_it() {
 }
 
 #[test]
-fn a_kept_run_is_made_again_to_the_last_event_and_holds_once_the_lock_is_mended() {
+fn a_saved_run_is_made_again_to_the_last_event_and_holds_once_the_lock_is_mended() {
     let out = tempfile::tempdir().unwrap();
     let found = gate(plain()).scenarios(["pause"]).seeds(40).out(out.path()).confirm(false);
     let found = found.assert_violates("mutual-exclusion");
@@ -213,7 +213,7 @@ fn a_scenario_that_proves_nothing_fails() {
 }
 
 #[test]
-fn a_scenario_that_says_nothing_of_the_lock_fails_if_it_was_asked_for() {
+fn a_scenario_that_does_not_apply_to_the_lock_fails_if_it_was_asked_for() {
     let many = on_redis("many", 3, |context: Context| async move {
         let redis = Connection::to(&context, 0)?;
         Ok(Plain { host: context.host, redis, ttl: context.ttl, before: FromHost })
@@ -239,7 +239,7 @@ impl AsyncBefore for FromStatic {
 }
 
 #[test]
-fn a_lock_with_state_that_outlives_a_run_is_told_so() {
+fn a_lock_with_state_that_outlives_a_run_is_reported() {
     let text =
         message(|| gate(design("counting", FromStatic)).scenarios(["calm"]).seeds(5).jobs(1).assert_holds());
     for part in [
@@ -274,7 +274,7 @@ impl AsyncBefore for FromClock {
 }
 
 #[test]
-fn a_lock_that_reads_the_machines_clock_is_told_so() {
+fn a_lock_that_reads_the_machines_clock_is_reported() {
     let error = gate(design("clocked", FromClock)).scenarios(["pause"]).seeds(3).try_run().unwrap_err();
     assert!(matches!(error, GateError::Stray { .. }), "{error}");
     let text = error.to_string();
@@ -312,7 +312,7 @@ impl AsyncBefore for TokioSleep {
 }
 
 #[test]
-fn a_lock_that_waits_on_tokios_clock_is_told_what_to_use() {
+fn a_lock_that_waits_on_tokios_clock_is_reported_with_the_remedy() {
     let text = message(|| gate(design("impatient", TokioSleep)).scenarios(["calm"]).seeds(1).assert_holds());
     assert!(text.contains("waits on tokio::time") && text.contains("Host::sleep"), "{text}");
 }
@@ -329,7 +329,7 @@ impl AsyncBefore for TokioSocket {
 }
 
 #[test]
-fn a_lock_that_leaves_the_simulated_network_is_told_what_to_use() {
+fn a_lock_that_leaves_the_simulated_network_is_reported_with_the_remedy() {
     let text = message(|| gate(design("truant", TokioSocket)).scenarios(["calm"]).seeds(1).assert_holds());
     assert!(text.contains("opens a socket of the machine") && text.contains("Host::connect"), "{text}");
 }
@@ -347,7 +347,7 @@ impl AsyncBefore for OwnClient {
 }
 
 #[test]
-fn a_lock_that_connects_by_a_client_of_its_own_is_told_of_the_socket_and_not_of_a_timer() {
+fn the_report_of_a_lock_with_a_client_of_its_own_names_the_socket_and_not_a_timer() {
     let text = message(|| gate(design("own", OwnClient)).scenarios(["calm"]).seeds(1).assert_holds());
     assert!(text.contains("opens a socket of the machine") && text.contains("Connection::to"), "{text}");
     assert!(!text.contains("tokio::time") && !text.contains("enable_time"), "{text}");
@@ -358,7 +358,7 @@ fn a_lock_that_connects_by_a_client_of_its_own_is_told_of_the_socket_and_not_of_
 }
 
 #[test]
-fn a_lock_whose_clients_cannot_be_made_is_told_why() {
+fn a_lock_whose_clients_cannot_be_made_is_reported_with_the_reason() {
     let none = on_redis("none", 1, |_: Context| async {
         let refused = std::net::TcpStream::connect(("127.0.0.1", 1)).map(drop);
         refused?;

@@ -1,4 +1,4 @@
-//! Workers that do everything by themselves: what they report is judged, is the same each time, and has to make sense.
+//! Autonomous clients: their reports are judged, are the same each time, and must make sense.
 //!
 //! Skipped, with a message, where there is no Python or where the machine runs no programs in virtual time.
 
@@ -8,25 +8,25 @@ use crate::binary::{Ended, directory, run_in};
 use crate::can_run::can_run;
 use crate::interpreter::{digest, python, python3};
 
-/// The worker of the fixtures, with one thing wrong or none.
-fn worker(wrong: &str) -> String {
+/// The autonomous client of the fixtures, with one bug or none.
+fn client(wrong: &str) -> String {
     let command =
-        format!("{} {}/tests/fixtures/twins/worker.py {wrong}", python3(), env!("CARGO_MANIFEST_DIR"));
+        format!("{} {}/tests/fixtures/twins/autonomous.py {wrong}", python3(), env!("CARGO_MANIFEST_DIR"));
     command.trim().to_owned()
 }
 
 fn run(command: &str, more: &[&str]) -> Ended {
-    let args = ["run", "--worker", "--program", command, "--no-confirm"];
+    let args = ["run", "--autonomous", "--program", command, "--no-confirm"];
     run_in(directory().path(), &[&args[..], more].concat())
 }
 
-/// The names of what a worker violates.
+/// The names of the invariants that a client violates.
 fn violated(command: &str, scenario: &str, seeds: &str) -> Vec<String> {
     let here = directory();
     // What is allowed is not reduced, which would take many more runs.
     let allowed = format!("[{scenario}]\nallow = [\"mutual-exclusion\", \"ownership\"]\n");
     std::fs::write(here.path().join("allow.toml"), allowed).unwrap();
-    let mut args = vec!["run", "--worker", "--program", command, "--no-confirm", "--scenario", scenario];
+    let mut args = vec!["run", "--autonomous", "--program", command, "--no-confirm", "--scenario", scenario];
     args.extend(["--seeds", seeds, "--allow", "allow.toml", "--format", "json"]);
     let ended = run_in(here.path(), &args);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout)
@@ -37,26 +37,26 @@ fn violated(command: &str, scenario: &str, seeds: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_worker_that_deletes_what_is_not_its_own_is_caught_and_one_that_looks_is_not() {
+fn a_client_that_deletes_what_is_not_its_own_is_caught_and_one_that_looks_is_not() {
     if !can_run(&["python3"]) {
         return;
     }
-    assert_eq!(violated(&worker("del"), "calm", "2"), ["mutual-exclusion", "ownership"]);
-    assert!(violated(&worker(""), "calm", "2").is_empty());
-    let spelling = Program::new(worker("del")).autonomous().to_string();
-    let told = run_in(directory().path(), &["replay", &spelling, "calm", "0", "--full"]);
+    assert_eq!(violated(&client("del"), "calm", "2"), ["mutual-exclusion", "ownership"]);
+    assert!(violated(&client(""), "calm", "2").is_empty());
+    let spelling = Program::new(client("del")).autonomous().to_string();
+    let replayed = run_in(directory().path(), &["replay", &spelling, "calm", "0", "--full"]);
     for part in ["says `wants jobs:nightly`", "says `holds jobs:nightly`", "says `frees jobs:nightly`"] {
-        assert!(told.stdout.contains(part), "{part}: {}", told.stdout);
+        assert!(replayed.stdout.contains(part), "{part}: {}", replayed.stdout);
     }
 }
 
 #[test]
-fn a_worker_runs_the_same_each_time() {
+fn a_client_runs_the_same_each_time() {
     if !can_run(&["python3"]) {
         return;
     }
     for scenario in ["calm", "pause", "client-crash"] {
-        let spelling = Program::new(worker("del")).autonomous().to_string();
+        let spelling = Program::new(client("del")).autonomous().to_string();
         let again: Vec<String> = (0..2)
             .map(|_| digest(&run_in(directory().path(), &["replay", &spelling, scenario, "2"])))
             .collect();
@@ -65,11 +65,11 @@ fn a_worker_runs_the_same_each_time() {
 }
 
 #[test]
-fn a_pause_gives_a_worker_that_does_not_know_of_it_two_holders() {
+fn a_pause_gives_a_client_that_does_not_know_of_it_two_holders() {
     if !can_run(&["python3"]) {
         return;
     }
-    assert_eq!(violated(&worker(""), "pause", "6"), ["mutual-exclusion"]);
+    assert_eq!(violated(&client(""), "pause", "6"), ["mutual-exclusion"]);
 }
 
 #[test]
@@ -78,16 +78,16 @@ fn it_need_not_say_when_it_wants_the_lock() {
         return;
     }
     let script =
-        std::fs::read_to_string(format!("{}/tests/fixtures/twins/worker.py", env!("CARGO_MANIFEST_DIR")));
+        std::fs::read_to_string(format!("{}/tests/fixtures/twins/autonomous.py", env!("CARGO_MANIFEST_DIR")));
     let here = directory();
     let silent = script.unwrap().replace("    print(\"wants\", KEY, flush=True)\n", "");
-    std::fs::write(here.path().join("worker.py"), silent).unwrap();
-    let command = format!("{} {}/worker.py del", python3(), here.path().display());
+    std::fs::write(here.path().join("client.py"), silent).unwrap();
+    let command = format!("{} {}/client.py del", python3(), here.path().display());
     assert_eq!(violated(&command, "calm", "4"), ["mutual-exclusion"]);
 }
 
 #[test]
-fn what_a_worker_cannot_mean_is_told_with_what_was_expected() {
+fn a_line_that_makes_no_sense_is_reported_with_what_was_expected() {
     if !can_run(&["python3"]) {
         return;
     }
@@ -123,7 +123,7 @@ fn what_a_worker_cannot_mean_is_told_with_what_was_expected() {
 }
 
 #[test]
-fn what_a_worker_decides_by_itself_is_not_set_from_outside() {
+fn what_a_client_decides_by_itself_is_not_set_from_outside() {
     for setting in ["work=2s", "keys=3", "contend.tasks=2", "wait=1s"] {
         let output = run("true", &["--scenario", "calm", "--seeds", "1", "--set", setting]);
         assert_eq!(output.code, Some(2), "{setting}: {}", output.stdout);

@@ -1,10 +1,10 @@
-//! Whether unmodified programs can be run in virtual time here.
+//! A check that unmodified programs can be run in virtual time here.
 
 use std::process::Command;
 
 use picklock_programs::ready;
 
-/// Whether they can, these commands among them; a message says what is missing.
+/// True if they can, these commands among them; a message says what is missing.
 pub(crate) fn can_run(commands: &[&str]) -> bool {
     if let Some(lacking) = ready::findings().iter().find(|finding| finding.is_needed && !finding.is_there) {
         println!("skipped: {}: {}", lacking.what, lacking.remedy);

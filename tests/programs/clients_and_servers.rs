@@ -1,4 +1,4 @@
-//! Unmodified programs as the clients and the servers of a run: what is found, that it is the same each time, and what is told of
+//! Unmodified programs as the clients and the servers of a run: the findings, that they are the same each time, and the errors for
 //! programs that do not do their part.
 //!
 //! Skipped, with a message, where there is no Python or where the machine runs no programs in virtual time.
@@ -47,14 +47,14 @@ fn a_pause_gives_an_unmodified_program_two_holders_and_the_story_shows_what_it_s
     let repro = repro.unwrap();
     let text = std::fs::read_to_string(&repro).unwrap();
     assert!(text.contains("\"parts\"") && text.contains("examples/adapters/plain.py"), "{text}");
-    let told = run_in(here.path(), &["replay", repro.to_str().unwrap(), "--full"]);
+    let replayed = run_in(here.path(), &["replay", repro.to_str().unwrap(), "--full"]);
     assert!(
-        told.stdout.contains("SET lock:1") && told.stdout.contains("its program is told `acquire lock:1"),
+        replayed.stdout.contains("SET lock:1") && replayed.stdout.contains("its program is asked `acquire lock:1"),
         "{}",
-        told.stdout
+        replayed.stdout
     );
-    assert!(told.stdout.contains("the same run to the last event"), "{}", told.stdout);
-    assert!(told.stdout.contains(&spelling[..30]), "{}", told.stdout);
+    assert!(replayed.stdout.contains("the same run to the last event"), "{}", replayed.stdout);
+    assert!(replayed.stdout.contains(&spelling[..30]), "{}", replayed.stdout);
 }
 
 #[test]
@@ -66,9 +66,9 @@ fn a_program_runs_the_same_each_time_in_any_directory() {
     let digests: Vec<String> =
         (0..5).map(|_| digest(&run_in(directory().path(), &["replay", &spelling, "pause", "2"]))).collect();
     assert!(digests.iter().all(|other| *other == digests[0]), "{digests:?}");
-    let told = Program::new(plain()).clock_points().to_string();
+    let spelling = Program::new(plain()).clock_points().to_string();
     let digests: Vec<String> =
-        (0..3).map(|_| digest(&run_in(directory().path(), &["replay", &told, "pause", "2"]))).collect();
+        (0..3).map(|_| digest(&run_in(directory().path(), &["replay", &spelling, "pause", "2"]))).collect();
     assert!(digests.iter().all(|other| *other == digests[0]), "{digests:?}");
 }
 
@@ -99,18 +99,18 @@ fn a_program_that_changed_is_not_taken_for_the_one_of_the_repro() {
     let output = run_in(here.path(), &run);
     assert_eq!(output.code, Some(1), "{}", output.stderr);
     let repro = std::fs::read_dir(here.path().join("repro")).unwrap().next().unwrap().unwrap().path();
-    let told = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
-    assert!(told.stdout.contains("the same run to the last event"), "{}", told.stdout);
+    let replayed = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
+    assert!(replayed.stdout.contains("the same run to the last event"), "{}", replayed.stdout);
     std::fs::write(here.path().join("own.py"), "NAME = 'another'\n").unwrap();
-    let told = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
-    assert!(told.stdout.contains("what they load, such as a module, may be another"), "{}", told.stdout);
+    let replayed = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
+    assert!(replayed.stdout.contains("what they load, such as a module, may be another"), "{}", replayed.stdout);
     std::fs::write(here.path().join("lock.py"), script + "\n").unwrap();
-    let told = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
-    assert!(told.stdout.contains("other contents of lock.py"), "{}", told.stdout);
+    let replayed = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
+    assert!(replayed.stdout.contains("other contents of lock.py"), "{}", replayed.stdout);
 }
 
 #[test]
-fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
+fn an_error_of_a_program_is_reported_with_what_was_expected() {
     if !can_run(&["python3"]) {
         return;
     }
@@ -183,7 +183,7 @@ fn what_a_program_does_not_do_right_is_told_with_what_was_expected() {
 }
 
 #[test]
-fn an_address_that_is_not_of_the_world_is_refused_and_told() {
+fn an_address_that_is_not_of_the_world_is_refused_and_reported() {
     if !can_run(&["python3"]) {
         return;
     }
@@ -202,8 +202,8 @@ fn every_step_of_a_program_is_a_place_for_a_fault() {
         return;
     }
     let small = ["explore", "--program", &plain(), "--set", "clients=2", "--set", "sections=1"];
-    let told = run_in(directory().path(), &[&small[..], &["--place", "pause:150"]].concat());
-    assert!(told.stdout.contains("fault pause"), "{}{}", told.stdout, told.stderr);
+    let replayed = run_in(directory().path(), &[&small[..], &["--place", "pause:150"]].concat());
+    assert!(replayed.stdout.contains("fault pause"), "{}{}", replayed.stdout, replayed.stderr);
     let none = run_in(directory().path(), &[&small[..], &["--place", "pause:100000"]].concat());
     assert_eq!(none.code, Some(2), "{}", none.stdout);
     let requests = run_in(directory().path(), &[&small[..], &["--fault", "lost-request"]].concat());
@@ -331,14 +331,14 @@ fn clients_see_the_same_of_simulated_and_of_real_servers_that_come_back_with_wha
 }
 
 #[test]
-fn what_is_told_is_tried_on_real_servers() {
+fn violations_are_tried_on_real_servers() {
     if !can_run(&["redis-server"]) {
         return;
     }
     let here = directory();
     let mut command = picklock(here.path());
     command.env_remove("PICKLOCK_REDIS_SERVER");
-    command.args(["conformance", "--told", "--design", "single", "--scenario", "long-work", "--seeds", "1"]);
+    command.args(["conformance", "--violations", "--design", "single", "--scenario", "long-work", "--seeds", "1"]);
     let output = end(command);
     assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     assert!(

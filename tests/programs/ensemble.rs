@@ -8,7 +8,7 @@ use crate::binary::{directory, run_in};
 pub(crate) struct Runs {
     /// How it is spelled.
     pub(crate) spelling: String,
-    /// What is set in all runs, such as `ttl=2s`.
+    /// The settings of all runs, such as `ttl=2s`.
     pub(crate) set: &'static str,
 }
 

@@ -14,7 +14,7 @@ use crate::nightly::by_day_or_night;
 
 const ADAPTER: &str = concat!("python3 ", env!("CARGO_MANIFEST_DIR"), "/examples/adapters/etcd_lock.py");
 
-/// Whether etcd can be run here, with a client in Python.
+/// True if etcd can be run here, with a client in Python.
 fn etcd_can_run() -> bool {
     let etcd = servers::version("etcd").is_some();
     if !etcd {

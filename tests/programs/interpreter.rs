@@ -1,4 +1,4 @@
-//! What tests of unmodified programs need: the interpreter of their scripts, and which run it was.
+//! Helpers for tests of unmodified programs: the interpreter of their scripts, and the digest of a run.
 
 use std::process::Command;
 use std::sync::OnceLock;
@@ -10,9 +10,9 @@ use crate::binary::Ended;
 pub(crate) fn python3() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
     PATH.get_or_init(|| {
-        let told =
+        let output =
             Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
-        String::from_utf8(told.stdout).unwrap().trim().to_owned()
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
     })
 }
 

@@ -1,6 +1,6 @@
-//! Locks in three languages with one thing wrong each, and the same without it: the one is caught, of the other nothing is told.
+//! Locks in three languages with one bug each, and the same without it: the bug is found, and without it nothing is reported.
 //!
-//! What a language needs is skipped, with a message, where it is not installed.
+//! A language that is not installed is skipped, with a message.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,14 +15,14 @@ fn source(name: &str) -> String {
     format!("{}/tests/fixtures/twins/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What is wrong, where it shows, and as what.
+/// The bugs, each with the scenario that shows it and the invariants that it violates.
 const WRONGS: [(&str, &str, &str); 3] = [
     ("del", "long-work", "ownership"),
     ("renew", "late-renewal", "ownership"),
     ("token", "calm", "token-order"),
 ];
 
-/// Whether an invariant is violated under a scenario; what any lock with a lease violates there is allowed, and not reduced.
+/// True if an invariant is violated under a scenario; what any lock with a lease violates there is allowed, and not reduced.
 fn violated(command: &str, (wrong, scenario, invariant): (&str, &str, &str), seeds: u32) -> bool {
     let (here, seeds) = (directory(), seeds.to_string());
     let every = ["mutual-exclusion", "effective-exclusion", "no-lost-update"]
@@ -54,7 +54,7 @@ fn violated(command: &str, (wrong, scenario, invariant): (&str, &str, &str), see
 }
 
 /// Each thing that may be wrong, with it and without it; then the same run twice.
-fn told_apart(command: &str) {
+fn distinguished(command: &str) {
     for case in WRONGS {
         assert!(violated(&format!("{command} {}", case.0), case, 3), "{case:?}");
         assert!(!violated(command, case, by_day_or_night(3, 667)), "{case:?}");
@@ -69,14 +69,14 @@ fn told_apart(command: &str) {
 #[test]
 fn in_python() {
     if can_run(&["python3"]) {
-        told_apart(&format!("{} {}", python3(), source("twin.py")));
+        distinguished(&format!("{} {}", python3(), source("twin.py")));
     }
 }
 
 #[test]
 fn in_node() {
     if can_run(&["node"]) {
-        told_apart(&format!("node {}", source("twin.js")));
+        distinguished(&format!("node {}", source("twin.js")));
     }
 }
 
@@ -87,7 +87,7 @@ fn in_go() {
     }
     let here = directory();
     let program = built(here.path());
-    told_apart(program.to_str().unwrap());
+    distinguished(program.to_str().unwrap());
 }
 
 /// The twin in Go, built into a directory: it needs nothing but the standard library.

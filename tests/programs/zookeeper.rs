@@ -28,7 +28,7 @@ fn python() -> PathBuf {
     std::env::var_os("PICKLOCK_ADAPTERS").map_or_else(usual, PathBuf::from).join("python/bin/python")
 }
 
-/// Whether ZooKeeper can be run here, with kazoo.
+/// True if ZooKeeper can be run here, with kazoo.
 fn zookeeper_can_run() -> bool {
     if servers::version("zookeeper").is_none() {
         println!("skipped: ZooKeeper or Java is not installed");

@@ -88,7 +88,7 @@ impl Client {
         self.socket.write_all(&bytes).unwrap();
     }
 
-    /// What comes next, as far as it has come.
+    /// The next reply, as far as it has come.
     fn read(&mut self) -> String {
         let mut bytes = vec![0; 1 << 16];
         let len = self.socket.read(&mut bytes).unwrap();
@@ -154,8 +154,8 @@ fn a_replica_is_known_by_its_host_and_the_port_that_it_listens_at() {
     let mut replica = served.client();
     replica.call("REPLCONF listening-port 7999");
     replica.call("PSYNC ? -1");
-    let told = served.client().info("slave0");
-    assert!(told.starts_with("ip=127.0.0.1,port=7999,"), "{told}");
+    let info = served.client().info("slave0");
+    assert!(info.starts_with("ip=127.0.0.1,port=7999,"), "{info}");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_line_for_control_that_is_too_long_is_answered_and_passed_over() {
 const ENDLESS: &[&[u8]] = &[b"EVAL", b"while true do end", b"0"];
 
 #[test]
-fn others_are_told_of_a_script_that_does_not_end_after_the_threshold_and_may_kill_it() {
+fn others_get_busy_for_a_script_that_does_not_end_after_the_threshold_and_may_kill_it() {
     let served = Served::start(&[]);
     let (mut one, mut other) = (served.client(), served.client());
     assert_eq!(other.call("CONFIG SET busy-reply-threshold 200"), "+OK\r\n");
@@ -304,9 +304,9 @@ fn a_server_moves_to_a_port_that_is_free() {
     let (served, taken) = (Served::start(&[]), TcpListener::bind("127.0.0.1:0").unwrap());
     let mut client = served.client();
     let taken = taken.local_addr().unwrap().port();
-    let told = client.call(&format!("CONFIG SET port {taken}"));
+    let reply = client.call(&format!("CONFIG SET port {taken}"));
     let why = "(possibly related to argument 'port') - Unable to listen on this port. Check server logs.";
-    assert_eq!(told, format!("-ERR CONFIG SET failed {why}\r\n"));
+    assert_eq!(reply, format!("-ERR CONFIG SET failed {why}\r\n"));
     let free = free_port();
     assert_eq!(client.call(&format!("CONFIG SET port {free}")), "+OK\r\n");
     assert_eq!(Client::at(([127, 0, 0, 1], free).into()).unwrap().info("tcp_port"), free.to_string());

@@ -90,7 +90,7 @@ fn every_policy_repeats_itself() {
     }
 }
 
-/// What the invariants say, in a form that can be compared.
+/// The outcomes of the invariants, in a form that can be compared.
 fn verdicts(run: &Checked) -> Vec<(&'static str, String)> {
     run.outcomes.iter().map(|(invariant, outcome)| (invariant.name, format!("{outcome:?}"))).collect()
 }

@@ -1,4 +1,4 @@
-//! Every single site is tried, the decisive ones are found by name, and the same line makes the same run.
+//! Every single site is tried, those that violate something are found by name, and the same line makes the same run.
 
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
@@ -87,7 +87,7 @@ fn a_store_that_dies_in_the_midst_of_a_release_makes_nobody_a_thief() {
 }
 
 #[test]
-fn a_placement_is_run_again_by_its_number_with_the_same_digest() {
+fn a_site_is_run_again_by_its_number_with_the_same_digest() {
     let scenario = calm(&[]);
     let design = design("single", &scenario);
     let request = request(&design, &scenario, &["pause"]);

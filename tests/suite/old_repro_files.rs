@@ -1,7 +1,7 @@
 //! Repro files of earlier forms: kept for years, they replay as they did.
 //!
-//! Those in `fixtures/capsules-form-1` were written before stores had kinds: runs of every design and every bug, reduced
-//! and whole, with violations and without. Those in `fixtures/capsules-form-2` were written before digests covered what segments
+//! Those in `fixtures/repro-files-form-1` were written before stores had kinds: runs of every design and every bug, reduced
+//! and whole, with violations and without. Those in `fixtures/repro-files-form-2` were written before digests covered what segments
 //! say: reduced runs of every bug and of some designs.
 
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ const LATER: &[&str] = &[
 /// The repro files of a form that are kept.
 fn kept(form: u32) -> Vec<PathBuf> {
     let directory =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(format!("capsules-form-{form}"));
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(format!("repro-files-form-{form}"));
     let mut files: Vec<_> =
         std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();

@@ -1,4 +1,4 @@
-//! What the expectations permit to be violated: each seed that is named for it shows it, and what names none is looked for.
+//! The violations that the expectations permit: each seed that is named for one shows it, and those without a seed are looked for.
 //!
 //! `PICKLOCK_NIGHTLY=1 cargo test --release --test suite permitted_violations` replays the seeds. After a change that makes other runs,
 //! `PICKLOCK_RUNS=2000 cargo test --release --test suite permitted_violations -- --ignored --nocapture` looks for new ones where they show nothing
@@ -17,10 +17,10 @@ use crate::cells::{Cell, design};
 fn cell(of: &str, under: &str) -> Cell {
     let scenario = suite::builtin(&picklock_stores::params()).into_iter().find(|it| it.name() == under);
     let scenario = scenario.unwrap_or_else(|| panic!("there is no scenario `{under}`"));
-    Cell::of(&design(of), scenario).unwrap_or_else(|| panic!("`{under}` says nothing of `{of}`"))
+    Cell::of(&design(of), scenario).unwrap_or_else(|| panic!("`{under}` does not apply to `{of}`"))
 }
 
-/// What is permitted, with the seeds named for it, by cell.
+/// The permitted violations, with the seeds named for them, by cell.
 fn seeds() -> BTreeMap<[String; 2], BTreeMap<String, u64>> {
     let mut of: BTreeMap<[String; 2], BTreeMap<String, u64>> = BTreeMap::new();
     for ([design, scenario, invariant], evidence) in Expectations::builtin().permitted() {

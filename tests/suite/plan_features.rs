@@ -1,4 +1,4 @@
-//! What a plan can say beyond one fault at a time: several tasks of a client, faults tied to others, how many stores forget,
+//! Features of a plan beyond one fault at a time: several tasks of a client, faults tied to others, how many stores forget,
 //! grants that exclude each other by number or mode, and the questions asked at the end.
 
 use std::ops::Range;
@@ -137,7 +137,7 @@ fn two_tasks_that_are_owners_of_their_own_exclude_each_other() {
     assert!(clean(&runs("reentrant{owner=task,wait=pubsub}", "calm", &settings, 20)));
 }
 
-/// The prompt replica acknowledges and dies with the primary, so that the late one takes over. It comes back soon, but is told
+/// The prompt replica acknowledges and dies with the primary, so that the late one takes over. It comes back soon, but learns
 /// whom to follow only after a while: the lease must outlast that.
 #[test]
 fn waiting_for_one_of_two_replicas_is_not_enough_and_waiting_for_both_is() {

@@ -13,7 +13,7 @@ use picklock_sim::param::Domain;
 
 use crate::cells::{Cell, design};
 
-/// What must hold of a design whatever happens, while stores keep what they acknowledged; nothing named is everything.
+/// The invariants that a design must keep under all faults, while stores keep what they acknowledged; none named means all.
 const CLAIMS: [(&str, &[&str]); 3] = [
     ("oracle", &[]),
     ("redlock-fenced-quorum", &["token-order", "effective-exclusion", "no-lost-update"]),

@@ -1,4 +1,4 @@
-//! Waiting by a release channel: a waiter is told at once, and one whose notification is lost waits for no longer than a
+//! Waiting by a release channel: a waiter is notified at once, and one whose notification is lost waits for no longer than a
 //! lease.
 
 use std::path::Path;
@@ -21,7 +21,7 @@ fn idle(run: &Checked) -> Duration {
     granted(run, "client-2").unwrap().since(freed)
 }
 
-/// What client-2 sent to the store until it had the lock.
+/// The requests of client-2 to the store until it had the lock.
 fn messages(run: &Checked) -> usize {
     let until = granted(run, "client-2").unwrap();
     let sent = of(run, "client-2").filter(|event| matches!(event.what, What::Sent { .. }));
@@ -35,13 +35,13 @@ fn lost_notification() -> Injection {
 }
 
 #[test]
-fn a_waiter_is_told_of_a_release_and_asks_less_than_one_that_polls() {
+fn a_waiter_is_notified_of_a_release_and_asks_less_than_one_that_polls() {
     for engine in [Engine::Event, Engine::TURMOIL] {
-        let told = run_on(engine, BY_CHANNEL, stage([]));
+        let notified = run_on(engine, BY_CHANNEL, stage([]));
         let polled = run_on(engine, "reentrant", stage([]));
-        assert_eq!(told.violated(), [""; 0]);
-        assert!(idle(&told) < ms(5), "{engine}: {:?}", idle(&told));
-        assert!(messages(&told) < messages(&polled), "{} and {}", messages(&told), messages(&polled));
+        assert_eq!(notified.violated(), [""; 0]);
+        assert!(idle(&notified) < ms(5), "{engine}: {:?}", idle(&notified));
+        assert!(messages(&notified) < messages(&polled), "{} and {}", messages(&notified), messages(&polled));
     }
 }
 
@@ -51,7 +51,7 @@ fn a_lost_notification_is_a_stall_of_a_lease_at_most_and_no_deadlock() {
         let run = run_on(engine, BY_CHANNEL, stage([lost_notification()]));
         assert!(took_effect(&run), "{engine}");
         assert_eq!(run.violated(), [""; 0], "{engine}: a stall is no violation");
-        // It asked at 100 ms, and was told that the lease of client-1 lasts until 1000 ms.
+        // It asked at 100 ms, and learned that the lease of client-1 lasts until 1000 ms.
         let had = granted(&run, "client-2").unwrap();
         assert!((at_ms(990)..at_ms(1_020)).contains(&had), "{engine}: {had}");
         assert!(idle(&run) > ms(650), "{engine}: the lock lay free meanwhile");
@@ -59,7 +59,7 @@ fn a_lost_notification_is_a_stall_of_a_lease_at_most_and_no_deadlock() {
 }
 
 #[test]
-fn whoever_polls_does_not_depend_on_being_told() {
+fn a_client_that_polls_does_not_depend_on_notifications() {
     let run = run("reentrant", stage([lost_notification()]));
     assert!(took_effect(&run) && idle(&run) < ms(100), "{:?}", idle(&run));
 }

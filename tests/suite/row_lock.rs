@@ -75,7 +75,7 @@ fn nobody_asks_the_resource_for_what_lies_in_the_store() {
 }
 
 #[test]
-fn a_fault_at_the_links_to_the_resource_says_nothing_of_it() {
+fn a_fault_at_the_links_to_the_resource_does_not_apply_to_it() {
     for name in ["client-partition", "delay"] {
         let scenario = scenario(name, &["links=resource"]);
         let why = scenario.applies(&design("row-lock")).unwrap_err();

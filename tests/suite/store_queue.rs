@@ -9,7 +9,7 @@ use picklock_sim::engine::Engine;
 use crate::cells::{Cell, design};
 use crate::stage::*;
 
-/// How often waiters were passed by in a hundred calm runs.
+/// How often waiters were passed by in a hundred fault-free runs.
 fn bypasses(spelling: &str) -> u64 {
     let cell =
         Cell::of(&design(spelling), suite::named("calm", &picklock_stores::params()).unwrap()).unwrap();

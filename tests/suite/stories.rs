@@ -1,7 +1,7 @@
-//! What is told of a violating run is true of it: which grant was the earlier one, who is named, and how it is made again.
+//! The story of a violating run is true of it: the earlier grant, the hosts that are named, and the line that makes it again.
 //!
-//! The cells are those of the suite whose expectation allows a violation; each is told from the first of its seeds that
-//! shows one. Of some, and by night of all, the reduced runs are told too, one for each of the violations first seen under a
+//! The cells are those of the suite whose expectation allows a violation; each has the story of the first of its seeds that
+//! shows one. Of some, and by night of all, the reduced runs have stories too, one for each of the violations first seen under a
 //! seed.
 
 use std::collections::BTreeSet;
@@ -84,7 +84,7 @@ fn marked(story: &Story, page: &str, mark: &str) -> Option<GrantId> {
 
 #[test]
 fn stories_name_the_earlier_grant_first_and_only_who_was_there() {
-    let (mut told, mut clashes) = (0, 0);
+    let (mut stories, mut clashes) = (0, 0);
     for cell in cells() {
         let Some((seed, run)) = violating(&cell) else { continue };
         let name = format!("{} under {}, seed {seed}", cell.name, cell.scenario.name());
@@ -95,7 +95,7 @@ fn stories_name_the_earlier_grant_first_and_only_who_was_there() {
         let story = counterexamples::story(&cell.design, cell.scenario.name(), &kept, String::new());
         let page = timeline::render(&story, &Style { colour: false, width: 200 }, Detail::Relevant);
         let history = History::of(&story.trace);
-        told += 1;
+        stories += 1;
 
         for finding in story.breaches.iter().flat_map(|breach| &breach.findings) {
             let orders: Vec<_> = finding.grants.iter().map(|grant| history.order_of(*grant)).collect();
@@ -130,13 +130,13 @@ fn stories_name_the_earlier_grant_first_and_only_who_was_there() {
         let again = check::seed(Engine::Event, &cell.design, &cell.scenario, Seed(seed)).unwrap();
         assert_eq!(
             again.trace.digest, story.trace.digest,
-            "{name}: the line that replays it tells another run"
+            "{name}: the line that replays it makes another run"
         );
     }
-    assert!(told >= 150 && clashes >= 120, "{told} stories, {clashes} of them of two holders");
+    assert!(stories >= 150 && clashes >= 120, "{stories} stories, {clashes} of them of two holders");
 }
 
-/// A run of a cell reduced to one of its violations, as the page tells it, with what is wrong with that; nothing of a run that
+/// A run of a cell reduced to one of its violations, as the page shows it, with the errors of the page; none for a run that
 /// cannot be reduced any more.
 fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String, Vec<String>) {
     let name = format!("{} under {}, seed {seed}, reduced to {invariant}", cell.name, cell.scenario.name());
@@ -163,7 +163,7 @@ fn reduced_stories_say_nothing_that_another_run_or_their_own_trace_contradicts()
     let cells = cells();
     let step = by_day_or_night(cells.len().div_ceil(8), 1);
     let mut wrong = Vec::new();
-    let mut told = 0;
+    let mut stories = 0;
     for cell in cells.iter().step_by(step) {
         let mut seen: BTreeSet<String> = BTreeSet::new();
         for seed in 0..SEEDS / 2 {
@@ -173,14 +173,14 @@ fn reduced_stories_say_nothing_that_another_run_or_their_own_trace_contradicts()
             counterexamples::most_serious_first(&mut fresh);
             let Some(worst) = fresh.first() else { continue };
             let (name, faults) = reduced(cell, seed, &run, worst);
-            told += 1;
+            stories += 1;
             wrong.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
             seen.insert(worst.clone());
             // One mishap mostly has several consequences, which one run shows.
             seen.extend(by_day_or_night(run.violated(), Vec::new()));
         }
     }
-    eprintln!("{told} reduced stories");
-    assert!(told >= by_day_or_night(4, 150), "{told} stories");
-    assert!(wrong.is_empty(), "{} faults in {told} stories:\n{}", wrong.len(), wrong.join("\n"));
+    eprintln!("{stories} reduced stories");
+    assert!(stories >= by_day_or_night(4, 150), "{stories} stories");
+    assert!(wrong.is_empty(), "{} faults in {stories} stories:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -1,5 +1,5 @@
-//! Checks of what a page says of a run, without knowing what it should say: orders, roles, spans, chains, and what is told of
-//! other runs, which are made again.
+//! Checks of the page of a run, without knowing what it should say: orders, roles, spans, chains, and the statements about other
+//! runs, which are made again.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use picklock_sim::engine::Engine;
 
 use crate::cells::design;
 
-/// What is wrong with a page about a run; nothing if it passes.
+/// The errors of a page about a run; none if it passes.
 pub(crate) fn faults(story: &Story, on: &Design, page: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     order(page, &mut wrong);
@@ -77,7 +77,7 @@ fn order(page: &str, wrong: &mut Vec<String>) {
     }
 }
 
-/// The stated overlap is as wide as its dates say, these are the end and the beginning of beliefs that are told, and the finding
+/// The stated overlap is as wide as its dates say, these are the end and the beginning of beliefs that are shown, and the finding
 /// says the same.
 fn overlap(page: &str, wrong: &mut Vec<String>) {
     let text: String =

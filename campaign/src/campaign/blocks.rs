@@ -20,7 +20,7 @@ pub(super) struct Blocks {
     next: AtomicU64,
 }
 
-/// What a thread takes at a time: the cells of a design, each to be run with all of the seeds.
+/// The unit of work of a thread: the cells of a design, each to be run with all of the seeds.
 pub(super) struct Block<'a> {
     pub(super) number: u64,
     pub(super) cells: &'a [usize],
@@ -49,7 +49,7 @@ impl Blocks {
         shard.map_or(rounds.saturating_mul(designs), |shard| shard.share(rounds, designs))
     }
 
-    /// The next of those that are wanted, told by their numbers and how many designs there are.
+    /// The next wanted block; `wanted` is given a block's number and the number of designs.
     pub(super) fn take(&self, wanted: impl Fn(u64, u64) -> bool) -> Option<Block<'_>> {
         let designs = self.designs.len() as u64;
         if designs == 0 {

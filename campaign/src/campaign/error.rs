@@ -1,11 +1,11 @@
-//! Why a campaign has no results.
+//! The errors of a campaign.
 
 use super::journal::{JournalError, MergeError};
 use crate::check::CheckError;
 use crate::counterexamples::CounterexampleError;
 use crate::determinism::Departure;
 
-/// Why a campaign has no results.
+/// An error that leaves a campaign without results.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
     /// A run could not be checked.
@@ -30,21 +30,21 @@ pub enum CampaignError {
         /// Where the runs part, and what probably makes the difference.
         departure: Departure,
     },
-    /// A violation could not be told.
+    /// A violation could not be reported.
     #[error(transparent)]
     Counterexample(#[from] CounterexampleError),
 }
 
-/// Why a campaign that is made in parts has no results.
+/// An error that leaves a campaign that is made in parts without results.
 #[derive(Debug, thiserror::Error)]
 pub enum PartError {
     /// As any campaign.
     #[error(transparent)]
     Campaign(#[from] CampaignError),
-    /// What is done could not be kept.
+    /// The runs that are done could not be kept.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// What was made in parts could not be put together.
+    /// The parts could not be merged.
     #[error(transparent)]
     Merge(#[from] MergeError),
 }

@@ -26,12 +26,12 @@ impl<Error> Failure<Error> {
         }
     }
 
-    /// Whether a run that is earlier than this place has failed. Runs before the failure are still made: one of them may fail too.
+    /// True if a run that is earlier than this place has failed. Runs before the failure are still made: one of them may fail too.
     pub(super) fn is_before(&self, at: Place) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|(place, _)| *place < at)
     }
 
-    /// Whether any run has failed.
+    /// True if any run has failed.
     pub(super) fn is_any(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }

@@ -1,4 +1,4 @@
-//! What is kept of a campaign while it goes on.
+//! The record of the finished blocks of a campaign while it runs.
 
 use super::error::{CampaignError, PartError};
 use super::journal::{Batch, Journal};
@@ -7,9 +7,9 @@ use crate::tally::Tally;
 /// Where a campaign keeps what it has done, and has what was done before.
 pub(super) trait Keeps: Sync {
     type Error: From<CampaignError> + Send;
-    /// Whether a block was done before.
+    /// True if a block was done before.
     fn has(&self, block: u64) -> bool;
-    /// What was done before, by cell.
+    /// The sums of the blocks that were done before, by cell.
     fn before(&self) -> impl Iterator<Item = (&usize, &Tally)>;
     /// Keeps what is done. When this returns, it is on the disk.
     fn append(&self, batch: &Batch) -> Result<(), Self::Error>;

@@ -15,7 +15,7 @@ use crate::check::{self, CheckError, Checked, ProbeRuns};
 use crate::determinism::Departure;
 use crate::tally::Tally;
 
-/// What the threads of a campaign share.
+/// The state that the threads of a campaign share.
 pub(super) struct Making<'a, Error> {
     pub(super) campaign: &'a Campaign<'a>,
     pub(super) pairings: &'a [Pairing<'a>],
@@ -25,7 +25,7 @@ pub(super) struct Making<'a, Error> {
 }
 
 impl<Error: From<CampaignError>> Making<'_, Error> {
-    /// Whether no further block is begun.
+    /// True if no further block is begun.
     pub(super) fn is_over(&self) -> bool {
         self.over.now() || self.failure.is_any()
     }

@@ -1,10 +1,10 @@
-//! A campaign: many runs of many cells on many threads, added up as they come, then the violations told.
+//! A campaign: many runs of many cells on many threads, added up as they come; then the violations are reported.
 //!
 //! Threads take blocks of seeds of a design, to be run under all of its scenarios: the first block of every cell before
 //! the second of any, so that a campaign that is stopped early has looked everywhere. All runs of a design and a seed are
-//! made by one thread: most are drawn from a calm run, which is then made once for all of them, and threads wait for each
+//! made by one thread: most are drawn from a probe run, which is then made once for all of them, and threads wait for each
 //! other only to add up. No run is kept: a million seeds need no more memory than a thousand. A violation that is to be
-//! told is drawn again from its seed.
+//! reported is drawn again from its seed.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +50,7 @@ pub struct Made {
 }
 
 impl Campaign<'_> {
-    /// Makes the runs and tells the violations. When `stop` becomes true, ends early with what there is.
+    /// Makes the runs and reports the violations. When `stop` becomes true, ends early with what there is.
     ///
     /// # Errors
     /// When code of a design panics, or a repro file cannot be written.
@@ -94,8 +94,8 @@ impl Campaign<'_> {
         Ok(self.summary(&tallies, stop.load(Ordering::Relaxed), stop, observer)?)
     }
 
-    /// Makes the runs and tells nothing: they are of a shard, and are told when all shards are merged. Returns how many there
-    /// are by now, and how many of the cells have a violation.
+    /// Makes the runs of a shard and reports nothing: the violations are reported when all shards are merged. Returns how many
+    /// runs there are by now, and how many of the cells have a violation.
     ///
     /// # Errors
     /// When code of a design panics, or the journal cannot be written.
@@ -110,7 +110,7 @@ impl Campaign<'_> {
         Ok((tallies.iter().map(|tally| tally.runs).sum(), violated))
     }
 
-    /// Puts together what was made in parts, and tells the violations, as if this process had made the runs.
+    /// Merges the parts, and reports the violations, as if this process had made the runs.
     ///
     /// # Errors
     /// When the parts are not those of this campaign, or not all of them and not `partial`; or as for [`Campaign::run`].

@@ -1,4 +1,4 @@
-//! Who is told how a campaign goes on.
+//! The observer of a campaign: notified of each run and of each report.
 
 use picklock_model::seed::Seed;
 
@@ -22,22 +22,22 @@ pub struct Failed<'a> {
     pub scenario: &'a str,
     /// The seed.
     pub seed: Seed,
-    /// Why.
+    /// The error.
     pub error: &'a CheckError,
 }
 
-/// What was left out when the time for reducing and confirming was over.
+/// The work that was left out when the time for reducing and confirming was over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RanOut {
-    /// Violations that were to be told.
+    /// Violations that were to be reported.
     pub all: u64,
-    /// Those that are told as they were found.
+    /// Those that are reported as they were found.
     pub unreduced: u64,
     /// Those that are reduced or confirmed in part.
     pub in_part: u64,
 }
 
-/// Is told how a campaign goes on; called from several threads.
+/// Is notified of the progress of a campaign, from several threads.
 pub trait Observer: Sync {
     /// So many more runs are done.
     fn ran(&self, runs: u64);

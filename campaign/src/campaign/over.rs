@@ -1,9 +1,9 @@
-//! What of a campaign depends on the machine's time: when it ends early, and how often what is done is kept.
+//! The parts of a campaign that depend on the machine's time: its early end, and how often the journal is written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Whether a campaign should make no more runs: interrupted, out of time, or satisfied.
+/// The reasons for a campaign to make no more runs: interrupted, out of time, or satisfied.
 pub(crate) struct Over<'a> {
     #[expect(clippy::disallowed_types, reason = "a budget is time of the machine; no run reads it")]
     deadline: Option<std::time::Instant>,

@@ -1,4 +1,4 @@
-//! What is to be run, and how each of its runs is asked for again.
+//! The request for a campaign: all that is to be run, and the line that replays each of its runs.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -16,7 +16,7 @@ use crate::expect::Expectations;
 use crate::files;
 use picklock_scenarios::scenario::Scenario;
 
-/// What is to be run.
+/// All that is to be run.
 pub struct Campaign<'a> {
     /// The designs.
     pub designs: Vec<Design>,
@@ -34,21 +34,21 @@ pub struct Campaign<'a> {
     pub shard: Option<Shard>,
     /// Stop at the first violation that is not expected.
     pub fail_fast: bool,
-    /// The violations of which one run each is told, reduced if not said otherwise.
+    /// The violations of which one run each is reported, reduced unless `shrink` is false.
     pub reported: Reported,
     /// The runs that are made twice.
     pub repeated: Repeated,
-    /// Reduce what is told; else it is told as it was found.
+    /// Reduce the reported runs; else they are reported as they were found.
     pub shrink: bool,
-    /// For how long is reduced and confirmed; without an end if absent.
+    /// The time for reducing and confirming; without an end if absent.
     pub shrink_budget: Option<Duration>,
-    /// Replay what is told on turmoil.
+    /// Replay the reported runs on turmoil.
     pub confirm: bool,
-    /// Replay what is told on real servers, too.
+    /// Replay the reported runs on real servers, too.
     pub real: Option<RealServers>,
-    /// Designs on which the plan of what is told is tried as well, where they stand on the same servers.
+    /// Designs with which each reported plan is re-run, where they use the same servers.
     pub others: Vec<Design>,
-    /// What the cells should show.
+    /// The expectations of the cells.
     pub expectations: Option<&'a Expectations>,
     /// Where repro files are written.
     pub out: Option<&'a Path>,
@@ -60,14 +60,14 @@ pub struct Campaign<'a> {
     pub command: String,
 }
 
-/// Which violations are reduced, confirmed and told; the others are only counted.
+/// The violations that are reduced, confirmed and reported; the others are only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reported {
     /// None.
     Nothing,
     /// Those that no expectation allows, and what is violated under the same seed.
     Unexpected,
-    /// These, and of the others one for each family of designs and way of breaking: the same invariants under the same seed.
+    /// These, and of the others one for each family of designs and each failure: the same invariants under the same seed.
     Representative,
     /// All.
     All,
@@ -90,7 +90,7 @@ pub(crate) struct Pairing<'a> {
 }
 
 impl<'a> Campaign<'a> {
-    /// Every scenario with every design, a run for each of the seeds, on this thread and the event engine, nothing told and
+    /// Every scenario with every design, a run for each of the seeds, on this thread and the event engine, nothing reported and
     /// nothing expected.
     #[must_use]
     pub fn new(designs: Vec<Design>, scenarios: Vec<Scenario>, seeds: Range<u64>) -> Campaign<'a> {

@@ -36,7 +36,7 @@ impl Shard {
         self.of
     }
 
-    /// Whether a block is its to run. Blocks are of one design after another; each shard gets some of every design, since
+    /// True if a block is its to run. Blocks are of one design after another; each shard gets some of every design, since
     /// designs cost more and less.
     pub(super) fn has(self, block: u64, designs: u64) -> bool {
         let (round, design) = (block / designs.max(1), block % designs.max(1));

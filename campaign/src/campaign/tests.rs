@@ -169,7 +169,7 @@ fn kept(directory: &std::path::Path) -> (Campaign<'static>, std::path::PathBuf) 
     (campaign, path)
 }
 
-/// Whether a journal with one bit changed is mended to the same bytes; else it must be refused with the line.
+/// True if a journal with one bit changed is mended to the same bytes; else it must be refused with the line.
 fn is_mended(whole: &[u8], bit: usize, campaign: &Campaign<'_>, path: &std::path::Path) -> bool {
     let (at, mut bytes) = (bit / 8, whole.to_vec());
     bytes[at] ^= 1 << (bit % 8);

@@ -1,5 +1,5 @@
 //! A program that gets no lock in a run without faults, or never answers that it has let go of one, is not tested: its adapter,
-//! its library or its store is at fault, and what would be told of it (a deadlock, or nothing at all) is no verdict on the lock.
+//! its library or its store is at fault, and a report of it (a deadlock, or nothing at all) would be no verdict on the lock.
 
 use picklock_model::ids::Key;
 use picklock_model::plan::Plan;
@@ -52,7 +52,7 @@ pub(super) fn given(
     failing(&twin.trace).map_or(Ok(()), refused)
 }
 
-/// Whether somebody asked for the lock, and nobody got it.
+/// True if somebody asked for the lock, and nobody got it.
 fn got_none(trace: &Trace) -> bool {
     let any = |is: fn(&What) -> bool| trace.events.iter().any(|event| is(&event.what));
     any(|what| matches!(what, What::Waiting { .. })) && !any(|what| matches!(what, What::Acquired { .. }))
@@ -75,7 +75,7 @@ fn unanswered<'t>(design: &Design, trace: &'t Trace) -> Option<&'t Key> {
     })
 }
 
-/// What the program last said of why it failed.
+/// The last reason that the program gave for its failure.
 fn last_error(design: &Design, trace: &Trace) -> String {
     let printed = trace.events.iter().rev().filter_map(|event| match &event.what {
         What::Printed { line, aside } => Some((line.trim(), *aside)),
@@ -89,8 +89,8 @@ fn last_error(design: &Design, trace: &Trace) -> String {
         let error = error.trim();
         return format!("last error: {}", if error.is_empty() { "no reason given" } else { error });
     }
-    let last_words = printed.filter(|(_, aside)| *aside).map(|(line, _)| line).next();
-    let words = last_words.map(|line| format!(", and its last line on standard error is: {line}"));
+    let last_line = printed.filter(|(_, aside)| *aside).map(|(line, _)| line).next();
+    let words = last_line.map(|line| format!(", and its last line on standard error is: {line}"));
     let answer = if design.autonomous { "it never said `holds`" } else { "every answer was `refused`" };
     answer.to_owned() + &words.unwrap_or_default()
 }

@@ -32,23 +32,23 @@ pub use picklock_sim::run::Options;
 
 /// A run and what the invariants say of it.
 pub struct Checked {
-    /// What was injected.
+    /// The plan of the run.
     pub plan: Plan,
-    /// What happened.
+    /// The trace of the run.
     pub trace: Trace,
-    /// What each invariant says, in the order of [`invariants::ALL`].
+    /// The outcome of each invariant, in the order of [`invariants::ALL`].
     pub outcomes: Vec<(&'static Invariant, Outcome)>,
     /// The faults that made a difference, by name.
     pub took_effect: BTreeSet<String>,
-    /// Whether a fault hit what was granted or held; where none is scheduled, whether somebody waited for somebody.
+    /// True if a fault hit what was granted or held; where none is scheduled, whether somebody waited for somebody.
     pub hit_lock: bool,
     /// The reason for which the run is inconclusive, if it is.
     pub inconclusive: Option<&'static str>,
     /// Measures of the run.
     pub metrics: Metrics,
-    /// What segments said, if that was kept.
+    /// The bytes of the segments, if they were kept.
     pub wire: Wire,
-    /// The protocol points that were passed, if they were noted.
+    /// The injection points that were reached, if they were recorded.
     pub probe: Option<Points>,
     /// All choices of the run, if they were noted.
     pub choices: Vec<Made>,
@@ -63,10 +63,10 @@ pub fn seed(engine: Engine, design: &Design, scenario: &Scenario, seed: Seed) ->
     ProbeRuns::default().check(engine, design, scenario, seed)
 }
 
-/// Draws the plan of a seed: if the scenario's faults hit protocol points, from a calm run of the same seed.
+/// Draws the plan of a seed: if the scenario's faults hit injection points, from a probe run of the same seed.
 ///
 /// # Errors
-/// When the design's code panics in the calm run.
+/// When the design's code panics in the probe run.
 pub fn draw(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Plan, CheckError> {
     ProbeRuns::default().draw(design, scenario, seed)
 }
@@ -87,20 +87,20 @@ fn answered(engine: Engine, design: &Design, run: Checked) -> Result<Checked, Ch
     Ok(run)
 }
 
-/// What the invariants and the measures say of a run.
+/// Judges a run by all invariants, and takes its metrics.
 #[must_use]
 pub fn judge(plan: Plan, trace: Trace) -> Checked {
     let history = History::of(&trace);
     let outcomes: Vec<(&'static Invariant, Outcome)> =
         invariants::ALL.iter().map(|invariant| (invariant, (invariant.check)(&history))).collect();
     let took_effect = took_effect(&plan, &trace);
-    let decisive = hits::that_hit_the_lock(&plan, &history);
+    let hits = hits::that_hit_the_lock(&plan, &history);
     let metrics = metrics::of(&history, &outcomes);
     let contested = metrics.contended > 0 && (trace.belief == Belief::None || history.is_contested());
     let inconclusive = inconclusive(&plan, &took_effect, contested).or_else(|| {
         history.ends_in_the_dark().then_some("more was broken to the end than the design claims to survive")
     });
-    let hit_lock = if plan.injections.is_empty() { contested } else { !decisive.is_empty() };
+    let hit_lock = if plan.injections.is_empty() { contested } else { !hits.is_empty() };
     Checked {
         plan,
         outcomes,
@@ -115,7 +115,7 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
     }
 }
 
-/// Whether a run of the plan violates an invariant; nothing else is asked of it.
+/// True if a run of the plan violates an invariant; nothing else is judged.
 ///
 /// # Errors
 /// As [`check`].

@@ -1,9 +1,9 @@
-//! Calm runs, each made once.
+//! Probe runs, each made once.
 //!
-//! Scenarios that differ in their faults alone have the same calm run, and most faults hit points that it passed.
+//! Scenarios that differ in their faults alone have the same probe run, and most faults hit points that it reached.
 //! It costs about as much as the run that it is made for. A run is a function of design and plan, so a probe that is
-//! shared is the one that would have been made again, and no plan changes. The run of a scenario without faults is a calm
-//! one itself: made as a probe, it serves those that come after it.
+//! shared is the one that would have been made again, and no plan changes. The run of a scenario without faults can serve as
+//! the probe run of those that come after it.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ struct Made<'a> {
 }
 
 impl<'a> ProbeRuns<'a> {
-    /// Draws the plan of a seed and checks it: as [`seed`](super::seed), with the same result. Calm runs that are the same for
+    /// Draws the plan of a seed and checks it: as [`seed`](super::seed), with the same result. Probe runs that are the same for
     /// several scenarios are made once.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl<'a> ProbeRuns<'a> {
     /// As [`draw`](super::draw), with the same result.
     ///
     /// # Errors
-    /// When the design's code panics in the calm run.
+    /// When the design's code panics in the probe run.
     pub fn draw(&mut self, design: &'a Design, scenario: &Scenario, seed: Seed) -> Result<Plan, CheckError> {
         let probe = match scenario.needs_probe_run() {
             true => Some(self.of(design, scenario.fault_free_plan(design, seed), scenario.last_section())?),
@@ -68,8 +68,8 @@ impl<'a> ProbeRuns<'a> {
         Ok(scenario.plan(design, seed, probe))
     }
 
-    /// What a calm plan passes through, up to this section of each client or to the end, from a run that was made before if
-    /// there is one like it.
+    /// The points that a fault-free plan reaches, up to this section of each client or to the end, from a run that was made
+    /// before if there is one like it.
     ///
     /// # Errors
     /// When the plan names an unknown workload or the design's code panics.
@@ -91,8 +91,8 @@ impl<'a> ProbeRuns<'a> {
         Ok(&self.made[at].probe)
     }
 
-    /// Runs a calm plan and keeps what it passes through, if a run for its points alone is the same run; what happened is
-    /// handed over.
+    /// Runs a fault-free plan and keeps the points that it reaches, if a run for its points alone is the same run. Returns the
+    /// trace.
     ///
     /// # Errors
     /// As [`ProbeRuns::of`].
@@ -100,7 +100,7 @@ impl<'a> ProbeRuns<'a> {
         let options = Options::default().noting(Recorded::Sections);
         let run = run::run(options, design, &calm, &workload(&calm)?)?;
         let probe = run.probe.expect("a run that is made for its probe has one");
-        // Where watchers would have rested, the two could differ in what falls into one instant.
+        // Where monitors would have rested, the two could differ in what falls into one instant.
         let is_whole = !design.lets_monitors_rest();
         let members = design.members(&design.settings(&calm.world));
         if is_whole || members.iter().all(|member| member.role != Role::Monitor) {
@@ -133,7 +133,7 @@ impl Made<'_> {
     }
 }
 
-/// Whether every plan runs alike with both designs: their code is the very same object, and all that a scenario may
+/// True if every plan runs alike with both designs: their code is the very same object, and all that a scenario may
 /// change around it is equal. Two designs that merely happen to do the same are held for different.
 fn run_alike(one: &Design, other: &Design) -> bool {
     // By name, so that whoever gives a design a new field decides here whether a run depends on it.
@@ -246,12 +246,12 @@ mod tests {
         assert_eq!(runs(&[under("5s"), under(&short)]), 2);
         assert_eq!(runs(&[under(&short), under("5s"), under(&short)]), 2);
         assert_eq!(runs(&[under(&short), under(&shorter)]), 2);
-        // At the very end, the run cannot be told from one that was cut off.
+        // At the very end, the run cannot be distinguished from one that was cut off.
         assert_eq!(runs(&[under("5s"), under(&format!("{}ns", end.0))]), 2);
     }
 
     #[test]
-    fn a_calm_run_that_is_made_up_to_a_section_passes_the_same_until_there() {
+    fn a_probe_run_that_is_made_up_to_a_section_reaches_the_same_points_until_there() {
         let design = design();
         let calm = calm(&design, &["sections=4"]);
         let mut probes = ProbeRuns::default();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calm_run_that_is_made_as_a_probe_is_the_run_itself() {
+    fn a_fault_free_run_that_is_made_as_a_probe_is_the_run_itself() {
         let design = design();
         let calm = calm(&design, &[]);
         let mut probes = ProbeRuns::default();

@@ -5,7 +5,7 @@ use picklock_sim::run::{self, Panicked};
 
 use picklock_scenarios::workloads;
 
-/// Why a plan could not be checked.
+/// An error that keeps a plan from being checked.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// The plan asks for a workload that does not exist.

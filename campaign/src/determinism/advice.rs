@@ -1,5 +1,5 @@
-//! What to do about a difference, in the words of the code that makes it: a lock that is written against a host, or a program in
-//! its own language.
+//! Advice on a difference between two runs, in the words of the code that makes it: a lock that is written against a host, or a
+//! program in its own language.
 //!
 //! A program cannot reach the machine's clock, its randomness or its network: a supervisor stands between. What is left are the
 //! instructions that no supervisor sees, and what the program does with its own memory.
@@ -86,7 +86,7 @@ impl Code {
         }
     }
 
-    /// What to do instead.
+    /// The remedy.
     #[must_use]
     pub fn remedy(self, cause: Cause) -> String {
         let Code::Program(language) = self else { return cause.remedy().to_owned() };
@@ -187,9 +187,9 @@ mod tests {
         ];
         for cause in every {
             let code = Code::Program(Language::Python);
-            let told = format!("{} {}", code.cause(cause), code.remedy(cause));
+            let advice = format!("{} {}", code.cause(cause), code.remedy(cause));
             for word in ["Host::", "BTree", "SystemTime", "Instant"] {
-                assert!(!told.contains(word), "{cause:?}: {told}");
+                assert!(!advice.contains(word), "{cause:?}: {advice}");
             }
         }
         assert!(Code::Program(Language::Python).remedy(Cause::Timing).contains("time.monotonic()"));

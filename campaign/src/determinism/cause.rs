@@ -1,4 +1,4 @@
-//! What probably made two runs of one plan differ, by what differs.
+//! The probable cause of a difference between two runs of one plan, guessed from what differs.
 
 use std::fmt;
 use std::mem::discriminant;
@@ -11,7 +11,7 @@ use crate::check::Checked;
 /// So many events after the first that differs are looked through for the same steps in another order.
 const NEAR: usize = 200;
 
-/// What a lock did that its host does not know of.
+/// An act of a lock that its host does not know of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// It spawned a thread.
@@ -31,7 +31,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// What to do instead.
+    /// The remedy.
     #[must_use]
     pub fn remedy(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ pub(super) fn guess(runs: [&Checked; 2], position: usize) -> Cause {
     if discriminant(&here.what) == discriminant(&there.what) { Cause::Randomness } else { Cause::Unknown }
 }
 
-/// What a segment says stands beside it in words: its hash would hide that they are the same words in another order.
+/// The bytes of a segment stand beside it in words: its hash would hide that they are the same words in another order.
 fn without_content(what: &What) -> What {
     match *what {
         What::Sent { peer, segment, bytes, .. } => {

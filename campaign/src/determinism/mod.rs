@@ -1,10 +1,10 @@
-//! Whether a design's runs can be made again: each plan is run twice, and the first event that differs is named with its
-//! likely cause.
+//! The determinism check of a design: each plan is run twice, and the first event that differs is named with its likely
+//! cause.
 //!
 //! A lock that reads the machine's clock, walks through a hash map in whatever order it has, opens a socket or spawns a thread
 //! does something else in every run. Then no seed replays and no counterexample can be believed. What made the difference is guessed
 //! from what differs: a number that is the time of day, the same steps in another order, a text that was drawn. Threads and
-//! sockets of the process are counted while it runs, where the system tells (Linux); not while a program runs, whose supervisor has
+//! sockets of the process are counted while it runs, where the system shows them (Linux); not while a program runs, whose supervisor has
 //! sockets of its own.
 
 mod advice;
@@ -26,13 +26,13 @@ use crate::check::{self, CheckError, Checked};
 /// So much of an event is shown in a message.
 const EVENT_CHARS: usize = 200;
 
-/// What was found out about one plan.
+/// The result for one plan.
 pub struct DeterminismCheck {
     /// The digest of the first run.
     pub digest: Digest,
     /// Where two runs of it part.
     pub difference: Option<Difference>,
-    /// What the process did meanwhile that no run may do: threads and sockets of the machine.
+    /// Forbidden acts of the process meanwhile: threads and sockets of the machine.
     pub noticed: Vec<Cause>,
     /// Whose code did it.
     pub code: Code,
@@ -44,7 +44,7 @@ pub struct Difference {
     pub runs: [Checked; 2],
     /// The position of the first event that differs, or that only one of them has.
     pub position: usize,
-    /// What probably made it differ.
+    /// Its probable cause.
     pub cause: Cause,
     /// Whose code did it.
     pub code: Code,
@@ -80,7 +80,7 @@ pub fn check(engine: Engine, design: &Design, plan: &Plan) -> Result<Determinism
     Ok(DeterminismCheck { digest, difference, noticed, code })
 }
 
-/// Makes two runs of a plan that are to be told, with what their segments said.
+/// Makes two runs of a plan that are to be compared, with the bytes of their segments.
 ///
 /// # Errors
 /// When the design's code panics.
@@ -92,7 +92,7 @@ pub fn twice(engine: Engine, design: &Design, plan: &Plan) -> Result<[Checked; 2
 /// Where a run that was made again is another one, and why.
 #[derive(Clone, Debug)]
 pub struct Departure {
-    /// What probably made it differ.
+    /// Its probable cause.
     pub cause: Cause,
     /// Whose code did it.
     pub code: Code,
@@ -181,10 +181,10 @@ mod tests {
         }
     }
 
-    /// What the process does is counted, so one is examined after the other.
+    /// The acts of the whole process are counted, so the checks run one after the other.
     static ALONE: Mutex<()> = Mutex::new(());
 
-    fn examined(deed: fn(&Host) -> Deed) -> DeterminismCheck {
+    fn checked(deed: fn(&Host) -> Deed) -> DeterminismCheck {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let design =
             Design::new(
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn cause(deed: fn(&Host) -> Deed) -> Option<Cause> {
-        let once = |_| examined(deed).difference.map(|difference| difference.cause);
+        let once = |_| checked(deed).difference.map(|difference| difference.cause);
         // Threads are counted in the whole process, and now and then another test begins one.
         (0..8).map(once).find(|cause| *cause != Some(Cause::Thread)).unwrap_or(Some(Cause::Thread))
     }
@@ -254,12 +254,12 @@ mod tests {
             thread.join().unwrap();
             Deed("owner".to_owned(), Duration::ZERO)
         };
-        assert_eq!(examined(spawns).noticed, [Cause::Thread]);
+        assert_eq!(checked(spawns).noticed, [Cause::Thread]);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_socket_is_seen_and_told_by_name() {
+    fn a_socket_is_seen_and_named() {
         let connects = |_: &Host| {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
             let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -268,7 +268,7 @@ mod tests {
             drop(stream);
             Deed("owner".to_owned(), Duration::ZERO)
         };
-        let noticed = examined(connects).noticed;
+        let noticed = checked(connects).noticed;
         let socket = noticed.iter().find(|cause| **cause == Cause::Socket).unwrap();
         assert!(socket.to_string().starts_with("a socket of the machine: "), "{socket}");
     }

@@ -26,7 +26,7 @@ impl Watch {
         Watch { over, looker }
     }
 
-    /// What was there that had not been there before.
+    /// The causes that had not been there before.
     pub(super) fn stop(self) -> Vec<Cause> {
         self.over.store(true, Ordering::Relaxed);
         let (thread, socket) = self.looker.join().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What explorations tried, read back to stand beside the results of random runs.
+//! The results of explorations, read back to stand beside the results of random runs.
 //!
 //! A cell that holds in a hundred random runs is bounded by a rate. Where each place of its fault was tried in turn, it can say
 //! that as well.

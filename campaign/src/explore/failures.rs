@@ -1,4 +1,4 @@
-//! Placements that come to the same: what hits whom, at what step, and what is violated then.
+//! Failures: the injection sites with one signature, which is the fault, the step that it met and the invariants violated.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ pub struct Signature {
     pub fault: String,
     /// Which way a clock jumped.
     pub backwards: bool,
-    /// What the host that is at the point is for.
+    /// The role of the host that is at the point.
     pub role: Role,
     /// Where it is in its section; idle for a server.
     pub phase: Phase,
-    /// What it does there.
+    /// Its step there.
     pub access: Access,
-    /// What its peer is for, if it talks to one.
+    /// The role of its peer, if it talks to one.
     pub peer: Option<Role>,
     /// Before or after.
     pub edge: Edge,
@@ -44,7 +44,7 @@ impl Signature {
     }
 }
 
-/// Placements with one signature that violate the same invariants.
+/// The injection sites with one signature that violate the same invariants.
 #[derive(Clone, Debug)]
 pub struct Failures {
     /// Their signature.

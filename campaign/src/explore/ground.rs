@@ -35,10 +35,10 @@ pub(super) struct Ground<'a> {
     pub(super) sites: Vec<(Site, Injection)>,
 }
 
-/// What one run with hits says.
+/// The verdict of one run with hits.
 pub(super) struct Verdict {
     pub(super) violated: Vec<String>,
-    /// What was judged and holds.
+    /// The invariants that were judged and hold.
     pub(super) holds: Vec<&'static str>,
     pub(super) took_effect: bool,
 }
@@ -57,7 +57,7 @@ impl<'a> Ground<'a> {
         Ok(Ground { request, base, calm: run.violated(), stage, sites })
     }
 
-    /// The plan with hits, and with rivals who want what they hit.
+    /// The plan with hits, and with background clients that want what they hit.
     pub(super) fn with(&self, injections: impl IntoIterator<Item = Injection>) -> Plan {
         let mut plan = self.base.clone();
         plan.injections.splice(0..0, injections);

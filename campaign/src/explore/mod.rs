@@ -1,9 +1,9 @@
 //! Exhaustive search: one run for every place at which a fault can hit, instead of a hundred that are drawn.
 //!
-//! A run without faults is made first, and every protocol point is noted that a process passes in it: clients in each phase of
-//! each section, servers and the resource. Then each kind of fault is placed at each point where it makes sense, one run for
-//! each, and what is violated is sorted into failures. What violates nothing here was tried everywhere, for this seed's workload
-//! and network, one fault at a time, each for one length of time: that is the claim, and no more.
+//! A probe run is made first, and every injection point is recorded that a process reaches in it: clients in each phase of each
+//! section, servers and the resource. Then each kind of fault is placed at each point where it makes sense, one run for each, and
+//! the violations are sorted into failures. A fault without a violation was tried everywhere, for this seed's workload and
+//! network, one fault at a time, each for one length of time: that is the claim, and no more.
 
 pub mod exhausted;
 mod failures;
@@ -31,7 +31,7 @@ use crate::check::{self, CheckError, Checked};
 use picklock_judge::invariants;
 use picklock_scenarios::faults::AtSite;
 
-/// What was found for one kind of fault.
+/// The results for one kind of fault.
 #[derive(Clone, Debug)]
 pub struct Kind {
     /// Its name.
@@ -46,7 +46,7 @@ pub struct Kind {
     pub violating: usize,
 }
 
-/// What was found.
+/// The results of an exploration.
 #[derive(Clone, Debug)]
 pub struct Explored {
     /// The design's spelling.
@@ -57,15 +57,15 @@ pub struct Explored {
     pub seeds: Vec<Seed>,
     /// How long hits lasted that do.
     pub lasts: Duration,
-    /// What is violated when nothing hits.
+    /// The invariants that are violated when nothing hits.
     pub calm: Vec<String>,
-    /// What was judged in some of the runs, and violated in none.
+    /// The invariants that were judged in some of the runs, and violated in none.
     pub holds: Vec<String>,
     /// By kind of fault.
     pub kinds: Vec<Kind>,
     /// In which failures.
     pub failures: Vec<Failures>,
-    /// What came of pairs.
+    /// The results for pairs.
     pub pairs: Option<Pairs>,
     /// True if it was stopped before it was done.
     pub partial: bool,
@@ -91,8 +91,8 @@ impl Explored {
     }
 }
 
-/// Explores every single site, and pairs if asked. When `stop` becomes true, the rest is left out; `progress` is told of
-/// each run how many there are, and whether it violates something.
+/// Explores every single site, and pairs if asked. When `stop` becomes true, the rest is left out; `progress` is
+/// called for each run with the number of all and whether it violates something.
 ///
 /// # Errors
 /// When the design's code panics.
@@ -174,7 +174,7 @@ pub fn again(
         .map(Ok)
 }
 
-/// What was judged in some of the runs and violated in none, in the order of the invariants.
+/// The invariants that were judged in some of the runs and violated in none, in their order.
 fn holds(verdicts: &[Option<Verdict>], calm: &[String]) -> Vec<String> {
     let made = || verdicts.iter().flatten();
     let names = invariants::ALL.iter().map(|invariant| invariant.name);

@@ -15,7 +15,7 @@ use crate::campaign::over::Over;
 use crate::campaign::parallel::in_parallel;
 use crate::check::CheckError;
 
-/// What came of pairs.
+/// The results for pairs.
 #[derive(Clone, Debug)]
 pub struct Pairs {
     /// How many there are of sites that are harmless alone.
@@ -90,7 +90,7 @@ fn coprime(a: u64, b: u64) -> bool {
     a == 1
 }
 
-/// What was found of one combination.
+/// The result of one combination.
 #[derive(Default)]
 struct Found {
     explored: u64,

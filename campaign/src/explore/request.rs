@@ -1,4 +1,4 @@
-//! What is to be explored.
+//! The request for an exploration.
 
 use std::num::NonZero;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use picklock_sim::design::Design;
 use picklock_scenarios::faults::AtSite;
 use picklock_scenarios::scenario::Scenario;
 
-/// What is to be explored.
+/// All that is to be explored.
 pub struct Request<'a> {
     /// As [`Scenario::applies`] returned it.
     pub design: &'a Design,
@@ -25,6 +25,6 @@ pub struct Request<'a> {
     pub held: Option<u32>,
     /// Threads.
     pub jobs: NonZero<usize>,
-    /// Whether pairs follow, and for how long.
+    /// The time for pairs, if they follow.
     pub pairs: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! What is compared: the results of several designs, each alone and each two under the same seeds.
+//! A comparison as data: the results of several designs, each alone and each two under the same seeds.
 
 use picklock_campaign::summary::{Cell, Summary};
 
@@ -13,7 +13,7 @@ pub struct Comparison {
     pub summary: Summary,
     /// Those of each two under the same seeds.
     pub pairs: Pairs,
-    /// What became of an older one.
+    /// The changes since an older one.
     pub since: Option<Since>,
 }
 
@@ -28,7 +28,7 @@ impl Comparison {
         self.summary.cells.iter().filter(|cell| cell.scenario == scenario).collect()
     }
 
-    /// Whether all designs made the same number of runs under each scenario, and so the same seeds.
+    /// True if all designs made the same number of runs under each scenario, and so the same seeds.
     pub(crate) fn is_paired(&self) -> bool {
         let made = || self.summary.cells.iter().filter(|cell| cell.skipped.is_none());
         made().all(|cell| made().all(|other| other.scenario != cell.scenario || other.runs == cell.runs))

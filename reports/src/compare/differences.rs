@@ -54,7 +54,7 @@ fn under<'a>(
 }
 
 impl Against<'_> {
-    /// "I2 +30.0 (+21.0 to +40.2)" for each invariant; or that there is nothing to tell.
+    /// "I2 +30.0 (+21.0 to +40.2)" for each invariant; or that there is no difference.
     pub(crate) fn words(&self) -> Vec<String> {
         let Against { design, against, seeds, .. } = self;
         let head = format!("{design} less {against}, {seeds} {}:", plural(*seeds, "seed"));

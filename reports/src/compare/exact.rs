@@ -1,4 +1,4 @@
-//! Whether two counts of independent runs differ by more than chance.
+//! The test of whether two counts of independent runs differ by more than chance.
 //!
 //! Fisher's exact test, two-sided, and Holm's correction for many tests at once (Scand. J. Statist. 6, 1979, 65-70), which keeps
 //! the chance that any of them is wrong below the level asked for, however they depend on each other.

@@ -1,4 +1,4 @@
-//! What was measured of a design under a scenario beside what was judged.
+//! The measures of a design under a scenario, beside its verdicts.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ pub(crate) fn measures(metrics: &Metrics) -> [String; 4] {
     measures.map(|measure| measure.unwrap_or_else(|| Mark::NotApplicable.sign().to_owned()))
 }
 
-/// What else was measured, as far as it happened.
+/// The other measures, as far as there is something to measure.
 pub(crate) fn further(metrics: &Metrics) -> Vec<String> {
     let span = |ns| numbers::span(Duration::from_nanos(ns));
     let seconds = metrics.run_ns as f64 / 1e9;

@@ -1,4 +1,4 @@
-//! What two designs did under the same seeds: how often both, one or neither violated an invariant.
+//! Pairs of runs of two designs under the same seeds: how often both, one or neither violated an invariant.
 //!
 //! Only seeds whose runs are conclusive for both count: an inconclusive run has nothing to compare.
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::matrix::statistics::TwoByTwo;
 
-/// What one design did under one seed of a scenario.
+/// The result of one design under one seed of a scenario.
 #[derive(Clone, Debug)]
 pub struct Made {
     /// The design's spelling.
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_counted_whichever_comes_first_and_idle_runs_are_left_out() {
+    fn pairs_are_counted_whichever_comes_first_and_inconclusive_runs_are_left_out() {
         let made = |design: &str, conclusive, violated: &[&'static str]| Made {
             design: design.to_owned(),
             conclusive,

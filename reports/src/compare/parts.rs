@@ -1,4 +1,4 @@
-//! What the pages of a comparison for people have in common: the whole one, that of one screen, and the Markdown.
+//! The common parts of the pages of a comparison for people: the whole one, that of one screen, and the Markdown.
 
 use picklock_campaign::summary::Summary;
 
@@ -9,7 +9,7 @@ use super::shared::Shared;
 use crate::page::layout::{enumerated, paragraph, printable, wrap};
 use crate::page::paint::{Ink, Style};
 
-/// What the figures mean, at the end of the page.
+/// The meaning of the figures, at the end of the page.
 pub(super) const NOTES: [&str; 4] = [
     "rates are per conclusive run, with Wilson's interval at 95%; 0 (<p): none, and so the rate is \
      below p at 95%, no more than that; ?: inconclusive; -: does not apply",

@@ -18,7 +18,7 @@ use crate::page::numbers::{percent, percent_up, plural};
 pub(crate) struct Ranked<'a> {
     pub(crate) design: &'a str,
     pub(crate) protects: Protects,
-    /// Why, as a fragment.
+    /// The reason, as a fragment.
     pub(crate) why: String,
     /// The runs under shared scenarios that are conclusive, those of them in which the data was harmed (by the more frequent of
     /// the two ways), and those in which two held.
@@ -27,7 +27,7 @@ pub(crate) struct Ranked<'a> {
     pub(crate) held: u64,
 }
 
-/// Whether a design protects the data.
+/// The answer to whether a design protects the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Protects {
     /// No run harmed it.
@@ -109,7 +109,7 @@ fn judge<'a>(summary: &'a Summary, shared: &Shared<'_>, design: &'a str) -> (Sco
 
 const HELD: &str = mutual_exclusion::INVARIANT.name;
 
-/// What was found of a design.
+/// The findings about a design.
 struct Found<'a> {
     /// Its cells under shared scenarios.
     cells: Vec<&'a Cell>,
@@ -199,7 +199,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Whether an invariant says anything of the design of a cell.
+/// True if an invariant says anything of the design of a cell.
 pub(crate) fn applies(cell: &Cell, invariant: &str) -> bool {
     cell.runs > 0 && !cell.not_applicable.iter().any(|name| name == invariant)
 }

@@ -86,7 +86,7 @@ fn row(page: &mut String, cell: &Cell, invariants: &[&'static Invariant], name: 
     }
 }
 
-/// What the numbers above the columns stand for.
+/// The meaning of the numbers above the columns.
 pub(crate) fn legend(columns: &[&'static Invariant]) -> Vec<String> {
     columns.iter().map(|invariant| format!("{} {}", invariant.number, invariant.name)).collect()
 }

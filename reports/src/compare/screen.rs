@@ -24,8 +24,8 @@ use crate::page::paint::{Ink, Style, inked};
 const COLUMN: usize = 5;
 /// Names are given so many columns at most, and broken if they are longer.
 const NAME: usize = 24;
-/// The reasons of so many places are told, however many designs there are.
-const TOLD: usize = 3;
+/// The reasons of at least so many places are shown, however many designs there are.
+const LEAST: usize = 3;
 
 const ALONE: &str = "0 (<p): none, so below p at 95%; ?: inconclusive; -: does not apply";
 const DIFFERENCES: &str = "differences: percentage points, same seeds; hardly chance if 0 lies outside";
@@ -48,7 +48,7 @@ pub(super) fn page(comparison: &Comparison, style: &Style, out: Option<&Path>) -
         return start + &ranked + &table + &end;
     }
     let whole = summed(comparison, &ranking, style, usize::MAX);
-    let ranked = told(&all, room.saturating_sub(lines(&whole)), style);
+    let ranked = first_places(&all, room.saturating_sub(lines(&whole)), style);
     let table = summed(comparison, &ranking, style, room.saturating_sub(lines(&ranked)));
     start + &ranked + &table + &end
 }
@@ -78,7 +78,7 @@ fn legend(invariants: &[&'static Invariant], columns: usize) -> String {
 }
 
 /// The first places with their reasons, as many as fit, and how many follow.
-fn told(places: &[String], room: usize, style: &Style) -> String {
+fn first_places(places: &[String], room: usize, style: &Style) -> String {
     let (title, places) = places.split_first().map_or((String::new(), places), |(it, all)| (it.clone(), all));
     let (rule, places) = places.split_last().map_or((String::new(), places), |(it, all)| (it.clone(), all));
     let more = |count: usize| match places.len() - count {
@@ -86,7 +86,7 @@ fn told(places: &[String], room: usize, style: &Style) -> String {
         more => paragraph(&format!("and {more} more, in the order of the table"), 2, style.columns()),
     };
     let with = |count: usize| format!("{title}{}{}{rule}", places[..count].concat(), more(count));
-    let least = TOLD.min(places.len());
+    let least = LEAST.min(places.len());
     (least..=places.len()).rev().map(with).find(|it| lines(it) <= room).unwrap_or_else(|| with(least))
 }
 

@@ -30,12 +30,12 @@ impl<'a> Shared<'a> {
         Shared { scenarios: if scenarios.is_empty() { all } else { scenarios }, of }
     }
 
-    /// Whether a cell was run, under one of them.
+    /// True if a cell was run, under one of them.
     pub(crate) fn holds(&self, cell: &Cell) -> bool {
         was_run(cell) && self.scenarios.contains(cell.scenario.as_str())
     }
 
-    /// What is left out, as the end of a sentence.
+    /// The conditions left out, as the end of a sentence.
     pub(crate) fn limits(&self) -> String {
         let (shared, all) = (self.scenarios.len(), self.of);
         if shared == all {
@@ -45,7 +45,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Whether anything was run of a cell.
+/// True if anything was run of a cell.
 pub(crate) fn was_run(cell: &Cell) -> bool {
     cell.skipped.is_none() && cell.runs > 0
 }

@@ -1,4 +1,4 @@
-//! The same comparison some time ago: what is better now, what is worse, and what cannot be told apart.
+//! The same comparison some time ago: what is better now, what is worse, and what cannot be distinguished.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::page::paint::{Ink, Style};
 /// The chance that anything at all is called better or worse and is not.
 const LEVEL: f64 = 0.05;
 
-/// What a comparison written by `--format json` says of its cells.
+/// The cells of a comparison that `--format json` has written.
 #[derive(Debug, Deserialize)]
 pub struct Baseline {
     schema: u32,
@@ -63,7 +63,7 @@ impl Baseline {
     }
 }
 
-/// What changed.
+/// The changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Change {
@@ -97,7 +97,7 @@ pub struct Since {
 }
 
 impl Since {
-    /// What became of the cells of a baseline.
+    /// The changes in the cells of a baseline.
     #[must_use]
     pub fn of(baseline: &Baseline, now: &Summary) -> Since {
         let mut before: BTreeMap<(&str, &str), &Before> =
@@ -148,7 +148,7 @@ impl Since {
         since
     }
 
-    /// Whether anything is worse than it was.
+    /// True if anything is worse than it was.
     #[must_use]
     pub fn is_worse(&self) -> bool {
         self.count(Change::Worse) > 0
@@ -158,7 +158,7 @@ impl Since {
         self.changes.iter().filter(|changed| changed.change == change).count()
     }
 
-    /// What changed, for people.
+    /// The changes, for people.
     #[must_use]
     pub fn page(&self, style: &Style) -> String {
         let mut page = format!("\n{}\n", style.paint(Ink::Head, "since the baseline"));

@@ -1,4 +1,5 @@
-//! What lasts, along the lines of the hosts: asking, believing, standing still, a lease on a store, a clock that is off.
+//! The bars along the lines of the hosts, for all that lasts: asking, believing, standing still, a lease on a store, a clock that
+//! is off.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +18,11 @@ pub(crate) struct Bar {
     /// The positions at which it begins and ends; the end of the run if it does not.
     pub(crate) first: usize,
     pub(crate) last: usize,
-    /// What is written in it.
+    /// The text in it.
     pub(crate) label: Option<String>,
 }
 
-/// What it is that lasts.
+/// The state that lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lasting {
     Asking,

@@ -1,5 +1,5 @@
-//! What of a run is drawn: its steps, which are the lines of the timeline and the links of the chain of causes, and the messages
-//! behind them.
+//! The drawn part of a run: its steps, which are the lines of the timeline and the links of the chain of causes, and the
+//! messages behind them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ pub(crate) struct Course<'a> {
     pub(crate) story: &'a Story,
     pub(crate) steps: Vec<Step>,
     pub(crate) arrows: Vec<Arrow>,
-    /// What clients are in the middle of.
+    /// The spans of the clients.
     pub(crate) spans: Vec<Span>,
     /// The hosts that have a part in it: clients, stores, who watches them, the resource.
     pub(crate) hosts: Vec<HostId>,
@@ -26,19 +26,19 @@ pub(crate) struct Course<'a> {
     pub(crate) overlap: Option<Overlap>,
 }
 
-/// Something that happened, as it is told.
+/// An event as it is shown.
 pub(crate) struct Step {
     /// The position of its event.
     pub(crate) position: usize,
     pub(crate) host: HostId,
     pub(crate) kind: Kind,
-    /// What is written beside it.
+    /// The text beside it.
     pub(crate) label: String,
-    /// What is told of it.
+    /// The whole text about it.
     pub(crate) text: String,
-    /// Whether it proves a finding.
+    /// True if it proves a finding.
     pub(crate) proves: bool,
-    /// Whether it is a link of the chain of causes.
+    /// True if it is a link of the chain of causes.
     pub(crate) link: bool,
     /// The step that made it happen, of those that are shown.
     pub(crate) cause: Option<usize>,
@@ -51,9 +51,9 @@ pub(crate) struct Arrow {
     /// Where it arrived; `None` if it never did.
     pub(crate) arrived: Option<usize>,
     pub(crate) target: HostId,
-    /// Whether it took longer than the network can explain.
+    /// True if it took longer than the network can explain.
     pub(crate) late: bool,
-    /// What an answer says.
+    /// The text of an answer.
     pub(crate) answer: Option<String>,
     /// The step that it belongs to.
     pub(crate) step: usize,
@@ -75,9 +75,9 @@ impl<'a> Course<'a> {
         let (shown, window) = relevance::positions(story, &spans);
         let shown: Vec<usize> = shown.into_iter().chain(chain.iter().copied()).collect();
         let exchanges = exchanges::of(story);
-        let told: Vec<_> = exchanges.iter().filter(|one| window.tells(one)).collect();
+        let relevant: Vec<_> = exchanges.iter().filter(|one| window.shows(one)).collect();
         let cited = relevance::cited(story);
-        let (rows, _) = rows::relevant(story, &shown, &told, &cited);
+        let (rows, _) = rows::relevant(story, &shown, &relevant, &cited);
         let mut messages = Messages::of(story, &exchanges);
         let names = Names::of(&story.trace);
         let mut steps = Vec::new();

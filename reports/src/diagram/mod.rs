@@ -1,6 +1,6 @@
 //! A run as a space-time diagram: time runs down, a line for each host that has a part in it, messages slanted between them.
 //!
-//! What is drawn is what the timeline tells, folded alike, and the chain of causes. Everything is decided here, once: which events
+//! A diagram holds the lines of the timeline, folded alike, and the chain of causes. Everything is decided here, once: which events
 //! (`course`), what they are called (`short`), what lasts (`bars`), where it stands (`scale`), what it looks like (`svg`). The page
 //! in HTML holds the same drawing as the file, and its script only moves it and picks events out.
 //!
@@ -22,7 +22,7 @@ use crate::page::svg::{with_attributes, with_fallbacks};
 pub(crate) use self::course::{Course, Step};
 pub(crate) use self::svg::{draw, hatches};
 
-/// What the classes of a drawing look like; the page has it too.
+/// The style of the classes of a drawing; the page has it too.
 pub(crate) const STYLE: &str = concat!(include_str!("../page/colours.css"), include_str!("diagram.css"));
 
 /// A run as a drawing.

@@ -1,4 +1,4 @@
-//! What is written beside the steps of a diagram: a few words, since the whole text stands below it.
+//! The labels of the steps of a diagram: a few words, since the whole text stands below it.
 
 use picklock_model::trace::{Disconnect, Event, Halt, What};
 
@@ -10,7 +10,7 @@ use crate::story::words::Names;
 /// A label takes so many columns at most.
 const COLUMNS: usize = 25;
 
-/// What kind of thing a step is; each has a sign of its own, so that colours are not needed.
+/// The kinds of steps; each has a sign of its own, so that colours are not needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A grant begins.
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     End,
     /// It ends otherwise.
     Loss,
-    /// What was done to the run, and what a fault does.
+    /// An injection, and the effects of a fault.
     Fault,
     /// The guarded data is changed.
     Change,
@@ -77,7 +77,7 @@ pub(crate) fn asked(asked: &str) -> String {
     fitting(&words.join(" "))
 }
 
-/// What was done several times, with how often.
+/// A label of a step that was repeated, with how often.
 pub(crate) fn often(label: String, times: usize) -> String {
     if times < 2 {
         return label;
@@ -92,7 +92,7 @@ pub(crate) fn often(label: String, times: usize) -> String {
     format!("{label}{count}")
 }
 
-/// What an event is called.
+/// The label of an event.
 pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
     let whose = event.grant.map(|grant| format!(" · {}", names.grant(grant))).unwrap_or_default();
     let text = match &event.what {

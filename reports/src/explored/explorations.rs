@@ -1,4 +1,4 @@
-//! What is said of explorations.
+//! Explorations as data for reports.
 
 use picklock_campaign::explore::Explored;
 
@@ -7,8 +7,8 @@ use picklock_campaign::explore::Explored;
 pub struct Explorations {
     /// One of each design.
     pub pages: Vec<Explored>,
-    /// What a command line needs besides design, scenario and site to make the same run.
+    /// The arguments that a command line needs besides design, scenario and site to make the same run.
     pub args: String,
-    /// Whether every site that breaks something is named.
+    /// True if every site that breaks something is named.
     pub verbose: bool,
 }

@@ -24,8 +24,8 @@ fn render(explorations: &Explorations, _style: &Style) -> Result<String, ReportE
     let mut out = format!(
         "# Explored sites\n\nEvery step of every process in a run under `{}` without faults, and each kind of fault placed at each \
          of them, one run for each, at {} {}; what lasts does so for {}. A figure is how many of how many sites violate something: \
-         `0/53` says that all 53 were tried, and none does. It says nothing of two faults at once, of other workloads, or of other \
-         lengths. A row is told by\n\n```sh\npicklock explore --design DESIGN --scenario {}{args}\n```\n\n",
+         `0/53` says that all 53 were tried, and none does. It does not cover two faults at once, other workloads, or other \
+         lengths. This command shows a row:\n\n```sh\npicklock explore --design DESIGN --scenario {}{args}\n```\n\n",
         first.scenario,
         first.seeds.len(),
         plural(first.seeds.len() as u64, "workload"),

@@ -1,4 +1,4 @@
-//! What explorations found: how much was tried, and in which failures something breaks.
+//! Reports of explorations: how much was tried, and the failures that were found.
 
 mod data;
 mod explorations;

@@ -16,7 +16,7 @@ use crate::page::paint::{Ink, Style};
 pub(super) const FORMAT: Format<Explorations> = Format {
     name: "text",
     file: "explored.txt",
-    doc: "what was tried, and each way in which something breaks with the line that tells it",
+    doc: "the sites that were tried, and each failure with the line that replays it",
     render,
 };
 
@@ -65,13 +65,13 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     if !page.failures.is_empty() {
         let _ = writeln!(out, "\n{}", style.paint(Ink::Head, "what breaks"));
         let mut groups: Vec<Vec<Failures>> = Vec::new();
-        for way in &page.failures {
-            match groups.iter_mut().find(|group| alike(&group[0], way)) {
-                Some(group) => group.push(way.clone()),
-                None => groups.push(vec![way.clone()]),
+        for failure in &page.failures {
+            match groups.iter_mut().find(|group| alike(&group[0], failure)) {
+                Some(group) => group.push(failure.clone()),
+                None => groups.push(vec![failure.clone()]),
             }
         }
-        groups.iter().for_each(|group| out.push_str(&tell(group, page, style, verbose, args)));
+        groups.iter().for_each(|group| out.push_str(&failure_lines(group, page, style, verbose, args)));
     }
     if let Some(pairs) = &page.pairs {
         out.push_str(&pair_lines(pairs, page, style, args));
@@ -79,13 +79,13 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     out
 }
 
-/// What was tried, in one sentence.
+/// The extent and the result of an exploration, in one sentence.
 fn claim(page: &Explored) -> String {
     let (workloads, failures) = (page.seeds.len() as u64, page.failures.len() as u64);
     let violating = match page.violating() as u64 {
         0 => "none violates anything".to_owned(),
         1 => "1 violates something".to_owned(),
-        many => format!("{many} violate, in {failures} distinct {}", plural(failures, "way")),
+        many => format!("{many} violate, in {failures} distinct {}", plural(failures, "failure")),
     };
     format!(
         "{} of {} single sites explored at {workloads} {}, {violating}",
@@ -95,21 +95,21 @@ fn claim(page: &Explored) -> String {
     )
 }
 
-/// Ways that differ in the step alone stand together: one line for each step, under what hits whom.
-fn tell(failures: &[Failures], page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
+/// Failures that differ in the step alone stand together: one line for each step, under what hits whom.
+fn failure_lines(failures: &[Failures], page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     let columns = style.columns();
     let Some(first) = failures.first() else { return String::new() };
     let mut out =
         paragraph(&format!("{}: {}", whom(&first.signature), first.violated.join(", ")), 2, columns);
-    for way in failures {
-        let count = if verbose { way.places.len() } else { NAMED };
-        let named: Vec<String> = way.places.iter().take(count).map(|place| name(place, page)).collect();
-        let more = match way.places.len().saturating_sub(count) {
+    for failure in failures {
+        let count = if verbose { failure.places.len() } else { NAMED };
+        let named: Vec<String> = failure.places.iter().take(count).map(|place| name(place, page)).collect();
+        let more = match failure.places.len().saturating_sub(count) {
             0 => String::new(),
             more => format!(", and {more} more"),
         };
         out.push_str(&paragraph(
-            &format!("{}: {}{more}", step(&way.signature), named.join(", ")),
+            &format!("{}: {}{more}", step(&failure.signature), named.join(", ")),
             4,
             columns,
         ));
@@ -141,20 +141,20 @@ fn pair_lines(pairs: &Pairs, page: &Explored, style: &Style, args: &str) -> Stri
         if pairs.violating == 1 { "violates" } else { "violate" },
     );
     out.push_str(&paragraph(&sum, 0, columns));
-    for way in &pairs.failures {
-        out.push_str(&paragraph(&pair_words(way), 2, columns));
-        let _ = writeln!(out, "    {}", style.paint(Ink::First, &line(page, &way.first, args)));
+    for failure in &pairs.failures {
+        out.push_str(&paragraph(&pair_words(failure), 2, columns));
+        let _ = writeln!(out, "    {}", style.paint(Ink::First, &line(page, &failure.first, args)));
     }
     out
 }
 
-fn pair_words(way: &PairFailures) -> String {
-    let [(one, here), (other, there)] = &way.both;
+fn pair_words(failure: &PairFailures) -> String {
+    let [(one, here), (other, there)] = &failure.both;
     format!(
         "{one} of {here} and {other} of {there}: {} of {} pairs violate {}",
-        way.violating,
-        way.explored,
-        way.violated.join(", ")
+        failure.violating,
+        failure.explored,
+        failure.violated.join(", ")
     )
 }
 
@@ -168,7 +168,7 @@ fn name(place: &Site, page: &Explored) -> String {
     format!("{}:{} ({}{section}{seed})", place.fault, place.number, place.point.host)
 }
 
-/// The line that tells the run with these hits.
+/// The line that makes the run with these hits.
 fn line(page: &Explored, places: &[Site], args: &str) -> String {
     let mut line = format!(
         "picklock explore --design {} --scenario {}{args}",

@@ -1,4 +1,4 @@
-//! What hits whom at which step, in words.
+//! The signature of a failure in words: what hits whom at which step.
 
 use picklock_campaign::explore::Signature;
 use picklock_model::plan::{Access, Edge, Phase};
@@ -9,14 +9,14 @@ pub(super) fn words(signature: &Signature) -> String {
     format!("{}, {}", whom(signature), step(signature))
 }
 
-/// What hits whom, and in which phase.
+/// The fault, the host that it hits, and the phase.
 pub(super) fn whom(signature: &Signature) -> String {
     let whom = match signature.role {
         Role::Client => "a client",
         Role::Resource => "the resource",
         Role::Leader => "a store",
         Role::Follower => "a replica",
-        Role::Monitor => "a watcher",
+        Role::Monitor => "a monitor",
     };
     let way = match (signature.fault.as_str(), signature.backwards) {
         ("clock-step", true) => " backwards",
@@ -42,7 +42,7 @@ pub(super) fn step(signature: &Signature) -> String {
         Some(Role::Resource) => "the resource",
         Some(Role::Leader) => "a store",
         Some(Role::Follower) => "a replica",
-        Some(Role::Monitor) => "a watcher",
+        Some(Role::Monitor) => "a monitor",
     };
     let before = signature.edge == Edge::Before;
     match (signature.access, before) {

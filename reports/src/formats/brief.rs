@@ -104,7 +104,7 @@ fn verdict(summary: &Summary) -> (Ink, String) {
         (Ink::Warn, format!("no run was conclusive of {made}"))
     } else if too_few > 0 {
         let met = totals.met;
-        (Ink::Good, format!("as expected in {met} of {made}; {too_few} need more runs to tell"))
+        (Ink::Good, format!("as expected in {met} of {made}; {too_few} need more runs"))
     } else if totals.met > 0 {
         (Ink::Good, format!("as expected in {made}: {counted}"))
     } else {
@@ -120,7 +120,7 @@ fn unexpected_word(summary: &Summary) -> &'static str {
     if expected { "NOT as expected" } else { "violated" }
 }
 
-/// Whether a cell makes the campaign fail.
+/// True if a cell makes the campaign fail.
 fn is_unexpected(cell: &Cell) -> bool {
     match Standing::of(cell) {
         Standing::NotMet => true,
@@ -129,7 +129,7 @@ fn is_unexpected(cell: &Cell) -> bool {
     }
 }
 
-/// What is not as expected, the most interesting first, and how it happened: all of few, or else the first.
+/// The unexpected results, the most interesting first, with their stories: all of few, or else the first.
 fn unexpected(page: &mut String, summary: &Summary, style: &Style) {
     let mut cells: Vec<&Cell> = summary.cells.iter().filter(|cell| is_unexpected(cell)).collect();
     cells.sort_by_cached_key(|cell| {
@@ -188,7 +188,7 @@ fn details(page: &mut String, out: Option<&Path>, style: &Style) {
 
 /// One command that is worth a look now: what is not as expected, or else a run that is soon read.
 pub(crate) fn next(page: &mut String, summary: &Summary, style: &Style) {
-    match most_telling(summary) {
+    match most_informative(summary) {
         Some(violation) => {
             let line = format!("{} --shrink", printable(&violation.replay));
             page.push_str(&format!("next: {}\n", style.paint(Ink::First, &line)));
@@ -202,7 +202,7 @@ pub(crate) fn next(page: &mut String, summary: &Summary, style: &Style) {
     }
 }
 
-fn most_telling(summary: &Summary) -> Option<&Violation> {
+fn most_informative(summary: &Summary) -> Option<&Violation> {
     let all = summary.cells.iter().flat_map(|cell| violations(cell).map(move |(name, it)| (cell, name, it)));
     let unexpected = all.clone().filter(|(cell, invariant, _)| verdict::counts(cell, invariant));
     let rarest = unexpected.min_by_key(|(cell, invariant, it)| interest(summary, cell, invariant, it));

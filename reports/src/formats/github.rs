@@ -38,7 +38,7 @@ fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
     Ok(page)
 }
 
-/// What is to be said of a cell: that it is not as expected, and each violation that counts, with the line that replays it.
+/// The annotations of a cell: that it is not as expected, and each violation that counts, with the line that replays it.
 fn annotations(cell: &Cell) -> Vec<String> {
     let title = format!("{} under {}", cell.design, cell.scenario);
     let mut all = Vec::new();

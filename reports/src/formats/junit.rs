@@ -61,7 +61,7 @@ fn case(cell: &Cell, style: &Style) -> TestCase {
     case
 }
 
-/// What was done, in words; empty if nothing.
+/// The number of runs in words; empty if there are none.
 fn made(cell: &Cell) -> String {
     match cell.runs {
         0 => String::new(),
@@ -69,7 +69,7 @@ fn made(cell: &Cell) -> String {
     }
 }
 
-/// What counts against the cell, if anything does.
+/// The reason why the cell fails, if it does.
 fn fault(cell: &Cell) -> Option<String> {
     if Standing::of(cell) == Standing::NotMet {
         let why = cell.unmet_because.as_deref();
@@ -99,22 +99,22 @@ fn skipped(reason: &str) -> TestCaseStatus {
 /// Each violation with the line that replays it and, where the run is at hand, how it happened.
 fn account(cell: &Cell, style: &Style) -> String {
     let mut account = String::new();
-    let mut told: Vec<&Arc<Story>> = Vec::new();
+    let mut shown: Vec<&Arc<Story>> = Vec::new();
     for (invariant, violation) in &cell.violations {
         account.push_str(&format!("{}\n", printable(&text::headline(cell, invariant, violation))));
         let line = || format!("replay: {}\n", printable(&violation.replay));
         account.push_str(&match &violation.story {
-            // One run may show several violations, and is told once.
-            Some(story) if told.iter().any(|other| Arc::ptr_eq(other, story)) => line(),
+            // One run may show several violations, and is shown once.
+            Some(story) if shown.iter().any(|other| Arc::ptr_eq(other, story)) => line(),
             Some(story) => timeline::render(story, style, Detail::Relevant),
             None => line(),
         });
-        told.extend(&violation.story);
+        shown.extend(&violation.story);
     }
     account
 }
 
-/// What the expectation file says, in words; empty if nothing.
+/// The entry of the expectation file in words; empty if there is none.
 fn expected(cell: &Cell) -> String {
     let Some(Expected { violated, may, within }) = &cell.expected else { return String::new() };
     let must = match violated.as_slice() {
@@ -122,6 +122,6 @@ fn expected(cell: &Cell) -> String {
         violated => format!("expected: {} violated within {within} runs", violated.join(", ")),
     };
     let may = if may.is_empty() { String::new() } else { format!("; allowed: {}", may.join(", ")) };
-    let few = if Standing::of(cell) == Standing::TooFew { "; too few runs to tell" } else { "" };
+    let few = if Standing::of(cell) == Standing::TooFew { "; too few runs for a verdict" } else { "" };
     format!("{must}{may}{few}")
 }

@@ -94,7 +94,7 @@ fn as_expected(cell: &Cell) -> String {
     let word = match Standing::of(cell) {
         Standing::Met => "yes",
         Standing::NotMet => "**no**",
-        Standing::TooFew => "too few runs to tell",
+        Standing::TooFew => "too few runs for a verdict",
         Standing::Free => Mark::NotApplicable.sign(),
     };
     match &cell.unmet_because {
@@ -142,7 +142,7 @@ fn totals(summary: &Summary) -> String {
     )];
     if totals.met + totals.not_met + totals.too_few > 0 {
         lines.push(format!(
-            "- as expected: {} yes, {} no, {} with too few runs to tell",
+            "- as expected: {} yes, {} no, {} with too few runs for a verdict",
             totals.met, totals.not_met, totals.too_few
         ));
     }

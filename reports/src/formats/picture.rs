@@ -28,7 +28,7 @@ const STEP: i32 = 26;
 const SIDE: i32 = 22;
 /// How wide a letter of a name is, at most.
 const LETTER: i32 = 8;
-/// What the last of the slanted names needs to its right, as a share of its length.
+/// The room that the last of the slanted names needs to its right, as a share of its length.
 const SLANT: f64 = 0.71;
 /// Room around everything.
 const MARGIN: i32 = 12;

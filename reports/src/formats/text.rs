@@ -34,14 +34,14 @@ const STEP: usize = 3;
 const NAME_COLUMNS: usize = 24;
 /// Fewer columns than this are too few for what was found: it goes below its line.
 const FOUND_COLUMNS: usize = 28;
-/// At most so many runs with violations that count are told in full.
+/// At most so many runs with violations that count are shown in full.
 const STORIES: usize = 3;
 
 fn render(summary: &Summary, style: &Style) -> Result<String, ReportError> {
     Ok(page(summary, style, timeline::Detail::Relevant))
 }
 
-/// The whole page, its stories told in this detail.
+/// The whole page, its stories in this detail.
 pub(crate) fn page(summary: &Summary, style: &Style, detail: timeline::Detail) -> String {
     let mut page = String::new();
     let all = Matrix::of(summary);
@@ -110,7 +110,7 @@ fn legend(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
     let signs = legend::items(&legend::keys(matrix), str::to_owned);
     inked(page, Ink::Dim, &signs.join(", "), 0, style);
     let none = Mark::NotApplicable.sign();
-    let met = format!("met: as expected; few: too few runs to tell; {none}: no expectation applies");
+    let met = format!("met: as expected; few: too few runs for a verdict; {none}: no expectation applies");
     inked(page, Ink::Dim, &met, 0, style);
 }
 
@@ -217,7 +217,7 @@ fn fit(line: &str, columns: usize) -> Vec<String> {
     if width(line.trim_end()) <= columns { vec![line.to_owned()] } else { wrap(line, columns) }
 }
 
-/// What is to be said of a cell beside its numbers: what was found, how wide it is, which faults bit, why it is not as
+/// The remarks on a cell beside its numbers: what was found, how wide it is, which faults took effect, why it is not as
 /// expected.
 fn notes(cell: &Cell) -> Vec<(Ink, String)> {
     let found = match Mark::of(cell) {
@@ -264,19 +264,19 @@ pub(crate) fn headline(cell: &Cell, invariant: &str, violation: &Violation) -> S
     format!("{design}, {scenario}: {invariant} in {} of {} {runs}{seen}", violation.runs, cell.runs)
 }
 
-/// Tells the first few violations that count: those are what somebody reads this page for.
+/// Shows the first few violations that count: the page is read for them.
 pub(crate) fn stories<'a>(
     page: &mut String,
     cells: impl Iterator<Item = &'a Cell>,
     style: &Style,
     detail: timeline::Detail,
 ) {
-    let told = cells.flat_map(|cell| {
+    let counting = cells.flat_map(|cell| {
         cell.violations.iter().filter(|(invariant, _)| verdict::counts(cell, invariant)).map(|(_, it)| it)
     });
-    // What one run violates is told together, once.
+    // All violations of one run are shown together, once.
     let mut stories: Vec<&Arc<Story>> = Vec::new();
-    for story in told.filter_map(|it| it.story.as_ref()) {
+    for story in counting.filter_map(|it| it.story.as_ref()) {
         if !stories.iter().any(|other| Arc::ptr_eq(other, story)) {
             stories.push(story);
         }
@@ -284,7 +284,7 @@ pub(crate) fn stories<'a>(
     if stories.is_empty() {
         return;
     }
-    // A page in short tells all of few, or else one.
+    // A short page shows all of few stories, or else one.
     let most = if detail == timeline::Detail::Short && stories.len() > STORIES { 1 } else { STORIES };
     // Reducing can be left out.
     let whole = |story: &&Arc<Story>| {
@@ -302,7 +302,7 @@ pub(crate) fn stories<'a>(
         page.push_str(&timeline::render(story, style, detail));
     }
     if let Some(more) = stories.len().checked_sub(most).filter(|more| *more > 0) {
-        page.push_str(&format!("\n{more} more can be told by the lines that replay them.\n"));
+        page.push_str(&format!("\n{more} more can be shown by the lines that replay them.\n"));
     }
 }
 
@@ -332,7 +332,7 @@ fn totals(page: &mut String, summary: &Summary, style: &Style) {
     if totals.met + totals.not_met + totals.too_few > 0 {
         let ink = if totals.not_met > 0 { Ink::Bad } else { Ink::Good };
         let words = format!(
-            "as expected: {} yes, {} no, {} with too few runs to tell",
+            "as expected: {} yes, {} no, {} with too few runs for a verdict",
             totals.met, totals.not_met, totals.too_few
         );
         inked(page, ink, &words, 0, style);

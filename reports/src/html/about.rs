@@ -1,4 +1,4 @@
-//! What the names on a page mean: each design, each scenario with its lease and its faults, and who made the page.
+//! The explanation of the names on a page: each design, each scenario with its lease and its faults, and who made the page.
 
 use maud::{Markup, html};
 use picklock_campaign::about::{About, AboutFault, AboutScenario};
@@ -31,7 +31,7 @@ pub(super) fn all<'a>(about: &About, designs: impl Iterator<Item = &'a str>) -> 
     }
 }
 
-/// What a design claims, and which libraries implement it.
+/// The claim of a design, and the libraries that implement it.
 pub(super) fn claim(about: &About, design: &str) -> Markup {
     let libraries: Vec<&str> =
         about.libraries.iter().filter(|(_, of)| of == design).map(|(library, _)| library.as_str()).collect();
@@ -41,7 +41,7 @@ pub(super) fn claim(about: &About, design: &str) -> Markup {
     }
 }
 
-/// What happens in a scenario, at which lease, and how long its faults last.
+/// The description of a scenario, its lease, and how long its faults last.
 pub(super) fn scenario(about: &About, name: &str) -> Markup {
     html! {
         @if let Some(scenario) = about.scenarios.get(name) {

@@ -1,4 +1,4 @@
-//! The parts that the overview leads to: a design with all its cells, and a cell with every way in which it breaks.
+//! The parts that the overview leads to: a design with all its cells, and a cell with all its failures.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ pub(super) fn design(one: &Standing<'_>, about: &About, of: usize, against: &[Ag
     Part { id, inner }
 }
 
-/// A cell: its figures, and its ways of breaking.
+/// A cell: its figures, and its failures.
 pub(super) fn cell(nth: usize, cell: &Cell, about: &About, place: usize, next: Option<usize>) -> Part {
     let stories = stories(cell);
     let facts = [
@@ -87,8 +87,8 @@ pub(super) fn cell(nth: usize, cell: &Cell, about: &About, place: usize, next: O
             p.lead { (cell.runs) " runs. " @for fact in facts.iter().filter(|fact| !fact.is_empty()) { (sentence(&printable(fact))) " " } }
             @if !cell.violations.is_empty() { (violations(cell)) }
             (measured(cell))
-            @for (at, (told, invariants)) in stories.iter().enumerate() {
-                (story::within(told, &format!("{id}-{}", at + 1), &ways(at + 1, stories.len(), invariants)))
+            @for (at, (story, invariants)) in stories.iter().enumerate() {
+                (story::within(story, &format!("{id}-{}", at + 1), &title(at + 1, stories.len(), invariants)))
             }
             @for (invariant, violation) in cell.violations.iter().filter(|(_, it)| it.story.is_none()) {
                 h3 { (invariant) ", first seen under seed " (violation.first_seed) }
@@ -98,24 +98,24 @@ pub(super) fn cell(nth: usize, cell: &Cell, about: &About, place: usize, next: O
     Part { id, inner }
 }
 
-/// What a way of breaking is called.
-fn ways(at: usize, of: usize, invariants: &[&str]) -> String {
+/// The title of a failure.
+fn title(at: usize, of: usize, invariants: &[&str]) -> String {
     match of {
         1 => format!("How it breaks: {}", invariants.join(", ")),
         _ => format!("Way {at} of {of}: {}", invariants.join(", ")),
     }
 }
 
-/// The distinct runs that tell what the cell violates, each with what it is told for.
+/// The distinct runs that show the violations of the cell, each with the invariants that it shows.
 fn stories(cell: &Cell) -> Vec<(&Arc<Story>, Vec<&str>)> {
     let mut stories: Vec<(&Arc<Story>, Vec<&str>)> = Vec::new();
     for invariant in invariants::ALL {
-        let Some(told) = cell.violations.get(invariant.name).and_then(|it| it.story.as_ref()) else {
+        let Some(story) = cell.violations.get(invariant.name).and_then(|it| it.story.as_ref()) else {
             continue;
         };
-        match stories.iter_mut().find(|(one, _)| Arc::ptr_eq(one, told)) {
+        match stories.iter_mut().find(|(one, _)| Arc::ptr_eq(one, story)) {
             Some((_, names)) => names.push(invariant.name),
-            None => stories.push((told, vec![invariant.name])),
+            None => stories.push((story, vec![invariant.name])),
         }
     }
     stories

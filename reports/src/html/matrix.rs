@@ -46,7 +46,7 @@ pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
     }
 }
 
-/// What the signs mean.
+/// The legend of the signs.
 fn key(matrix: &Matrix<'_>) -> Markup {
     let more = |mark: Mark| match mark {
         Mark::Harmed => ": a stale change was applied, or one was lost",

@@ -1,7 +1,7 @@
 //! A page that people look at, send to each other and cite: one file that asks for nothing else.
 //!
 //! First which designs protect the data (`designs`), how that stands against availability and cost (`plot`), and the matrix
-//! (`matrix`). Each cell and each design leads to a part of its own (`cell`), and each way of breaking is told there (`story`) with the
+//! (`matrix`). Each cell and each design leads to a part of its own (`cell`), and each failure is shown there (`story`) with the
 //! diagram of its run. These parts are in the page from the start, and what is shown is the one that the address names, so that links,
 //! the back button and printing work without the script; the script moves diagrams, picks out events, and copies.
 //! [0020](https://github.com/picklock/picklock/blob/main/docs/decisions/0020-a-diagram-is-drawn-once.md) says why.
@@ -30,7 +30,7 @@ pub use self::results_dir::{Going, Row, STORE, ended, index, under_way};
 
 const FILE: &str = "report.html";
 const DOC: &str =
-    "a page to look at: which designs protect the data, the matrix, each way of breaking with its diagram";
+    "a page to look at: which designs protect the data, the matrix, each failure with its diagram";
 
 /// The results of a campaign as a page.
 pub const FORMAT: Format = Format { name: "html", file: FILE, doc: DOC, render: campaign };

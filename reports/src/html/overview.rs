@@ -1,4 +1,4 @@
-//! What stands first: the ranking, the plot, the matrix, and below them all parts that they lead to.
+//! The first part of the page: the ranking, the plot, the matrix, and below them all parts that they lead to.
 
 use maud::{Markup, html};
 use picklock_campaign::summary::{Cell, Summary};
@@ -36,7 +36,7 @@ pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) ->
                 section aria-labelledby="matrix" {
                     h2 id="matrix" { "Where they break" }
                     p.dim { "In each cell, in percent: the share of the runs that put the design to the test in which the worst of it was found, and its interval at 95%. \
-                               Each cell leads to its ways of breaking." }
+                               Each cell leads to its failures." }
                     (matrix::matrix(summary, &standings))
                 }
             }
@@ -94,7 +94,7 @@ fn notes(summary: &Summary) -> Markup {
              Every number comes from a simulated world and is made again by the command above."
         }
         p {
-            "Of a cell: a fault bit if it changed anything, and decided something if it hit while a lock was granted or held; passed by, \
+            "Of a cell: a fault took effect if it changed anything, and hit the lock if it hit while a lock was granted or held; passed by, \
              how often one waiter saw somebody served who had asked later; seen elsewhere, in how many networks the reduced run did the same on \
              a second engine or a real server. A final_client is a client that asks once the others are done, to see whether the lock still can be had."
         }

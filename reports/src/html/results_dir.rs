@@ -1,6 +1,6 @@
-//! Pages of a store: the index over its runs, and the page of one run, while it goes on and afterwards.
+//! Pages of a results directory: the index over its runs, and the page of one run, while it goes on and afterwards.
 //!
-//! They lead to files beside them, by relative addresses: a store can be moved, sent and served as it is.
+//! They lead to files beside them, by relative addresses: a results directory can be moved, sent and served as it is.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use crate::manifest::{Manifest, Results, State};
 use crate::page::layout::printable;
 use crate::page::numbers::{percent, plural};
 
-const STYLE: &str = include_str!("store.css");
-const SCRIPT: &str = include_str!("store.js");
-/// Stands in the head of an index, and tells it from pages that others wrote.
-pub const STORE: &str = r#"<meta name="picklock" content="store">"#;
+const STYLE: &str = include_str!("results_dir.css");
+const SCRIPT: &str = include_str!("results_dir.js");
+/// The element in the head of an index that distinguishes it from pages that others wrote.
+pub const INDEX_MARK: &str = r#"<meta name="picklock" content="store">"#;
 /// After how many seconds a page that changes is read again.
 const AGAIN: u32 = 5;
 /// So many designs are named.
 const NAMED: usize = 4;
 
-/// A run of a store.
+/// A run of a results directory.
 pub struct Row {
     /// Its folder.
     pub folder: String,
@@ -28,25 +28,25 @@ pub struct Row {
     pub at: String,
     /// Which command it was.
     pub kind: String,
-    /// What is known of it.
-    pub kept: Manifest,
-    /// Whether a process is at work on it.
+    /// Its manifest.
+    pub manifest: Manifest,
+    /// True if a process is at work on it.
     pub is_alive: bool,
-    /// Whether its folder has a journal.
+    /// True if its folder has a journal.
     pub has_journal: bool,
 }
 
-/// How a run goes on.
+/// The progress of a run.
 pub struct Going<'a> {
     /// The command that makes its results again.
     pub command: &'a str,
     /// Which part of the runs it makes.
     pub shard: Option<&'a str>,
-    /// The runs that are done; of violations, those that are told.
+    /// The runs that are done; while violations are reported, those that have been reported.
     pub done: u64,
     /// How many there are to be, if that is known.
     pub of: Option<u64>,
-    /// Whether the runs are done and violations are told.
+    /// True if the runs are done and violations are being reported.
     pub reporting: bool,
     /// The runs that violated something.
     pub violating: u64,
@@ -58,10 +58,10 @@ pub struct Going<'a> {
     pub now: String,
 }
 
-/// The index over the runs of a store, which come newest first. `now` is when it is written.
+/// The index over the runs of a results directory, which come newest first. `now` is when it is written.
 #[must_use]
 pub fn index(rows: &[Row], now: &str) -> String {
-    let changes = rows.iter().any(|row| row.is_alive && row.kept.state == State::Begun);
+    let changes = rows.iter().any(|row| row.is_alive && row.manifest.state == State::Begun);
     let title = format!("{} {}", rows.len(), plural(rows.len() as u64, "run"));
     let body = html! {
         header.top {
@@ -72,9 +72,9 @@ pub fn index(rows: &[Row], now: &str) -> String {
         main {
             table.runs {
                 thead { tr {
-                    th scope="col" { "begun" }
+                    th scope="col" { "started" }
                     th scope="col" { "command" }
-                    th scope="col" { "what came of it" }
+                    th scope="col" { "result" }
                     th.num scope="col" { "size" }
                     th scope="col" { "files" }
                 } }
@@ -112,7 +112,7 @@ pub fn under_way(going: &Going<'_>) -> String {
                         tr { th scope="row" { (printable(design)) } td { (printable(scenario)) } td.num { (runs) } }
                     } }
                 }
-                p.dim { "Which of them are expected is told at the end, with how they came about." }
+                p.dim { "The report at the end shows which of them are expected, and how they came about." }
             }
             p { a href="../index.html" { "All runs" } }
         }
@@ -120,19 +120,19 @@ pub fn under_way(going: &Going<'_>) -> String {
     frame::plain(&format!("picklock: {verdict}"), &head(true, false), &body)
 }
 
-/// The page of a run that has come to its end, or was interrupted: what came of it, and where its files are.
+/// The page of a run that has come to its end, or was interrupted: its result, and its files.
 #[must_use]
-pub fn ended(kept: &Manifest) -> String {
-    let verdict = words(kept, false);
+pub fn ended(manifest: &Manifest) -> String {
+    let verdict = words(manifest, false);
     let body = html! {
         header.top {
-            p.kicker { "picklock" @if let Some(shard) = &kept.shard { " · shard " (printable(shard)) } }
+            p.kicker { "picklock" @if let Some(shard) = &manifest.shard { " · shard " (printable(shard)) } }
             h1 { (printable(&verdict)) }
-            @if let Some(failing) = failing(kept) { p.lead { (printable(&failing)) } }
-            (command(&kept.command))
+            @if let Some(failing) = failing(manifest) { p.lead { (printable(&failing)) } }
+            (command(&manifest.command))
         }
         main {
-            ul.plain { @for file in files(kept) { li { a href=(address(file)) { (printable(file)) } } } }
+            ul.plain { @for file in files(manifest) { li { a href=(address(file)) { (printable(file)) } } } }
             p { a href="../index.html" { "All runs" } }
         }
     };
@@ -143,7 +143,7 @@ fn head(changes: bool, is_index: bool) -> Markup {
     html! {
         @if changes { noscript { meta http-equiv="refresh" content=(AGAIN); } }
         style { (PreEscaped(STYLE)) }
-        @if is_index { (PreEscaped(STORE)) }
+        @if is_index { (PreEscaped(INDEX_MARK)) }
     }
 }
 
@@ -160,10 +160,10 @@ fn command(line: &str) -> Markup {
 }
 
 fn line(row: &Row) -> Markup {
-    let Row { folder, at, kind, kept, is_alive, has_journal } = row;
+    let Row { folder, at, kind, manifest, is_alive, has_journal } = row;
     let folder = address(folder);
-    let class = match kept.results.as_ref().map(|results| results.exit) {
-        _ if kept.state != State::Ended => "warn",
+    let class = match manifest.results.as_ref().map(|results| results.exit) {
+        _ if manifest.state != State::Ended => "warn",
         Some(0) => "good",
         Some(1) => "bad",
         _ => "warn",
@@ -172,19 +172,19 @@ fn line(row: &Row) -> Markup {
         tr {
             td.at { a href={ (folder) "/index.html" } { (printable(at)) } }
             td {
-                (printable(kind)) @if let Some(shard) = &kept.shard { " " (printable(shard)) }
-                br; code { (printable(&kept.command)) }
+                (printable(kind)) @if let Some(shard) = &manifest.shard { " " (printable(shard)) }
+                br; code { (printable(&manifest.command)) }
             }
             td class=(class) {
-                (printable(&words(kept, *is_alive)))
-                @if let Some(failing) = failing(kept) { br; span.dim { (printable(&failing)) } }
+                (printable(&words(manifest, *is_alive)))
+                @if let Some(failing) = failing(manifest) { br; span.dim { (printable(&failing)) } }
             }
-            td.num { @if let Some(results) = &kept.results { (size(results.bytes)) } }
+            td.num { @if let Some(results) = &manifest.results { (size(results.bytes)) } }
             td.files {
-                @for file in files(kept) {
+                @for file in files(manifest) {
                     a href={ (folder) "/" (address(file)) } {
                         (printable(file))
-                        @if let Some(results) = kept.results.as_ref().filter(|_| file == "repro/") { " (" (results.repros) ")" }
+                        @if let Some(results) = manifest.results.as_ref().filter(|_| file == "repro/") { " (" (results.repros) ")" }
                     }
                     " "
                 }
@@ -194,20 +194,20 @@ fn line(row: &Row) -> Markup {
     }
 }
 
-/// What came of a run, in a line.
-fn words(kept: &Manifest, is_alive: bool) -> String {
-    let verdict = kept.results.as_ref().map(|results| results.verdict.clone()).unwrap_or_default();
-    match (kept.state, is_alive) {
+/// The result of a run, in a line.
+fn words(manifest: &Manifest, is_alive: bool) -> String {
+    let verdict = manifest.results.as_ref().map(|results| results.verdict.clone()).unwrap_or_default();
+    match (manifest.state, is_alive) {
         (State::Ended, _) => verdict,
-        (State::Interrupted, _) => format!("{verdict}; --resume goes on with it"),
+        (State::Interrupted, _) => format!("{verdict}; --resume continues it"),
         (State::Begun, true) => "under way when this was written: its page says how far it is".to_owned(),
-        (State::Begun, false) => "not finished: it was killed; --resume goes on with it".to_owned(),
+        (State::Begun, false) => "not finished: it was killed; --resume continues it".to_owned(),
     }
 }
 
 /// Which designs fail, as far as there is room.
-fn failing(kept: &Manifest) -> Option<String> {
-    let Results { failing, .. } = kept.results.as_ref()?;
+fn failing(manifest: &Manifest) -> Option<String> {
+    let Results { failing, .. } = manifest.results.as_ref()?;
     let named = failing.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match failing.len() {
         0 => None,
@@ -217,8 +217,8 @@ fn failing(kept: &Manifest) -> Option<String> {
 }
 
 /// The files that are there to be looked at.
-fn files(kept: &Manifest) -> impl Iterator<Item = &str> {
-    kept.results.iter().flat_map(|results| results.files.iter().map(String::as_str))
+fn files(manifest: &Manifest) -> impl Iterator<Item = &str> {
+    manifest.results.iter().flat_map(|results| results.files.iter().map(String::as_str))
 }
 
 fn progress(going: &Going<'_>) -> String {
@@ -231,7 +231,7 @@ fn progress(going: &Going<'_>) -> String {
     });
     if reporting {
         let share = share.unwrap_or_else(|| grouped(done));
-        return format!("Under way: the runs are done, {share} violations told");
+        return format!("Under way: the runs are done, {share} violations reported");
     }
     let share = share.unwrap_or_else(|| grouped(done));
     format!("Under way: {share} runs, {} with a violation so far", grouped(violating))
@@ -289,7 +289,7 @@ mod tests {
             folder: "2026-11-22T223000Z-run".to_owned(),
             at: "2026-11-22 22:30:00".to_owned(),
             kind: "run".to_owned(),
-            kept: Manifest { state, results, ..Manifest::begun("picklock run --design '<b>\u{7}'", None) },
+            manifest: Manifest { state, results, ..Manifest::begun("picklock run --design '<b>\u{7}'", None) },
             is_alive,
             has_journal: true,
         }
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn an_index_escapes_what_it_is_given_and_leads_to_the_files_that_there_are() {
         let page = index(&[row(State::Ended, Some(results()), false)], "2026-11-22 22:31:00");
-        assert!(page.contains(STORE) && !page.contains("http-equiv=\"refresh\""), "{page}");
+        assert!(page.contains(INDEX_MARK) && !page.contains("http-equiv=\"refresh\""), "{page}");
         for there in [
             "href=\"2026-11-22T223000Z-run/report.html\"",
             "href=\"2026-11-22T223000Z-run/repro/\">repro/ (3)<",
@@ -333,7 +333,7 @@ mod tests {
         let page = index(&[row(State::Begun, None, false)], "");
         assert!(!page.contains("http-equiv=\"refresh\"") && page.contains("it was killed"), "{page}");
         let page = index(&[row(State::Interrupted, Some(results()), false)], "");
-        assert!(page.contains("violated: 1 of 2 cells; --resume goes on with it"), "{page}");
+        assert!(page.contains("violated: 1 of 2 cells; --resume continues it"), "{page}");
     }
 
     #[test]
@@ -360,12 +360,12 @@ mod tests {
             assert!(page.contains(there), "{there}: {page}");
         }
         let page = under_way(&Going { reporting: true, done: 3, of: Some(9), ..going });
-        assert!(page.contains("the runs are done, 33% of 9 violations told"), "{page}");
+        assert!(page.contains("the runs are done, 33% of 9 violations reported"), "{page}");
     }
 
     #[test]
-    fn the_page_of_a_run_that_ended_says_nothing_of_when_and_leads_to_its_files() {
-        let page = ended(&row(State::Ended, Some(results()), false).kept);
+    fn the_page_of_a_run_that_ended_shows_no_date_and_leads_to_its_files() {
+        let page = ended(&row(State::Ended, Some(results()), false).manifest);
         assert!(page.contains("<h1>violated: 1 of 2 cells</h1>"), "{page}");
         assert!(page.contains("href=\"report.html\"") && !page.contains("2026"), "{page}");
     }

@@ -1,4 +1,4 @@
-//! One way of breaking: what happened, in words and as a diagram, what it hangs on, and the line that makes it again.
+//! One failure: the run in words and as a diagram, what the violation needs, and the line that makes the run again.
 
 use maud::{Markup, html};
 use picklock_campaign::about::About;

@@ -1,4 +1,4 @@
-//! What was found about the locks, in a sentence: the first line of a page of results.
+//! The finding about the locks, in a sentence: the first line of a page of results.
 //!
 //! Designs are counted by the worst that was found of each under any of the scenarios; of a single design the scenarios are
 //! named. Whether all that was expected is another question, and stands elsewhere.
@@ -27,7 +27,7 @@ pub(crate) fn line(matrix: &Matrix<'_>) -> String {
     printable(&format!("{partial}{sentence}{runs}")).into_owned()
 }
 
-/// What a mark says of a design, as a clause.
+/// The meaning of a mark for a design, as a clause.
 fn clause(mark: Mark) -> &'static str {
     match mark {
         Mark::Harmed => "harmed the data",
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_alone_is_told_with_how_often_it_was_found() {
+    fn a_cell_alone_is_named_with_how_often_it_was_found() {
         assert_eq!(
             said(vec![cell("single", "pause", &["no-lost-update"])]),
             "single harmed the data under pause in 5 of 20 runs"
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_design_is_told_by_its_scenarios_and_many_by_the_worst_of_each() {
+    fn a_design_is_described_by_its_scenarios_and_many_by_the_worst_of_each() {
         let cells = || {
             vec![
                 cell("single", "pause", &["no-lost-update"]),

@@ -102,7 +102,7 @@ fn rows<'a>(matrix: &Matrix<'a>) -> Vec<Row<'a>> {
 }
 
 fn symbol(square: &Square<'_>) -> (Ink, String) {
-    // What is expected is no news: only what is not stands out, and what harmed the data.
+    // Only unexpected results stand out, and harmed data.
     let ink = match (Standing::of(square.cell), verdict::ink(square.cell)) {
         (_, Ink::Bad) => Ink::Bad,
         (_, ink) if square.mark != Mark::Violated => ink,

@@ -1,4 +1,4 @@
-//! What the signs of a matrix mean: of those that stand in it, in their order.
+//! The legend of a matrix: the signs that stand in it, in their order.
 
 use super::Matrix;
 use super::mark::{Mark, UNMET};
@@ -20,7 +20,7 @@ impl Key {
         Key { mark: Some(mark), sign: mark.sign(), words: mark.words() }
     }
 
-    /// Whether it says that an invariant was violated and the data were not harmed.
+    /// True if it says that an invariant was violated and the data were not harmed.
     fn is_harmless(&self) -> bool {
         matches!(self.mark, Some(Mark::Blocked | Mark::Violated))
     }

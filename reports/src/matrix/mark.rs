@@ -6,7 +6,7 @@
 use picklock_campaign::summary::Cell;
 use picklock_judge::invariants::{effective_exclusion, no_lost_update, progress};
 
-/// What a cell amounts to, what tells the most first.
+/// The mark of a cell, the most informative first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
     /// A stale change was applied, or one was lost.
@@ -23,7 +23,7 @@ pub(crate) enum Mark {
     NotApplicable,
 }
 
-/// What stands beside the sign of a cell that is not as expected.
+/// The sign beside that of a cell that is not as expected.
 pub(crate) const UNMET: &str = "!";
 
 impl Mark {
@@ -47,12 +47,12 @@ impl Mark {
         }
     }
 
-    /// Whether an invariant was violated.
+    /// True if an invariant was violated.
     pub(crate) fn is_violation(self) -> bool {
         matches!(self, Mark::Harmed | Mark::Blocked | Mark::Violated)
     }
 
-    /// The sign that tells it apart without colour.
+    /// The sign that distinguishes it without colour.
     pub(crate) fn sign(self) -> &'static str {
         match self {
             Mark::Harmed => "✗",
@@ -64,7 +64,7 @@ impl Mark {
         }
     }
 
-    /// What the sign means.
+    /// The meaning of the sign.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Mark::Harmed => "data harmed",
@@ -119,17 +119,17 @@ fn is_undecided(cell: &Cell) -> bool {
 /// how the lock behaved, which harms nobody as long as the resource refuses what comes late.
 pub(crate) const OF_DATA: [&str; 2] = [effective_exclusion::INVARIANT.name, no_lost_update::INVARIANT.name];
 
-/// Whether an invariant judges the data.
+/// True if an invariant judges the data.
 pub(crate) fn is_of_data(invariant: &str) -> bool {
     OF_DATA.contains(&invariant)
 }
 
-/// Whether some run of the cell harmed the data.
+/// True if some run of the cell harmed the data.
 pub(crate) fn harms_data(cell: &Cell) -> bool {
     cell.violations.keys().any(|invariant| is_of_data(invariant))
 }
 
-/// Whether a run of the cell violated this invariant.
+/// True if a run of the cell violated this invariant.
 pub(crate) fn was_found(cell: &Cell, invariant: &str) -> bool {
     cell.violations.contains_key(invariant)
 }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_in_which_nothing_was_exercised_is_unknown_and_not_clean() {
+    fn a_cell_without_a_conclusive_run_is_unknown_and_not_clean() {
         assert_eq!(Mark::of(&Cell { runs: 10, unknown: 10, ..Cell::default() }), Mark::Unknown);
         assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 4, ..Cell::default() }), Mark::Unknown);
         assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 5, ..Cell::default() }), Mark::Holds);

@@ -76,12 +76,12 @@ impl<'a> Matrix<'a> {
         invariants::ALL.iter().filter(stands).collect()
     }
 
-    /// Whether a sign stands in it.
+    /// True if a sign stands in it.
     fn has(&self, mark: Mark) -> bool {
         self.squares().any(|square| square.mark == mark)
     }
 
-    /// Whether any of it is not as expected.
+    /// True if any of it is not as expected.
     fn has_unmet(&self) -> bool {
         self.squares().any(|square| square.unmet)
     }
@@ -107,12 +107,12 @@ impl<'a> Square<'a> {
         self.worst.map(|runs| runs as f64 / mark::conclusive(self.cell).max(1) as f64)
     }
 
-    /// Whether a run violated this invariant.
+    /// True if a run violated this invariant.
     pub(crate) fn was_found(&self, invariant: &Invariant) -> bool {
         mark::was_found(self.cell, invariant.name)
     }
 
-    /// Whether none did, and yet it is known from more runs that one can.
+    /// True if none did, and yet it is known from more runs that one can.
     pub(crate) fn may_yet_be_found(&self, invariant: &Invariant) -> bool {
         !self.was_found(invariant) && self.cell.allows(invariant.name)
     }

@@ -1,4 +1,4 @@
-//! What the numbers of a cell amount to: the reading that the text, Markdown and JUnit formats share.
+//! The verdict on the numbers of a cell: the reading that the text, Markdown and JUnit formats share.
 
 use std::time::Duration;
 
@@ -56,12 +56,12 @@ pub(crate) fn ink(cell: &Cell) -> Ink {
     }
 }
 
-/// Whether a violation of this invariant counts against the cell: nothing allows it.
+/// True if a violation of this invariant counts against the cell: nothing allows it.
 pub(crate) fn counts(cell: &Cell, invariant: &str) -> bool {
     !cell.allows(invariant)
 }
 
-/// What was found, in words: violations with their counts, or what their absence amounts to.
+/// The findings in words: violations with their counts, or what their absence amounts to.
 pub(crate) fn found(cell: &Cell) -> String {
     match Mark::of(cell) {
         Mark::NotApplicable => cell.skipped.clone().unwrap_or_default(),
@@ -176,7 +176,7 @@ pub(crate) struct Totals {
     /// Of the distinct violations, those tried with real servers, and seen there under at least half of the network seeds.
     pub(crate) tried_real: u64,
     pub(crate) real: u64,
-    /// The network seeds of one trial; `None` if the ablation differ or there was none.
+    /// The network seeds of one confirmation; `None` if confirmations differ or there was none.
     pub(crate) networks: Option<u32>,
 }
 
@@ -204,16 +204,16 @@ impl Totals {
         totals.distinct = violations().count() as u64;
         totals.tried = ablation().count() as u64;
         totals.confirmed =
-            ablation().filter(|trial| trial.seen > 0 && trial.seen * 2 >= trial.of).count() as u64;
+            ablation().filter(|confirmed| confirmed.seen > 0 && confirmed.seen * 2 >= confirmed.of).count() as u64;
         let real = || violations().filter_map(|violation| violation.real.as_ref()).map(|seen| seen.counts);
         totals.tried_real = real().count() as u64;
-        totals.real = real().filter(|trial| trial.seen > 0 && trial.seen * 2 >= trial.of).count() as u64;
-        let first = ablation().next().map(|trial| trial.of);
-        totals.networks = first.filter(|of| ablation().all(|trial| trial.of == *of));
+        totals.real = real().filter(|confirmed| confirmed.seen > 0 && confirmed.seen * 2 >= confirmed.of).count() as u64;
+        let first = ablation().next().map(|confirmed| confirmed.of);
+        totals.networks = first.filter(|of| ablation().all(|confirmed| confirmed.of == *of));
         totals
     }
 
-    /// "3 of 4 distinct violations were seen on turmoil in at least half of 16 network seeds"; `None` without a trial.
+    /// "3 of 4 distinct violations were seen on turmoil in at least half of 16 network seeds"; `None` without a confirmation.
     pub(crate) fn confirmed_share(&self) -> Option<String> {
         if self.tried == 0 {
             return None;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_in_which_nothing_was_exercised_is_unknown_and_not_clean() {
+    fn a_cell_without_a_conclusive_run_is_unknown_and_not_clean() {
         let cell = Cell { runs: 10, unknown: 10, ..Cell::default() };
         assert_eq!(Mark::of(&cell), Mark::Unknown);
         assert_eq!(found(&cell), "no run was conclusive");

@@ -1,4 +1,4 @@
-//! What every page is made of: columns of text, colours, written numbers, and axes and colours of drawings.
+//! The parts of every page: columns of text, colours, written numbers, and axes and colours of drawings.
 
 pub mod axis;
 pub mod layout;

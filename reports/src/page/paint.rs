@@ -43,7 +43,7 @@ impl Default for Style {
     }
 }
 
-/// What a piece of text means, and so how it is coloured.
+/// The meaning of a piece of text, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ink {
     /// Ordinary text.

@@ -121,7 +121,7 @@ impl Compound {
     }
 }
 
-/// What a sheet says of some elements.
+/// A rule of a sheet for some elements.
 struct Rule {
     /// From the outermost to the element itself.
     selector: Vec<Compound>,
@@ -152,7 +152,7 @@ fn attributes(open: &[Element<'_>], rules: &[Rule]) -> String {
     own.map(|(name, value)| format!(" {name}=\"{}\"", value.replace('"', "'"))).collect()
 }
 
-/// What may be an attribute of an element of SVG.
+/// The properties that may be attributes of an element of SVG.
 const ATTRIBUTES: [&str; 11] = [
     "fill",
     "font-family",
@@ -197,7 +197,7 @@ fn rules(sheet: &str) -> Vec<Rule> {
     rules
 }
 
-/// What a declaration says as attributes.
+/// A declaration as attributes.
 fn declarations(declaration: &str, variables: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let literal = literal(declaration, variables);
     let Some((name, value)) = literal.as_deref().unwrap_or(declaration).split_once(':') else {
@@ -245,7 +245,7 @@ fn without_comments(sheet: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once("*/").map_or("", |(_, after)| after))
 }
 
-/// What stands after a block whose opening brace is read.
+/// The text after a block whose opening brace is read.
 fn after_block(text: &str) -> &str {
     let mut depth = 1_i32;
     let end = text.char_indices().find(|(_, c)| {

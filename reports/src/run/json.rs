@@ -25,7 +25,7 @@ pub struct Run<'a> {
     pub seed: Seed,
     /// The engine's name.
     pub engine: &'a str,
-    /// What happened.
+    /// The events.
     pub trace: &'a Trace,
     /// The breaches found, by the name of the invariant; an invariant that holds is absent.
     pub violations: &'a BTreeMap<String, Vec<Finding>>,

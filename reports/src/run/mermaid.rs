@@ -32,10 +32,10 @@ fn render(story: &Story, _style: &Style) -> Result<String, ReportError> {
     let spans = spans::of(&story.trace);
     let (positions, window) = relevance::positions(story, &spans);
     let exchanges = exchanges::of(story);
-    let told: Vec<&Exchange> = exchanges.iter().filter(|one| window.tells(one)).collect();
-    let (rows, _) = rows::relevant(story, &positions, &told, &relevance::cited(story));
+    let relevant: Vec<&Exchange> = exchanges.iter().filter(|one| window.shows(one)).collect();
+    let (rows, _) = rows::relevant(story, &positions, &relevant, &relevance::cited(story));
     let (rows, left_out) = rows::shortened_to(LINES, rows, story, &relevance::cited(story));
-    let asked = |position: usize| told.iter().find(|one| one.sent == position);
+    let asked = |position: usize| relevant.iter().find(|one| one.sent == position);
     let mut hosts: BTreeSet<HostId> = rows.iter().map(|row| row.host).collect();
     hosts.extend(rows.iter().filter_map(|row| asked(row.position)).flat_map(|one| [one.source, one.target]));
     let violated: Vec<&str> = story.invariants().collect();

@@ -1,6 +1,6 @@
 //! The formats of a single run that other programs read, one file a format, and its drawing.
 //!
-//! What people read of a run is [`timeline::render`](crate::story::timeline::render), and all of it as data
+//! The text for people is [`timeline::render`](crate::story::timeline::render), and all of it as data
 //! [`json::run_json`].
 
 mod edn;

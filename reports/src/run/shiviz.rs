@@ -58,7 +58,7 @@ fn render(story: &Story, _style: &Style) -> Result<String, ReportError> {
     Ok(page)
 }
 
-/// What came with a message that arrives.
+/// The clock that came with a message that arrives.
 fn arrived<'a>(event: &Event, sent: &'a BTreeMap<EventId, Clock>) -> Option<&'a Clock> {
     if !matches!(event.what, What::Delivered { .. }) {
         return None;

@@ -125,7 +125,7 @@ impl<'a> Chain<'a> {
             }
             passed.insert(at);
             let cause = event.cause.and_then(|id| self.place(id));
-            if tells(&event.what) || self.was_held(event, cause) {
+            if is_link(&event.what) || self.was_held(event, cause) {
                 links.insert(at);
             }
             // What a store or the resource did with a message is no cause of its answer, and the point of it.
@@ -136,7 +136,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// What was changed because a message arrived.
+    /// The records that were changed because a message arrived.
     fn done_with(&self, arrival: &Event) -> impl Iterator<Item = usize> {
         let places = self.effects.get(&arrival.id).into_iter().flatten().copied();
         places.filter(|at| self.events[*at].grant.is_some_and(|grant| self.grants.contains(&grant)))
@@ -148,7 +148,7 @@ impl<'a> Chain<'a> {
         matches!(event.what, What::Delivered { .. }) && cause.is_some_and(late)
     }
 
-    /// What was injected up to the end: what this invariant is known to need, or else all of it.
+    /// The injections up to the end: those that this invariant is known to need, or else all.
     fn blows(&self, end: usize, links: &mut BTreeSet<usize>) {
         let needed = self.needed();
         for (at, event) in self.events.iter().enumerate().take(end.saturating_add(1)) {
@@ -291,14 +291,14 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Whether a record was ended by the section that had made it.
+/// True if a record was ended by the section that had made it.
 fn is_own_doing(record: &Record<'_>, ended: &Event) -> bool {
     ended.grant == record.created.grant
         && matches!(ended.what, What::Deleted { .. } | What::Created { .. })
         && ended.host == record.created.host
 }
 
-/// Whether an event is a change of a record or of the resource.
+/// True if an event is a change of a record or of the resource.
 fn changes(what: &What) -> bool {
     matches!(
         what,
@@ -310,9 +310,9 @@ fn changes(what: &What) -> bool {
     )
 }
 
-/// Whether an event is a link of its own: what carries messages, what only notes a wait or an answer, and what keeps the books of
+/// True if an event is a link of its own: what carries messages, what only notes a wait or an answer, and what keeps the books of
 /// a fault, are not.
-fn tells(what: &What) -> bool {
+fn is_link(what: &What) -> bool {
     !matches!(
         what,
         What::Sent { .. }

@@ -1,4 +1,4 @@
-//! What clients asked of stores and what they were answered, a request and its reply together.
+//! The exchanges between clients and stores: a request and its reply together.
 //!
 //! The trace has segments and the wire has their words; here one is joined to the other by cause: a reply is what a store
 //! sends on the same connection because that request arrived. What could not be read, such as handshakes in binary, makes
@@ -12,7 +12,7 @@ use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Role, What};
 
-/// Owner values and script digests are longer than this; so much of one is enough to tell it from another.
+/// Owner values and script digests are longer than this; so much of one is enough to distinguish it from others.
 const LONG: usize = 16;
 const ENOUGH: usize = 6;
 
@@ -21,15 +21,15 @@ const ENOUGH: usize = 6;
 pub(crate) struct Exchange {
     /// The position of its sending.
     pub(crate) sent: usize,
-    /// Who asked.
+    /// The client.
     pub(crate) source: HostId,
-    /// Who was asked.
+    /// The store.
     pub(crate) target: HostId,
     /// In whose service.
     pub(crate) grant: GrantId,
-    /// What was asked, owner values cut short.
+    /// The request, owner values cut short.
     pub(crate) asked: String,
-    /// What came of it.
+    /// The outcome.
     pub(crate) outcome: Outcome,
     /// All positions that it consists of, in order.
     pub(crate) positions: Vec<usize>,
@@ -45,7 +45,7 @@ pub(crate) struct Exchange {
     pub(crate) setup: Option<Vec<&'static str>>,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The answer arrived, and said this.
@@ -68,7 +68,7 @@ pub(crate) fn of(story: &Story) -> Vec<Exchange> {
     events.filter_map(|(position, event)| links.exchange(position, event)).collect()
 }
 
-/// Whether a message took longer than the network's slowest.
+/// True if a message took longer than the network's slowest.
 pub(crate) fn is_late(story: &Story, sent: &Event, arrived: &Event) -> bool {
     arrived.at.since(sent.at) > story.plan.world.latency.max
 }
@@ -198,7 +198,7 @@ impl<'a> Links<'a> {
 }
 
 impl Exchange {
-    /// What it has in common with another try of the same: everything but owner values, dates and who was asked.
+    /// The text that all tries of one request share: everything but owner values, dates and the store.
     pub(crate) fn shape(&self) -> String {
         if self.setup.is_some() {
             return format!("{} sets up", self.source.0);
@@ -217,7 +217,7 @@ impl Exchange {
     }
 }
 
-/// What libraries send of themselves when they connect.
+/// The commands that libraries send by themselves when they connect.
 const GREETINGS: [&str; 13] = [
     "HELLO",
     "AUTH",
@@ -257,17 +257,17 @@ fn setup_command(command: &str, said: &str) -> Option<&'static str> {
     (unknown || loads).then_some(if unknown { "EVALSHA of an unknown script" } else { "SCRIPT LOAD" })
 }
 
-/// Whether an argument is a date: milliseconds since 1970, or finer ones.
+/// True if an argument is a date: milliseconds since 1970, or finer ones.
 fn is_date(word: &str) -> bool {
     word.len() >= 13 && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether an answer is a number, such as how long a lease still lasts.
+/// True if an answer is a number, such as how long a lease still lasts.
 pub(crate) fn is_number(said: &str) -> bool {
     said.parse::<i64>().is_ok()
 }
 
-/// A text with its long words cut short: nobody reads forty digits, and six tell one owner from another.
+/// A text with its long words cut short: nobody reads forty digits, and six distinguish owners.
 pub(crate) fn shortened(text: &str) -> String {
     let short = |word: &str| {
         let whole = word.strip_suffix("..").unwrap_or(word);
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_sets_up_a_connection_is_told_from_what_asks_for_a_lock() {
+    fn the_set_up_of_a_connection_is_distinguished_from_a_request_for_a_lock() {
         let greeting = "HELLO 3; CLIENT SETINFO LIB-NAME redis-rs; CLIENT SETINFO LIB-VER 1.8.1";
         assert_eq!(setup(greeting, "OK; OK"), Some(vec!["HELLO", "CLIENT SETINFO"]));
         assert_eq!(setup("HELLO 3; SET lock:1 a NX", "OK; OK"), None);

@@ -1,4 +1,4 @@
-//! What follows a story: the chain of causes, what the violations need, and which designs the same plan leaves whole.
+//! The explanation after a story: the chain of causes, what the violations need, and which designs the same plan leaves whole.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use super::writer::{Writer, hit, shown_at};
 use crate::page::layout::{left, printable, right, spaces, width, wrap};
 use crate::page::paint::{Ink, Style};
 
-/// Of a longer chain, so many links at its beginning and at its end are told.
+/// Of a longer chain, so many links at its beginning and at its end are shown.
 const LINKS: usize = 10;
 
 /// The blocks after a story, each under its word: a chain of causes for each violated invariant, or, if `short`, for the one
-/// that the story is told about; then what was tried. Empty without a finding.
+/// that the story is about; then the ablation. Empty without a finding.
 pub(crate) fn render(story: &Story, style: &Style, short: bool) -> String {
     let mut page = String::new();
     if story.leading().is_none() {
         return page;
     }
     let chains = chains(story);
-    let told = if short { 1 } else { chains.len() };
-    for (invariants, links) in chains.iter().take(told) {
+    let most = if short { 1 } else { chains.len() };
+    for (invariants, links) in chains.iter().take(most) {
         let title = match story.breaches.len() {
             1 => "cause".to_owned(),
             _ => format!("cause of {}", list(invariants)),
@@ -182,10 +182,10 @@ fn part(story: &Story, part: &Part) -> String {
 /// there, on which it violates less, or that there is none of these.
 pub(crate) fn survives(story: &Story, tried: &[Elsewhere]) -> Vec<String> {
     let here: Vec<&str> = story.invariants().collect();
-    let tells: Vec<&Elsewhere> =
+    let conclusive: Vec<&Elsewhere> =
         tried.iter().filter(|one| !(one.violated.is_empty() && one.inconclusive)).collect();
     let names = |such: &dyn Fn(&Elsewhere) -> bool| -> Vec<&str> {
-        tells.iter().filter(|one| such(one)).map(|one| one.design.as_str()).collect()
+        conclusive.iter().filter(|one| such(one)).map(|one| one.design.as_str()).collect()
     };
     let mut lines = Vec::new();
     let whole = names(&|one| one.violated.is_empty());
@@ -198,7 +198,7 @@ pub(crate) fn survives(story: &Story, tried: &[Elsewhere]) -> Vec<String> {
             && one.violated.iter().all(|name| here.contains(&name.as_str()))
     };
     let mut outcomes: Vec<&[String]> = Vec::new();
-    for one in tells.iter().filter(|one| fewer(one)) {
+    for one in conclusive.iter().filter(|one| fewer(one)) {
         if !outcomes.contains(&one.violated.as_slice()) {
             outcomes.push(&one.violated);
         }
@@ -208,8 +208,8 @@ pub(crate) fn survives(story: &Story, tried: &[Elsewhere]) -> Vec<String> {
         let on = names(&|one| one.violated == outcome);
         lines.push(format!("it violates {} alone on {}", list(&violated), list(&on)));
     }
-    if lines.is_empty() && !tells.is_empty() {
-        lines.push(match tells.as_slice() {
+    if lines.is_empty() && !conclusive.is_empty() {
+        lines.push(match conclusive.as_slice() {
             [one] => format!("not {}, the only other design tried that its faults reach", one.design),
             all => format!("none of {} other designs on the same servers that its faults reach", all.len()),
         });

@@ -1,7 +1,7 @@
-//! What happens again and again in one line, at the first of its times.
+//! Repetitions in one line, at the first of their times.
 //!
 //! Each host's repetitions are counted for themselves; what several hosts do as often and at about the same times stands in one
-//! line then. What interrupts begins new lines, so that nothing is told across it.
+//! line then. An event that interrupts begins new lines, so that no line spans it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(crate) struct Line<'a> {
     hosts: Vec<HostId>,
     /// The commands that it stands for, of what only sets up connections and scripts.
     commands: Vec<&'static str>,
-    /// What was asked, and `..` for each word that was another one every time.
+    /// The request, with `..` for each word that was another one every time.
     asked: String,
     /// The last answer, or how far the numbers go that several hosts answered.
     answer: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Line<'a> {
     until: TrueTime,
     /// The shortest and the longest time between two of them at the same host.
     gaps: Option<(Duration, Duration)>,
-    /// What joins it with lines of the same at other hosts, within what is not interrupted.
+    /// The key that joins it with the same lines of other hosts, unless an event interrupts them.
     alike: Option<(usize, String)>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Line<'a> {
         format!(" ({times} times,{every} until {})", self.until)
     }
 
-    /// Whether the same happened at another host as often and at about the same times.
+    /// True if the same happened at another host as often and at about the same times.
     fn goes_with(&self, other: &Line<'_>, near: Duration) -> bool {
         let is_setup = !self.commands.is_empty();
         let near = match self.count {
@@ -145,7 +145,7 @@ impl<'a> Line<'a> {
         self.exchange.filter(|exchange| exchange.setup.is_none()).and_then(answer)
     }
 
-    /// What was asked, of whom, and what became of it.
+    /// The request, the store and the outcome.
     fn request(&self, exchange: &Exchange, writer: &Writer<'_>) -> String {
         let once = self.count == 1;
         let targets: Vec<&str> = self.hosts.iter().map(|host| writer.host(*host)).collect();
@@ -207,7 +207,7 @@ pub(crate) struct Fold<'a> {
     setups: BTreeMap<String, usize>,
     /// How often `open` was closed.
     interruptions: usize,
-    /// What is not further apart is at about the same time: a client asks one host after the other, and each may take as long as
+    /// Times that are not further apart are about the same: a client asks one host after the other, and each may take as long as
     /// the network does.
     near: Duration,
     lines: Vec<Line<'a>>,
@@ -277,7 +277,7 @@ fn at_host(alike: &str, host: HostId) -> String {
     format!("{alike} at {}", host.0)
 }
 
-/// What joins an event with others of its kind: what a holder does again and again.
+/// The key that joins an event with others of its kind: the repeated acts of a holder.
 fn repeated(event: &Event) -> Option<String> {
     let kind = match event.what {
         What::Extended { .. } => "extended",
@@ -290,7 +290,7 @@ fn repeated(event: &Event) -> Option<String> {
     event.grant.map(|grant| format!("{kind} {} {}", grant.client.0, grant.section))
 }
 
-/// Whether repetitions are told apart before and after it.
+/// True if repetitions before it and after it stand in different lines.
 pub(crate) fn interrupts(what: &What) -> bool {
     is_mishap(what)
         || matches!(

@@ -1,7 +1,7 @@
-//! One run told as a story: what was found, how it came about, and what of it matters.
+//! The story of one run: the findings, how they came about, and which parts of the run matter.
 //!
 //! [`timeline`] lays the page out. `paragraph` is its paragraph, `cause` the chain of causes, `explanation` what became of the data and what
-//! the violation needs. `relevance` chooses the events that are told, and `rows` puts them into lines. `exchanges`, `spans` and
+//! the violation needs. `relevance` chooses the events that are shown, and `rows` puts them into lines. `exchanges`, `spans` and
 //! `reentries` read the trace, and `words` says an event in words.
 
 pub(crate) mod cause;

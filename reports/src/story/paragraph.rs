@@ -17,10 +17,10 @@ use picklock_model::trace::{Event, Trace, What};
 use super::words::Names;
 use crate::page::numbers::plural;
 
-/// At most so many faults are told one by one.
+/// At most so many faults are named one by one.
 const FAULTS: usize = 4;
 
-/// What the run violates, a sentence for a finding of each invariant, in the order of the story; or that there is nothing.
+/// The violations of the run, a sentence for a finding of each invariant, in the order of the story; or that there are none.
 pub(crate) fn found(story: &Story) -> Vec<String> {
     if story.leading().is_none() {
         return vec!["No invariant was found violated in this run.".to_owned()];
@@ -65,7 +65,7 @@ struct End<'a> {
     position: usize,
     last: TrueTime,
     what: String,
-    /// What whoever did it had lost before.
+    /// The grant that its author had lost before.
     after: String,
     stores: Vec<&'a str>,
 }
@@ -166,7 +166,7 @@ impl<'a> Teller<'a> {
         let got = grant.acquired.at;
         let late = first && self.learned_late(grant);
         let begin = if late {
-            // Where no server told of it, it is known by when it was granted at the latest.
+            // Where no server reported it, only the latest possible time of the grant is known.
             let by = if grant.is_dated() { "at" } else { "by" };
             format!("{who} was granted {what}{mode} {by} {}, learned of it at {got}", grant.granted_at)
         } else {
@@ -190,13 +190,13 @@ impl<'a> Teller<'a> {
         (position, words)
     }
 
-    /// Whether a later grant of the finding was seen by its client before this one was by its own.
+    /// True if a later grant of the finding was seen by its client before this one was by its own.
     fn learned_late(&self, grant: &Granted<'_>) -> bool {
         let seen = |grant: &Granted<'_>| (grant.acquired.at, grant.acquired.id);
         self.held().iter().any(|(_, other)| other.rank > grant.rank && seen(other) < seen(grant))
     }
 
-    /// Who of the finding asked and got nothing.
+    /// The client of the finding that asked and got nothing.
     fn asked(&self) -> Vec<(usize, String)> {
         let sections = self.finding.grants.iter().filter_map(|grant| self.history.place_of(*grant));
         let sections =
@@ -283,7 +283,7 @@ impl<'a> Teller<'a> {
             (What::Created { .. }, Some(grant)) => {
                 Some(format!("{} replaced the record of {holder}", self.names.grant(grant)))
             }
-            // A foreign release that the finding is about is told below.
+            // A foreign release that the finding is about is shown below.
             (What::Deleted { .. }, Some(grant)) if !self.finding.events.contains(&ended.id) => {
                 Some(format!("{} deleted the record of {holder}", self.names.grant(grant)))
             }
@@ -291,7 +291,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// What a grant of the finding did to the record of another one.
+    /// The act of a grant of the finding on the record of another one.
     fn foreign(&self) -> Vec<(usize, String)> {
         let cited = self.history.touches.iter().filter(|touch| self.finding.events.contains(&touch.event.id));
         let say = |touch: &Touch<'_>| {
@@ -376,7 +376,7 @@ fn held_after(grants: &[GrantId], grant: GrantId) -> Vec<GrantId> {
     grants.iter().copied().skip_while(|one| *one != grant).skip(1).collect()
 }
 
-/// Whether two instants are written differently.
+/// True if two instants are written differently.
 pub(crate) fn differs(one: TrueTime, other: TrueTime) -> bool {
     one.as_nanos() / 1_000 != other.as_nanos() / 1_000
 }

@@ -1,6 +1,6 @@
 //! Where a store counts the holds of a re-entrant lock. The trace shows only that it extends a lease.
 //!
-//! The request tells more: one script makes records and takes the lock once more, another one gives it back and deletes records.
+//! The request shows more: one script makes records and takes the lock once more, another one gives it back and deletes records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use picklock_campaign::story::Story;
 use picklock_model::ids::EventId;
 use picklock_model::trace::{Event, What};
 
-/// What was done to the count.
+/// The change of the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
     /// The lock was taken once more.

@@ -3,8 +3,8 @@
 //! A run has hundreds of events, a story twenty. Kept are the events that a finding cites, the lives of the clients
 //! on the keys concerned from the first clashing grant's beginning to the last one's end, what the stores and the
 //! resource did for them, and every fault up to that end. Of the messages, what the clients of the clash asked of stores and
-//! were answered is told in lines of its own, but for renewals that succeeded, which the stores' events tell; of others,
-//! what was never answered. The segments themselves are left out, except those that were held for longer than the network
+//! were answered is shown in lines of its own, but for renewals that succeeded, which the stores' events show; of others,
+//! requests that were never answered. The segments themselves are left out, except those that were held for longer than the network
 //! ever takes and that lead to what is cited; connections that end in good order; the
 //! clocks' initial errors; announcements of Sentinels on the way to a decision; and the store's records of tries that came to nothing.
 
@@ -41,15 +41,15 @@ pub(crate) struct Window {
     last: usize,
     /// The grants that the findings are about.
     grants: BTreeSet<GrantId>,
-    /// Who asks for one of the keys, from where to where.
+    /// The clients that ask for one of the keys, from where to where.
     asking: Vec<(GrantId, usize, usize)>,
     /// The arrivals of requests that counted a hold of a re-entrant lock.
     counting: BTreeSet<usize>,
 }
 
 impl Window {
-    /// Whether the exchange is told.
-    pub(crate) fn tells(&self, exchange: &Exchange) -> bool {
+    /// True if the exchange is shown.
+    pub(crate) fn shows(&self, exchange: &Exchange) -> bool {
         let went_well = matches!(exchange.outcome, Outcome::Answered(_));
         let counts = exchange.positions.iter().any(|position| self.counting.contains(position));
         let renewed = exchange.extended && went_well && !counts;
@@ -58,7 +58,7 @@ impl Window {
             && (!went_well || self.grants.contains(&exchange.grant) || self.is_refused(exchange))
     }
 
-    /// Whether somebody who asks for the lock was answered and nothing came of it.
+    /// True if somebody who asks for the lock was answered and nothing came of it.
     fn is_refused(&self, exchange: &Exchange) -> bool {
         let asks = |(grant, first, last): &(GrantId, usize, usize)| {
             *grant == exchange.grant && (*first..=*last).contains(&exchange.sent)
@@ -103,12 +103,12 @@ struct View<'a> {
     cited: BTreeSet<EventId>,
     /// Empty: every key.
     keys: BTreeSet<&'a Key>,
-    /// The positions between which lives are told.
+    /// The positions between which lives are shown.
     first: usize,
     last: usize,
     /// The grants that the findings are about.
     grants: Vec<GrantId>,
-    /// Who asks for one of the keys, from where to where.
+    /// The clients that ask for one of the keys, from where to where.
     asking: Vec<(GrantId, usize, usize)>,
     /// The clients of these grants, and who asks.
     clients: BTreeSet<HostId>,
@@ -120,7 +120,7 @@ struct View<'a> {
     held: BTreeSet<usize>,
     /// Leases that are set as their record is made.
     first_leases: BTreeSet<usize>,
-    /// What others did to the records of these grants.
+    /// The acts of others on the records of these grants.
     by_others: BTreeSet<EventId>,
     /// Where a hold of a re-entrant lock was counted for one of these grants.
     counted: BTreeSet<EventId>,
@@ -180,7 +180,7 @@ impl<'a> View<'a> {
         if self.cited.contains(&event.id) || self.held.contains(&position) {
             return true;
         }
-        let told = position <= self.last;
+        let in_time = position <= self.last;
         match &event.what {
             What::Injected { .. }
             | What::Healed { .. }
@@ -189,15 +189,15 @@ impl<'a> View<'a> {
             | What::Crashed { .. }
             | What::Restarted
             | What::BecameLeader
-            | What::StoppedLeading => told,
-            What::Noticed { text } => told && turns(text),
+            | What::StoppedLeading => in_time,
+            What::Noticed { text } => in_time && turns(text),
             // That a fault made a difference is counted, and shows in what it did.
             What::TookEffect { .. } => false,
             What::ClockStepped { .. } | What::DriftSet { .. } => {
-                told && (event.cause.is_some() || event.at > TrueTime(0))
+                in_time && (event.cause.is_some() || event.at > TrueTime(0))
             }
             What::Disconnected { why, .. } => {
-                told && position >= self.first
+                in_time && position >= self.first
                     && *why != Disconnect::Closed
                     && self.clients.contains(&event.host)
             }
@@ -212,7 +212,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether the event is about one of the keys, and inside the window.
+    /// True if the event is about one of the keys, and inside the window.
     fn lives(&self, position: usize) -> bool {
         let about = key(&self.events[position].what);
         (self.first..=self.last).contains(&position)
@@ -220,7 +220,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether an announcement of a Sentinel is about a primary that goes or comes. Votes, epochs and steps in between are
+/// True if an announcement of a Sentinel is about a primary that goes or comes. Votes, epochs and steps in between are
 /// left to the full timeline.
 fn turns(text: &str) -> bool {
     const TURNS: [&str; 12] = [
@@ -240,7 +240,7 @@ fn turns(text: &str) -> bool {
     TURNS.iter().any(|turn| text.starts_with(turn))
 }
 
-/// Whether an event is a fault's, or what it does to a host.
+/// True if an event is a fault's, or what it does to a host.
 pub(crate) fn is_mishap(what: &What) -> bool {
     matches!(
         what,
@@ -258,7 +258,7 @@ pub(crate) fn is_mishap(what: &What) -> bool {
     )
 }
 
-/// Who asks for one of the keys, from where to where.
+/// The clients that ask for one of the keys, from where to where.
 fn asking(events: &[Event], spans: &[Span], keys: &BTreeSet<&Key>) -> Vec<(GrantId, usize, usize)> {
     let end = events.len().saturating_sub(1);
     let asked = |span: &Span| key(&events[span.first].what);
@@ -283,7 +283,7 @@ fn keys<'a>(events: &'a [Event], findings: &[&Finding]) -> BTreeSet<&'a Key> {
 }
 
 /// From the first event of the clashing grants, or of the run, if it is not a clash of two grants, to the end of the last belief or
-/// the last event cited. What comes after the proof says nothing of it; without one (a block that lasts) all of it belongs.
+/// the last event cited. Events after the proof do not matter; without one (a block that lasts) all of it belongs.
 fn window(
     story: &Story,
     grants: &[GrantId],
@@ -325,7 +325,7 @@ pub(crate) fn futile(events: &[Event]) -> BTreeSet<usize> {
     futile
 }
 
-/// What others than their owner did to the records of these grants.
+/// The acts of others than their owner on the records of these grants.
 fn by_others(story: &Story, grants: &[GrantId]) -> BTreeSet<EventId> {
     let history = History::of(&story.trace);
     let by_others = history.touches.iter().filter(|touch| {

@@ -1,8 +1,8 @@
 //! The lines of a timeline: an event each, a request with its answer, or something that was repeated, once.
 //!
 //! A holder renews many times and a waiter asks many times; that is said in one line at the first of them, with how often,
-//! how fast and until when. What interrupts, such as a fault, a grant or a lease that runs out, begins a new line, so
-//! that nothing is told across it; and what proves a finding is never folded away.
+//! how fast and until when. An event that interrupts, such as a fault, a grant or a lease that runs out, begins a new line, so
+//! that no line spans it; and an event that proves a finding is never folded away.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::lines::{Fold, interrupts};
 use super::spans;
 use super::writer::{Row, Writer};
 
-/// The lines for the events shown and the exchanges told, folded, and how many events they stand for.
+/// The lines for the events and the exchanges shown, folded, and how many events they stand for.
 pub(crate) fn relevant(
     story: &Story,
     shown: &[usize],
@@ -45,7 +45,7 @@ pub(crate) fn full(story: &Story) -> Vec<Row> {
     in_order(story, 0..story.trace.events.len()).into_iter().map(row).collect()
 }
 
-/// The positions in the order in which they are told: what a process does when it runs again comes after that.
+/// The positions in the order in which they are shown: the acts of a process when it runs again come after that.
 fn in_order(story: &Story, positions: impl IntoIterator<Item = usize>) -> Vec<usize> {
     let deferred = spans::deferred(&story.trace, &spans::of(&story.trace));
     let mut positions: Vec<usize> = positions.into_iter().collect();

@@ -1,4 +1,4 @@
-//! What each client was in the middle of, as spans of a trace: waiting, believing that it holds, not running.
+//! The states of each client, as spans of a trace: waiting, believing that it holds, not running.
 //!
 //! Spans are given by positions in the list of events and not by times, since many events share an instant. The rules
 //! of belief are those of the vocabulary: it begins when the client's own code has seen the grant and ends with its
@@ -16,7 +16,7 @@ use picklock_sim::lock::Belief;
 pub(crate) struct Span {
     /// Whose it is.
     pub(crate) client: HostId,
-    /// What the client is in the middle of.
+    /// The state of the client.
     pub(crate) state: State,
     /// In whose service; no grant for a halt.
     pub(crate) grant: Option<GrantId>,
@@ -26,7 +26,7 @@ pub(crate) struct Span {
     pub(crate) last: Option<usize>,
 }
 
-/// What a client can be in the middle of.
+/// A state of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// It asks for the lock.
@@ -38,7 +38,7 @@ pub(crate) enum State {
 }
 
 impl Span {
-    /// Whether the event at this position is told within the span, its ends included.
+    /// True if the event at this position is shown within the span, its ends included.
     pub(crate) fn covers(&self, position: usize, deferred: &BTreeMap<usize, usize>) -> bool {
         let place = |position| place(deferred, position);
         place(self.first) <= place(position) && self.last.is_none_or(|last| place(position) <= place(last))
@@ -71,9 +71,9 @@ pub(crate) fn of(trace: &Trace) -> Vec<Span> {
     spans
 }
 
-/// Events that are told later than they stand in the trace, by positions, each with that of the event after which it is told. What
-/// a halted process does in the very instant in which it runs again: the step in which it was halted goes on. And the stall of
-/// a section that goes on with its step, and stands still when it next waits.
+/// Events that are shown later than they stand in the trace, by positions, each with that of the event after which it is shown:
+/// the acts of a halted process in the very instant in which it runs again, since the step in which it was halted goes on; and
+/// the stall of a section that continues its step, and stands still when it next waits.
 pub(crate) fn deferred(trace: &Trace, spans: &[Span]) -> BTreeMap<usize, usize> {
     let mut deferred = BTreeMap::new();
     for span in spans.iter().filter(|span| span.state == State::Halted) {
@@ -97,7 +97,7 @@ pub(crate) fn deferred(trace: &Trace, spans: &[Span]) -> BTreeMap<usize, usize> 
     deferred
 }
 
-/// Where an event is told: what a process does as it runs again after that.
+/// The place at which an event is shown: the acts of a process as it runs again come after that.
 pub(crate) fn place(deferred: &BTreeMap<usize, usize>, position: usize) -> (usize, usize) {
     deferred.get(&position).map_or((position, 0), |resumed| (*resumed, position + 1))
 }

@@ -1,9 +1,9 @@
-//! A violating run told on one page: what happened, as a paragraph and as an aligned timeline.
+//! A violating run on one page: a paragraph and an aligned timeline.
 //!
 //! Beside the true time stand the clients, a column each: `│` while a client believes that it holds the lock, `┊`
 //! while it asks for it, and `▓` beside either while it stands still. Two strokes in one line are the double holder.
 //! The clashing grants are marked, and so is every event that proves a finding. What is left out of the page is
-//! said beside the code that chooses, in `relevance.rs`, and what is told in one line in `rows.rs`; [`Detail::Full`] leaves
+//! said beside the code that chooses, in `relevance.rs`, and what stands in one line in `rows.rs`; [`Detail::Full`] leaves
 //! out nothing.
 
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ const SHORT: usize = 24;
 /// How much of a run is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// What belongs to the story.
+    /// The events that belong to the story.
     #[default]
     Relevant,
     /// Of that so many lines as a screen holds: all that proves a finding and all that a fault did, then from the beginning on.
@@ -38,7 +38,7 @@ pub enum Detail {
     Full,
 }
 
-/// Tells a story, with all that the run violates, and the line that makes it again. A story without findings is told as a
+/// Renders a story, with all that the run violates, and the line that makes it again. A story without findings is shown as a
 /// run in which nothing was violated.
 #[must_use]
 pub fn render(story: &Story, style: &Style, detail: Detail) -> String {
@@ -48,10 +48,10 @@ pub fn render(story: &Story, style: &Style, detail: Detail) -> String {
         Detail::Relevant | Detail::Short => {
             let (positions, window) = relevance::positions(story, &spans);
             let exchanges = exchanges::of(story);
-            let told: Vec<_> = exchanges.iter().filter(|one| window.tells(one)).collect();
+            let relevant: Vec<_> = exchanges.iter().filter(|one| window.shows(one)).collect();
             let links = explanation::chains(story).into_iter().flat_map(|(_, links)| links);
             let positions: Vec<usize> = positions.into_iter().chain(links).collect();
-            rows::relevant(story, &positions, &told, &cited)
+            rows::relevant(story, &positions, &relevant, &cited)
         }
         Detail::Full => (rows::full(story), story.trace.events.len()),
     };
@@ -83,7 +83,7 @@ pub fn render(story: &Story, style: &Style, detail: Detail) -> String {
     page
 }
 
-/// What happened, in one paragraph without line breaks.
+/// The run in one paragraph without line breaks.
 #[must_use]
 pub fn explain(story: &Story) -> String {
     let mut parts = paragraph::found(story);
@@ -121,7 +121,7 @@ struct Table<'a> {
     cited: &'a BTreeSet<EventId>,
     rows: &'a [Row],
     style: &'a Style,
-    /// What processes do as they run again.
+    /// The acts of processes as they run again.
     deferred: BTreeMap<usize, usize>,
     /// Where the grants of the finding begin.
     marks: BTreeMap<EventId, &'static str>,
@@ -300,7 +300,7 @@ fn marks(story: &Story) -> BTreeMap<EventId, &'static str> {
     marks
 }
 
-/// The grants of the finding that the story is told about, the earlier one first.
+/// The grants of the finding that the story is about, the earlier one first.
 fn clashing(story: &Story) -> &[GrantId] {
     story.leading().map_or(&[][..], |finding| &finding.grants)
 }

@@ -1,4 +1,4 @@
-//! What an event says in words. The host is not named: it stands in a column of its own, or before the words.
+//! The words for an event. The host is not named: it stands in a column of its own, or before the words.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,11 +20,11 @@ pub(crate) struct Names<'a> {
     reading: BTreeSet<GrantId>,
     /// Where readers share: the grants that write.
     writing: BTreeSet<GrantId>,
-    /// What the records were that stores dropped or touched.
+    /// The records that stores dropped or touched.
     records: OnceCell<Records>,
 }
 
-/// What the records were that stores dropped or touched, by the event.
+/// The records that stores dropped or touched, by the event.
 struct Records {
     /// When the leases ran out that were dropped later.
     ran_out: BTreeMap<EventId, TrueTime>,
@@ -114,7 +114,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether a store starts anew in the very instant of the event: what it had is told as gone then.
+    /// True if a store starts anew in the very instant of the event: its records are shown as gone then.
     pub(crate) fn comes_back(&self, event: &Event) -> bool {
         let same = |other: &&Event| other.host == event.host && other.at == event.at;
         let around = self.trace.events.partition_point(|other| other.at < event.at);
@@ -198,7 +198,7 @@ impl<'a> Names<'a> {
         event.grant.map(|grant| format!(" for {}", self.served(event.host, grant))).unwrap_or_default()
     }
 
-    /// What the event says.
+    /// The words for the event.
     pub(crate) fn say(&self, event: &Event) -> String {
         let whose = self.whose(event);
         match &event.what {
@@ -215,7 +215,7 @@ impl<'a> Names<'a> {
             What::Released { key, error: Some(error), .. } => format!("release of `{key}` failed: {error}"),
             What::Shares { key } => format!("gets `{key}` together with others that read"),
             What::RenewalDenied { key } => {
-                format!("is told that its renewal of `{key}` failed: the lock is lost")
+                format!("learns that its renewal of `{key}` failed: the lock is lost")
             }
             What::Renewed { key, .. } => format!("has renewed `{key}`"),
             What::Reentered { key, depth } => format!("holds `{key}` once more, now {depth} times"),
@@ -226,7 +226,7 @@ impl<'a> Names<'a> {
             }
             What::Left { key, error: Some(error), .. } => format!("one release of `{key}` failed: {error}"),
             What::Finished => "has finished".to_owned(),
-            What::Asked { line } => format!("its program is told `{line}`"),
+            What::Asked { line } => format!("its program is asked `{line}`"),
             What::Printed { line, aside: false } if says_by_itself(line) => {
                 format!("its program says `{line}`")
             }
@@ -239,7 +239,7 @@ impl<'a> Names<'a> {
             },
             What::Resumed => "runs again".to_owned(),
             What::Crashed { power_loss: false } => "crashes".to_owned(),
-            What::Crashed { power_loss: true } => "loses power; its peers are not told".to_owned(),
+            What::Crashed { power_loss: true } => "loses power; its peers are not notified".to_owned(),
             What::Restarted => "starts anew".to_owned(),
             What::Connecting { peer } => format!("connects to {}", self.host(*peer)),
             What::Sent { peer, segment, bytes, content: _ } => {
@@ -312,7 +312,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether an end of a fault says only that the run is over.
+    /// True if an end of a fault says only that the run is over.
     pub(crate) fn outlasts(&self, healed: &Event) -> bool {
         let after = self.trace.events.iter().rev().take_while(|event| event.at == self.trace.end);
         let mut tail = after.take_while(|event| matches!(event.what, What::Healed { .. }));
@@ -336,7 +336,7 @@ fn signed(ns: i64) -> String {
     format!("{sign}{}", crate::page::numbers::span(std::time::Duration::from_nanos(ns.unsigned_abs())))
 }
 
-/// Whether a line is the report of a worker that nobody asks.
+/// True if a line is the report of an autonomous client.
 fn says_by_itself(line: &str) -> bool {
     ["wants ", "holds ", "frees "].iter().any(|verb| line.starts_with(verb))
 }

@@ -12,7 +12,7 @@ use super::reentries::{self, Count};
 use super::words::Names;
 use crate::page::layout::cut;
 
-/// A request or an answer is told in so many columns at most; a script in full helps nobody.
+/// A request or an answer is shown in so many columns at most; a script in full helps nobody.
 const SAID: usize = 72;
 
 /// A line of the timeline.
@@ -21,7 +21,7 @@ pub(crate) struct Row {
     pub(crate) position: usize,
     /// Where it happened, or who sent it.
     pub(crate) host: HostId,
-    /// What happened.
+    /// The event.
     pub(crate) text: String,
     /// Of a request, where it was sent: the first to each host that was asked.
     pub(crate) requests: Vec<usize>,
@@ -46,7 +46,7 @@ impl Row {
     }
 }
 
-/// Where each injection hit first. What a fault did later is an event of nobody's, and is told there.
+/// The host that each injection hit first. Later effects of a fault are events without a host, and are shown there.
 pub(crate) fn hit(story: &Story) -> BTreeMap<u32, HostId> {
     let mut hit = BTreeMap::new();
     for event in &story.trace.events {
@@ -57,7 +57,7 @@ pub(crate) fn hit(story: &Story) -> BTreeMap<u32, HostId> {
     hit
 }
 
-/// The host at which an event is told.
+/// The host at which an event is shown.
 pub(crate) fn shown_at(event: &Event, hit: &BTreeMap<u32, HostId>) -> HostId {
     match event.what {
         What::TookEffect { injection } | What::Healed { injection } => {
@@ -110,12 +110,12 @@ impl<'a> Writer<'a> {
         self.story.plan.world.latency.max
     }
 
-    /// What an event says, without its host; of a message, what it says, and when it was sent if it was held up on its way.
+    /// The words for an event, without its host; of a message, its words, and when it was sent if it was held up on its way.
     pub(crate) fn say(&self, event: &Event) -> String {
         self.message(event).unwrap_or_else(|| format!("{}{}", self.names.say(event), self.count(event)))
     }
 
-    /// What a store did to the count of a re-entrant lock in the same step.
+    /// The change of the count of a re-entrant lock in the same step.
     pub(crate) fn count(&self, event: &Event) -> &'static str {
         match self.counts.get(&event.id) {
             Some(Count::Up) => ": one more hold",

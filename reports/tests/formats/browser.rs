@@ -50,8 +50,8 @@ fn with_pages(look: impl Fn(&mut Browser, &Pages)) {
         under_way: file("under-way.html", &under_way),
     };
     look(&mut browser, &pages);
-    let complaints = browser.complaints();
-    assert!(complaints.is_empty(), "{complaints:#?}");
+    let errors = browser.errors();
+    assert!(errors.is_empty(), "{errors:#?}");
 }
 
 /// The pages of a store: its index, and the run that is under way in it.
@@ -94,7 +94,7 @@ fn store() -> (String, String) {
     (html::index(&rows, now), html::under_way(&going))
 }
 
-/// Whether something is on the page and has a size.
+/// True if something is on the page and has a size.
 fn is_seen(browser: &mut Browser, selector: &str) -> bool {
     let seen = format!(
         "(() => {{ const it = document.querySelector({selector:?})?.getBoundingClientRect(); return !!it && it.width > 50 && it.height > 20; }})()"
@@ -211,7 +211,7 @@ fn the_keyboard_reaches_every_counterexample_and_walks_its_causes() {
 }
 
 #[test]
-fn a_page_that_is_read_again_can_be_told_to_stand_still() {
+fn a_page_that_is_read_again_can_be_stopped() {
     with_pages(|browser, Pages { under_way, .. }| {
         browser.open(under_way, 1280, "light");
         assert_eq!(browser.ask("document.querySelector('#again').checked"), json!(true));
@@ -224,7 +224,7 @@ fn a_page_that_is_read_again_can_be_told_to_stand_still() {
 }
 
 #[test]
-fn rules_of_accessibility_are_kept_as_far_as_a_program_can_tell() {
+fn rules_of_accessibility_are_kept_as_far_as_a_program_can_check() {
     let Ok(axe) = std::fs::read_to_string(AXE) else {
         eprintln!("skipped: tests/external/axe has not fetched axe-core");
         return;

@@ -29,7 +29,7 @@ pub(crate) struct Browser {
     from: BufReader<ChildStdout>,
     calls: u64,
     session: Option<String>,
-    /// What happened that no call has waited for.
+    /// The events that no call has waited for.
     events: Vec<Value>,
 }
 
@@ -100,8 +100,8 @@ impl Browser {
         }
     }
 
-    /// What the console and the log of the page hold, and what was thrown.
-    pub(crate) fn complaints(&self) -> Vec<&Value> {
+    /// The entries of the page's console and log, and its exceptions.
+    pub(crate) fn errors(&self) -> Vec<&Value> {
         let such = ["Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled"];
         self.events.iter().filter(|event| such.iter().any(|name| event["method"] == *name)).collect()
     }

@@ -1,4 +1,4 @@
-//! What the formats print, as reviewed pages, and what holds for every page: its width, its colours, its syntax.
+//! Tests of the formats: reviewed pages, and rules for every page: its width, its colours, its syntax.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -229,11 +229,11 @@ fn timeline_of_a_paused_holder_in_full() {
 #[test]
 fn a_segment_that_was_held_belongs_to_the_story_and_a_quick_one_does_not() {
     let mut story = paused_holder();
-    let told = |story: &Story| timeline::render(story, &plain(110), Detail::Relevant);
-    assert!(!told(&story).contains("receives"));
+    let rendered = |story: &Story| timeline::render(story, &plain(110), Detail::Relevant);
+    assert!(!rendered(&story).contains("receives"));
     let sent = &mut story.trace.events[2].at;
     *sent = TrueTime(sent.0 - 90_000_000);
-    let page = told(&story);
+    let page = rendered(&story);
     let lines: Vec<&str> = page.lines().collect();
     let has = |words: &[&str]| lines.iter().any(|line| words.iter().all(|word| line.contains(word)));
     assert!(
@@ -257,7 +257,7 @@ fn before(story: &mut Story, next: fn(&What) -> bool, like: fn(&What) -> bool, w
 }
 
 #[test]
-fn what_a_process_does_as_it_runs_again_is_told_after_that() {
+fn the_acts_of_a_process_as_it_runs_again_are_shown_after_that() {
     let mut story = paused_holder();
     let acknowledged = What::WriteAcknowledged { key: Key::new("stock") };
     let own = |what: &What| matches!(what, What::Waiting { .. });
@@ -355,7 +355,7 @@ fn a_lease_that_is_set_as_the_record_is_made_is_no_line_of_its_own() {
 }
 
 #[test]
-fn a_replica_that_takes_over_without_a_record_is_told_so() {
+fn the_page_names_a_replica_that_takes_over_without_a_record() {
     let mut story = paused_holder();
     story.trace.hosts.push(picklock_model::trace::HostInfo {
         name: "replica-1".to_owned(),
@@ -385,7 +385,7 @@ fn a_replica_that_takes_over_without_a_record_is_told_so() {
 }
 
 #[test]
-fn an_answer_that_never_arrived_is_told() {
+fn an_answer_that_never_arrived_is_shown() {
     let mut story = paused_holder();
     assert!(matches!(story.trace.events[6].what, What::Delivered { .. }), "the answer's arrival");
     story.trace.events.remove(6);
@@ -425,9 +425,9 @@ fn a_grant_that_its_client_saw_late_is_still_the_first_one() {
     events[seen].at = TrueTime(1_152_000_000);
     events.sort_by_key(|event| event.at);
     let page = timeline::render(&story, &plain(200), Detail::Relevant);
-    let told =
+    let sentence =
         "client-1 was granted `stock` at 0.101000s, learned of it at 1.152000s and believed that it held it";
-    assert!(explain(&story).contains(told), "{page}");
+    assert!(explain(&story).contains(sentence), "{page}");
     let place = |mark: &str, what: &str| {
         let marked = |line: &str| line.ends_with(mark) && line.contains(what);
         page.lines().position(marked).unwrap_or_else(|| panic!("{mark}: {page}"))
@@ -448,8 +448,8 @@ fn a_lease_that_runs_out_is_that_of_whoever_the_record_was_created_for() {
     let of_another =
         Event { id: EventId(300), at: TrueTime(900_000_000), grant: Some(grant), ..created.clone() };
     story.trace.events.insert(expired, of_another);
-    let told = explain(&story);
-    assert!(!told.contains("the lease of client-1 ran out"), "{told}");
+    let explained = explain(&story);
+    assert!(!explained.contains("the lease of client-1 ran out"), "{explained}");
 }
 
 #[test]
@@ -468,9 +468,9 @@ fn a_try_that_came_to_nothing_is_left_out_of_the_story() {
 }
 
 #[test]
-fn a_story_of_the_same_run_is_told_alike_every_time() {
-    let told = || timeline::render(&paused_holder(), &plain(80), Detail::Full);
-    assert_eq!(told(), told());
+fn a_story_of_the_same_run_is_rendered_alike_every_time() {
+    let rendered = || timeline::render(&paused_holder(), &plain(80), Detail::Full);
+    assert_eq!(rendered(), rendered());
 }
 
 #[test]
@@ -532,9 +532,9 @@ fn every_page_keeps_to_its_width() {
 fn colour_adds_escape_codes_and_changes_nothing_else() {
     let coloured = Style { colour: true, width: 80 };
     let pages = |style: &Style| {
-        let told = timeline::render(&paused_holder(), style, Detail::Relevant);
+        let story = timeline::render(&paused_holder(), style, Detail::Relevant);
         let short = brief::page(&campaign(), style, None);
-        [render("text", &campaign(), style), short, compared("text", &campaign(), style), told]
+        [render("text", &campaign(), style), short, compared("text", &campaign(), style), story]
     };
     for (with, without) in pages(&coloured).iter().zip(pages(&plain(80))) {
         assert!(with.contains('\u{1b}'));
@@ -691,7 +691,7 @@ fn a_fault_that_lasts_to_the_end_of_the_run_is_not_over() {
 }
 
 #[test]
-fn a_lease_is_told_as_expired_when_it_was_and_as_noticed_when_it_was() {
+fn a_lease_is_shown_as_expired_when_it_was_and_as_noticed_when_it_was() {
     let mut story = paused_holder();
     for event in &mut story.trace.events {
         if let What::Expired { overdue_ns, .. } = &mut event.what {
@@ -702,10 +702,10 @@ fn a_lease_is_told_as_expired_when_it_was_and_as_noticed_when_it_was() {
     assert!(page.contains("drops `stock`: expired at 1.071000s, noticed now"), "{page}");
     let cause = "  1.071000s  node-1    the lease of client-1 runs out, noticed at 1.101000s";
     assert!(page.lines().any(|line| line == cause), "{page}");
-    let told = explain(&story);
+    let explained = explain(&story);
     assert!(
-        told.contains("At 1.101000s the record of client-1, whose lease had run out at 1.071000s"),
-        "{told}"
+        explained.contains("At 1.101000s the record of client-1, whose lease had run out at 1.071000s"),
+        "{explained}"
     );
 }
 
@@ -724,6 +724,6 @@ fn who_reads_and_who_writes_is_said_where_readers_share() {
     let page = timeline::render(&story, &plain(200), Detail::Full);
     assert!(page.contains("client-1  holds `stock` to write"), "{page}");
     assert!(!page.contains("{ key"), "{page}");
-    let told = explain(&story);
-    assert!(told.contains("client-1 got `stock` to write at "), "{told}");
+    let explained = explain(&story);
+    assert!(explained.contains("client-1 got `stock` to write at "), "{explained}");
 }

@@ -1,4 +1,4 @@
-//! The page and the drawing, as far as that can be told without a browser.
+//! The page and the drawing, as far as they can be checked without a browser.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn page(summary: Summary) -> String {
     .unwrap()
 }
 
-/// What lies between two words, without them.
+/// The text between two words, without them.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     text.split_once(from).unwrap().1.split_once(to).unwrap().0
 }

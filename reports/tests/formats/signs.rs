@@ -15,7 +15,7 @@ const KINDS: [(&str, &[&str], &str); 7] = [
     ("skipped", &[], "-"),
 ];
 
-/// What each sign means.
+/// The meaning of each sign.
 const MEANINGS: [&str; 7] = [
     "✗ data harmed",
     "⊘ nobody could acquire in time",
@@ -115,7 +115,7 @@ fn in_the_picture(page: &str, design: &str) -> Vec<String> {
         .to_vec()
 }
 
-/// Whether a cell is as expected stands in a column of its own.
+/// The expectation of a cell stands in a column of its own.
 fn in_the_table(page: &str, design: &str) -> Vec<String> {
     let records: Vec<Vec<&str>> = page.lines().map(|line| line.split(',').collect()).collect();
     let column = |name: &str| records[0].iter().position(|known| *known == name).unwrap();

@@ -23,22 +23,22 @@ Each run is made twice with the same plan, faults included: on the simulated ser
 the clients do, send and are answered is compared word by word; the first difference is named. It needs a redis-server.
 The exit code is 1 if any run differs in words.
 
-With --told each violation that is found on simulated servers is reduced and tried on the real ones, under 16 networks other than its
+With --violations each violation that is found on simulated servers is reduced and tried on the real ones, under 16 networks other than its
 own: a line for each, with how often the simulated servers show it there, and how many were seen in at least half of them.
 
 Examples:
   picklock conformance --design single,redlock --scenario calm,pause,node-restart --seeds 5
-  picklock conformance --told --design single --scenario pause --seeds 2")]
+  picklock conformance --violations --design single --scenario pause --seeds 2")]
 pub(crate) struct ConformanceArgs {
-    /// Designs, separated by commas: single,redlock if absent, and with --told all that come with picklock
+    /// Designs, separated by commas: single,redlock if absent, and with --violations all that come with picklock
     #[arg(long, value_name = "A,B")]
     design: Vec<String>,
-    /// Scenarios by name, or scenario files (*.toml), separated by commas: calm,pause if absent, and with --told the suite
+    /// Scenarios by name, or scenario files (*.toml), separated by commas: calm,pause if absent, and with --violations the suite
     #[arg(long, value_name = "X,Y", value_delimiter = ',')]
     scenario: Vec<String>,
-    /// Try violations on real servers, instead of comparing runs
-    #[arg(long)]
-    told: bool,
+    /// Re-run each violation on real servers instead of comparing runs event by event
+    #[arg(long, alias = "told")]
+    violations: bool,
     /// Set a parameter of the scenarios, as in ttl=2s; may be repeated
     #[arg(long, value_name = "K=V")]
     set: Vec<String>,
@@ -54,7 +54,7 @@ pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
         let message = "there is no real server to compare with: install redis-server, and see `picklock doctor --programs`";
         return Err(Failure::Input(message.to_owned()));
     };
-    if args.told {
+    if args.violations {
         let scenarios = choose::scenarios(&args.scenario, None, &args.set)?;
         let designs = choose::designs(&args.design)?;
         return violations::try_all(&designs, &scenarios, &args.seeds, &server);
@@ -99,7 +99,7 @@ pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// One plan on both; `None` where the scenario says nothing of the design, or a fault is one of simulated servers.
+/// One plan on both; `None` where the scenario does not apply to the design, or a fault needs simulated servers.
 fn compare(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Option<Alike>, Failure> {
     let Ok(simulated) = scenario.applies(design) else { return Ok(None) };
     let plan = check::draw(&simulated, scenario, seed)?;

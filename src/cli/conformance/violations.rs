@@ -1,4 +1,4 @@
-//! What is told of designs on simulated servers, tried on real ones.
+//! `--violations`: the violations of designs on simulated servers, re-run on real ones.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use picklock_sim::engine::Engine;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::screen;
 
-/// What came of it.
+/// The result.
 #[derive(Default)]
 struct Totals {
     tried: u32,

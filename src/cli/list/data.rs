@@ -1,4 +1,4 @@
-//! What there is, as data for scripts.
+//! The catalogue as data for scripts.
 
 use picklock_impls::{families, outside};
 use picklock_judge::invariants;

@@ -1,4 +1,4 @@
-//! What there is, as entries for people.
+//! The catalogue as entries for people.
 
 use picklock_campaign::bugs::Bug;
 use picklock_impls::{bugs, families, libraries, outside};

@@ -1,4 +1,4 @@
-//! Why a store cannot be used.
+//! The errors of a results directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use picklock_campaign::files::remedy;
 
 use crate::cli::exit::Failure;
 
-/// Why a store cannot be used.
+/// An error that makes a results directory unusable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResultsDirError {
     /// Something cannot be written.
@@ -16,16 +16,16 @@ pub(crate) enum ResultsDirError {
     /// Something cannot be read.
     #[error("failed to read {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// What `--out` names is the folder of one run.
-    #[error("{} is the folder of a run, which is not written to twice: name the store that it is in, --out {}",
-        path.display(), store.display())]
-    IsRun { path: PathBuf, store: PathBuf },
-    /// `latest` is not this store's.
+    /// `--out` names the folder of one run.
+    #[error("{} is the folder of a run, which is not written to twice: name the directory that it is in, --out {}",
+        path.display(), dir.display())]
+    IsRun { path: PathBuf, dir: PathBuf },
+    /// `latest` is not a link of this directory's.
     #[error("{} is {what}, not a link of picklock's: move it away, or name another directory for --out", path.display())]
     Foreign { path: PathBuf, what: String },
-    /// There is nothing to go on with.
-    #[error("no unfinished campaign in {}; start one without --resume", store.display())]
-    Nothing { store: PathBuf },
+    /// There is no campaign to resume.
+    #[error("no unfinished campaign in {}; start one without --resume", dir.display())]
+    Nothing { dir: PathBuf },
 }
 
 impl From<ResultsDirError> for Failure {

@@ -1,5 +1,5 @@
-//! `index.html` of a store. Whoever begins or ends a run writes it anew, from what is kept of each run, in turn with others: so the
-//! last one has all of them.
+//! `index.html` of a results directory. Each process that begins or ends a run writes it anew, from the manifests of all runs, in turn
+//! with others: so the last one has all of them.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
@@ -7,22 +7,22 @@ use std::path::Path;
 use std::time::Duration;
 
 use picklock_campaign::campaign::journal::FILE as JOURNAL;
-use picklock_reports::html::{self, Row, STORE};
+use picklock_reports::html::{self, Row, INDEX_MARK};
 
 use super::found::{PAGE, is_alive, note, runs};
 use super::links;
 use super::name::{Name, now_in_words};
 
-/// Whether this is our turn is asked so often, with so long in between: whoever holds the lock needs milliseconds. One that was
-/// stopped meanwhile must not stop others.
+/// The lock is tried so often, with so long in between: its holder needs milliseconds. A holder that was stopped meanwhile must
+/// not stop others.
 const TRIES: u32 = 200;
 const BETWEEN: Duration = Duration::from_millis(10);
 /// The mark of an index stands in its head, behind the styles.
 const HEAD: u64 = 1 << 16;
 
-/// The turn to change the store's links and index, until it is dropped. Where directories cannot be locked there are no turns.
-pub(super) fn turn(store: &Path) -> Option<File> {
-    let directory = File::open(store).ok()?;
+/// The turn to change the links and the index, until it is dropped. Where directories cannot be locked there are no turns.
+pub(super) fn turn(dir: &Path) -> Option<File> {
+    let directory = File::open(dir).ok()?;
     for _ in 0..TRIES {
         match directory.try_lock() {
             Ok(()) => return Some(directory),
@@ -34,15 +34,15 @@ pub(super) fn turn(store: &Path) -> Option<File> {
 }
 
 /// Writes the index. `by` is whose run it is that changes. What is wrong with it is said at the end of a run, once.
-pub(super) fn write(store: &Path, by: &Name) {
-    let _turn = turn(store);
-    let _ = write_anew(store, by);
+pub(super) fn write(dir: &Path, by: &Name) {
+    let _turn = turn(dir);
+    let _ = write_anew(dir, by);
 }
 
 /// The same in one's turn, at the end of a run. An index that cannot be written is no reason to lose results.
-pub(super) fn write_in_turn(store: &Path, by: &Name) {
-    let path = store.join(PAGE);
-    let said = match write_anew(store, by) {
+pub(super) fn write_in_turn(dir: &Path, by: &Name) {
+    let path = dir.join(PAGE);
+    let said = match write_anew(dir, by) {
         Ok(true) => return,
         Ok(false) => "it is not picklock's, and stays as it is: there is no page over all runs".to_owned(),
         Err(error) => format!("failed to write it: {error}; the next run writes it anew"),
@@ -51,20 +51,20 @@ pub(super) fn write_in_turn(store: &Path, by: &Name) {
 }
 
 /// `false` if there is a page that is somebody's.
-fn write_anew(store: &Path, by: &Name) -> io::Result<bool> {
-    let path = store.join(PAGE);
+fn write_anew(dir: &Path, by: &Name) -> io::Result<bool> {
+    let path = dir.join(PAGE);
     if !is_ours(&path)? {
         return Ok(false);
     }
-    let beside = links::beside(store, &by.to_string(), PAGE);
-    let written = fs::write(&beside, page(store)?).and_then(|()| fs::rename(&beside, &path));
+    let beside = links::beside(dir, &by.to_string(), PAGE);
+    let written = fs::write(&beside, page(dir)?).and_then(|()| fs::rename(&beside, &path));
     if written.is_err() {
         let _ = fs::remove_file(&beside);
     }
     written.map(|()| true)
 }
 
-/// Whether the page is one that may be replaced.
+/// True if the page is one that may be replaced.
 fn is_ours(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
@@ -74,18 +74,18 @@ fn is_ours(path: &Path) -> io::Result<bool> {
     }
     let mut head = Vec::new();
     File::open(path)?.take(HEAD).read_to_end(&mut head)?;
-    Ok(String::from_utf8_lossy(&head).contains(STORE))
+    Ok(String::from_utf8_lossy(&head).contains(INDEX_MARK))
 }
 
-fn page(store: &Path) -> io::Result<String> {
-    let runs = runs(store).map_err(io::Error::other)?;
+fn page(dir: &Path) -> io::Result<String> {
+    let runs = runs(dir).map_err(io::Error::other)?;
     let rows = runs.into_iter().map(|found| Row {
         folder: found.name.to_string(),
         at: found.name.at(),
         kind: found.name.kind.word().to_owned(),
         is_alive: is_alive(&found.folder),
         has_journal: found.folder.join(JOURNAL).is_file(),
-        kept: found.kept,
+        manifest: found.manifest,
     });
     Ok(html::index(&rows.collect::<Vec<_>>(), &now_in_words()))
 }

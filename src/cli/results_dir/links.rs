@@ -1,7 +1,7 @@
-//! The links of a store: `latest`, and for what is in the newest run a link under its own name, so that `DIR/report.html` is the
+//! The links of a results directory: `latest`, and for each file of the newest run a link under its own name, so that `DIR/report.html` is the
 //! report of the newest run. Each is replaced at once, by a link under another name that is then renamed.
 //!
-//! Only links of the store's own are replaced or removed. Whatever else has such a name is left as it is.
+//! Only links that picklock made are replaced or removed. Whatever else has such a name is left as it is.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -15,17 +15,17 @@ use super::name::Name;
 /// The link to the newest run that has results.
 pub(super) const LATEST: &str = "latest";
 
-/// What stands under a name in a store.
+/// The entry under a name in a results directory.
 enum Standing {
     Free,
-    /// A link of the store's own.
+    /// A link that picklock made.
     Ours(PathBuf),
     /// Something else, in words.
     Foreign(String),
 }
 
-fn standing(store: &Path, name: &str) -> io::Result<Standing> {
-    let path = store.join(name);
+fn standing(dir: &Path, name: &str) -> io::Result<Standing> {
+    let path = dir.join(name);
     let what = match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Standing::Free),
         about => about?.file_type(),
@@ -49,57 +49,57 @@ fn standing(store: &Path, name: &str) -> io::Result<Standing> {
     })
 }
 
-/// Refuses a store whose `latest` is not its own.
-pub(super) fn check(store: &Path) -> Result<(), ResultsDirError> {
-    let path = store.join(LATEST);
-    match standing(store, LATEST).map_err(reading(&path))? {
+/// Refuses a directory whose `latest` is not picklock's link.
+pub(super) fn check(dir: &Path) -> Result<(), ResultsDirError> {
+    let path = dir.join(LATEST);
+    match standing(dir, LATEST).map_err(reading(&path))? {
         Standing::Foreign(what) => Err(ResultsDirError::Foreign { path, what }),
         Standing::Free | Standing::Ours(_) => Ok(()),
     }
 }
 
-/// Has the journal of this run stand in the store under its own name. `false` if something else has that name.
-pub(super) fn journal(store: &Path, folder: &str) -> Result<bool, ResultsDirError> {
-    lead(store, folder, journal::FILE, &Path::new(folder).join(journal::FILE))
+/// Links to the journal of this run under its own name. `false` if something else has that name.
+pub(super) fn journal(dir: &Path, folder: &str) -> Result<bool, ResultsDirError> {
+    lead(dir, folder, journal::FILE, &Path::new(folder).join(journal::FILE))
 }
 
 /// Removes the link to a journal that is not there any more.
-pub(super) fn no_journal(store: &Path) {
-    let path = store.join(journal::FILE);
-    if matches!(standing(store, journal::FILE), Ok(Standing::Ours(_))) && !path.exists() {
+pub(super) fn no_journal(dir: &Path) {
+    let path = dir.join(journal::FILE);
+    if matches!(standing(dir, journal::FILE), Ok(Standing::Ours(_))) && !path.exists() {
         let _ = fs::remove_file(path);
     }
 }
 
 /// Has `latest` lead to this run, and a link to each of these in it. Returns the names that something else has.
-pub(super) fn latest(store: &Path, folder: &str, entries: &[&str]) -> Result<Vec<String>, ResultsDirError> {
-    check(store)?;
-    lead(store, folder, LATEST, Path::new(folder))?;
+pub(super) fn latest(dir: &Path, folder: &str, entries: &[&str]) -> Result<Vec<String>, ResultsDirError> {
+    check(dir)?;
+    lead(dir, folder, LATEST, Path::new(folder))?;
     let mut taken = Vec::new();
     for entry in entries {
-        if !lead(store, folder, entry, &Path::new(LATEST).join(entry))? {
+        if !lead(dir, folder, entry, &Path::new(LATEST).join(entry))? {
             taken.push((*entry).to_owned());
         }
     }
-    for entry in fs::read_dir(store).map_err(reading(store))? {
-        let Ok(name) = entry.map_err(reading(store))?.file_name().into_string() else { continue };
-        let is_kept = [LATEST, journal::FILE].contains(&&*name) || entries.contains(&&*name);
-        if !is_kept && matches!(standing(store, &name), Ok(Standing::Ours(_))) {
-            fs::remove_file(store.join(&name)).map_err(writing(&store.join(&name)))?;
+    for entry in fs::read_dir(dir).map_err(reading(dir))? {
+        let Ok(name) = entry.map_err(reading(dir))?.file_name().into_string() else { continue };
+        let is_wanted = [LATEST, journal::FILE].contains(&&*name) || entries.contains(&&*name);
+        if !is_wanted && matches!(standing(dir, &name), Ok(Standing::Ours(_))) {
+            fs::remove_file(dir.join(&name)).map_err(writing(&dir.join(&name)))?;
         }
     }
     Ok(taken)
 }
 
-/// Has a name lead there. `false` if it is not the store's.
-fn lead(store: &Path, folder: &str, name: &str, target: &Path) -> Result<bool, ResultsDirError> {
-    let path = store.join(name);
-    match standing(store, name).map_err(reading(&path))? {
+/// Links a name to a target. `false` if the name is not that of a link of picklock's.
+fn lead(dir: &Path, folder: &str, name: &str, target: &Path) -> Result<bool, ResultsDirError> {
+    let path = dir.join(name);
+    match standing(dir, name).map_err(reading(&path))? {
         Standing::Foreign(_) => return Ok(false),
         Standing::Ours(there) if there == target => return Ok(true),
         Standing::Free | Standing::Ours(_) => {}
     }
-    let beside = beside(store, folder, name);
+    let beside = beside(dir, folder, name);
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(writing(&beside)(error)),
         _ => {}
@@ -109,8 +109,8 @@ fn lead(store: &Path, folder: &str, name: &str, target: &Path) -> Result<bool, R
 }
 
 /// Where the process that is at work on a run makes what is then renamed to this.
-pub(super) fn beside(store: &Path, folder: &str, name: &str) -> PathBuf {
-    store.join(format!(".{folder}.{name}"))
+pub(super) fn beside(dir: &Path, folder: &str, name: &str) -> PathBuf {
+    dir.join(format!(".{folder}.{name}"))
 }
 
 /// The run whose process made this file, if it is such a one.

@@ -43,8 +43,8 @@ pub(crate) struct Progress {
 }
 
 impl Live {
-    pub(super) fn begin(path: PathBuf, kept: &Manifest) -> Live {
-        Live { path, command: kept.command.clone(), shard: kept.shard.clone(), state: Mutex::default() }
+    pub(super) fn begin(path: PathBuf, manifest: &Manifest) -> Live {
+        Live { path, command: manifest.command.clone(), shard: manifest.shard.clone(), state: Mutex::default() }
     }
 
     /// Notes a run that violates something.

@@ -1,7 +1,7 @@
-//! The directory that `--out` names: a store with a folder for each run, none of which is ever written over.
+//! The results directory, which `--out` names: a folder for each saved run, none of which is ever written over.
 //!
 //! ```text
-//! DIR/2026-11-22T223000Z-run/    what a run wrote, and what is to be known of it in manifest.json
+//! DIR/2026-11-22T223000Z-run/    the reports of a run, and its manifest.json
 //! DIR/latest                     the newest run that has results
 //! DIR/report.html                the same name in it; so for each file there
 //! DIR/journal.jsonl              the journal that was begun last

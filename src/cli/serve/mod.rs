@@ -142,7 +142,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     };
     let quiet = args.quiet;
     let log = Box::new(move |event: &Event, hosts: &[HostInfo]| {
-        if !quiet && let Some(text) = news(event) {
+        if !quiet && let Some(text) = log_line(event) {
             let seconds = event.at.as_nanos() as f64 / 1e9;
             eprintln!("{seconds:10.3}s  {:<12} {text}", hosts[usize::from(event.host.0)].name);
         }
@@ -212,8 +212,8 @@ fn welcome(servers: &[Server], doors: &[SocketAddr]) -> String {
     text
 }
 
-/// What is worth a line: faults and changes of role, not traffic.
-fn news(event: &Event) -> Option<String> {
+/// The log line of an event: faults and changes of role have one, traffic has none.
+fn log_line(event: &Event) -> Option<String> {
     Some(match &event.what {
         What::Injected { text, .. } => format!("fault: {text}"),
         What::Healed { .. } => "the fault is over".to_owned(),
@@ -241,13 +241,13 @@ fn own_number() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
-/// What a signal stops, and what it sets for those who cannot be told.
+/// Stops on a signal, and sets a flag for those who cannot be notified.
 fn stop_on_signal(ending: Arc<AtomicBool>) -> Result<Arc<Notify>, Failure> {
     let stop = Arc::new(Notify::new());
-    let told = Arc::clone(&stop);
+    let notified = Arc::clone(&stop);
     let handler = move || {
         ending.store(true, Ordering::Relaxed);
-        told.notify_one();
+        notified.notify_one();
     };
     ctrlc::set_handler(handler).map_err(Failure::internal)?;
     Ok(stop)

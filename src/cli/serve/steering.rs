@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 use picklock_scenarios::faults::{self, Served};
 
-/// What a line may be besides a fault, and what it does.
+/// The commands that are not faults, and what they do.
 const WORDS: [(&str, &str); 5] = [
     ("heal", "ends all that lasts: pauses, cuts, delays, replies that are to be lost"),
     ("start HOST", "starts a server that was killed"),
@@ -28,7 +28,7 @@ const WORDS: [(&str, &str); 5] = [
 /// The longest line, in bytes.
 const LINE_MAX: u64 = 1_000;
 
-/// What steers a served world.
+/// The steering of a served world.
 #[derive(Clone)]
 pub(super) struct Steering {
     hosts: Arc<[String]>,
@@ -37,7 +37,7 @@ pub(super) struct Steering {
 }
 
 impl Steering {
-    /// What steers a world with these hosts; `stop` ends it.
+    /// The steering of a world with these hosts; `stop` ends it.
     pub(super) fn new(hosts: &[&str], acts: UnboundedSender<Act>, stop: Arc<Notify>) -> Steering {
         Steering { hosts: hosts.iter().map(|host| (*host).to_owned()).collect(), acts, stop }
     }
@@ -45,7 +45,7 @@ impl Steering {
     /// Does what a line says. What is to be answered, if it is more than that all went well.
     ///
     /// # Errors
-    /// Why the line was not understood, and what would have been.
+    /// The error of a line that is not understood, with the lines that would be.
     fn line(&self, line: &str) -> Result<Option<String>, String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let act = match words[..] {
@@ -100,13 +100,13 @@ impl Steering {
                     Ok(0) | Err(_) => return,
                     Ok(_) => {}
                 }
-                let told = match self.line(&line) {
+                let answer = match self.line(&line) {
                     Ok(None) => continue,
                     Ok(Some(text)) => text,
                     Err(why) => format!("error: {why}"),
                 };
                 // Whoever closed standard error does not want to know.
-                let _ = writeln!(std::io::stderr(), "{told}");
+                let _ = writeln!(std::io::stderr(), "{answer}");
             }
         });
     }
@@ -165,7 +165,7 @@ async fn pass_over(lines: &mut (impl tokio::io::AsyncBufRead + Unpin)) -> std::i
     }
 }
 
-/// What can be said.
+/// The help: all lines that are understood.
 fn help() -> String {
     let mut text = String::new();
     for Served { form, .. } in faults::forms() {
@@ -200,15 +200,15 @@ mod tests {
 
     use super::*;
 
-    fn told(line: &str) -> (Result<Option<String>, String>, Option<Act>) {
+    fn typed(line: &str) -> (Result<Option<String>, String>, Option<Act>) {
         let (acts, mut taken) = unbounded_channel();
         let steering = Steering::new(&["node-1", "replica-1", "clients"], acts, Arc::default());
         (steering.line(line), taken.try_recv().ok())
     }
 
     #[test]
-    fn a_fault_is_pulled_at_once() {
-        let (answer, act) = told("pause node-1\n");
+    fn a_fault_is_applied_at_once() {
+        let (answer, act) = typed("pause node-1\n");
         assert_eq!(answer, Ok(None));
         let Some(Act::Apply(injections)) = act else { panic!("{act:?}") };
         assert_eq!(injections[0].action, Action::Pause { lasts: UNTIL_HEALED });
@@ -216,20 +216,20 @@ mod tests {
 
     #[test]
     fn there_are_words_that_are_no_faults() {
-        assert_eq!(told("heal").1, Some(Act::Heal));
-        assert_eq!(told("start node-1").1, Some(Act::Start("node-1".to_owned())));
-        assert_eq!(told(" \n"), (Ok(None), None));
-        assert_eq!(told("hosts").0, Ok(Some("node-1\nreplica-1\nclients".to_owned())));
-        let help = told("help").0.expect("help is there").expect("it says something");
+        assert_eq!(typed("heal").1, Some(Act::Heal));
+        assert_eq!(typed("start node-1").1, Some(Act::Start("node-1".to_owned())));
+        assert_eq!(typed(" \n"), (Ok(None), None));
+        assert_eq!(typed("hosts").0, Ok(Some("node-1\nreplica-1\nclients".to_owned())));
+        let help = typed("help").0.expect("help is there").expect("it says something");
         for Served { form, .. } in faults::forms() {
             assert!(help.contains(form), "{form}");
         }
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_what_was_expected() {
+    fn an_error_names_what_was_expected() {
         let why = |line: &str| {
-            let (answer, act) = told(line);
+            let (answer, act) = typed(line);
             assert_eq!(act, None, "{line}");
             answer.expect_err("the line is wrong")
         };

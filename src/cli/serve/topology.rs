@@ -89,7 +89,7 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
     (1..=primaries).map(primary).chain(replicas).chain((1..=sentinels).map(sentinel)).collect()
 }
 
-/// The servers with their doors, ready to be started. Others are told of the doors, so that clients outside the world can
+/// The servers with their doors, ready to be started. Others are given the doors, so that clients outside the world can
 /// go where a server sends them.
 pub(super) fn served(servers: Vec<Server>, doors: &[SocketAddr]) -> Vec<Served> {
     let served = servers.into_iter().zip(doors).map(|(server, door)| {

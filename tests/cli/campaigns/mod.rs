@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::binary::{Ended, run_in};
 
-/// What is run: some cells hold, some do not, and one is skipped.
+/// The usual campaign: some cells hold, some do not, and one is skipped.
 const ASKED: [&str; 11] = [
     "--design",
     "single,single-fenced",
@@ -23,7 +23,7 @@ const ASKED: [&str; 11] = [
     "text,json,junit,markdown",
 ];
 
-/// What is run where it is not the point.
+/// A campaign for tests that are about something else.
 const QUICK: [&str; 12] = [
     "run",
     "--design",

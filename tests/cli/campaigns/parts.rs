@@ -47,7 +47,7 @@ fn a_campaign_that_was_killed_goes_on_to_the_same_end() {
     let resumed = |out: &str| {
         let mut args =
             [&asked[..], &["--out", out]].concat().iter().map(ToString::to_string).collect::<Vec<_>>();
-        // Too early for anything to be there is no campaign to go on with.
+        // If nothing was written yet there is no campaign to resume.
         if here.path().join(out).join("journal.jsonl").exists() {
             args.push("--resume".to_owned());
         }
@@ -126,7 +126,7 @@ fn a_torn_line_is_run_again_and_a_changed_one_refused() {
 }
 
 #[test]
-fn what_does_not_belong_together_is_told_apart() {
+fn parts_of_different_campaigns_are_refused() {
     let here = directory();
     for (shard, out) in [("1/3", "a"), ("2/3", "b"), ("3/3", "c")] {
         assert_eq!(run(here.path(), &["--shard", shard, "--out", out]).code, Some(0));
@@ -181,18 +181,18 @@ fn what_is_not_finished_is_pointed_out_and_stays_when_another_run_is_begun() {
     left.iter().chain([&first.join("report.html")]).for_each(|file| std::fs::write(file, "x").unwrap());
     let merged = run_in(here.path(), &["merge", "out"]);
     assert_eq!(merged.code, Some(2));
-    assert!(merged.stderr.contains(" blocks: go on with picklock run --design"), "{}", merged.stderr);
+    assert!(merged.stderr.contains(" blocks: resume it with picklock run --design"), "{}", merged.stderr);
     assert!(merged.stderr.ends_with(" --resume --out out\n"), "{}", merged.stderr);
 
     let ended = quick(here.path(), &[]);
     assert_eq!(ended.code, Some(1));
     assert!(ended.stderr.contains("is of the same command and not finished, "), "{}", ended.stderr);
-    assert!(ended.stderr.contains("blocks: --resume goes on with it; this begins anew"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("blocks: --resume continues it; this begins anew"), "{}", ended.stderr);
     assert_eq!(folders(&out).len(), 2);
     let index = std::fs::read_to_string(out.join("index.html")).unwrap();
-    assert!(index.contains("not finished: it was killed; --resume goes on with it"), "{index}");
+    assert!(index.contains("not finished: it was killed; --resume continues it"), "{index}");
 
-    // It is gone on with in its own folder, although a newer one has ended.
+    // It is resumed in its own folder, although a newer one has ended.
     assert_eq!(quick(here.path(), &["--resume"]).code, Some(1));
     assert_eq!(folders(&out).len(), 2);
     assert_eq!(std::fs::read_to_string(first.join("manifest.json")).unwrap(), kept);

@@ -161,7 +161,7 @@ fn what_is_no_store_is_refused_with_what_to_do_and_nothing_is_left_behind() {
         ("strange", "strange/latest is a link to /nowhere/at/all, not a link of picklock's"),
         (
             &folder,
-            "is the folder of a run, which is not written to twice: name the store that it is in, --out stale",
+            "is the folder of a run, which is not written to twice: name the directory that it is in, --out stale",
         ),
     ] {
         for args in [&SMALL[..], &["compare", "--design", "single", "--scenario", "calm", "--seeds", "2"]] {
@@ -190,7 +190,7 @@ fn what_is_no_store_is_refused_with_what_to_do_and_nothing_is_left_behind() {
 /// Under a limit that no file is larger, as on a disk that is full. Runs picklock so, and once more without it.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_is_told_what_was_kept_is_gone_on_with_and_old_runs_are_intact() {
+fn a_full_disk_is_reported_the_campaign_can_be_resumed_and_old_runs_are_intact() {
     let here = directory();
     let out = here.path().join("out");
     let formats = ["--format", "text,html"];
@@ -228,7 +228,7 @@ fn a_full_disk_is_told_what_was_kept_is_gone_on_with_and_old_runs_are_intact() {
 /// On a file system of its own, which only root can make: a few pages of memory.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_runs_full_is_told_and_gone_on_with_once_there_is_room() {
+fn a_campaign_on_a_full_disk_reports_it_and_is_resumed_once_there_is_room() {
     let here = directory();
     assert_eq!(quick(here.path(), &[]).code, Some(1));
     let whole = files(&here.path().join("out"));
@@ -252,7 +252,7 @@ fn a_disk_that_runs_full_is_told_and_gone_on_with_once_there_is_room() {
 /// Modes say nothing to root, who therefore runs it as somebody else.
 #[cfg(unix)]
 #[test]
-fn a_directory_that_may_not_be_written_to_is_told_and_what_is_there_is_intact() {
+fn a_directory_that_may_not_be_written_to_is_reported_and_its_contents_are_intact() {
     use std::os::unix::process::CommandExt as _;
     let here = directory();
     let out = here.path().join("out");

@@ -38,8 +38,8 @@ fn with(repro: &ReproFile, pointer: &str, value: Value) -> String {
 
 fn replay(text: impl AsRef<[u8]>) -> Ended {
     let here = directory();
-    std::fs::write(here.path().join("kept.json"), text).expect("the machine has room for a file");
-    run_in(here.path(), &["replay", "kept.json"])
+    std::fs::write(here.path().join("run.json"), text).expect("the machine has room for a file");
+    run_in(here.path(), &["replay", "run.json"])
 }
 
 #[test]
@@ -48,9 +48,9 @@ fn no_flipped_bit_goes_unnoticed() {
     let text = repro.to_text();
     assert_eq!(ReproFile::from_text(&text).unwrap(), repro);
     for at in 0..text.len() {
-        for bit in 0..8 {
+        for place in 0..8 {
             let mut bytes = text.clone().into_bytes();
-            bytes[at] ^= 1 << bit;
+            bytes[at] ^= 1 << place;
             // What is no text is refused before it is looked at.
             let Ok(flipped) = String::from_utf8(bytes) else { continue };
             assert!(ReproFile::from_text(&flipped).is_err(), "byte {at}, bit {bit}");
@@ -81,17 +81,17 @@ fn a_damaged_file_is_refused_with_its_name_and_a_remedy() {
     for at in [0, 1, text.len() / 3, text.len() / 2, text.len() - 60, text.len() - 3] {
         let mut bytes = text.clone().into_bytes();
         bytes[at] ^= 1;
-        let says = ["kept.json", "write it anew with `picklock run --out DIR`"];
+        let says = ["run.json", "write it anew with `picklock run --out DIR`"];
         assert_refused(&format!("byte {at} flipped"), &replay(bytes), &says);
         assert_refused(&format!("cut at {at}"), &replay(&text[..at]), &says);
     }
     assert_refused("edited", &replay(text.replace("no-lock", "oracle")), &["damaged or edited"]);
-    assert_refused("no text", &replay([0xff, 0xfe, 0x00]), &["kept.json", "UTF-8"]);
-    assert_refused("a million lines", &replay("\n".repeat(1 << 20)), &["kept.json", "not a repro"]);
+    assert_refused("no text", &replay([0xff, 0xfe, 0x00]), &["run.json", "UTF-8"]);
+    assert_refused("a million lines", &replay("\n".repeat(1 << 20)), &["run.json", "not a repro"]);
     assert_refused(
         "large",
         &replay(vec![b' '; (16 << 20) + 1]),
-        &["kept.json", "bytes are too many", "at most"],
+        &["run.json", "bytes are too many", "at most"],
     );
 }
 
@@ -134,7 +134,7 @@ fn json_that_is_no_repro_is_refused_whatever_its_checksum() {
         ("a lone surrogate", renamed("\"no-lock\"", "\"\\ud800\"")),
         ("a digest of other digits", renamed("\"digest\": \"", "\"digest\": \"xyz")),
     ] {
-        assert_refused(what, &replay(sealed(&text)), &["kept.json", "line", "column"]);
+        assert_refused(what, &replay(sealed(&text)), &["run.json", "line", "column"]);
     }
 }
 
@@ -174,7 +174,7 @@ fn a_plan_that_no_machine_could_run_is_refused() {
     ] {
         let field = pointer.rsplit('/').find(|part| *part != "latency").unwrap_or_default();
         let says = [
-            "kept.json",
+            "run.json",
             "its plan cannot be run",
             "must be",
             if pointer.contains("latency") { "latency" } else { field },
@@ -196,11 +196,11 @@ fn stores_are_asked_for_what_their_kind_takes() {
         (json!({ "persistence": 1 }), "store.persistence"),
         (json!({ "down_after": "5s" }), "store.down_after"),
     ] {
-        let says = ["kept.json", "its plan cannot be run", "must be", field];
+        let says = ["run.json", "its plan cannot be run", "must be", field];
         assert_refused(field, &replay(with_store(&repro, store)), &says);
     }
     let shapeless = with_store(&repro, json!({ "down_after_ns": "soon" }));
-    assert_refused("a span in words", &replay(shapeless), &["kept.json", "down_after_ns"]);
+    assert_refused("a span in words", &replay(shapeless), &["run.json", "down_after_ns"]);
 }
 
 /// The repro file with these parameters of its stores.
@@ -241,7 +241,7 @@ fn actions_that_reach_beyond_all_time_are_refused() {
 }
 
 #[test]
-fn clients_must_have_names_that_tell_hosts_apart() {
+fn clients_must_have_names_that_distinguish_hosts() {
     let repro = small();
     let long = "x".repeat(100_000);
     for name in [
@@ -271,7 +271,7 @@ fn a_repro_of_something_that_is_not_there_is_refused_by_name() {
         ("/engine", json!("steam"), "there are event and turmoil"),
         ("/plan/workload", json!("steal"), "there is no workload `steal`"),
     ] {
-        assert_refused(pointer, &replay(with(&repro, pointer, value)), &["kept.json", says]);
+        assert_refused(pointer, &replay(with(&repro, pointer, value)), &["run.json", says]);
     }
 }
 
@@ -299,8 +299,8 @@ fn a_strange_plan_that_can_be_run_is_run() {
     ] {
         for engine in ["event", "turmoil"] {
             let here = directory();
-            std::fs::write(here.path().join("kept.json"), with(&repro, pointer, value.clone())).unwrap();
-            let ended = run_in(here.path(), &["replay", "kept.json", "--engine", engine]);
+            std::fs::write(here.path().join("run.json"), with(&repro, pointer, value.clone())).unwrap();
+            let ended = run_in(here.path(), &["replay", "run.json", "--engine", engine]);
             assert!(matches!(ended.code, Some(0 | 1)), "{pointer} on {engine}: {}", ended.stderr);
         }
     }

@@ -1,4 +1,4 @@
-//! What two replies may differ in: the order of what has none, random choices, times, and what names the server.
+//! The allowed differences between two replies: the order of unordered items, random choices, times, and names of the server.
 
 use super::wire::Frame;
 

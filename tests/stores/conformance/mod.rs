@@ -120,7 +120,7 @@ fn the_node_answers_as_redis_server_does_for_long() {
     println!("{}", driver::summary(&drivers));
 }
 
-/// Each form of a command by itself, among commands that fill the keys: tells all that differ, not only the first.
+/// Each form of a command by itself, among commands that fill the keys: names all that differ, not only the first.
 #[test]
 #[ignore = "a survey for work on the node: takes a minute"]
 fn every_form_of_a_command_by_itself() {

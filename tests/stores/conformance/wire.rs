@@ -70,7 +70,7 @@ impl Conn {
         let _ = self.stream.write_all(bytes);
     }
 
-    /// The next frame, if one comes within this time. A closed connection is told once, as a frame of its own.
+    /// The next frame, if one comes within this time. A closed connection is reported once, as a frame of its own.
     pub(crate) fn next(&mut self, patience: Duration) -> Option<Frame> {
         self.stream.set_read_timeout(Some(patience)).expect("a timeout above zero is valid");
         self.take()

@@ -40,7 +40,7 @@ fn a_killed_process_closes_its_connections_and_a_lost_power_does_not() {
 }
 
 #[test]
-fn a_restarted_client_goes_on_with_its_next_section() {
+fn a_restarted_client_continues_with_its_next_section() {
     let mut plan = stage([injection(at(200), first(), crash(Some(ms(100)), false))]);
     plan.clients[0] = client("client-1", ms(0), ms(300), 2);
     let run = run("single", plan);

@@ -16,7 +16,7 @@ use crate::cells::{Cell, design};
 use crate::stage::*;
 
 #[test]
-fn an_action_that_finds_nothing_to_change_does_not_bite() {
+fn an_action_that_finds_nothing_to_change_does_not_take_effect() {
     let pause = Action::Pause { lasts: LEASE };
     let cut = |to| Action::Cut { to, both: true, lasts: ms(100) };
     for (what, action) in [
@@ -58,7 +58,7 @@ fn the_holder_is_who_holds_the_lock_when_the_action_is_applied() {
 }
 
 #[test]
-fn a_run_is_the_calm_run_until_its_first_action_is_applied() {
+fn a_run_is_the_fault_free_run_until_its_first_action_is_applied() {
     for scenario in suite::builtin(&picklock_stores::params()) {
         for spelling in ["single", "redlock{nodes=3}", "single-fenced{store=replicated}", "watchdog"] {
             let Some(cell) = Cell::of(&design(spelling), scenario.clone()) else { continue };
@@ -68,15 +68,16 @@ fn a_run_is_the_calm_run_until_its_first_action_is_applied() {
             let events = &faulty.trace.events;
             let applied = events.iter().position(|event| matches!(event.what, What::Injected { .. }));
             let until = applied.unwrap_or(events.len());
-            // Where there are faults, who is done stays as a rival: it has not finished, and its connections stay open.
-            let told = |events: &[Event]| -> Vec<_> {
-                let told = events
+            // Where there are faults, a client that is done stays as a background client: it has not finished, and its connections
+            // stay open.
+            let compared = |events: &[Event]| -> Vec<_> {
+                let compared = events
                     .iter()
                     .filter(|event| !matches!(event.what, What::Finished | What::Disconnected { .. }));
-                told.map(|event| (event.at, event.host, event.conn, event.grant, event.what.clone()))
+                compared.map(|event| (event.at, event.host, event.conn, event.grant, event.what.clone()))
                     .collect()
             };
-            let (before, calm) = (told(&events[..until]), told(&calm.trace.events));
+            let (before, calm) = (compared(&events[..until]), compared(&calm.trace.events));
             let differs = before.iter().zip(&calm).position(|(one, other)| one != other);
             let at = differs.map(|at| (&before[at], &calm[at]));
             assert_eq!(at, None, "{spelling} under {}", scenario.name());
@@ -85,7 +86,7 @@ fn a_run_is_the_calm_run_until_its_first_action_is_applied() {
 }
 
 #[test]
-fn every_fault_of_the_suite_bites_in_a_fair_share_of_runs() {
+fn every_fault_of_the_suite_takes_effect_in_a_fair_share_of_runs() {
     let designs = ["single", "redlock"].map(design).into();
     let campaign = Campaign {
         jobs: NonZero::new(2).unwrap(),
@@ -115,7 +116,7 @@ fn every_fault_of_the_suite_bites_in_a_fair_share_of_runs() {
         assert!(single_store || cell.unknown < cell.runs, "{} under {}", cell.design, cell.scenario);
         assert!(
             cell.unknown <= cell.runs / 2,
-            "{} of {} runs of {} under {} tell nothing",
+            "{} of {} runs of {} under {} are inconclusive",
             cell.unknown,
             cell.runs,
             cell.design,

@@ -6,9 +6,9 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-/// What stands before the checksum of a line.
+/// The text before the checksum of a line.
 const FIELD: &[u8] = b",\"sum\":\"";
-/// What stands after it.
+/// The text after it.
 const END: &[u8] = b"\"}";
 /// A checksum is so many hexadecimal digits.
 const DIGITS: usize = 32;

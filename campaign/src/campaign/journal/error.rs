@@ -1,4 +1,4 @@
-//! What can be wrong with a journal.
+//! The errors of a journal.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::form::FORM;
 use crate::files::remedy;
 
-/// Why a journal cannot be used.
+/// An error that makes a journal unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// It cannot be read or written.
@@ -14,9 +14,9 @@ pub enum JournalError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// A line is not one of a journal's.
@@ -26,12 +26,12 @@ pub enum JournalError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// It is of another form, as another version of picklock writes it.
-    #[error("{}, line 1: its form is {form}, and this picklock goes on with form {} alone: end the campaign with the picklock that \
-             began it, or run it again", path.display(), FORM)]
+    #[error("{}, line 1: its form is {form}, and this picklock resumes only form {}: end the campaign with the picklock that started \
+             it, or run it again", path.display(), FORM)]
     Form {
         /// The file.
         path: PathBuf,
@@ -43,9 +43,9 @@ pub enum JournalError {
     Other {
         /// The file.
         path: PathBuf,
-        /// What is not the same.
+        /// The differences.
         departs: String,
-        /// The command that began it.
+        /// The command that started it.
         command: String,
     },
     /// Somebody else writes it.
@@ -56,10 +56,10 @@ pub enum JournalError {
     },
 }
 
-/// What has been written stays, and is gone on with.
+/// The lines that have been written stay, and the campaign can be resumed from them.
 fn what_to_do(doing: &str, source: &io::Error) -> String {
     if doing == "write" {
-        format!("; {}: what was kept so far is gone on with by --resume", remedy(source))
+        format!("; {}: --resume continues from what was kept so far", remedy(source))
     } else {
         String::new()
     }

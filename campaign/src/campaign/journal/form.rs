@@ -1,4 +1,4 @@
-//! What stands in a journal.
+//! The lines of a journal.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(super) struct Header {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Batch {
     pub(crate) blocks: Vec<u64>,
-    /// What they add up to, by cell.
+    /// Their sums, by cell.
     pub(crate) cells: BTreeMap<usize, Tally>,
 }
 

@@ -1,4 +1,4 @@
-//! What campaigns must have in common so that their runs may be added up.
+//! The identity of a campaign: all that campaigns must have in common so that their runs may be added up.
 
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ impl Identity {
         }
     }
 
-    /// What is not the same, in words; `None` if nothing is.
+    /// The differences in words; `None` if there are none.
     pub(crate) fn departs_from(&self, other: &Identity) -> Option<String> {
         if self == other {
             return None;

@@ -10,7 +10,7 @@ use crate::campaign::request::Campaign;
 use crate::campaign::shard::Shard;
 use crate::tally::Tally;
 
-/// Why journals cannot be put together.
+/// An error that keeps journals from being merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// One of them cannot be used.
@@ -27,7 +27,7 @@ pub enum MergeError {
     /// Some runs are in none.
     #[error("the campaign is not complete; --partial shows what there is{}", lines(missing))]
     Missing {
-        /// What is missing, in words.
+        /// The missing runs, in words.
         missing: Vec<String>,
     },
 }
@@ -36,7 +36,7 @@ fn lines(missing: &[String]) -> String {
     missing.iter().map(|line| format!("\n  {line}")).collect()
 }
 
-/// What the journals of a campaign add up to, by cell, and whether that is all of it.
+/// The sums of a campaign's journals, by cell, and whether they are all of it.
 ///
 /// # Errors
 /// When one of them is of another campaign, two hold the same runs, or, unless `partial`, some runs are in none.
@@ -81,7 +81,7 @@ fn missing(parts: &[Part]) -> Vec<String> {
         let (done, of) = part.progress();
         let name = part.shard().map_or("the campaign".to_owned(), |shard| format!("shard {shard}"));
         format!(
-            "{name} is not finished, {done} of {of} blocks: go on with {} --resume --out {}",
+            "{name} is not finished, {done} of {of} blocks: resume it with {} --resume --out {}",
             part.command(),
             part.out()
         )

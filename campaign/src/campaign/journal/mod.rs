@@ -1,5 +1,5 @@
-//! What of a campaign is done, kept in a file while it goes on: one that was killed goes on from there, and the parts that
-//! were made on several machines are put together.
+//! The journal of a campaign: a file that holds the runs that are done. A campaign that was killed resumes from it, and parts
+//! that were made on several machines are merged.
 //!
 //! The file is JSON lines: first the header, then batch after batch of blocks that are done, each with what they
 //! add up to. A line is written at once and then synced, so that only the last one can be torn; a torn line counts as not
@@ -42,7 +42,7 @@ pub struct Journal {
     file: Mutex<(File, Chain)>,
     /// The blocks that were done when it was opened.
     pub(super) done: BTreeSet<u64>,
-    /// What they added up to.
+    /// Their sums.
     pub(super) before: BTreeMap<usize, Tally>,
 }
 
@@ -64,7 +64,7 @@ impl Journal {
         Journal::open(path, BTreeSet::new(), BTreeMap::new(), chain, None)
     }
 
-    /// Goes on with the journal of the same campaign.
+    /// Continues the journal of the same campaign.
     ///
     /// # Errors
     /// When it cannot be read, or is of another campaign.

@@ -12,10 +12,10 @@ use crate::campaign::request::{Campaign, quoted};
 use crate::campaign::shard::Shard;
 use crate::tally::Tally;
 
-/// What a journal says.
+/// The contents of a journal.
 pub struct Part {
     pub(super) path: PathBuf,
-    /// The directory that `--out` names to go on with it.
+    /// The directory that `--out` names to resume it.
     out: PathBuf,
     header: Header,
     pub(super) done: BTreeSet<u64>,
@@ -65,10 +65,10 @@ impl Part {
         Ok(Part { path, out, header, done, cells, whole, chain })
     }
 
-    /// The same as it is told where its folder stands in this store.
+    /// The same journal, with its results directory as `--out` names it.
     #[must_use]
-    pub fn in_store(self, store: &Path) -> Part {
-        Part { out: store.to_owned(), ..self }
+    pub fn in_results_dir(self, dir: &Path) -> Part {
+        Part { out: dir.to_owned(), ..self }
     }
 
     /// The arguments that its campaign was asked for with, as far as they decide the results.
@@ -89,7 +89,7 @@ impl Part {
         (self.done.len() as u64, self.header.blocks)
     }
 
-    /// Whether all blocks are done.
+    /// True if all blocks are done.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let (done, of) = self.progress();
@@ -103,7 +103,7 @@ impl Part {
         format!("picklock {}{shard}", words.join(" "))
     }
 
-    /// What `--out` is to name to go on with it, as a shell takes it.
+    /// The directory that `--out` names to resume it, as a shell takes it.
     pub(super) fn out(&self) -> String {
         quoted(&self.out.display().to_string())
     }
@@ -133,7 +133,7 @@ impl Part {
         }
     }
 
-    /// Whether all that it says is of blocks and cells that there are.
+    /// True if all that it says is of blocks and cells that there are.
     fn fits(&self, campaign: &Campaign<'_>) -> bool {
         let pairings = campaign.pairings();
         let blocks = Blocks::of(campaign, &pairings).count(None);
@@ -174,7 +174,7 @@ impl Lines<'_> {
     }
 }
 
-/// What is wrong with a line, without its position in it: a journal has one value a line.
+/// The error of a line, without its position in it: a journal has one value a line.
 fn what(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(what, _)| what.to_owned())
