@@ -7,8 +7,8 @@
 //! - [`formats::brief::page`] shows them on one screen.
 //! - [`manifest::Manifest`] holds the facts of a saved run that an index needs, [`html::index`] is the page over all of them.
 //! - [`judged::ALL`] say what a history that was recorded elsewhere violates.
-//! - [`run::ALL`] write one run down for other programs; [`story::timeline::render`] shows one run as a story, [`html::run`] as a page,
-//!   [`diagram::file`] as a drawing, [`run::json::run_json`] gives it as data.
+//! - [`run::ALL`] write one run down for other programs; [`story::timeline::render`] shows one run as a story, [`html::run`] as a
+//!   page, [`diagram::file`] as a drawing, [`run::json::run_json`] gives it as data.
 //!
 //! ```
 //! use picklock_reports::{Style, find};

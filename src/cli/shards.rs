@@ -2,8 +2,8 @@
 
 use picklock_campaign::campaign::shard::Shard;
 
-/// The variables in which parallel jobs find their number: the variable of the number, what the first job has there, the variable of how many
-/// there are, and whose they are.
+/// The variables in which parallel jobs find their number: the variable of the number, what the first job has there, the variable
+/// of how many there are, and whose they are.
 const ENVIRONMENTS: [(&str, First, &str, &str); 6] = [
     (
         "PICKLOCK_SHARD_INDEX",

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
-/// The reason why the value does not fit; `None` if it does. A field that the schema does not name does not fit either: what is written is to be
-/// described, though readers are to expect more.
+/// The reason why the value does not fit; `None` if it does. A field that the schema does not name does not fit either: what is
+/// written is to be described, though readers are to expect more.
 pub(crate) fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> {
     let Value::Object(schema) = schema else { return Some(format!("{at}: a schema is an object")) };
     schema.iter().find_map(|(keyword, asked)| check(schema, keyword, asked, value, at))

@@ -86,8 +86,8 @@ fn lease(bug: Bug) -> Design {
     on_redis_with("lease", 1, bug, Lease::connect).believing(Belief::Honest)
 }
 
-/// The allowed violations of a lease whose holders heed their deadline: what the watchdog is known for, that a holder which stands still
-/// writes late, and that a deadline is no better than the clocks and the memory that it rests on.
+/// The allowed violations of a lease whose holders heed their deadline: what the watchdog is known for, that a holder which
+/// stands still writes late, and that a deadline is no better than the clocks and the memory that it rests on.
 fn tested(bug: Bug) -> Gate {
     let late = ["effective-exclusion", "no-lost-update"];
     let by_clocks = ["suspend", "clock-step", "storm"];

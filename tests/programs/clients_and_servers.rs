@@ -1,5 +1,5 @@
-//! Unmodified programs as the clients and the servers of a run: the findings, that they are the same each time, and the errors for
-//! programs that do not do their part.
+//! Unmodified programs as the clients and the servers of a run: the findings, that they are the same each time, and the errors
+//! for programs that do not do their part.
 //!
 //! Skipped, with a message, where there is no Python or where the machine runs no programs in virtual time.
 
@@ -49,7 +49,8 @@ fn a_pause_gives_an_unmodified_program_two_holders_and_the_story_shows_what_it_s
     assert!(text.contains("\"parts\"") && text.contains("examples/adapters/plain.py"), "{text}");
     let replayed = run_in(here.path(), &["replay", repro.to_str().unwrap(), "--full"]);
     assert!(
-        replayed.stdout.contains("SET lock:1") && replayed.stdout.contains("its program is asked `acquire lock:1"),
+        replayed.stdout.contains("SET lock:1")
+            && replayed.stdout.contains("its program is asked `acquire lock:1"),
         "{}",
         replayed.stdout
     );
@@ -103,7 +104,11 @@ fn a_program_that_changed_is_not_taken_for_the_one_of_the_repro() {
     assert!(replayed.stdout.contains("the same run to the last event"), "{}", replayed.stdout);
     std::fs::write(here.path().join("own.py"), "NAME = 'another'\n").unwrap();
     let replayed = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
-    assert!(replayed.stdout.contains("what they load, such as a module, may be another"), "{}", replayed.stdout);
+    assert!(
+        replayed.stdout.contains("what they load, such as a module, may be another"),
+        "{}",
+        replayed.stdout
+    );
     std::fs::write(here.path().join("lock.py"), script + "\n").unwrap();
     let replayed = run_in(here.path(), &["replay", repro.to_str().unwrap()]);
     assert!(replayed.stdout.contains("other contents of lock.py"), "{}", replayed.stdout);
@@ -338,7 +343,16 @@ fn violations_are_tried_on_real_servers() {
     let here = directory();
     let mut command = picklock(here.path());
     command.env_remove("PICKLOCK_REDIS_SERVER");
-    command.args(["conformance", "--violations", "--design", "single", "--scenario", "long-work", "--seeds", "1"]);
+    command.args([
+        "conformance",
+        "--violations",
+        "--design",
+        "single",
+        "--scenario",
+        "long-work",
+        "--seeds",
+        "1",
+    ]);
     let output = end(command);
     assert_eq!(output.code, Some(0), "{}{}", output.stdout, output.stderr);
     assert!(

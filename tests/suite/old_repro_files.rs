@@ -1,8 +1,8 @@
 //! Repro files of earlier forms: kept for years, they replay as they did.
 //!
 //! Those in `fixtures/repro-files-form-1` were written before stores had kinds: runs of every design and every bug, reduced
-//! and whole, with violations and without. Those in `fixtures/repro-files-form-2` were written before digests covered what segments
-//! say: reduced runs of every bug and of some designs.
+//! and whole, with violations and without. Those in `fixtures/repro-files-form-2` were written before digests covered what
+//! segments say: reduced runs of every bug and of some designs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The violations that the expectations permit: each seed that is named for one shows it, and those without a seed are looked for.
+//! The violations that the expectations permit: each seed that is named for one shows it, and those without a seed are looked
+//! for.
 //!
 //! `PICKLOCK_NIGHTLY=1 cargo test --release --test suite permitted_violations` replays the seeds. After a change that makes other runs,
 //! `PICKLOCK_RUNS=2000 cargo test --release --test suite permitted_violations -- --ignored --nocapture` looks for new ones where they show nothing

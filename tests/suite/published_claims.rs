@@ -72,7 +72,7 @@ mod get_del {
             "runs again",
             "deletes the record of `stock` for client-1, which is that of client-2 ◀",
         ] {
-            let at = rest.find(line).unwrap_or_else(|| panic!("`{line}` is not shown, or not there:\n{text}"));
+            let at = rest.find(line).unwrap_or_else(|| panic!("`{line}` is not in the story:\n{text}"));
             rest = &rest[at..];
         }
     }

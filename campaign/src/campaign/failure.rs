@@ -26,7 +26,8 @@ impl<Error> Failure<Error> {
         }
     }
 
-    /// True if a run that is earlier than this place has failed. Runs before the failure are still made: one of them may fail too.
+    /// True if a run that is earlier than this place has failed. Runs before the failure are still made: one of them may fail
+    /// too.
     pub(super) fn is_before(&self, at: Place) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|(place, _)| *place < at)
     }

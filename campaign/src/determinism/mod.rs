@@ -4,8 +4,8 @@
 //! A lock that reads the machine's clock, walks through a hash map in whatever order it has, opens a socket or spawns a thread
 //! does something else in every run. Then no seed replays and no counterexample can be believed. What made the difference is guessed
 //! from what differs: a number that is the time of day, the same steps in another order, a text that was drawn. Threads and
-//! sockets of the process are counted while it runs, where the system shows them (Linux); not while a program runs, whose supervisor has
-//! sockets of its own.
+//! sockets of the process are counted while it runs, where the system shows them (Linux); not while a program runs, whose
+//! supervisor has sockets of its own.
 
 mod advice;
 mod cause;

@@ -1,8 +1,8 @@
 //! A run as a space-time diagram: time runs down, a line for each host that has a part in it, messages slanted between them.
 //!
-//! A diagram holds the lines of the timeline, folded alike, and the chain of causes. Everything is decided here, once: which events
-//! (`course`), what they are called (`short`), what lasts (`bars`), where it stands (`scale`), what it looks like (`svg`). The page
-//! in HTML holds the same drawing as the file, and its script only moves it and picks events out.
+//! A diagram holds the lines of the timeline, folded alike, and the chain of causes. Everything is decided here, once: which
+//! events (`course`), what they are called (`short`), what lasts (`bars`), where it stands (`scale`), what it looks like (`svg`).
+//! The page in HTML holds the same drawing as the file, and its script only moves it and picks events out.
 //!
 //! Time is not to scale: what happens at once or shortly after takes a line each, and where long nothing happens a gap says
 //! for how long. L. Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", CACM 21 (1978), draws it so.

@@ -26,7 +26,7 @@ use crate::compare::differences;
 use crate::format::{Format, ReportError};
 use crate::page::paint::Style;
 
-pub use self::results_dir::{Going, Row, STORE, ended, index, under_way};
+pub use self::results_dir::{Going, INDEX_MARK, Row, ended, index, under_way};
 
 const FILE: &str = "report.html";
 const DOC: &str =

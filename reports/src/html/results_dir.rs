@@ -289,7 +289,11 @@ mod tests {
             folder: "2026-11-22T223000Z-run".to_owned(),
             at: "2026-11-22 22:30:00".to_owned(),
             kind: "run".to_owned(),
-            manifest: Manifest { state, results, ..Manifest::begun("picklock run --design '<b>\u{7}'", None) },
+            manifest: Manifest {
+                state,
+                results,
+                ..Manifest::begun("picklock run --design '<b>\u{7}'", None)
+            },
             is_alive,
             has_journal: true,
         }

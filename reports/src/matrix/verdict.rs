@@ -200,16 +200,16 @@ impl Totals {
             }
         }
         let violations = || summary.cells.iter().flat_map(|cell| cell.violations.values());
-        let ablation = || violations().filter_map(|violation| violation.confirmed);
+        let confirmations = || violations().filter_map(|violation| violation.confirmed);
         totals.distinct = violations().count() as u64;
-        totals.tried = ablation().count() as u64;
+        totals.tried = confirmations().count() as u64;
         totals.confirmed =
-            ablation().filter(|confirmed| confirmed.seen > 0 && confirmed.seen * 2 >= confirmed.of).count() as u64;
+            confirmations().filter(|one| one.seen > 0 && one.seen * 2 >= one.of).count() as u64;
         let real = || violations().filter_map(|violation| violation.real.as_ref()).map(|seen| seen.counts);
         totals.tried_real = real().count() as u64;
-        totals.real = real().filter(|confirmed| confirmed.seen > 0 && confirmed.seen * 2 >= confirmed.of).count() as u64;
-        let first = ablation().next().map(|confirmed| confirmed.of);
-        totals.networks = first.filter(|of| ablation().all(|confirmed| confirmed.of == *of));
+        totals.real = real().filter(|one| one.seen > 0 && one.seen * 2 >= one.of).count() as u64;
+        let first = confirmations().next().map(|one| one.of);
+        totals.networks = first.filter(|of| confirmations().all(|one| one.of == *of));
         totals
     }
 

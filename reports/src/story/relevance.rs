@@ -4,8 +4,8 @@
 //! on the keys concerned from the first clashing grant's beginning to the last one's end, what the stores and the
 //! resource did for them, and every fault up to that end. Of the messages, what the clients of the clash asked of stores and
 //! were answered is shown in lines of its own, but for renewals that succeeded, which the stores' events show; of others,
-//! requests that were never answered. The segments themselves are left out, except those that were held for longer than the network
-//! ever takes and that lead to what is cited; connections that end in good order; the
+//! requests that were never answered. The segments themselves are left out, except those that were held for longer than the
+//! network ever takes and that lead to what is cited; connections that end in good order; the
 //! clocks' initial errors; announcements of Sentinels on the way to a decision; and the store's records of tries that came to nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -197,7 +197,8 @@ impl<'a> View<'a> {
                 in_time && (event.cause.is_some() || event.at > TrueTime(0))
             }
             What::Disconnected { why, .. } => {
-                in_time && position >= self.first
+                in_time
+                    && position >= self.first
                     && *why != Disconnect::Closed
                     && self.clients.contains(&event.host)
             }

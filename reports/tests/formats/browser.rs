@@ -22,7 +22,7 @@ struct Pages {
     report: PathBuf,
     /// One run.
     run: PathBuf,
-    /// The runs of a store, one of which is under way.
+    /// The runs of a results directory, one of which is under way.
     index: PathBuf,
     /// The run that is.
     under_way: PathBuf,
@@ -37,7 +37,7 @@ fn with_pages(look: impl Fn(&mut Browser, &Pages)) {
     };
     let format = COMPARISONS.iter().find(|format| format.name == "html").unwrap();
     let page = (format.render)(&comparison(campaign()), &Style::default()).unwrap();
-    let (index, under_way) = store();
+    let (index, under_way) = results_dir();
     let file = |name: &str, text: &str| {
         let file = here.path().join(name);
         std::fs::write(&file, text).unwrap();
@@ -54,13 +54,13 @@ fn with_pages(look: impl Fn(&mut Browser, &Pages)) {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
-/// The pages of a store: its index, and the run that is under way in it.
-fn store() -> (String, String) {
-    let row = |folder: &str, kept: Manifest, is_alive| Row {
+/// The pages of a results directory: its index, and the run that is under way in it.
+fn results_dir() -> (String, String) {
+    let row = |folder: &str, manifest: Manifest, is_alive| Row {
         folder: folder.to_owned(),
         at: "2026-11-22 22:30:00".to_owned(),
         kind: "run".to_owned(),
-        kept,
+        manifest,
         is_alive,
         has_journal: true,
     };

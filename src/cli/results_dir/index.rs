@@ -1,5 +1,5 @@
-//! `index.html` of a results directory. Each process that begins or ends a run writes it anew, from the manifests of all runs, in turn
-//! with others: so the last one has all of them.
+//! `index.html` of a results directory. Each process that begins or ends a run writes it anew, from the manifests of all runs, in
+//! turn with others: so the last one has all of them.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use picklock_campaign::campaign::journal::FILE as JOURNAL;
-use picklock_reports::html::{self, Row, INDEX_MARK};
+use picklock_reports::html::{self, INDEX_MARK, Row};
 
 use super::found::{PAGE, is_alive, note, runs};
 use super::links;

@@ -1,5 +1,6 @@
-//! The links of a results directory: `latest`, and for each file of the newest run a link under its own name, so that `DIR/report.html` is the
-//! report of the newest run. Each is replaced at once, by a link under another name that is then renamed.
+//! The links of a results directory: `latest`, and for each file of the newest run a link under its own name, so that
+//! `DIR/report.html` is the report of the newest run. Each is replaced at once, by a link under another name that is then
+//! renamed.
 //!
 //! Only links that picklock made are replaced or removed. Whatever else has such a name is left as it is.
 

@@ -44,7 +44,12 @@ pub(crate) struct Progress {
 
 impl Live {
     pub(super) fn begin(path: PathBuf, manifest: &Manifest) -> Live {
-        Live { path, command: manifest.command.clone(), shard: manifest.shard.clone(), state: Mutex::default() }
+        Live {
+            path,
+            command: manifest.command.clone(),
+            shard: manifest.shard.clone(),
+            state: Mutex::default(),
+        }
     }
 
     /// Notes a run that violates something.

@@ -53,7 +53,7 @@ fn no_flipped_bit_goes_unnoticed() {
             bytes[at] ^= 1 << place;
             // What is no text is refused before it is looked at.
             let Ok(flipped) = String::from_utf8(bytes) else { continue };
-            assert!(ReproFile::from_text(&flipped).is_err(), "byte {at}, bit {bit}");
+            assert!(ReproFile::from_text(&flipped).is_err(), "byte {at}, bit {place}");
         }
     }
 }

@@ -68,13 +68,14 @@ fn a_run_is_the_fault_free_run_until_its_first_action_is_applied() {
             let events = &faulty.trace.events;
             let applied = events.iter().position(|event| matches!(event.what, What::Injected { .. }));
             let until = applied.unwrap_or(events.len());
-            // Where there are faults, a client that is done stays as a background client: it has not finished, and its connections
-            // stay open.
+            // Where there are faults, a client that is done stays as a background client: it has not finished, and its
+            // connections stay open.
             let compared = |events: &[Event]| -> Vec<_> {
                 let compared = events
                     .iter()
                     .filter(|event| !matches!(event.what, What::Finished | What::Disconnected { .. }));
-                compared.map(|event| (event.at, event.host, event.conn, event.grant, event.what.clone()))
+                compared
+                    .map(|event| (event.at, event.host, event.conn, event.grant, event.what.clone()))
                     .collect()
             };
             let (before, calm) = (compared(&events[..until]), compared(&calm.trace.events));
